@@ -1,0 +1,20 @@
+// How the interposer raises an MPI error of its own: through the communicator's error handler, as the MPI
+// library would, with one line that says what happened. Knows no protocol.
+#pragma once
+
+#include <mpi.h>
+
+#include "transports/status.hpp"
+
+namespace penstock::interpose {
+
+/// Calls the communicator's error handler (which may abort, throw or return) and returns `code`.
+int raise(MPI_Comm communicator, int code);
+
+/// "penstock: MPI_Put: device buffers are not supported in this call", then raise(MPI_ERR_BUFFER).
+int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call);
+
+/// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
+int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);
+
+}  // namespace penstock::interpose

@@ -1,0 +1,67 @@
+// Who else of this job on this node runs the same Penstock: a directory in shared memory that every rank joins
+// before PMPI_Init and reads after it, so that agreement needs no message. Ranks without Penstock never join,
+// and nobody sends them envelopes. Knows no MPI call.
+//
+// The file lies in /dev/shm for as long as MPI_Init takes (then every rank has it open and it is unlinked); its
+// name comes from what only processes of the same user can read of the launcher, its mode is 0600.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/envelope.hpp"
+#include "interpose/slots.hpp"
+
+namespace penstock::interpose {
+
+inline constexpr std::uint32_t directory_rows = 512;  ///< ranks of one job on one node
+
+/// One rank's row. Lies in shared memory.
+struct alignas(64) DirectoryRow {
+  std::atomic<std::int32_t> world_rank;     ///< -1 until known
+  std::atomic<std::uint32_t> has_context;   ///< 1: can pull through CUDA
+  std::atomic<std::uint64_t> offers;        ///< envelopes sent to this rank so far
+  std::int64_t process_id;
+};
+
+/// Thread: any after publish().
+class NodeDirectory {
+ public:
+  /// Finds or makes the job's directory. A failure is said on one line; then every device payload is staged.
+  void join() noexcept;
+  /// After PMPI_Init: makes this rank known, removes the file's name.
+  void publish(int world_rank, int world_size) noexcept;
+  void leave() noexcept;
+
+  [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
+  [[nodiscard]] const JobNonce& nonce() const noexcept { return nonce_; }
+  [[nodiscard]] std::uint32_t own_index() const noexcept { return own_; }
+  [[nodiscard]] DirectoryRow* own_row() noexcept;
+  /// Null if that rank is on another node or runs no (or another) Penstock.
+  [[nodiscard]] DirectoryRow* row_of(int world_rank) noexcept;
+  [[nodiscard]] bool holds_whole_job() noexcept;
+
+  /// A free slot of this rank's, marked taken by a new generation; null when all are in use.
+  [[nodiscard]] Slot* take_slot(std::uint32_t* index) noexcept;
+  void free_slot(Slot* slot) noexcept;
+  /// The slot an envelope names; null if it names none, or another use of it.
+  [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
+
+  /// Some rank of the node has CUDA in use: from then on blocking calls poll.
+  [[nodiscard]] bool gpu_seen() const noexcept;
+  void note_gpu() noexcept;
+
+ private:
+  struct Shared;
+  Shared* shared_ = nullptr;
+  JobNonce nonce_;
+  std::uint32_t own_ = 0;
+  std::uint32_t next_slot_ = 0;
+  int world_size_ = 0;
+  int file_ = -1;
+  char path_[96] = {};
+};
+
+[[nodiscard]] NodeDirectory& node_directory() noexcept;
+
+}  // namespace penstock::interpose

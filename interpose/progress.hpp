@@ -1,0 +1,33 @@
+// Waiting without standing still: while a rank waits in one MPI call, payloads that other ranks wait for must
+// go on. Knows the side table, not what hangs in it.
+#pragma once
+
+#include <mpi.h>
+
+#include "interpose/requests.hpp"
+
+namespace penstock::interpose {
+
+/// True when a blocking call of the MPI library may leave another rank waiting for this one's Penstock work:
+/// callers then use the non-blocking form and wait_polling(). Cost: two relaxed loads.
+[[nodiscard]] bool must_poll() noexcept;
+
+/// Waits for a request of the MPI library while all pending work goes on. As PMPI_Wait otherwise.
+int wait_polling(MPI_Request* request, MPI_Status* status);
+
+/// Waits for a posted operation and returns the code of the call; `status` may be MPI_STATUS_IGNORE.
+int finish(Operation operation, MPI_Status* status);
+
+/// One step of everything that needs it. Thread: any.
+void progress();
+
+/// Spins a bounded time, then yields the processor: ranks may be more than cores.
+class Backoff {
+ public:
+  void pause() noexcept;
+
+ private:
+  unsigned rounds_ = 0;
+};
+
+}  // namespace penstock::interpose

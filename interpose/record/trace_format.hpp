@@ -1,0 +1,236 @@
+// The recording of one rank, as it lies in the file `rank-<world rank>.penstock`: plain records that the
+// recorder writes through a memory mapping and the trace reader reads back. Knows nothing of MPI, CUDA or
+// either side's code; includes <cstdint> only, so that any program may read a recording.
+//
+// File:   FileHeader (4096 bytes), then blocks of `block_bytes`. Blocks are claimed by threads as they need
+//         them; a file may end in blocks that were never claimed (all zero) or be cut off anywhere.
+// Block:  one BlockHeader (64 bytes, the first record's place), then records of 64 bytes in time order of
+//         commitment by one lane (one thread of the job, or one collector of the recorder).
+// Record: 64 bytes. The byte `kind` is written last (release order); zero means "not committed", and ends the
+//         block's readable part. So a killed job leaves a readable recording.
+// Times:  nanoseconds of CLOCK_MONOTONIC on the rank's host. Byte order: the host's (little endian).
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::trace {
+
+inline constexpr std::uint64_t file_magic = 0x314b434f54534e50;  // "PNSTOCK1" read as little endian
+inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t record_bytes = 64;
+inline constexpr std::uint32_t block_bytes = 256 * 1024;
+inline constexpr std::uint32_t file_header_bytes = 4096;
+inline constexpr std::uint32_t no_string = 0;  ///< string ids start at 1
+
+enum class RecordKind : std::uint8_t {
+  none = 0,  ///< not committed
+  block = 1,
+  text = 2,
+  module = 3,
+  communicator = 4,
+  mpi_call = 5,
+  message_half = 6,
+  transfer = 7,
+  kernel = 8,
+  device_copy = 9,
+  device_memset = 10,
+  range = 11,
+  cuda_synchronisation = 12,
+  notice = 13,
+};
+
+/// What a buffer is made of. The numbers are part of the format.
+enum class BufferKind : std::uint8_t { unknown, pageable, pinned, device, async_pool, virtual_memory, managed };
+
+/// The road a payload took. `mpi` is the stock library's own road, for host payloads.
+enum class Road : std::uint8_t { none, mpi, local, peer, staged };
+
+/// Which features the recording had. A bit that is absent means "not measured", never "zero".
+namespace feature {
+inline constexpr std::uint32_t kernels = 1u << 0;   ///< GPU activity was collected (CUPTI or simulated)
+inline constexpr std::uint32_t ranges = 1u << 1;    ///< Penstock was the NVTX injection library
+inline constexpr std::uint32_t simulated = 1u << 2; ///< the GPU was the simulated one
+inline constexpr std::uint32_t gpu_used = 1u << 3;  ///< CUDA was initialised in the process
+}  // namespace feature
+
+struct FileHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t header_bytes;
+  std::uint32_t record_bytes;
+  std::uint32_t block_bytes;
+  std::int32_t world_rank;
+  std::int32_t world_size;
+  std::int64_t process_id;
+  std::uint64_t job_id_low;    ///< the same on all ranks of a job on one node
+  std::uint64_t job_id_high;
+  std::uint64_t begin_ns;      ///< MPI_Init returned
+  std::uint64_t end_ns;        ///< MPI_Finalize entered; 0 when the job never came there
+  std::uint64_t realtime_offset_ns;  ///< CLOCK_REALTIME - CLOCK_MONOTONIC at begin_ns
+  std::uint32_t features;      ///< feature::* bits
+  std::uint32_t mpi_family;    ///< 1 MPICH, 2 Open MPI
+  std::uint64_t dropped_records;        ///< lost for want of space
+  std::uint64_t dropped_gpu_records;    ///< lost by CUPTI, as it reports them
+  std::uint64_t own_cost_ns;            ///< time spent inside the recorder, estimated (events × calibrated cost)
+  std::uint64_t clock_error_ns;         ///< bound of GPU timestamps against the host clock, as calibrated
+  std::uint64_t claimed_blocks;
+  char host_name[256];
+  char program[1024];
+  char mpi_version[256];
+  char device_name[256];
+  char features_note[256];  ///< why a feature is off, one line; empty when all are on
+};
+
+struct BlockHeader {
+  std::uint64_t lane;      ///< which writer filled the block; blocks of a lane are in order of `ordinal`
+  std::uint64_t ordinal;
+  std::uint64_t thread_id; ///< gettid() of the writer
+  std::uint8_t reserved[39];
+  RecordKind kind;
+};
+
+/// A piece of a string; pieces of one id lie in order in one block, the last has `more` = 0.
+struct Text {
+  std::uint32_t id;
+  std::uint8_t bytes;  ///< used of `characters`
+  std::uint8_t more;
+  std::uint8_t reserved[2];
+  char characters[55];
+  RecordKind kind;
+};
+
+/// An executable mapping, so that call sites (addresses) can be named afterwards.
+struct Module {
+  std::uint64_t begin;        ///< first address
+  std::uint64_t end;
+  std::uint64_t file_offset;  ///< of `begin` in the file
+  std::uint64_t load_bias;    ///< address minus the file's own virtual address
+  std::uint32_t path;         ///< string id
+  std::uint8_t reserved[27];
+  RecordKind kind;
+};
+
+/// A communicator seen by the rank. `global_id` is the same on all its ranks.
+struct Communicator {
+  std::uint64_t global_id;
+  std::uint32_t local_id;   ///< used by the other records of this file; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
+  std::uint32_t name;       ///< string id
+  std::uint32_t members;    ///< string id: "0,1,2" world ranks, remote group for an intercommunicator; -1 unknown
+  std::int32_t size;
+  std::int32_t rank;
+  std::uint8_t is_inter;
+  std::uint8_t reserved[34];
+  RecordKind kind;
+};
+
+/// One MPI call of the application, outermost only.
+struct MpiCall {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint64_t bytes;       ///< this rank's payload of the call (sent + received for both-way calls); 0 if none
+  std::uint64_t call_site;   ///< return address in the application
+  std::uint32_t function;    ///< string id of the MPI function's name
+  std::uint32_t communicator;///< local id; 0 none
+  std::int32_t peer;         ///< world rank (root for rooted collectives); -1 none, -2 any
+  std::int32_t tag;          ///< -1 none
+  std::uint32_t collective_ordinal; ///< n-th collective call on the communicator (from 1); 0 for others
+  std::uint32_t repeats;     ///< calls coalesced into this record (Test, Iprobe, Wtime storms); 1 otherwise
+  BufferKind buffer;
+  std::uint8_t waits;        ///< 1: a call that may wait for others (Recv, Wait, collectives …); 0: local (Comm_rank …)
+  std::uint8_t reserved[5];
+  RecordKind kind;
+};
+
+enum class Direction : std::uint8_t { send, receive };
+
+/// One side of one point-to-point message. Halves of a message are joined by `key` when it is not zero (it is
+/// then unique in the job), else by order of `post_ns` among equal (communicator, source, destination, tag).
+struct MessageHalf {
+  std::uint64_t post_ns;      ///< the call that started the send or receive was entered
+  std::uint64_t complete_ns;  ///< its completion was seen
+  std::uint64_t bytes;        ///< payload
+  std::uint64_t key;          ///< (sender's world rank + 1) << 40 | sender's sequence number; 0 when unknown
+  std::uint64_t call_site;    ///< of the posting call
+  std::uint64_t matched_ns;   ///< receiver: when the message was seen to have arrived; sender: when the
+                              ///< receiver was seen to have taken it; 0 unknown
+  std::int32_t peer;          ///< world rank
+  std::int32_t tag;
+  std::uint32_t communicator; ///< local id
+  Direction direction;
+  BufferKind buffer;
+  std::uint8_t blocking;      ///< 1: the posting call was blocking
+  RecordKind kind;
+};
+
+/// The movement of one device payload by Penstock, written by the side that moved it.
+struct Transfer {
+  std::uint64_t begin_ns;    ///< the mover could start (envelope seen, or staging begun)
+  std::uint64_t end_ns;      ///< the payload had arrived
+  std::uint64_t bytes;
+  std::uint64_t key;         ///< as MessageHalf::key; 0 for collectives and staged calls
+  std::uint32_t reason;      ///< string id: why this road
+  std::uint32_t pack_ns;     ///< of it: packing or unpacking of datatypes
+  std::uint32_t wait_ns;     ///< of it: waiting for the other side or for the GPU to be ready
+  std::int32_t peer;         ///< world rank; -1 none
+  BufferKind source;
+  BufferKind destination;
+  Road road;
+  std::uint8_t reserved[12];
+  RecordKind kind;
+};
+
+/// A kernel, copy or memset on a GPU.
+struct DeviceActivity {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint64_t bytes;        ///< 0 for kernels
+  std::uint32_t name;         ///< string id; kernels only
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::uint8_t device;
+  std::uint8_t own;           ///< 1: issued by Penstock, by correlation id
+  std::uint8_t copy_kind;     ///< CUpti_ActivityMemcpyKind; 0 otherwise
+  std::uint8_t reserved[24];
+  RecordKind kind;            ///< kernel, device_copy or device_memset
+};
+
+/// An NVTX range of the application.
+struct Range {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint64_t thread_id;
+  std::uint32_t name;    ///< string id
+  std::uint32_t domain;  ///< string id; 0 the default domain
+  std::uint8_t depth;    ///< nesting of push/pop ranges; 255 for start/end ranges
+  std::uint8_t reserved[30];
+  RecordKind kind;
+};
+
+struct CudaSynchronisation {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint32_t what;    ///< string id: "stream", "context", "event" …
+  std::uint32_t stream;
+  std::uint32_t correlation;
+  std::uint8_t device;
+  std::uint8_t own;
+  std::uint8_t reserved[33];
+  RecordKind kind;
+};
+
+/// A line that Penstock said (a feature that is off, a road that failed), for the report to repeat.
+struct Notice {
+  std::uint64_t at_ns;
+  std::uint32_t text;  ///< string id
+  std::uint8_t reserved[51];
+  RecordKind kind;
+};
+
+static_assert(sizeof(FileHeader) <= file_header_bytes);
+static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes && sizeof(Module) == record_bytes);
+static_assert(sizeof(Communicator) == record_bytes && sizeof(MpiCall) == record_bytes);
+static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_bytes);
+static_assert(sizeof(DeviceActivity) == record_bytes && sizeof(Range) == record_bytes);
+static_assert(sizeof(CudaSynchronisation) == record_bytes && sizeof(Notice) == record_bytes);
+
+}  // namespace penstock::trace

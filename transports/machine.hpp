@@ -1,0 +1,49 @@
+// What the library knows of the machine it runs on, and the one place where it starts and stops its use of
+// CUDA: whether the driver is loaded, devices by UUID, peer access, which roads are open and why not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transports/status.hpp"
+#include "transports/transport.hpp"
+
+namespace penstock::transports {
+
+/// True once libcuda is loaded in the process and cuInit has succeeded (by the application; never by us).
+/// Cost: a few ns. Thread: any.
+[[nodiscard]] bool cuda_in_use() noexcept;
+
+/// True if the calling process has had a CUDA context that a receive could use. Makes none.
+[[nodiscard]] bool has_context() noexcept;
+
+/// Frees every stream, event, cached handle, mapping and region. Copies in flight are waited for (bounded).
+/// To be called before the driver can be gone: in MPI_Finalize, never from static destructors.
+void shut_down() noexcept;
+
+struct DeviceInfo {
+  int ordinal = 0;
+  std::string name;
+  std::string uuid;
+  std::string pci_bus_id;
+  std::size_t memory_bytes = 0;
+  std::vector<int> peers;  ///< ordinals that it can access
+};
+struct RoadInfo {
+  Road road;
+  bool open = false;
+  std::string why;
+};
+struct MachineInfo {
+  bool driver_found = false;
+  bool simulated = false;      ///< the simulated GPU's libcuda
+  int driver_version = 0;
+  std::vector<DeviceInfo> devices;
+  std::vector<RoadInfo> roads;
+};
+
+/// Looks for itself: loads the driver and initialises it if need be. For `penstock info`, not for jobs.
+[[nodiscard]] MachineInfo survey();
+
+}  // namespace penstock::transports

@@ -1,0 +1,25 @@
+// Stream order: is the work that the application queued before its MPI call done? Users assume legacy default
+// stream order, so a payload may be read (or a receive buffer written) only after it. Knows nothing of MPI.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "transports/buffer.hpp"
+#include "transports/status.hpp"
+
+namespace penstock::transports {
+
+enum class StreamOrder : std::uint8_t {
+  legacy_stream,  ///< default: wait for work queued on the legacy default stream before the call
+  none,           ///< the application synchronises itself
+  device,         ///< wait for all work of the context
+};
+void set_stream_order(StreamOrder order) noexcept;
+
+/// Stores 1 (release) to `flag` once the work queued so far on the buffer's device is done: at once when it
+/// already is, else from the driver's side (no thread of the application needed). `flag` must stay mapped until
+/// then. On failure waits for the work and stores 1. Thread: any.
+void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) noexcept;
+
+}  // namespace penstock::transports

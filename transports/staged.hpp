@@ -1,0 +1,40 @@
+// The staged road: payload through host memory that both processes map and pin. The sender's half (StagedSend)
+// copies device → region chunk by chunk; the receiver's half (the `staged` Transport) copies region →
+// destination behind it. A region large enough for the whole payload frees the sender as soon as its own copies
+// are done: that is how a late receiver is buffered. Regions are anonymous memory (memfd) that the receiver
+// opens through /proc/<pid>/fd/<n>: no name, nothing outlives the processes.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "transports/buffer.hpp"
+#include "transports/offer.hpp"
+#include "transports/status.hpp"
+
+namespace penstock::transports {
+
+/// Sender's half. Owns its region until destroyed; a region whose receiver has not drained it goes on living
+/// in the pool until it has (`drained`). Thread: one at a time.
+class StagedSend {
+ public:
+  /// Takes a region (pooled by size; whole payload if `whole`, else a ring of chunks), writes its whereabouts
+  /// into `offer` and issues the first copies. `source` bytes must stay valid until `produced`.
+  [[nodiscard]] static Status start(const Place& source, bool whole, Offer& offer,
+                                    std::unique_ptr<StagedSend>& send) noexcept;
+  virtual ~StagedSend() = default;
+
+  /// One step, never blocks. `produced`: every byte has left the user's buffer.
+  [[nodiscard]] virtual Status advance(bool& produced) noexcept = 0;
+  /// The receiver has taken everything.
+  [[nodiscard]] virtual bool drained() const noexcept = 0;
+  /// No receiver will come (cancelled, died): the region may be used again.
+  virtual void abandon() noexcept = 0;
+};
+
+/// Blocking copies between any place and plain host memory, for calls that are staged whole (collectives and
+/// everything without a road of its own). Waits for the application's earlier work on the legacy stream.
+[[nodiscard]] Status download(void* host, const Place& source) noexcept;
+[[nodiscard]] Status upload(const Place& destination, const void* host) noexcept;
+
+}  // namespace penstock::transports

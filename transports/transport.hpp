@@ -1,0 +1,60 @@
+// A road for payloads between two GPU buffers of one node, as the interposer and the benchmarks see it. The
+// receiver pulls: it picks a road for an offer and drives a Pull until it has arrived. Knows no MPI call.
+// To add a road: one file that derives from Transport, one row in the chooser's table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "transports/buffer.hpp"
+#include "transports/offer.hpp"
+#include "transports/status.hpp"
+
+namespace penstock::transports {
+
+/// Numbers as in the trace format.
+enum class Road : std::uint8_t { none, mpi, local, peer, staged };
+[[nodiscard]] const char* name_of(Road road) noexcept;
+
+/// A receive in progress. Owns its stream time, cache counts and events; destroying one that is not finished
+/// waits until the GPU no longer touches the destination.
+class Pull {
+ public:
+  virtual ~Pull() = default;
+  /// One step. Never blocks. `finished` becomes true once every byte is in the destination and visible to work
+  /// that the application issues afterwards. An error after the start is final. Thread: one at a time.
+  [[nodiscard]] virtual Status advance(bool& finished) noexcept = 0;
+};
+
+/// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …).
+struct Verdict {
+  bool accepted = false;
+  const char* reason = "";
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  [[nodiscard]] virtual Road road() const noexcept = 0;
+  [[nodiscard]] virtual Verdict accepts(const Offer& offer, const Place& destination) const noexcept = 0;
+  /// Begins to pull. `declined` as long as no byte has moved: the caller takes the next road.
+  [[nodiscard]] virtual Status start(const Offer& offer, const Place& destination,
+                                     std::unique_ptr<Pull>& pull) noexcept = 0;
+};
+
+/// A road and why it was taken (a literal). `transport` is null only if no road is open at all.
+struct Choice {
+  Transport* transport = nullptr;
+  const char* reason = "";
+};
+
+/// Picks the road for an offer among those that accept it. `excluded` is a bit set of (1 << Road) that were
+/// tried and declined. Never picks `staged` unless the offer has a staging region: the answer is then
+/// {nullptr, reason} and the caller asks the sender to stage. Thread: any.
+/// Honours force_road().
+[[nodiscard]] Choice choose(const Offer& offer, const Place& destination, unsigned excluded = 0) noexcept;
+
+/// Only this road from now on (`none`: free choice); what it cannot carry is staged. For PENSTOCK_ROAD.
+void force_road(Road road) noexcept;
+
+}  // namespace penstock::transports
