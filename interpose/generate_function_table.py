@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Writes mpi_functions.def from the MPI headers of both families.
+
+Run by hand when an MPI version is added, and commit what it writes:
+    interpose/generate_function_table.py > interpose/mpi_functions.def
+It needs mpicxx.mpich and mpicxx.openmpi. What it decides of itself is only who owns a function (OWNERS) and
+which functions may wait for other ranks (WAITS); the rest is the headers' own.
+"""
+import re
+import subprocess
+import sys
+
+LARGE_COUNT = r"(_c)?"
+COLLECTIVE = (r"(Bcast|Reduce|Allreduce|Gatherv?|Scatterv?|Allgatherv?|Alltoall[vw]?|Reduce_scatter(_block)?|Scan"
+              r"|Exscan|Barrier)")
+NEIGHBOUR = r"Neighbor_(allgatherv?|alltoall[vw]?)"
+
+# The first row whose pattern matches the whole name (without MPI_) wins. An owner is a source file of this
+# folder; `pass` is the generic expansion, `left_out` is known and not wrapped.
+OWNERS = [
+    # conversions between C and Fortran handles and statuses: neither communicate nor cost time
+    ("left_out", r".*_(c2f|f2c)"),
+    ("lifecycle", r"Init|Init_thread|Finalize|Abort"),
+    ("point_to_point", r"I?[bsr]?send" + LARGE_COUNT + r"|I?recv" + LARGE_COUNT),
+    ("probing", r"I?m?probe|I?mrecv" + LARGE_COUNT),
+    ("persistent", r"([bsr]?send|recv)_init" + LARGE_COUNT + r"|Start|Startall"),
+    ("completion", r"(Wait|Test)(all|any|some)?|Request_free|Request_get_status|Cancel"),
+    ("communicators", r"Comm_(dup|dup_with_info|idup|idup_with_info|create|create_group|create_from_group|split"
+                      r"|split_type|spawn|spawn_multiple|accept|connect|join|get_parent|set_name|free|disconnect)"
+                      r"|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
+                      r"|Intercomm_(create|create_from_groups|merge)"),
+    ("collectives", r"I?" + COLLECTIVE + LARGE_COUNT),
+    ("staged_calls", r"I?sendrecv(_replace)?" + LARGE_COUNT
+                     + r"|(I?" + NEIGHBOUR + r"|" + NEIGHBOUR + r"_init|" + COLLECTIVE + r"_init)" + LARGE_COUNT
+                     + r"|P(send|recv)_init|(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
+                     + r"|R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
+                     + r"|Win_create" + LARGE_COUNT + r"|Win_attach"
+                     + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?(_begin|_end)?" + LARGE_COUNT),
+    ("pcontrol", r"Pcontrol"),
+    ("pass", r".*"),
+]
+
+# Calls that may last until another rank does something. All others are local.
+WAITS = (r"[sr]?send|recv|(sendrecv|mrecv)(_replace)?|m?probe|Wait(all|any|some)?|Init|Init_thread|Finalize|"
+         + COLLECTIVE + r"|" + NEIGHBOUR + r"|Sendrecv(_replace)?"
+         r"|Comm_(dup|dup_with_info|create|create_group|create_from_group|split|split_type|spawn|spawn_multiple"
+         r"|accept|connect|join|free|disconnect)|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
+         r"|Intercomm_(create|create_from_groups|merge)|Session_finalize|Buffer_detach"
+         r"|Win_(create|create_dynamic|allocate|allocate_shared|free|fence|start|complete|wait|lock|lock_all|unlock"
+         r"|unlock_all|flush|flush_all|flush_local|flush_local_all)"
+         r"|File_(open|close|sync|set_size|set_view|preallocate|seek_shared|set_atomicity)"
+         r"|File_(read|write)(_at_all|_all|_ordered)(_begin|_end)?")
+
+FAMILIES = {"mpich": [], "openmpi": ["-DOMPI_SKIP_MPICXX", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"]}
+
+# Exported by the libraries but no functions to wrap: MPI_T is the tools' own interface, the *_FN are predefined
+# callbacks that are compared by address, *_F90 and Status_*f08* are pieces of the Fortran binding.
+NO_ROW = re.compile(r"T_.*|.*_FN|CONVERSION_FN_NULL.*|.*_F90|Status_.*f08.*")
+
+
+def matches(pattern, name):
+    # patterns are written in small letters after a prefix such as I? or R?; MPI names are not
+    return re.fullmatch(pattern, name, re.IGNORECASE) is not None
+
+
+def owner_of(name):
+    return next(owner for owner, pattern in OWNERS if matches(pattern, name))
+
+
+def waits(name):
+    return matches(r"(" + WAITS + r")(_c)?", name)
+
+
+def prototypes(family):
+    """{name: (result, [(type, name, array suffix)] or None for varargs)}"""
+    compiler = f"mpicxx.{family}"
+    flags = [word for word in subprocess.check_output([compiler, "-show"], text=True).split()
+             if word.startswith("-I")]
+    text = subprocess.run(["g++", "-E", "-P", "-x", "c++", "-", "-DMPICH_SKIP_MPICXX", *FAMILIES[family], *flags],
+                          input="#include <mpi.h>\n", capture_output=True, text=True, check=True).stdout
+    text = re.sub(r"__attribute__\s*\(\((?:[^()\"]|\"[^\"]*\"|\((?:[^()\"]|\"[^\"]*\")*\))*\)\)", " ", text)
+    found = {}
+    for match in re.finditer(r"(?<![\w(*])(\w[\w ]*?[ *]+)MPI_(\w+)\s*\(([^;{}]*)\)\s*;", text):
+        result, name, inside = match.group(1).strip(), match.group(2), " ".join(match.group(3).split())
+        if result.startswith("typedef") or result.startswith("return") or NO_ROW.fullmatch(name):
+            continue
+        found[name] = (result, None if "..." in inside else parameters(inside))
+    return found
+
+
+def parameters(inside):
+    if inside in ("", "void"):
+        return []
+    result = []
+    for position, text in enumerate(inside.split(",")):
+        text = text.strip()
+        array = "".join(re.findall(r"\[[^\]]*\]", text))
+        text = re.sub(r"\[[^\]]*\]", "", text).strip()
+        match = re.fullmatch(r"(.*[\s*])(\w+)", text)
+        # some prototypes leave the names out: "const char *"
+        if match and match.group(1).strip() != "const":
+            kind, name = match.group(1).strip(), match.group(2)
+        else:
+            kind, name = text, f"argument_{position}"
+        result.append((re.sub(r"\s*\*", "*", kind), name, array))
+    return result
+
+
+def as_type(parameter):
+    kind, _, array = parameter
+    first_is_pointer = re.sub(r"^\[[^\]]*\]", "*", array)
+    return kind + first_is_pointer
+
+
+def same(one, other):
+    return one[0] == other[0] and (one[1] is None) == (other[1] is None) and (
+        one[1] is None or [as_type(p) for p in one[1]] == [as_type(p) for p in other[1]])
+
+
+def row(macro, name, prototype):
+    result, given = prototype
+    if given is None:
+        declared, passed = "(const int level, ...)", "(level)"
+    else:
+        declared = "(" + ", ".join(f"{kind} {what}{array}" for kind, what, array in given) + ")"
+        passed = "(" + ", ".join(what for _, what, _ in given) + ")"
+    kind = "waits" if waits(name) else "local"
+    return f"{macro}({owner_of(name)}, {kind}, {name}, {result}, {declared}, {passed})"
+
+
+HEADER = """\
+// Generated by generate_function_table.py from the headers of both MPI families. Do not edit.
+// clang-format off
+//
+// One row a function. Before including this, include <mpi.h> and define
+//   PENSTOCK_ROW(owner, waits, name, result, parameters, arguments)
+//     owner       the source file of this folder that defines the wrapper; `pass`: pass_through.cpp, generically;
+//                 `pcontrol`: pass_through.cpp, by hand (varargs); `left_out`: not wrapped
+//     waits       `waits` if the call may last until another rank does something, else `local`
+//     name        without MPI_
+// Rows of functions that the other family has are skipped; a name stands twice where the prototypes differ.
+
+#define PENSTOCK_BOTH PENSTOCK_ROW
+#ifdef OPEN_MPI
+#define PENSTOCK_OPENMPI PENSTOCK_ROW
+#define PENSTOCK_MPICH(...)
+#else
+#define PENSTOCK_OPENMPI(...)
+#define PENSTOCK_MPICH PENSTOCK_ROW
+#endif
+"""
+
+FOOTER = """
+#undef PENSTOCK_BOTH
+#undef PENSTOCK_OPENMPI
+#undef PENSTOCK_MPICH
+#undef PENSTOCK_ROW
+"""
+
+
+def main():
+    mpich, openmpi = prototypes("mpich"), prototypes("openmpi")
+    lines = [HEADER]
+    for name in sorted(mpich.keys() | openmpi.keys(), key=str.lower):
+        if name in mpich and name in openmpi and same(mpich[name], openmpi[name]):
+            lines.append(row("PENSTOCK_BOTH", name, mpich[name]))
+            continue
+        if name in mpich:
+            lines.append(row("PENSTOCK_MPICH", name, mpich[name]))
+        if name in openmpi:
+            lines.append(row("PENSTOCK_OPENMPI", name, openmpi[name]))
+    sys.stdout.write("\n".join(lines) + "\n" + FOOTER)
+
+
+if __name__ == "__main__":
+    main()
