@@ -1,0 +1,107 @@
+// The little that the example needs of CUDA's runtime, as handles that free themselves, and named NVTX ranges
+// where NVIDIA's header is at hand. Knows no physics.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <utility>
+
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define ISING_HAS_NVTX 1
+#else
+#define ISING_HAS_NVTX 0
+#endif
+
+namespace ising {
+
+/// A CUDA error ends the whole job: an example has nothing better to do.
+inline void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) {
+    std::fprintf(stderr, "ising: %s: %s\n", what, cudaGetErrorString(error));
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+/// Does not synchronise with the legacy default stream: a copy there would otherwise wait for the bulk.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+  void synchronize() const { check(cudaStreamSynchronize(stream_), "synchronise a stream"); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "create an event"); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get()), "record an event"); }
+  /// Work queued on `stream` from now on starts after what was recorded; never recorded counts as done.
+  void block(const Stream& stream) const {
+    check(cudaStreamWaitEvent(stream.get(), event_, 0), "wait for an event");
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Uninitialised device memory.
+template <typename Element>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t count) {
+    check(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(Element)), "allocate device memory");
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  [[nodiscard]] Element* get() const { return data_; }
+
+ private:
+  Element* data_ = nullptr;
+};
+
+/// Queues `kernel` with one thread for each of `count` items.
+template <typename... Parameters, typename... Arguments>
+void launch(const Stream& stream, std::int64_t count, void (*kernel)(Parameters...),
+            Arguments&&... arguments) {
+  constexpr unsigned block_threads = 256;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>((count + block_threads - 1) / block_threads));
+  config.blockDim = dim3(block_threads);
+  config.stream = stream.get();
+  check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launch a kernel");
+}
+
+/// Names a stretch of the host's time in profiles, until the end of the scope.
+class NamedRange {
+ public:
+  explicit NamedRange([[maybe_unused]] const char* name) {
+#if ISING_HAS_NVTX
+    nvtxRangePushA(name);
+#endif
+  }
+  ~NamedRange() {
+#if ISING_HAS_NVTX
+    nvtxRangePop();
+#endif
+  }
+  NamedRange(const NamedRange&) = delete;
+  NamedRange& operator=(const NamedRange&) = delete;
+};
+
+}  // namespace ising

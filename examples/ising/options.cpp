@@ -1,0 +1,104 @@
+#include "examples/ising/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ising {
+namespace {
+
+std::optional<Lattice> parse_lattice(std::string_view text) {
+  std::vector<int> extents;
+  while (extents.size() < 3) {
+    int extent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    if (error != std::errc{}) {
+      return std::nullopt;
+    }
+    extents.push_back(extent);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty()) {
+      break;
+    }
+    if (text.front() != 'x' || extents.size() == 3) {
+      return std::nullopt;
+    }
+    text.remove_prefix(1);
+  }
+  switch (extents.size()) {
+    case 1:
+      return Lattice{extents[0], extents[0], extents[0]};
+    case 3:
+      return Lattice{extents[0], extents[1], extents[2]};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// What is wrong with the options, or nothing.
+std::string complaint(const Options& options, int rank_count) {
+  const auto [x, y, z] = options.lattice;
+  if (x < 8 || x % 8 != 0) {
+    return "--lattice: x must be a positive multiple of 8, got " + std::to_string(x);
+  }
+  if (y < 2 || y % 2 != 0 || z < 2 || z % 2 != 0) {
+    return "--lattice: y and z must be positive and even, got " + std::to_string(y) + " and " +
+           std::to_string(z);
+  }
+  if (std::int64_t{x} * y > std::int64_t{1} << 30) {
+    return "--lattice: a plane of x × y may hold 2^30 spins at most";
+  }
+  if (z < rank_count) {
+    return "--lattice: " + std::to_string(z) + " planes along z are too few for " +
+           std::to_string(rank_count) + " ranks";
+  }
+  if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
+    return "--temperature: must be a number that is not negative";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
+  Options options;
+  std::string lattice = "64";
+  CLI::App app{"3-D Ising spin glass (±J couplings, Metropolis), in slabs along z over the ranks", "ising"};
+  app.add_option("--lattice", lattice, "number of spins along each axis: N or XxYxZ")->capture_default_str();
+  app.add_option("--sweeps", options.sweeps, "updates of each spin")->capture_default_str();
+  app.add_option("--temperature", options.temperature, "in units of |J|")->capture_default_str();
+  app.add_option("--seed", options.seed, "names the couplings, the start and the random numbers")
+      ->capture_default_str();
+  app.add_flag("--verify", options.verify, "compare every spin with a serial host computation");
+
+  std::string problem;
+  exit_code = 2;
+  try {
+    app.parse(argc, argv);
+    const std::optional<Lattice> extents = parse_lattice(lattice);
+    options.lattice = extents.value_or(Lattice{});
+    problem = extents ? complaint(options, rank_count) : "--lattice: expected N or XxYxZ, got " + lattice;
+  } catch (const CLI::CallForHelp&) {
+    if (rank == 0) {
+      std::fputs(app.help().c_str(), stdout);
+    }
+    exit_code = 0;
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    problem = error.what();
+  }
+  if (problem.empty()) {
+    exit_code = 0;
+    return options;
+  }
+  if (rank == 0) {
+    std::fprintf(stderr, "ising: %s\n", problem.c_str());
+  }
+  return std::nullopt;
+}
+
+}  // namespace ising

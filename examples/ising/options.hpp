@@ -1,0 +1,24 @@
+// Command line of the Ising example. Knows no GPU; MPI only for who prints and how many share the lattice.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "examples/ising/model.hpp"
+
+namespace ising {
+
+struct Options {
+  Lattice lattice{64, 64, 64};
+  std::uint32_t sweeps = 100;
+  double temperature = 1.1;  ///< in units of |J|; the glass freezes at 1.1019(29)
+  std::uint64_t seed = 1;
+  bool verify = false;
+};
+
+/// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad
+/// arguments), and rank 0 has printed why.
+[[nodiscard]] std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count,
+                                                  int& exit_code);
+
+}  // namespace ising

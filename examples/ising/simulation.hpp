@@ -1,0 +1,60 @@
+// The spin glass over all ranks of a communicator: the sweep that overlaps the exchange of boundary planes
+// with the update of the bulk. Every buffer that it gives to MPI for an exchange is device memory.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "examples/ising/kernels.hpp"
+#include "examples/ising/options.hpp"
+
+namespace ising {
+
+struct Observables {
+  double energy_per_spin = 0;
+  double magnetisation_per_spin = 0;
+  std::uint64_t hash = 0;  ///< of every spin and its place
+};
+
+class Simulation {
+ public:
+  /// Takes the random start and fills the halos. The communicator must outlive it; its device is the current
+  /// one.
+  Simulation(const Options& options, MPI_Comm communicator);
+
+  /// One update of every spin. The bulk may still be running when it returns.
+  void sweep();
+  void synchronize() const;
+
+  /// Collective. The result is valid on rank 0.
+  [[nodiscard]] Observables measure();
+  /// Collective. On rank 0: every spin (0 or 1), x fastest, then y, then z.
+  [[nodiscard]] std::vector<std::uint8_t> gather_spins();
+
+ private:
+  void exchange(int colour);
+  [[nodiscard]] std::uint32_t* plane(int colour, int plane) const;
+
+  Options options_;
+  MPI_Comm communicator_;
+  int rank_ = 0;
+  int rank_count_ = 1;
+  Slab slab_;
+  Metropolis metropolis_;
+  std::uint32_t sweeps_done_ = 0;
+
+  DeviceArray<std::uint32_t> spins_even_;
+  DeviceArray<std::uint32_t> spins_odd_;
+  DeviceArray<std::uint32_t> couplings_even_;
+  DeviceArray<std::uint32_t> couplings_odd_;
+  DeviceArray<Tally> tallies_;
+  GlassView glass_;
+
+  Stream boundary_;
+  Stream bulk_;
+  Event bulk_done_;
+};
+
+}  // namespace ising
