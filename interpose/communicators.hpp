@@ -1,5 +1,5 @@
-// What Penstock knows of each communicator: its ranks in MPI_COMM_WORLD, an id that is equal on all ranks, and a
-// place where other parts hang what belongs to it. Kept as an MPI attribute, so that it goes with the
+// What Penstock knows of each communicator: its ranks in MPI_COMM_WORLD, an id that is equal on all ranks,
+// and a place where other parts hang what belongs to it. Kept as an MPI attribute, so that it goes with the
 // communicator. Knows no message protocol.
 #pragma once
 
@@ -16,18 +16,23 @@ namespace penstock::interpose {
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
 
-/// Thread: fields but the last three are fixed once made.
+/// Thread: fields but the last four are fixed once made. Destroyed inside the MPI library's attribute
+/// callback, when the library lets go of the communicator: nothing that hangs here may call MPI or wait from
+/// there.
 struct CommunicatorInfo {
   CommunicatorInfo();
   ~CommunicatorInfo();
   std::uint64_t global_id = 0;
   std::uint32_t local_id = 0;
   int rank = 0;
-  int size = 0;                  ///< of the local group
+  int size = 0;  ///< of the local group
   bool is_inter = false;
-  std::vector<int> world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
+  std::vector<int>
+      world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
   std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
-  std::mutex stash_lock;         ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
+  std::atomic<std::uint32_t> creations{0};    ///< of them, those that make communicators
+  std::mutex
+      stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::unique_ptr<Stash> stash;  ///< made at first need
 };
 
@@ -43,8 +48,32 @@ struct CommunicatorInfo {
 /// MPI_ANY_SOURCE as they are.
 [[nodiscard]] int world_rank_of(MPI_Comm communicator, int rank) noexcept;
 
-/// Called after a communicator has been made (any rank's result may be MPI_COMM_NULL): numbers it and records it.
-void note_created(MPI_Comm communicator) noexcept;
+/// What tells a communicator from others with the same members, the same on all of its ranks.
+struct Origin {
+  std::uint64_t value = 0;
+  bool is_unique =
+      false;  ///< else communicators of this origin and these members are counted as they are seen
+};
+
+/// Of what the next creating call that is collective over `parent` makes. Such calls come in one order on all
+/// its ranks, whatever other threads do with other communicators. Call it once a creating call, before it.
+[[nodiscard]] Origin origin_from(MPI_Comm parent) noexcept;
+
+/// Of what is made by those ranks alone that become its members, told apart by a number that they share.
+[[nodiscard]] Origin origin_among_members(std::uint64_t tag) noexcept;
+
+/// Called after a communicator has been made (any rank's result may be MPI_COMM_NULL): numbers it and records
+/// it.
+void note_created(MPI_Comm communicator, Origin origin = {}) noexcept;
+
+/// The same for a handle that may not be used yet (MPI_Comm_idup): numbered now, looked at when first used.
+void note_creating(MPI_Comm communicator, Origin origin) noexcept;
+
+/// The communicator has a new name: records it again.
+void note_named(MPI_Comm communicator) noexcept;
+
+/// The handle is about to be freed.
+void note_freeing(MPI_Comm communicator) noexcept;
 
 /// Sets up the attribute key and MPI_COMM_WORLD / SELF. After PMPI_Init.
 void open_communicators() noexcept;

@@ -1,0 +1,82 @@
+#include "interpose/errors.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using Line = std::array<char, 256>;
+
+/// The error class that tells a program most about the failure.
+int error_class_of(Code code) noexcept {
+  switch (code) {
+    case Code::ok:
+      return MPI_SUCCESS;
+    case Code::out_of_memory:
+      return MPI_ERR_NO_MEM;
+    case Code::bad_argument:
+      return MPI_ERR_BUFFER;
+    case Code::declined:
+    case Code::cuda_failed:
+    case Code::system_failed:
+    case Code::peer_lost:
+      break;
+  }
+  return MPI_ERR_OTHER;
+}
+
+void describe(Line& line, const char* mpi_call, const Status& status) noexcept {
+  switch (status.code()) {
+    case Code::cuda_failed:
+      std::snprintf(line.data(), line.size(), "%s: %s failed (CUDA error %d)", mpi_call, status.where(),
+                    status.detail());
+      return;
+    case Code::system_failed:
+      std::snprintf(line.data(), line.size(), "%s: %s failed (%s)", mpi_call, status.where(),
+                    std::strerror(status.detail()));
+      return;
+    case Code::out_of_memory:
+      std::snprintf(line.data(), line.size(), "%s: out of memory in %s", mpi_call, status.where());
+      return;
+    case Code::peer_lost:
+      std::snprintf(line.data(), line.size(), "%s: the other process is gone (%s)", mpi_call, status.where());
+      return;
+    case Code::bad_argument:
+      std::snprintf(line.data(), line.size(), "%s: the buffer lies in no allocation, or passes its end (%s)",
+                    mpi_call, status.where());
+      return;
+    case Code::ok:
+    case Code::declined:
+      break;
+  }
+  std::snprintf(line.data(), line.size(), "%s: no road could carry the message (%s)", mpi_call,
+                status.where());
+}
+
+}  // namespace
+
+int raise(MPI_Comm communicator, int code) {
+  // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves
+  PMPI_Comm_call_errhandler(communicator == MPI_COMM_NULL ? MPI_COMM_WORLD : communicator, code);
+  return code;
+}
+
+int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call) {
+  Line line;
+  std::snprintf(line.data(), line.size(), "%s: device buffers are not supported in this call", mpi_call);
+  record::notice(line.data());
+  return raise(communicator, MPI_ERR_BUFFER);
+}
+
+int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
+  Line line;
+  describe(line, mpi_call, status);
+  record::notice(line.data());
+  return raise(communicator, error_class_of(status.code()));
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,155 @@
+#include "interpose/mpi_binding.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "interpose/record/recorder.hpp"
+
+// One slot a function, and a trampoline that jumps through it. The trampolines are named PMPI_*, hidden:
+// calls to PMPI_* from within this library go to them, and no other library sees them.
+extern "C" {
+static int no_such_function() noexcept;
+
+#define PENSTOCK_ROW(owner, waits, name, ...)                              \
+  __attribute__((visibility("hidden"))) extern void* penstock_pmpi_##name; \
+  void* penstock_pmpi_##name = reinterpret_cast<void*>(&no_such_function);
+#include "interpose/mpi_functions.def"
+
+#ifdef OPEN_MPI
+#define PENSTOCK_OBJECT(object)                                                    \
+  __attribute__((visibility("hidden"))) extern void* penstock_address_of_##object; \
+  void* penstock_address_of_##object = nullptr;
+#include "interpose/open_mpi_objects.def"
+#endif
+}
+
+#if defined(__x86_64__)
+#define PENSTOCK_JUMP(slot) "endbr64\n jmp *" slot "(%rip)\n"
+#elif defined(__aarch64__)
+#define PENSTOCK_JUMP(slot) "bti c\n adrp x16, " slot "\n ldr x16, [x16, :lo12:" slot "]\n br x16\n"
+#else
+#error "a jump through a memory slot, for this processor"
+#endif
+
+#define PENSTOCK_ROW(owner, waits, name, ...)                                                           \
+  asm(".pushsection .text\n"                                                                            \
+      ".balign 16\n"                                                                                    \
+      ".globl PMPI_" #name                                                                              \
+      "\n"                                                                                              \
+      ".hidden PMPI_" #name                                                                             \
+      "\n"                                                                                              \
+      ".type PMPI_" #name                                                                               \
+      ", @function\n"                                                                                   \
+      "PMPI_" #name ":\n" PENSTOCK_JUMP("penstock_pmpi_" #name) ".size PMPI_" #name ", . - PMPI_" #name \
+                                                                "\n"                                    \
+                                                                ".popsection\n");
+#include "interpose/mpi_functions.def"
+
+namespace penstock::interpose {
+namespace {
+
+#ifdef OPEN_MPI
+constexpr bool is_open_mpi = true;
+constexpr const char* other_family_line =
+    "this is the library for Open MPI, but the program uses another MPI: preload libpenstock_mpich.so";
+#else
+constexpr bool is_open_mpi = false;
+constexpr const char* other_family_line =
+    "this is the library for MPICH, but the program uses Open MPI: preload libpenstock_openmpi.so";
+#endif
+
+std::atomic<bool> is_bound{false};
+
+bool holds_mpi(void* library) noexcept {
+  return dlsym(library, "PMPI_Init") != nullptr;
+}
+
+bool is_of_this_family(void* library) noexcept {
+  return (dlsym(library, "ompi_mpi_comm_world") != nullptr) == is_open_mpi;
+}
+
+/// Names of everything that is loaded, also what only one other library can see (dlopen with RTLD_LOCAL).
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* names_seen) {
+        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
+          static_cast<std::vector<std::string>*>(names_seen)->emplace_back(info->dlpi_name);
+        }
+        return 0;
+      },
+      &names);
+  return names;
+}
+
+struct Search {
+  Binding outcome = Binding::no_mpi;
+  void* library = nullptr;  ///< for dlsym; RTLD_DEFAULT is null too
+};
+
+/// True when `library` is the one. Keeps in mind that there was one of the other family.
+bool consider(void* library, Search& search) noexcept {
+  if (!holds_mpi(library)) return false;
+  if (!is_of_this_family(library)) {
+    search.outcome = Binding::other_family;
+    return false;
+  }
+  search = {Binding::bound, library};
+  return true;
+}
+
+/// A library that is found by its own name only is kept open from then on.
+Search find_library() {
+  Search search;
+  if (consider(RTLD_DEFAULT, search)) return search;
+  for (const std::string& name : loaded_libraries()) {
+    void* const library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    if (consider(library, search)) return search;
+    dlclose(library);
+  }
+  return search;
+}
+
+/// Threads that come here together write the same values.
+void fill_slot(void** slot, void* address) noexcept {
+  if (address != nullptr) __atomic_store_n(slot, address, __ATOMIC_RELAXED);
+}
+
+void fill_table(void* library) noexcept {
+#define PENSTOCK_ROW(owner, waits, name, ...) fill_slot(&penstock_pmpi_##name, dlsym(library, "PMPI_" #name));
+#include "interpose/mpi_functions.def"
+#ifdef OPEN_MPI
+#define PENSTOCK_OBJECT(object) fill_slot(&penstock_address_of_##object, dlsym(library, #object));
+#include "interpose/open_mpi_objects.def"
+#endif
+}
+
+}  // namespace
+
+Binding bind_mpi() noexcept {
+  if (is_bound.load(std::memory_order_acquire)) return Binding::bound;
+  try {
+    const Search search = find_library();
+    if (search.outcome == Binding::bound) {
+      fill_table(search.library);
+      is_bound.store(true, std::memory_order_release);
+    } else if (search.outcome == Binding::other_family) {
+      record::notice(other_family_line);
+    }
+    return search.outcome;
+  } catch (...) {  // no memory for the list of libraries
+    return Binding::no_mpi;
+  }
+}
+
+}  // namespace penstock::interpose
+
+static int no_such_function() noexcept {
+  penstock::record::notice("an MPI function was called that no loaded MPI library has");
+  return MPI_ERR_OTHER;
+}
