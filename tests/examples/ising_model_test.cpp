@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "examples/ising/reference.hpp"
+#include "examples/ising/slab.hpp"
+
+namespace ising {
+namespace {
+
+std::array<std::uint32_t, 4> philox_words(FourWords counter, std::uint64_t key) {
+  const FourWords result = philox(counter, key);
+  return {result.word[0], result.word[1], result.word[2], result.word[3]};
+}
+
+// The known answers that come with the Random123 library.
+TEST(Philox, gives_the_known_answers) {
+  using Words = std::array<std::uint32_t, 4>;
+  EXPECT_EQ(philox_words({{0, 0, 0, 0}}, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox_words({{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}}, 0xffffffffffffffff),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox_words({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0x299f31d0a4093822),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(IsingMetropolis, always_flips_what_lowers_or_keeps_the_energy) {
+  const Metropolis frozen(0.0);
+  for (unsigned satisfied = 0; satisfied <= 3; ++satisfied) {
+    EXPECT_TRUE(frozen.flips(satisfied, 0xffffffff)) << satisfied;
+  }
+}
+
+TEST(IsingMetropolis, never_raises_the_energy_at_temperature_zero) {
+  const Metropolis frozen(0.0);
+  for (unsigned satisfied = 4; satisfied <= 6; ++satisfied) {
+    EXPECT_FALSE(frozen.flips(satisfied, 0)) << satisfied;
+  }
+}
+
+TEST(IsingMetropolis, raises_the_energy_with_the_probability_that_the_temperature_gives) {
+  const double temperature = 2.5;
+  const Metropolis metropolis(temperature);
+  for (unsigned satisfied = 4; satisfied <= 6; ++satisfied) {
+    const double probability = std::exp(-(4.0 * satisfied - 12.0) / temperature);
+    const auto threshold = static_cast<std::uint32_t>(probability * 0x1p32);
+    EXPECT_TRUE(metropolis.flips(satisfied, threshold - 2)) << satisfied;
+    EXPECT_FALSE(metropolis.flips(satisfied, threshold + 2)) << satisfied;
+  }
+}
+
+double energy_per_spin(const Lattice& lattice, std::uint64_t seed, const std::vector<std::uint8_t>& spins) {
+  const auto sign = [&](int x, int y, int z) {
+    const auto index = (static_cast<std::size_t>(z % lattice.z) * static_cast<std::size_t>(lattice.y) +
+                        static_cast<std::size_t>(y % lattice.y)) *
+                           static_cast<std::size_t>(lattice.x) +
+                       static_cast<std::size_t>(x % lattice.x);
+    return 2 * spins[index] - 1;
+  };
+  const auto coupling = [](std::uint32_t bond) { return bond == 1 ? 1 : -1; };
+  int energy = 0;
+  for (int z = 0; z < lattice.z; ++z) {
+    for (int y = 0; y < lattice.y; ++y) {
+      for (int x = 0; x < lattice.x; ++x) {
+        const SiteStart start = start_of(lattice, {x, y, z}, seed);
+        energy -= sign(x, y, z) *
+                  (coupling(start.bond_x) * sign(x + 1, y, z) + coupling(start.bond_y) * sign(x, y + 1, z) +
+                   coupling(start.bond_z) * sign(x, y, z + 1));
+      }
+    }
+  }
+  return energy / static_cast<double>(lattice.sites());
+}
+
+// High-temperature expansion: three bonds a spin, each −tanh(1/T) to leading order.
+TEST(IsingReference, reaches_the_energy_that_theory_gives_at_high_temperature) {
+  const Lattice lattice{24, 24, 24};
+  const double temperature = 5.0;
+  const std::vector<std::uint8_t> spins = reference_spins(lattice, temperature, 3, 60);
+  EXPECT_NEAR(energy_per_spin(lattice, 3, spins), -3.0 * std::tanh(1.0 / temperature), 0.03);
+}
+
+TEST(IsingReference, never_raises_the_energy_at_temperature_zero) {
+  const Lattice lattice{8, 8, 8};
+  double before = energy_per_spin(lattice, 5, reference_spins(lattice, 0.0, 5, 0));
+  for (std::uint32_t sweeps = 1; sweeps < 6; ++sweeps) {
+    const double after = energy_per_spin(lattice, 5, reference_spins(lattice, 0.0, 5, sweeps));
+    EXPECT_LE(after, before) << sweeps;
+    before = after;
+  }
+  EXPECT_LT(before, -1.5);
+}
+
+TEST(IsingReference, depends_on_the_seed) {
+  const Lattice lattice{8, 8, 8};
+  EXPECT_NE(reference_spins(lattice, 1.0, 1, 3), reference_spins(lattice, 1.0, 2, 3));
+}
+
+TEST(IsingSlabs, of_all_ranks_hold_each_plane_once_and_differ_by_one_plane_at_most) {
+  const Lattice lattice{8, 2, 10};
+  for (int rank_count = 1; rank_count <= lattice.z; ++rank_count) {
+    int next_plane = 0;
+    for (int rank = 0; rank < rank_count; ++rank) {
+      const Slab slab = slab_of_rank(lattice, rank, rank_count);
+      EXPECT_EQ(slab.first_plane, next_plane);
+      EXPECT_GE(slab.planes, lattice.z / rank_count);
+      EXPECT_LE(slab.planes, lattice.z / rank_count + 1);
+      next_plane += slab.planes;
+    }
+    EXPECT_EQ(next_plane, lattice.z);
+  }
+}
+
+}  // namespace
+}  // namespace ising
