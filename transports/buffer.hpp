@@ -40,7 +40,8 @@ struct Buffer {
 /// Null is host. Thread: any. Cost: a few ns until libcuda is loaded in the process.
 [[nodiscard]] bool is_on_device(const void* pointer) noexcept;
 
-/// `count` pieces of `bytes`, `stride` apart, the first at `offset` from the buffer's pointer.
+/// `count` pieces of `bytes`, `stride` apart, the first at `offset` from the buffer's pointer. In a Layout
+/// `stride` is 0 for one piece and else larger than `bytes`, so that a two-dimensional copy can move it.
 struct Block {
   std::ptrdiff_t offset = 0;
   std::size_t bytes = 0;
