@@ -35,18 +35,20 @@ static int no_such_function() noexcept;
 #error "a jump through a memory slot, for this processor"
 #endif
 
-#define PENSTOCK_ROW(owner, waits, name, ...)                                                           \
-  asm(".pushsection .text\n"                                                                            \
-      ".balign 16\n"                                                                                    \
-      ".globl PMPI_" #name                                                                              \
-      "\n"                                                                                              \
-      ".hidden PMPI_" #name                                                                             \
-      "\n"                                                                                              \
-      ".type PMPI_" #name                                                                               \
-      ", @function\n"                                                                                   \
-      "PMPI_" #name ":\n" PENSTOCK_JUMP("penstock_pmpi_" #name) ".size PMPI_" #name ", . - PMPI_" #name \
-                                                                "\n"                                    \
-                                                                ".popsection\n");
+// clang-format off
+#define PENSTOCK_TRAMPOLINE(symbol, slot) \
+  asm(".pushsection .text\n"              \
+      ".balign 16\n"                      \
+      ".globl " symbol "\n"               \
+      ".hidden " symbol "\n"              \
+      ".type " symbol ", %function\n"     \
+      symbol ":\n"                        \
+      PENSTOCK_JUMP(slot)                 \
+      ".size " symbol ", . - " symbol "\n" \
+      ".popsection\n");
+// clang-format on
+
+#define PENSTOCK_ROW(owner, waits, name, ...) PENSTOCK_TRAMPOLINE("PMPI_" #name, "penstock_pmpi_" #name)
 #include "interpose/mpi_functions.def"
 
 namespace penstock::interpose {
@@ -63,6 +65,8 @@ constexpr const char* other_family_line =
 #endif
 
 std::atomic<bool> is_bound{false};
+/// Once bound: for dlsym. RTLD_NEXT for an MPI that the whole program sees, behind this library.
+std::atomic<void*> bound_library{nullptr};
 
 bool holds_mpi(void* library) noexcept {
   return dlsym(library, "PMPI_Init") != nullptr;
@@ -137,6 +141,8 @@ Binding bind_mpi() noexcept {
     const Search search = find_library();
     if (search.outcome == Binding::bound) {
       fill_table(search.library);
+      bound_library.store(search.library == RTLD_DEFAULT ? RTLD_NEXT : search.library,
+                          std::memory_order_relaxed);
       is_bound.store(true, std::memory_order_release);
     } else if (search.outcome == Binding::other_family) {
       record::notice(other_family_line);
@@ -145,6 +151,10 @@ Binding bind_mpi() noexcept {
   } catch (...) {  // no memory for the list of libraries
     return Binding::no_mpi;
   }
+}
+
+void* find_mpi_symbol(const char* name) noexcept {
+  return bind_mpi() == Binding::bound ? dlsym(bound_library.load(std::memory_order_relaxed), name) : nullptr;
 }
 
 }  // namespace penstock::interpose

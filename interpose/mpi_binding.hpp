@@ -35,4 +35,7 @@ enum class Binding {
 /// Thread: any. Cost: a load when bound.
 Binding bind_mpi() noexcept;
 
+/// The MPI library's own symbol of a name that this library exports too; null if there is none. Thread: any.
+[[nodiscard]] void* find_mpi_symbol(const char* name) noexcept;
+
 }  // namespace penstock::interpose

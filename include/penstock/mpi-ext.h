@@ -1,0 +1,28 @@
+/* What a program asks before it hands device pointers to MPI: compile with -I<here>, include <mpi-ext.h>. Stands in
+ * for, and goes on to, the MPI library's own header of that name (Open MPI has one, MPICH has not). */
+#ifndef PENSTOCK_MPI_EXT_H
+#define PENSTOCK_MPI_EXT_H
+
+#if defined(__has_include_next)
+#if __has_include_next(<mpi-ext.h>)
+#include_next <mpi-ext.h>
+#endif
+#endif
+
+/* The program may pass device pointers; whether they are served is known when it runs. */
+#undef MPIX_CUDA_AWARE_SUPPORT
+#define MPIX_CUDA_AWARE_SUPPORT 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 1 when device buffers are served in this process: by Penstock, or by the MPI library itself; else 0.
+ * May be called before MPI_Init. */
+int MPIX_Query_cuda_support(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

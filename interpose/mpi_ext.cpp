@@ -1,0 +1,48 @@
+// What programs ask before they dare to pass device pointers: "is this MPI CUDA-aware?" With Penstock it is.
+#include <dlfcn.h>
+
+#include "interpose/call_scope.hpp"
+#include "interpose/mpi_binding.hpp"
+#include "interpose/settings.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// Only looks: cuInit would fix CUDA_VISIBLE_DEVICES before a program that sets it by rank has done so.
+bool driver_is_installed() noexcept {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver == nullptr) return false;
+  dlclose(driver);
+  return true;
+}
+
+bool serves_device_buffers() noexcept {
+  if (!is_awake()) read_settings();  // programs also ask before MPI_Init
+  return settings().move && driver_is_installed();
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+// Without Penstock's service the answer is the MPI library's own.
+PENSTOCK_EXPORT int MPIX_Query_cuda_support() {
+  if (serves_device_buffers()) return 1;
+  const auto own = reinterpret_cast<int (*)()>(find_mpi_symbol("MPIX_Query_cuda_support"));
+  return own != nullptr ? own() : 0;
+}
+
+#ifdef MPIX_GPU_SUPPORT_CUDA
+// MPICH's question of the same meaning.
+PENSTOCK_EXPORT int MPIX_GPU_query_support(int gpu_type, int* is_supported) {
+  if (gpu_type == MPIX_GPU_SUPPORT_CUDA && serves_device_buffers()) {
+    *is_supported = 1;
+    return MPI_SUCCESS;
+  }
+  const auto own = reinterpret_cast<int (*)(int, int*)>(find_mpi_symbol("MPIX_GPU_query_support"));
+  if (own != nullptr) return own(gpu_type, is_supported);
+  *is_supported = 0;
+  return MPI_SUCCESS;
+}
+#endif

@@ -1,0 +1,34 @@
+// The wrappers of every function that needs no thought: they time the call and hand it on.
+#include "interpose/call_scope.hpp"
+#include "interpose/mpi_binding.hpp"
+
+using penstock::interpose::CallScope;
+using penstock::interpose::Function;
+
+#define PENSTOCK_EXPAND_pass(name, result, parameters, arguments)       \
+  PENSTOCK_EXPORT result MPI_##name parameters {                        \
+    const CallScope scope(Function::name, __builtin_return_address(0)); \
+    return PMPI_##name arguments;                                       \
+  }
+
+// the owners of all other rows
+#define PENSTOCK_EXPAND_pcontrol(...)
+#define PENSTOCK_EXPAND_left_out(...)
+#define PENSTOCK_EXPAND_lifecycle(...)
+#define PENSTOCK_EXPAND_point_to_point(...)
+#define PENSTOCK_EXPAND_probing(...)
+#define PENSTOCK_EXPAND_persistent(...)
+#define PENSTOCK_EXPAND_completion(...)
+#define PENSTOCK_EXPAND_communicators(...)
+#define PENSTOCK_EXPAND_collectives(...)
+#define PENSTOCK_EXPAND_staged_calls(...)
+
+#define PENSTOCK_ROW(owner, waits, name, result, parameters, arguments) \
+  PENSTOCK_EXPAND_##owner(name, result, parameters, arguments)
+#include "interpose/mpi_functions.def"
+
+// Further arguments mean something to profilers only, who take the call from here.
+PENSTOCK_EXPORT int MPI_Pcontrol(const int level, ...) {
+  const CallScope scope(Function::Pcontrol, __builtin_return_address(0));
+  return PMPI_Pcontrol(level);
+}
