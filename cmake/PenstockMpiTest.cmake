@@ -1,0 +1,73 @@
+# MPI programs as tests: built once for each MPI family found, run by that family's mpiexec with Penstock
+# preloaded into the ranks only.
+#
+#   penstock_add_mpi_program(NAME name SOURCES … [LIBRARIES …])
+#     Targets <name>_mpich and <name>_openmpi: GPU programs (runtime API) with tests/support.
+#
+#   penstock_add_mpi_test(NAME name RANKS k (SOURCES … [LIBRARIES …] | PROGRAM name) [ARGS …] [ENVIRONMENT a=b …]
+#                         [LABELS …] [TIMEOUT seconds] [PLAIN] [FAMILIES …] [PREPARES fixture] [NEEDS fixture])
+#     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. ENVIRONMENT is the ranks'. The word
+#     @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
+#     test that prepares it runs before those that need it.
+#
+# A test that says "SKIPPED: reason" counts as skipped, not as passed.
+include_guard()
+
+function(penstock_add_mpi_program)
+  cmake_parse_arguments(PARSE_ARGV 0 program "" "NAME" "SOURCES;LIBRARIES")
+  foreach(family IN LISTS PENSTOCK_MPI_FAMILIES)
+    set(target ${program_NAME}_${family})
+    add_executable(${target} ${program_SOURCES})
+    target_link_libraries(${target} PRIVATE penstock_options penstock_test_support penstock_${family}
+                                            ${program_LIBRARIES})
+  endforeach()
+endfunction()
+
+function(penstock_add_mpi_test)
+  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;PREPARES;NEEDS"
+                        "SOURCES;LIBRARIES;ARGS;ENVIRONMENT;LABELS;FAMILIES")
+  if(NOT test_PROGRAM)
+    set(test_PROGRAM ${test_NAME})
+    penstock_add_mpi_program(NAME ${test_NAME} SOURCES ${test_SOURCES} LIBRARIES ${test_LIBRARIES})
+  endif()
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  if(NOT test_FAMILIES)
+    set(test_FAMILIES ${PENSTOCK_MPI_FAMILIES})
+  endif()
+  if(PENSTOCK_GPU_IS_SIMULATED)
+    set(gpu_label sim)
+  else()
+    set(gpu_label gpu)
+  endif()
+
+  foreach(family IN LISTS test_FAMILIES)
+    if(NOT family IN_LIST PENSTOCK_MPI_FAMILIES)
+      continue()
+    endif()
+    string(TOUPPER ${family} upper)
+    set(preload "")
+    if(NOT test_PLAIN)
+      set(preload --preload $<TARGET_FILE:penstock_preload_${family}>)
+    endif()
+    string(REPLACE "@FAMILY@" "${family}" arguments "${test_ARGS}")
+    add_test(NAME ${test_NAME}.${family}
+             COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload}
+                     ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
+    set_tests_properties(
+      ${test_NAME}.${family}
+      PROPERTIES LABELS "mpi;${gpu_label};${test_LABELS}"
+                 TIMEOUT ${test_TIMEOUT}
+                 PROCESSORS ${test_RANKS}
+                 SKIP_RETURN_CODE 77
+                 SKIP_REGULAR_EXPRESSION "SKIPPED: "
+                 ENVIRONMENT "MPIEXEC=${PENSTOCK_${upper}_MPIEXEC};${penstock_gpu_environment}")
+    if(test_PREPARES)
+      set_tests_properties(${test_NAME}.${family} PROPERTIES FIXTURES_SETUP ${test_PREPARES}.${family})
+    endif()
+    if(test_NEEDS)
+      set_tests_properties(${test_NAME}.${family} PROPERTIES FIXTURES_REQUIRED ${test_NEEDS}.${family})
+    endif()
+  endforeach()
+endfunction()
