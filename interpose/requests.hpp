@@ -45,4 +45,7 @@ struct Operation {
 /// operations that were complete at once, so `*request` may be replaced by a handle of its own. Thread: any.
 void attach(MPI_Request* request, std::unique_ptr<Pending> pending);
 
+/// The same for a posted operation: `*request` becomes the user's handle.
+void attach(Operation operation, MPI_Request* request);
+
 }  // namespace penstock::interpose

@@ -1,0 +1,124 @@
+#include "interpose/delivery.hpp"
+
+#include <utility>
+
+#include "interpose/node_directory.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+
+using transports::Choice;
+using transports::Road;
+
+static_assert(static_cast<int>(Road::staged) == static_cast<int>(trace::Road::staged));
+static_assert(static_cast<int>(transports::BufferKind::managed) == static_cast<int>(trace::BufferKind::managed));
+
+Delivery::Delivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
+    : envelope_(envelope), destination_(std::move(destination)), slot_(node_directory().find(envelope)) {
+  if (record::is_on()) begin_ns_ = record::now_ns();
+  if (slot_ == nullptr) {
+    static_cast<void>(end({Code::peer_lost, "envelope names no open slot"}, SlotState::failed));
+    return;
+  }
+  source_kind_ = slot_->offer.kind;
+  if (envelope.payload_bytes > capacity) {
+    truncated_ = true;
+    // while the sender is busy with the slot it must come to its own end first
+    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
+    return;
+  }
+  destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
+}
+
+Delivery::~Delivery() {
+  pull_.reset();
+  if (slot_ != nullptr && !over_) slot_->set(SlotState::failed);
+}
+
+bool Delivery::advance() {
+  if (over_) return true;
+  const record::OwnWork own;
+  if (pull_ != nullptr) {
+    bool finished = false;
+    const Status status = pull_->advance(finished);
+    if (!status.ok()) return end(status, SlotState::failed);
+    return finished && end(status, SlotState::done);
+  }
+  switch (slot_->get()) {
+    case SlotState::offered:
+      return try_offered();
+    case SlotState::staged:
+      if (truncated_) return end({}, SlotState::done);
+      return start_staged();
+    case SlotState::staging:
+    case SlotState::wants_staging:
+      return false;  // the sender's turn
+    default:
+      return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
+  }
+}
+
+bool Delivery::try_offered() {
+  if (truncated_) {
+    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
+    return over_;
+  }
+  if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
+  const Choice choice = choose(slot_->offer, destination_, excluded_);
+  if (choice.transport == nullptr) {
+    reason_ = choice.reason;
+    static_cast<void>(slot_->move(SlotState::offered, SlotState::wants_staging));
+    return false;
+  }
+  if (!slot_->move(SlotState::offered, SlotState::pulling)) return false;  // the sender just turned to staging
+  road_ = choice.transport->road();
+  reason_ = choice.reason;
+  start_ns_ = record::is_on() ? record::now_ns() : 0;
+  const Status status = choice.transport->start(slot_->offer, destination_, pull_);
+  if (status.ok()) return false;
+  if (status.code() != Code::declined) return end(status, SlotState::failed);
+  excluded_ |= 1u << static_cast<unsigned>(road_);
+  slot_->set(SlotState::offered);
+  return false;
+}
+
+bool Delivery::start_staged() {
+  // the sender may have its buffer back already: nothing but the region may be read now
+  const Choice choice = choose(slot_->offer, destination_, ~(1u << static_cast<unsigned>(Road::staged)));
+  if (choice.transport == nullptr) return end({Code::declined, choice.reason}, SlotState::failed);
+  road_ = choice.transport->road();
+  // the first reason tells why the buffer itself could not be read; keep it
+  if (*reason_ == '\0') reason_ = choice.reason;
+  start_ns_ = record::is_on() ? record::now_ns() : 0;
+  const Status status = choice.transport->start(slot_->offer, destination_, pull_);
+  if (status.ok()) return false;
+  return end(status, SlotState::failed);
+}
+
+bool Delivery::end(const Status& status, SlotState state) {
+  status_ = status;
+  pull_.reset();
+  if (slot_ != nullptr) slot_->set(state);
+  over_ = true;
+  record();
+  return true;
+}
+
+void Delivery::record() const {
+  if (!record::is_on() || begin_ns_ == 0 || road_ == Road::none) return;
+  trace::Transfer transfer{};
+  transfer.begin_ns = begin_ns_;
+  transfer.end_ns = record::now_ns();
+  transfer.bytes = envelope_.payload_bytes;
+  transfer.key = envelope_.key;
+  transfer.reason = record::intern(reason_);
+  transfer.wait_ns = static_cast<std::uint32_t>(start_ns_ > begin_ns_ ? start_ns_ - begin_ns_ : 0);
+  transfer.peer = static_cast<std::int32_t>((envelope_.key >> 40) - 1);
+  transfer.source = static_cast<trace::BufferKind>(source_kind_);
+  transfer.destination = static_cast<trace::BufferKind>(destination_.buffer.kind);
+  transfer.road = static_cast<trace::Road>(road_);
+  transfer.kind = trace::RecordKind::transfer;
+  record::write(transfer);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,191 @@
+#include "interpose/device_send.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "interpose/engine.hpp"
+#include "interpose/errors.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "interpose/settings.hpp"
+#include "transports/readiness.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+// A receiver that is there answers within a few µs; copying 64 KiB aside costs about 8 µs.
+constexpr std::uint64_t short_patience_ns = 50'000;
+
+/// A slot and the region its receiver has still to drain. Under Engine::Lock.
+struct Lingering {
+  Slot* slot;
+  std::unique_ptr<transports::StagedSend> staged;
+};
+std::vector<Lingering>& lingering() {
+  static auto& list = *new std::vector<Lingering>;
+  return list;
+}
+
+/// The receiver is through, and no signal of the driver's for the slot is outstanding.
+bool is_over(const Slot& slot) noexcept {
+  return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
+}
+
+std::uint64_t next_key() noexcept {
+  static std::atomic<std::uint64_t> sequence{0};
+  const auto rank = static_cast<std::uint64_t>(node_directory().own_row()->world_rank.load());
+  return (rank + 1) << 40 | (sequence.fetch_add(1, std::memory_order_relaxed) & 0xff'ffff'ffffull);
+}
+
+}  // namespace
+
+DeviceSend::DeviceSend(const SendCall& call, transports::Place source)
+    : call_(call), source_(std::move(source)) {}
+
+std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::Place source,
+                                             int receiver_world_rank) {
+  reap_lingering_sends();
+  NodeDirectory& directory = node_directory();
+  std::uint32_t index = 0;
+  Slot* slot = nullptr;
+  {
+    const Engine::Lock lock(engine());
+    slot = directory.take_slot(&index);
+    // a slot that is being filled in must not be taken again
+    if (slot != nullptr) slot->set(SlotState::staging);
+  }
+  if (slot == nullptr) return nullptr;
+  std::unique_ptr<DeviceSend> send(new DeviceSend(call, std::move(source)));
+  send->slot_ = slot;
+  send->receiver_ = receiver_world_rank;
+  slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);
+
+  const char* why_not = "";
+  slot->offer = transports::describe(send->source_, &why_not);
+  send->envelope_.nonce = directory.nonce();
+  send->envelope_.payload_bytes = slot->offer.payload_bytes;
+  send->envelope_.key = next_key();
+  send->envelope_.row = directory.own_index();
+  send->envelope_.slot = index;
+  send->envelope_.generation = slot->generation.load(std::memory_order_relaxed);
+  return send;
+}
+
+DeviceSend::~DeviceSend() {
+  if (slot_ == nullptr) return;
+  const Engine::Lock lock(engine());
+  if (is_over(*slot_)) {
+    node_directory().free_slot(slot_);
+  } else {
+    lingering().push_back({slot_, std::move(staged_)});
+  }
+}
+
+int DeviceSend::send_envelope(MPI_Request* request) {
+  posted_ns_ = record::now_ns();
+  const bool may_buffer = call_.mode != SendMode::synchronous &&
+                          envelope_.payload_bytes <= settings().buffered_bytes;
+  patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
+  transports::signal_when_ready(source_.buffer, &slot_->ready);
+  // what lies in pieces is packed by its owner: the slot stays in `staging`
+  if (slot_->offer.contiguous != 0) slot_->set(SlotState::offered);
+  node_directory().row_of(receiver_)->offers.fetch_add(1, std::memory_order_relaxed);
+  const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
+                              call_.destination, call_.tag, call_.communicator, request);
+  if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
+  return code;
+}
+
+bool DeviceSend::receiver_is_late() const noexcept { return record::now_ns() - posted_ns_ > patience_ns_; }
+
+void DeviceSend::stage(bool whole) {
+  status_ = transports::StagedSend::start(source_, whole, slot_->offer, staged_);
+  if (!status_.ok() && whole && slot_->offer.contiguous != 0) {
+    // no room to buffer it: wait for the receiver instead
+    patience_ns_ = UINT64_MAX;
+    status_ = {};
+    slot_->set(SlotState::offered);
+    return;
+  }
+  whole_ = whole;
+  slot_->set(status_.ok() ? SlotState::staged : SlotState::failed);
+}
+
+bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
+  if (arrived) {
+    int cancelled = 0;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled != 0) {
+      slot_->set(SlotState::failed);
+      if (staged_ != nullptr) staged_->abandon();
+      return true;
+    }
+  }
+  const record::OwnWork own;
+  const bool ready = slot_->ready.load(std::memory_order_acquire) != 0;
+  switch (slot_->get()) {
+    case SlotState::offered:
+      if (ready && receiver_is_late() && slot_->move(SlotState::offered, SlotState::staging)) stage(true);
+      break;
+    case SlotState::wants_staging:
+      if (ready) {
+        slot_->set(SlotState::staging);
+        stage(envelope_.payload_bytes <= settings().buffered_bytes);
+      }
+      break;
+    case SlotState::staging:
+      if (ready && staged_ == nullptr) stage(true);
+      break;
+    default:
+      break;
+  }
+  if (staged_ != nullptr && !produced_) {
+    const Status step = staged_->advance(produced_);
+    if (!step.ok()) {
+      status_ = step;
+      slot_->set(SlotState::failed);
+    }
+  }
+  const bool over = is_over(*slot_);
+  if (over) record.matched();
+  return arrived && (over || (produced_ && whole_));
+}
+
+int DeviceSend::complete(MPI_Status& status, int code) {
+  static_cast<void>(status);
+  record.complete();
+  if (code == MPI_SUCCESS && !status_.ok()) return raise_status(call_.communicator, "MPI_Send", status_);
+  return code;
+}
+
+void reap_lingering_sends() noexcept {
+  const Engine::Lock lock(engine());
+  std::vector<Lingering>& list = lingering();
+  for (std::size_t i = 0; i < list.size();) {
+    Lingering& item = list[i];
+    if (!is_over(*item.slot)) {
+      ++i;
+      continue;
+    }
+    node_directory().free_slot(item.slot);
+    std::swap(item, list.back());
+    list.pop_back();
+  }
+}
+
+void drain_lingering_sends(std::uint64_t limit_ns) {
+  const std::uint64_t begin_ns = record::now_ns();
+  Backoff backoff;
+  for (reap_lingering_sends(); !lingering().empty() && record::now_ns() - begin_ns < limit_ns;
+       reap_lingering_sends()) {
+    progress();
+    backoff.pause();
+  }
+  for (Lingering& item : lingering()) {
+    if (item.staged != nullptr) item.staged->abandon();
+  }
+  lingering().clear();
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,63 @@
+// The sender's side of one device payload: opens the slot, sends the envelope, copies the payload aside when
+// the receiver is late or cannot reach it, closes the slot. Knows slots and the staged road's sending half.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "interpose/envelope.hpp"
+#include "interpose/message_record.hpp"
+#include "interpose/requests.hpp"
+#include "interpose/sending.hpp"
+#include "interpose/slots.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+
+/// Owns its slot until the receiver is through with it; what is left then lingers (see below).
+class DeviceSend final : public Pending {
+ public:
+  /// Takes a slot and describes the payload. Null when no slot is free or memory is short: stage it whole.
+  [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
+                                                        int receiver_world_rank);
+  ~DeviceSend() override;
+  DeviceSend(const DeviceSend&) = delete;
+  DeviceSend& operator=(const DeviceSend&) = delete;
+
+  /// Announces the offer and sends the envelope on the user's communicator and tag.
+  int send_envelope(MPI_Request* request);
+
+  bool advance(bool arrived, const MPI_Status& status) override;
+  int complete(MPI_Status& status, int code) override;
+  [[nodiscard]] Progress progress() const override { return Progress::always; }
+
+  [[nodiscard]] std::uint64_t key() const noexcept { return envelope_.key; }
+
+  MessageRecord record;
+
+ private:
+  DeviceSend(const SendCall& call, transports::Place source);
+  [[nodiscard]] bool receiver_is_late() const noexcept;
+  void stage(bool whole);
+
+  SendCall call_;
+  transports::Place source_;
+  Envelope envelope_{};
+  Slot* slot_ = nullptr;
+  int receiver_ = -1;
+  std::unique_ptr<transports::StagedSend> staged_;
+  std::uint64_t posted_ns_ = 0;
+  std::uint64_t patience_ns_ = 0;
+  Status status_;
+  bool produced_ = false;  ///< the payload has left the user's buffer
+  bool whole_ = false;     ///< and all of it lies in the region
+};
+
+/// Slots whose sends are complete for the user but whose receivers still have to come (payload copied aside).
+/// One step: frees those that are over. `limit_ns` bounds a wait for them; what is left then is abandoned.
+void reap_lingering_sends() noexcept;
+void drain_lingering_sends(std::uint64_t limit_ns);
+
+}  // namespace penstock::interpose

@@ -1,0 +1,168 @@
+#include "interpose/engine.hpp"
+
+#include <utility>
+
+#include "interpose/mpi_details.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+
+Engine& engine() noexcept {
+  // never destroyed: requests may be completed from static destructors of the application
+  static Engine& instance = *new Engine;
+  return instance;
+}
+
+Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe) {
+  const Lock lock(*this);
+  Entry* entry = nullptr;
+  if (free_.empty()) {
+    entry = &pool_.emplace_back();
+    free_.reserve(pool_.size());  // erase() must not allocate
+  } else {
+    entry = free_.back();
+    free_.pop_back();
+  }
+  entry->handle = handle;
+  entry->operation = std::move(operation);
+  entry->kind = kind;
+  entry->active = recipe == nullptr;
+  entry->recipe = std::move(recipe);
+  entry->arrived = entry->finished = entry->orphan = false;
+  entry->previous = nullptr;
+  entry->next = first_;
+  if (first_ != nullptr) first_->previous = entry;
+  first_ = entry;
+  table_.insert(handle, entry);
+  entry_count_.fetch_add(1, std::memory_order_relaxed);
+  return entry;
+}
+
+bool Engine::advance(Entry& entry) {
+  if (entry.finished) return true;
+  if (!entry.arrived) {
+    int flag = 1;
+    if (entry.operation.request == MPI_REQUEST_NULL) {
+      entry.status = empty_status();
+    } else {
+      PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
+    }
+    entry.arrived = flag != 0;
+  }
+  Pending* pending = entry.operation.pending.get();
+  entry.finished = pending == nullptr ? entry.arrived : pending->advance(entry.arrived, entry.status);
+  return entry.finished;
+}
+
+int Engine::release(Entry* entry, MPI_Status& status) {
+  Operation operation = std::move(entry->operation);
+  const MPI_Request handle = entry->handle;
+  const Handle kind = entry->kind;
+  status = entry->status;
+  if (kind == Handle::persistent) {
+    entry->active = entry->arrived = entry->finished = false;
+  } else {
+    // before the MPI library may hand the same handle out again
+    erase(entry);
+  }
+  int code = MPI_SUCCESS;
+  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+  if (kind == Handle::token) {
+    MPI_Request token = handle;
+    PMPI_Grequest_complete(token);
+    PMPI_Wait(&token, MPI_STATUS_IGNORE);
+  }
+  if (operation.pending != nullptr) {
+    operation.pending->mend(status);
+    code = operation.pending->complete(status, code);
+  }
+  return code;
+}
+
+int Engine::start(Entry& entry) {
+  const int code = entry.recipe->start(entry.operation);
+  entry.active = code == MPI_SUCCESS;
+  entry.arrived = entry.finished = false;
+  return code;
+}
+
+void Engine::orphan(Entry* entry) {
+  const Lock lock(*this);
+  table_.erase(entry->handle);
+  entry->orphan = true;
+  if (entry->kind == Handle::persistent) {
+    PMPI_Request_free(&entry->handle);
+    entry->recipe.reset();
+    entry->kind = Handle::own;
+  } else if (entry->kind == Handle::token) {
+    PMPI_Grequest_complete(entry->handle);
+    PMPI_Request_free(&entry->handle);
+    entry->kind = Handle::own;
+  }
+  // no handle of the user's any more; the operation keeps its own
+  entry->handle = MPI_REQUEST_NULL;
+}
+
+void Engine::erase(Entry* entry) {
+  const Lock lock(*this);
+  if (!entry->orphan) table_.erase(entry->handle);
+  (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
+  if (entry->next != nullptr) entry->next->previous = entry->previous;
+  entry->operation = {};
+  entry->recipe.reset();
+  free_.push_back(entry);
+  entry_count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Pending::Progress Engine::need_of(const Entry& entry) noexcept {
+  if (!entry.active || entry.finished || entry.operation.pending == nullptr) return Pending::Progress::none;
+  return entry.operation.pending->progress();
+}
+
+bool Engine::envelopes_are_coming() const noexcept {
+  const DirectoryRow* row = node_directory().own_row();
+  return row != nullptr &&
+         row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
+}
+
+bool Engine::must_poll() const noexcept { return !is_empty() && node_directory().gpu_seen(); }
+
+void Engine::progress() {
+  if (is_empty()) return;
+  const Lock lock(*this);
+  const bool look_for_envelopes = envelopes_are_coming();
+  for (Entry* entry = first_; entry != nullptr;) {
+    Entry* next = entry->next;
+    const Pending::Progress need = need_of(*entry);
+    if (need == Pending::Progress::always || (need == Pending::Progress::receive && look_for_envelopes) ||
+        entry->orphan) {
+      advance(*entry);
+    }
+    if (entry->orphan && entry->finished) {
+      MPI_Status status;
+      static_cast<void>(release(entry, status));
+    }
+    entry = next;
+  }
+}
+
+void Engine::drain(std::uint64_t limit_ns) {
+  const std::uint64_t begin_ns = record::now_ns();
+  Backoff backoff;
+  for (;;) {
+    progress();
+    bool waiting = false;
+    {
+      const Lock lock(*this);
+      for (const Entry* entry = first_; entry != nullptr; entry = entry->next) {
+        waiting = waiting || need_of(*entry) == Pending::Progress::always;
+      }
+    }
+    if (!waiting || record::now_ns() - begin_ns > limit_ns) return;
+    backoff.pause();
+  }
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,123 @@
+// The interposer's state that its parts share: the side table of requests, what is in progress, and the lock
+// around both. Internal to requests, progress and completion; those who post operations go through requests.hpp
+// and progress.hpp. Knows neither envelopes nor roads.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "interpose/handle_table.hpp"
+#include "interpose/requests.hpp"
+
+namespace penstock::interpose {
+
+/// How the user's handle relates to the operation behind it.
+enum class Handle : std::uint8_t {
+  own,         ///< it is the operation's own request
+  token,       ///< a generalised request in its place, as the MPI library's own handle may be a shared one
+  persistent,  ///< an inert persistent request; each start posts an operation behind it
+};
+
+/// How a persistent operation is posted anew. Owns what it needs of the user's arguments.
+class Recipe {
+ public:
+  virtual ~Recipe() = default;
+  /// Returns a PMPI code.
+  virtual int start(Operation& operation) = 0;
+};
+
+/// One row of the side table.
+struct Entry {
+  MPI_Request handle = MPI_REQUEST_NULL;  ///< as the user holds it
+  Operation operation;
+  MPI_Status status{};                    ///< of the operation's request, once `arrived`
+  std::unique_ptr<Recipe> recipe;         ///< persistent ones only
+  Entry* previous = nullptr;
+  Entry* next = nullptr;
+  Handle kind = Handle::own;
+  bool active = true;     ///< false: persistent and not started
+  bool arrived = false;   ///< the operation's request is complete (kept until release)
+  bool finished = false;  ///< and so is all that hangs on it
+  bool orphan = false;    ///< the user freed the request; progress completes it
+};
+
+/// Thread: one thread at a time is inside MPI, or (MPI_THREAD_MULTIPLE) callers hold Lock where it says so.
+class Engine {
+ public:
+  /// Recursive, since an error handler called from within may call MPI again.
+  class Lock {
+   public:
+    explicit Lock(Engine& engine) : engine_(engine.threaded_ ? &engine : nullptr) {
+      if (engine_ != nullptr) engine_->mutex_.lock();
+    }
+    ~Lock() {
+      if (engine_ != nullptr) engine_->mutex_.unlock();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    Engine* engine_;
+  };
+
+  void set_threaded(bool threaded) noexcept { threaded_ = threaded; }
+  [[nodiscard]] bool is_threaded() const noexcept { return threaded_; }
+  [[nodiscard]] bool is_empty() const noexcept { return entry_count_.load(std::memory_order_relaxed) == 0; }
+
+  /// Puts an operation under the user's handle. Takes Lock.
+  Entry* insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe = nullptr);
+
+  /// Under Lock. Null: nothing hangs on the handle.
+  [[nodiscard]] Entry* find(MPI_Request handle) const noexcept { return table_.find(handle); }
+
+  /// Under Lock. One step of an entry; true when it is finished. Never blocks.
+  static bool advance(Entry& entry);
+
+  /// Ends a finished entry: releases the MPI library's request, tells the payload's truth in `status`, takes the
+  /// entry out of the table or deactivates it. Returns the code of the call; may raise an MPI error, so it is
+  /// called without Lock.
+  int release(Entry* entry, MPI_Status& status);
+
+  /// Under Lock: posts a persistent entry's operation.
+  static int start(Entry& entry);
+
+  /// Takes the entry out of the user's reach; progress() completes it. Takes Lock.
+  void orphan(Entry* entry);
+  /// Takes the entry out of the table, whatever state it is in. Takes Lock.
+  void erase(Entry* entry);
+
+  /// One step of everything that other ranks may wait for. Takes Lock.
+  void progress();
+  [[nodiscard]] bool must_poll() const noexcept;
+
+  /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
+  void drain(std::uint64_t limit_ns);
+
+  /// An envelope for this rank was seen: there is one fewer to look out for.
+  void note_envelope() noexcept { envelopes_seen_.fetch_add(1, std::memory_order_relaxed); }
+
+  std::atomic<std::uint32_t> stashed_messages{0};  ///< of all communicators
+
+ private:
+  [[nodiscard]] bool envelopes_are_coming() const noexcept;
+  [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
+
+  HandleTable<Entry> table_;
+  std::deque<Entry> pool_;       ///< entries never move; free ones are reused
+  std::vector<Entry*> free_;
+  Entry* first_ = nullptr;       ///< those in the table and orphans, newest first
+  std::atomic<std::uint32_t> entry_count_{0};
+  std::atomic<std::uint64_t> envelopes_seen_{0};
+  std::recursive_mutex mutex_;
+  bool threaded_ = false;
+};
+
+[[nodiscard]] Engine& engine() noexcept;
+
+}  // namespace penstock::interpose

@@ -1,0 +1,30 @@
+// Address space for receives whose payload will most likely not come through the MPI library: it is reserved in
+// full size but not touched unless a real host payload arrives. Pooled, since mapping costs microseconds.
+// Knows no MPI call.
+#pragma once
+
+#include <cstddef>
+
+namespace penstock::interpose {
+
+/// Owns one zone until destroyed, then gives it back to the pool. Thread: any.
+/// Errors: data() is null when no address space was to be had.
+class LandingZone {
+ public:
+  LandingZone() = default;
+  explicit LandingZone(std::size_t bytes) noexcept;
+  ~LandingZone();
+  LandingZone(LandingZone&& other) noexcept;
+  LandingZone& operator=(LandingZone&& other) noexcept;
+
+  [[nodiscard]] void* data() const noexcept { return data_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+};
+
+/// Unmaps what the pool holds.
+void drop_landing_zones() noexcept;
+
+}  // namespace penstock::interpose

@@ -1,0 +1,18 @@
+// Which job is this? The ranks of a job on one node have one launcher process in common; this finds it and
+// makes of it a name that other users cannot guess. Knows no MPI call (it is asked before MPI_Init).
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::interpose {
+
+struct JobIdentity {
+  std::uint64_t key[2] = {0, 0};  ///< equal for all ranks of the job on this node
+  int environment_rank = -1;      ///< rank in MPI_COMM_WORLD as the launcher's environment says; -1 unknown
+};
+
+/// The launcher is the nearest ancestor whose own environment does not make it a rank. The key hashes what the
+/// kernel shows of it to its own user only (start time, addresses in its auxiliary vector).
+[[nodiscard]] JobIdentity identify_job() noexcept;
+
+}  // namespace penstock::interpose

@@ -1,0 +1,107 @@
+#include "interpose/matching.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "interpose/engine.hpp"
+#include "interpose/mpi_details.hpp"
+#include "interpose/node_directory.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+bool matches(const StashedMessage& message, int source, int tag) noexcept {
+  return (source == MPI_ANY_SOURCE || source == message.status.MPI_SOURCE) &&
+         (tag == MPI_ANY_TAG || tag == message.status.MPI_TAG);
+}
+
+/// Receives what may be an envelope; leaves every other message to the MPI library, by its handle.
+int absorb(Stash& stash, MPI_Message handle, const MPI_Status& probed) {
+  StashedMessage message;
+  message.status = probed;
+  if (bytes_of(probed) == envelope_bytes) {
+    std::byte bytes[envelope_bytes];
+    const int code = PMPI_Mrecv(bytes, static_cast<int>(envelope_bytes), MPI_BYTE, &handle, &message.status);
+    if (code != MPI_SUCCESS) return code;
+    Envelope envelope;
+    if (read_envelope(bytes, node_directory().nonce(), &envelope)) {
+      engine().note_envelope();
+      message.envelope = envelope;
+      set_bytes(message.status, envelope.payload_bytes);
+    } else {
+      message.bytes.assign(bytes, bytes + envelope_bytes);
+    }
+  } else {
+    message.message = handle;
+  }
+  stash.append(std::move(message));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<StashedMessage> Stash::take(int source, int tag) {
+  const auto at = std::find_if(messages_.begin(), messages_.end(),
+                               [&](const StashedMessage& message) { return matches(message, source, tag); });
+  if (at == messages_.end()) return std::nullopt;
+  StashedMessage message = std::move(*at);
+  messages_.erase(at);
+  engine().stashed_messages.fetch_sub(1, std::memory_order_relaxed);
+  return message;
+}
+
+const StashedMessage* Stash::peek(int source, int tag) const {
+  const auto at = std::find_if(messages_.begin(), messages_.end(),
+                               [&](const StashedMessage& message) { return matches(message, source, tag); });
+  return at == messages_.end() ? nullptr : &*at;
+}
+
+void Stash::append(StashedMessage message) {
+  messages_.push_back(std::move(message));
+  engine().stashed_messages.fetch_add(1, std::memory_order_relaxed);
+}
+
+int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int tag, int* flag, MPI_Status* status,
+               const StashedMessage** found) {
+  *found = nullptr;
+  *flag = 0;
+  for (;;) {
+    if (info.stash != nullptr) {
+      *found = info.stash->peek(source, tag);
+      if (*found != nullptr) {
+        *flag = 1;
+        *status = (*found)->status;
+        return MPI_SUCCESS;
+      }
+    }
+    int code = PMPI_Iprobe(source, tag, communicator, flag, status);
+    if (code != MPI_SUCCESS || *flag == 0 || bytes_of(*status) != envelope_bytes) return code;
+
+    if (info.stash == nullptr) info.stash = std::make_unique<Stash>();
+    for (int arrived = 1; arrived != 0 && info.stash->peek(source, tag) == nullptr;) {
+      MPI_Message handle = MPI_MESSAGE_NULL;
+      MPI_Status probed;
+      code = PMPI_Improbe(status->MPI_SOURCE, MPI_ANY_TAG, communicator, &arrived, &handle, &probed);
+      if (code == MPI_SUCCESS && arrived != 0) code = absorb(*info.stash, handle, probed);
+      if (code != MPI_SUCCESS) return code;
+    }
+  }
+}
+
+std::optional<StashedMessage> take_stashed(CommunicatorInfo* info, int source, int tag) {
+  if (engine().stashed_messages.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  if (info == nullptr || info->stash == nullptr) return std::nullopt;
+  return info->stash->take(source, tag);
+}
+
+StashLock::StashLock(CommunicatorInfo* info) {
+  if (info == nullptr || !engine().is_threaded()) return;
+  info->stash_lock.lock();
+  info_ = info;
+}
+
+StashLock::~StashLock() {
+  if (info_ != nullptr) info_->stash_lock.unlock();
+}
+
+}  // namespace penstock::interpose

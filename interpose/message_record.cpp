@@ -1,0 +1,45 @@
+#include "interpose/message_record.hpp"
+
+#include "interpose/communicators.hpp"
+#include "interpose/mpi_details.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+
+void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer,
+                          int tag, std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept {
+  if (!scope.recording() || peer == MPI_PROC_NULL) return;
+  const CommunicatorInfo* info = peek_info(communicator);
+  communicator_ = communicator;
+  half_.post_ns = scope.begin_ns();
+  half_.bytes = bytes;
+  half_.call_site = scope.call_site();
+  half_.peer = peer == MPI_ANY_SOURCE ? -1 : world_rank_of(communicator, peer);
+  half_.tag = tag;
+  half_.communicator = info == nullptr ? 0 : info->local_id;
+  half_.direction = direction;
+  half_.buffer = static_cast<trace::BufferKind>(buffer);
+  half_.blocking = blocking ? 1 : 0;
+  half_.kind = trace::RecordKind::message_half;
+}
+
+void MessageRecord::matched() noexcept {
+  if (half_.post_ns != 0 && half_.matched_ns == 0) half_.matched_ns = record::now_ns();
+}
+
+void MessageRecord::complete() noexcept {
+  if (half_.post_ns == 0 || !record::is_on()) return;
+  half_.complete_ns = record::now_ns();
+  record::write(half_);
+  half_.post_ns = 0;
+}
+
+void MessageRecord::complete(const MPI_Status& status) noexcept {
+  if (half_.post_ns == 0) return;
+  half_.peer = world_rank_of(communicator_, status.MPI_SOURCE);
+  half_.tag = status.MPI_TAG;
+  half_.bytes = bytes_of(status);
+  complete();
+}
+
+}  // namespace penstock::interpose

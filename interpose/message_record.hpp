@@ -1,0 +1,32 @@
+// The recording of one message half, from its posting to its completion. Knows the recorder and communicators.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "interpose/call_scope.hpp"
+#include "interpose/record/trace_format.hpp"
+#include "transports/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// A value; does nothing unless begin() was called while recording. Thread: one at a time.
+class MessageRecord {
+ public:
+  /// `peer` is a rank of the communicator (a wildcard is resolved at completion).
+  void begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer, int tag,
+             std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept;
+  void set_key(std::uint64_t key) noexcept { half_.key = key; }
+  /// Now: the receiver saw the message arrive, or the sender saw it taken. The first call counts.
+  void matched() noexcept;
+  /// Writes the half with now as its completion. For receives, what the status says of source, tag and size.
+  void complete() noexcept;
+  void complete(const MPI_Status& status) noexcept;
+
+ private:
+  trace::MessageHalf half_{};
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+};
+
+}  // namespace penstock::interpose

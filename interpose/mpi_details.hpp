@@ -1,0 +1,65 @@
+// Small questions about MPI objects that several wrappers ask, and the two spellings (int and MPI_Count) of the
+// calls that post messages. Knows no Penstock protocol.
+#pragma once
+
+#include <mpi.h>
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::interpose {
+
+#if MPI_VERSION >= 4
+inline constexpr bool has_large_counts = true;
+#else
+inline constexpr bool has_large_counts = false;
+#endif
+
+/// Bytes that a completed receive or probe tells. A count that does not fit gives the true 64-bit value.
+[[nodiscard]] inline std::uint64_t bytes_of(const MPI_Status& status) noexcept {
+  int count = 0;
+  if (PMPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS && count != MPI_UNDEFINED) {
+    return static_cast<std::uint64_t>(count);
+  }
+  MPI_Count large = 0;
+  PMPI_Get_elements_x(&status, MPI_BYTE, &large);
+  return large < 0 ? 0 : static_cast<std::uint64_t>(large);
+}
+
+inline void set_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
+  PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
+}
+
+[[nodiscard]] inline std::uint64_t payload_bytes(MPI_Count count, MPI_Datatype datatype) noexcept {
+  MPI_Count size = 0;
+  PMPI_Type_size_x(datatype, &size);
+  return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+}
+
+/// The status of a receive from MPI_PROC_NULL, of an inactive or a null request (MPI-4 §3.7.3, §3.10).
+[[nodiscard]] inline MPI_Status empty_status(int source = MPI_ANY_SOURCE, int tag = MPI_ANY_TAG) noexcept {
+  MPI_Status status{};
+  status.MPI_SOURCE = source;
+  status.MPI_TAG = tag;
+  status.MPI_ERROR = MPI_SUCCESS;
+  set_bytes(status, 0);
+  PMPI_Status_set_cancelled(&status, 0);
+  return status;
+}
+
+inline void hand_out(const MPI_Status& from, MPI_Status* to) noexcept {
+  if (to != MPI_STATUS_IGNORE) *to = from;
+}
+
+enum class SendMode : unsigned char { standard, synchronous, buffered, ready };
+
+/// Posts with a 64-bit count by whichever call takes it. Where the MPI has no large counts, `count` came from an
+/// int, or is a number of bytes below 2 GiB, or is cut into elements of 1 GiB by the caller's datatype.
+int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+               MPI_Comm communicator, MPI_Request* request);
+int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,
+               MPI_Request* request);
+int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request);
+
+}  // namespace penstock::interpose

@@ -1,0 +1,204 @@
+#include "interpose/node_directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "interpose/launcher.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+constexpr char folder[] = "/dev/shm";
+constexpr std::uint64_t layout_version = 0x50454e53544f0001ull;  // ranks of another layout make another file
+
+/// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
+void sweep_stale_files() noexcept {
+  DIR* listing = ::opendir(folder);
+  if (listing == nullptr) return;
+  char prefix[40];
+  std::snprintf(prefix, sizeof prefix, "penstock-%u-", static_cast<unsigned>(::geteuid()));
+  while (const dirent* entry = ::readdir(listing)) {
+    if (std::strncmp(entry->d_name, prefix, std::strlen(prefix)) != 0) continue;
+    char path[sizeof folder + sizeof entry->d_name];
+    std::snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    const int file = ::open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(path);
+    ::close(file);
+  }
+  ::closedir(listing);
+}
+
+void say_off(const char* what, int error) noexcept {
+  char line[256];
+  std::snprintf(line, sizeof line, "node directory: %s: %s; device messages are staged through host memory", what,
+                std::strerror(error));
+  record::notice(line);
+}
+
+}  // namespace
+
+/// Zero-filled when made. Rows are claimed in order; each row owns the slots of the same index.
+struct NodeDirectory::Shared {
+  std::atomic<std::uint64_t> version;
+  JobNonce nonce;
+  std::atomic<std::uint32_t> rows_taken;
+  std::atomic<std::uint32_t> gpu_seen;
+  DirectoryRow rows[directory_rows];
+  Slot slots[directory_rows][slots_per_rank];
+};
+
+void NodeDirectory::join() noexcept {
+  sweep_stale_files();
+  const JobIdentity job = identify_job();
+  std::snprintf(path_, sizeof path_, "%s/penstock-%u-%016llx%016llx", folder, static_cast<unsigned>(::geteuid()),
+                static_cast<unsigned long long>(job.key[0] ^ layout_version),
+                static_cast<unsigned long long>(job.key[1]));
+  struct stat status {};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    file_ = ::open(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file_ < 0) return say_off(path_, errno);
+    // held while the job starts, so that nobody sweeps the file away; a sweeper may have been quicker
+    if (::flock(file_, LOCK_SH) != 0 || ::fstat(file_, &status) != 0) break;
+    if (status.st_nlink > 0) break;
+    ::close(file_);
+    file_ = -1;
+  }
+  if (file_ < 0 || status.st_uid != ::geteuid() || !S_ISREG(status.st_mode) || (status.st_mode & 077) != 0) {
+    say_off(path_, EPERM);
+    if (file_ >= 0) ::close(file_);
+    file_ = -1;
+    return;
+  }
+  // all ranks set the same size; a sparse file costs what is touched
+  void* mapped = MAP_FAILED;
+  if (::ftruncate(file_, sizeof(Shared)) == 0) {
+    mapped = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  }
+  if (mapped == MAP_FAILED) {
+    say_off("mapping", errno);
+    ::close(file_);
+    file_ = -1;
+    return;
+  }
+  auto* shared = static_cast<Shared*>(mapped);
+
+  // the first to come draws the nonce; version 1 means "being drawn"
+  std::uint64_t expected = 0;
+  if (shared->version.compare_exchange_strong(expected, 1)) {
+    if (::getrandom(&shared->nonce, sizeof shared->nonce, 0) != static_cast<ssize_t>(sizeof shared->nonce)) {
+      shared->nonce = {job.key[0], job.key[1]};
+    }
+    shared->version.store(layout_version, std::memory_order_release);
+  }
+  for (int waited_us = 0; shared->version.load(std::memory_order_acquire) != layout_version; waited_us += 100) {
+    if (waited_us > 1'000'000) {  // its maker died in between
+      ::munmap(mapped, sizeof(Shared));
+      return say_off("never completed by its maker", ETIMEDOUT);
+    }
+    ::usleep(100);
+  }
+  own_ = shared->rows_taken.fetch_add(1);
+  if (own_ >= directory_rows) {
+    ::munmap(mapped, sizeof(Shared));
+    return say_off("more ranks on one node than it holds", ENOSPC);
+  }
+  shared_ = shared;
+  nonce_ = shared->nonce;
+  DirectoryRow& row = shared_->rows[own_];
+  row.process_id = ::getpid();
+  row.world_rank.store(job.environment_rank, std::memory_order_release);
+}
+
+void NodeDirectory::publish(int world_rank, int world_size) noexcept {
+  world_size_ = world_size;
+  if (shared_ != nullptr) shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
+  // every rank that takes part joined before any came out of PMPI_Init
+  if (file_ >= 0) {
+    ::unlink(path_);
+    ::close(file_);
+    file_ = -1;
+  }
+}
+
+void NodeDirectory::leave() noexcept {
+  if (shared_ == nullptr) return;
+  shared_->rows[own_].world_rank.store(-1, std::memory_order_release);
+  ::munmap(shared_, sizeof(Shared));
+  shared_ = nullptr;
+}
+
+DirectoryRow* NodeDirectory::own_row() noexcept { return shared_ == nullptr ? nullptr : &shared_->rows[own_]; }
+
+DirectoryRow* NodeDirectory::row_of(int world_rank) noexcept {
+  if (shared_ == nullptr || world_rank < 0) return nullptr;
+  const std::uint32_t taken = std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
+  // ranks mostly join in the order of their numbers: look there first
+  const auto guess = static_cast<std::uint32_t>(world_rank);
+  if (guess < taken && shared_->rows[guess].world_rank.load(std::memory_order_acquire) == world_rank) {
+    return &shared_->rows[guess];
+  }
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    if (shared_->rows[i].world_rank.load(std::memory_order_acquire) == world_rank) return &shared_->rows[i];
+  }
+  return nullptr;
+}
+
+bool NodeDirectory::holds_whole_job() noexcept {
+  for (int rank = 0; rank < world_size_; ++rank) {
+    if (row_of(rank) == nullptr) return false;
+  }
+  return shared_ != nullptr;
+}
+
+Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
+  if (shared_ == nullptr) return nullptr;
+  for (std::uint32_t tried = 0; tried < slots_per_rank; ++tried) {
+    const std::uint32_t candidate = next_slot_;
+    next_slot_ = (next_slot_ + 1) % slots_per_rank;
+    Slot& slot = shared_->slots[own_][candidate];
+    if (slot.get() != SlotState::free) continue;
+    slot.generation.fetch_add(1, std::memory_order_relaxed);
+    slot.ready.store(0, std::memory_order_relaxed);
+    *index = candidate;
+    return &slot;
+  }
+  return nullptr;
+}
+
+void NodeDirectory::free_slot(Slot* slot) noexcept { slot->set(SlotState::free); }
+
+Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
+  if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return nullptr;
+  Slot& slot = shared_->slots[envelope.row][envelope.slot];
+  const bool valid = slot.get() != SlotState::free &&
+                     slot.generation.load(std::memory_order_relaxed) == envelope.generation &&
+                     slot.offer.payload_bytes == envelope.payload_bytes;
+  return valid ? &slot : nullptr;
+}
+
+bool NodeDirectory::gpu_seen() const noexcept {
+  return shared_ != nullptr && shared_->gpu_seen.load(std::memory_order_relaxed) != 0;
+}
+
+void NodeDirectory::note_gpu() noexcept {
+  if (shared_ != nullptr) shared_->gpu_seen.store(1, std::memory_order_relaxed);
+}
+
+NodeDirectory& node_directory() noexcept {
+  static NodeDirectory directory;
+  return directory;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,278 @@
+#include "interpose/receiving.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "interpose/datatype_layout.hpp"
+#include "interpose/delivery.hpp"
+#include "interpose/engine.hpp"
+#include "interpose/errors.hpp"
+#include "interpose/landing_zones.hpp"
+#include "interpose/matched_messages.hpp"
+#include "interpose/message_record.hpp"
+#include "interpose/mpi_details.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "interpose/settings.hpp"
+#include "transports/machine.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
+class Receive final : public Pending {
+ public:
+  explicit Receive(const ReceiveCall& call) : call_(call) {}
+
+  /// Decides where the MPI library is to write. False: no landing zone to be had.
+  [[nodiscard]] bool prepare(const CallScope& scope, bool blocking) {
+    on_device_ = touches_device(call_.buffer, call_.count, call_.datatype);
+    if (on_device_) {
+      node_directory().note_gpu();
+      place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      capacity_ = place_.layout.bytes();
+      landing_ = LandingZone(std::max(capacity_, envelope_bytes));
+      if (landing_.data() == nullptr) return false;
+    } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
+      in_one_piece_ = true;
+    } else {
+      // now, since the user may free the datatype before the message arrives
+      place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      capacity_ = place_.layout.bytes();
+    }
+    note_context();
+    record_.begin(scope, trace::Direction::receive, call_.communicator, call_.source, call_.tag, capacity_,
+                  on_device_ ? place_.buffer.kind : transports::BufferKind::pageable, blocking);
+    return true;
+  }
+
+  int post(MPI_Request* request) {
+    if (!on_device_) {
+      return pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag, call_.communicator,
+                        request);
+    }
+    return pmpi_irecv(landing_.data(), landing_bytes(), MPI_BYTE, call_.source, call_.tag, call_.communicator,
+                      request);
+  }
+
+  int post_matched(MPI_Message* message, MPI_Request* request) {
+    if (!on_device_) return pmpi_imrecv(call_.buffer, call_.count, call_.datatype, message, request);
+    return pmpi_imrecv(landing_.data(), landing_bytes(), MPI_BYTE, message, request);
+  }
+
+  /// The message had been received ahead, by a probe.
+  void take_over(const StashedMessage& message) {
+    stashed_status_ = message.status;
+    from_stash_ = true;
+    record_.matched();
+    if (message.envelope) {
+      begin_delivery(*message.envelope);
+    } else {
+      bring(message.bytes.data(), message.bytes.size());
+    }
+  }
+
+  bool advance(bool arrived, const MPI_Status& status) override {
+    if (delivery_ != nullptr) return delivery_->advance();
+    if (from_stash_) return true;
+    if (!arrived) return false;
+    record_.matched();
+    const std::uint64_t received = bytes_of(status);
+    if (received == envelope_bytes && (on_device_ || capacity_ >= envelope_bytes)) {
+      int cancelled = 0;
+      PMPI_Test_cancelled(&status, &cancelled);
+      if (cancelled != 0) return true;
+      Envelope envelope;
+      std::byte bytes[envelope_bytes];
+      if (read_envelope(first_bytes(bytes), node_directory().nonce(), &envelope)) {
+        engine().note_envelope();
+        begin_delivery(envelope);
+        return delivery_->advance();
+      }
+    }
+    if (on_device_) bring(landing_.data(), received);
+    return true;
+  }
+
+  void mend(MPI_Status& status) const override {
+    if (from_stash_) {
+      const int error = status.MPI_ERROR;
+      status = stashed_status_;
+      status.MPI_ERROR = error;
+    }
+    if (delivery_ != nullptr) set_bytes(status, std::min<std::uint64_t>(delivery_->envelope().payload_bytes, capacity_));
+    if (truncated_) set_bytes(status, capacity_);
+  }
+
+  int complete(MPI_Status& status, int code) override {
+    if (delivery_ != nullptr) {
+      record_.set_key(delivery_->envelope().key);
+      truncated_ = delivery_->truncated();
+      status_ = delivery_->status();
+    }
+    record_.complete(status);
+    if (code != MPI_SUCCESS) return code;
+    if (truncated_) {
+      status.MPI_ERROR = MPI_ERR_TRUNCATE;
+      return raise(call_.communicator, MPI_ERR_TRUNCATE);
+    }
+    if (!status_.ok()) {
+      status.MPI_ERROR = MPI_ERR_OTHER;
+      return raise_status(call_.communicator, "MPI_Recv", status_);
+    }
+    return code;
+  }
+
+  [[nodiscard]] Progress progress() const override {
+    return delivery_ != nullptr ? Progress::always : Progress::receive;
+  }
+
+ private:
+  [[nodiscard]] MPI_Count landing_bytes() const noexcept {
+    return static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
+  }
+
+  /// Senders need to know whether this rank can fetch from a GPU at all.
+  static void note_context() noexcept {
+    DirectoryRow* row = node_directory().own_row();
+    if (row == nullptr || row->has_context.load(std::memory_order_relaxed) != 0) return;
+    if (transports::cuda_in_use() && transports::has_context()) {
+      row->has_context.store(1, std::memory_order_relaxed);
+    }
+  }
+
+  /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
+  [[nodiscard]] const void* first_bytes(std::byte* scratch) const {
+    if (on_device_) return landing_.data();
+    const auto* base = static_cast<const std::byte*>(call_.buffer);
+    if (in_one_piece_) return base + offset_;
+    std::size_t used = 0;
+    const transports::Layout first = place_.layout.prefix(envelope_bytes);
+    for (const transports::Block& block : first.blocks()) {
+      for (std::size_t i = 0; i < block.count; ++i) {
+        const auto* from = static_cast<const std::byte*>(place_.buffer.pointer) + block.offset +
+                           static_cast<std::ptrdiff_t>(i) * block.stride;
+        std::memcpy(scratch + used, from, block.bytes);
+        used += block.bytes;
+      }
+    }
+    return scratch;
+  }
+
+  /// The place as the transports see it; host buffers are looked at only when an envelope has come.
+  [[nodiscard]] transports::Place place() const {
+    if (!in_one_piece_) return place_;
+    return {transports::inspect(static_cast<std::byte*>(call_.buffer) + offset_),
+            transports::Layout::contiguous(capacity_)};
+  }
+
+  void begin_delivery(const Envelope& envelope) {
+    delivery_ = std::make_unique<Delivery>(envelope, place(), capacity_);
+  }
+
+  /// A payload that came through the MPI library and is not where it belongs yet.
+  void bring(const void* bytes, std::uint64_t count) {
+    truncated_ = count > capacity_;
+    if (truncated_ || count == 0) return;
+    transports::Place destination = place();
+    destination.layout = destination.layout.prefix(count);
+    const record::OwnWork own;
+    status_ = transports::upload(destination, bytes);
+  }
+
+  ReceiveCall call_;
+  transports::Place place_;  ///< unless in one piece of host memory
+  LandingZone landing_;
+  std::unique_ptr<Delivery> delivery_;
+  MessageRecord record_;
+  MPI_Status stashed_status_{};
+  Status status_;
+  std::ptrdiff_t offset_ = 0;
+  std::size_t capacity_ = 0;
+  bool on_device_ = false;
+  bool in_one_piece_ = false;
+  bool from_stash_ = false;
+  bool truncated_ = false;
+};
+
+int refuse_landing(const ReceiveCall& call) {
+  return raise_status(call.communicator, "MPI_Recv", {Code::out_of_memory, "landing zone"});
+}
+
+bool is_ignored(const ReceiveCall& call) {
+  return call.source == MPI_PROC_NULL || !settings().move;
+}
+
+}  // namespace
+
+bool may_receive_directly(const ReceiveCall& call) {
+  if (is_ignored(call)) return true;
+  if (must_poll() || engine().stashed_messages.load(std::memory_order_relaxed) != 0) return false;
+  // another thread's probe must not take a message between the look into the stash and the post
+  if (engine().is_threaded() && node_directory().gpu_seen()) return false;
+  return !touches_device(call.buffer, call.count, call.datatype);
+}
+
+int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int code, MPI_Status& status) {
+  if (is_ignored(call) || code != MPI_SUCCESS) return code;
+  const bool may_be_envelope = node_directory().is_open() && bytes_of(status) == envelope_bytes;
+  if (!may_be_envelope && !scope.recording()) return code;
+  Receive receive(call);
+  if (!receive.prepare(scope, true)) return refuse_landing(call);
+  Backoff backoff;
+  while (!receive.advance(true, status)) {
+    progress();
+    backoff.pause();
+  }
+  receive.mend(status);
+  return receive.complete(status, code);
+}
+
+int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation) {
+  if (is_ignored(call)) {
+    return pmpi_irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.communicator,
+                      &operation.request);
+  }
+  auto receive = std::make_unique<Receive>(call);
+  if (!receive->prepare(scope, blocking)) return refuse_landing(call);
+  int code = MPI_SUCCESS;
+  if (node_directory().gpu_seen()) {
+    const std::shared_ptr<CommunicatorInfo> info = info_of(call.communicator);
+    const StashLock lock(info.get());
+    if (std::optional<StashedMessage> message = take_stashed(info.get(), call.source, call.tag)) {
+      if (message->message != MPI_MESSAGE_NULL) {
+        code = receive->post_matched(&message->message, &operation.request);
+      } else {
+        receive->take_over(*message);
+      }
+    } else {
+      code = receive->post(&operation.request);
+    }
+  } else {
+    code = receive->post(&operation.request);
+  }
+  if (code == MPI_SUCCESS) operation.pending = std::move(receive);
+  return code;
+}
+
+int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
+                         Operation& operation) {
+  if (!settings().move || *message == MPI_MESSAGE_NO_PROC) {
+    return pmpi_imrecv(call.buffer, call.count, call.datatype, message, &operation.request);
+  }
+  auto receive = std::make_unique<Receive>(call);
+  if (!receive->prepare(scope, blocking)) return refuse_landing(call);
+  int code = MPI_SUCCESS;
+  if (std::optional<StashedMessage> stashed = redeem_message(message)) {
+    receive->take_over(*stashed);
+  } else {
+    code = receive->post_matched(message, &operation.request);
+  }
+  if (code == MPI_SUCCESS) operation.pending = std::move(receive);
+  return code;
+}
+
+}  // namespace penstock::interpose

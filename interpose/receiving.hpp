@@ -1,0 +1,42 @@
+// Posting receives: the user's own buffer where the host can write it, a landing zone for device buffers; what
+// arrives is the payload or an envelope, which is then delivered. Knows envelopes and stashes; the wrappers know
+// only this.
+#pragma once
+
+#include <mpi.h>
+
+#include "interpose/call_scope.hpp"
+#include "interpose/matching.hpp"
+#include "interpose/requests.hpp"
+
+namespace penstock::interpose {
+
+/// The arguments of a receive.
+struct ReceiveCall {
+  void* buffer;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  int source;
+  int tag;
+  MPI_Comm communicator;
+};
+
+/// True if the MPI library may be given the call as it is and nothing has to be looked at afterwards.
+[[nodiscard]] bool needs_nothing(const ReceiveCall& call);
+
+/// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
+/// operation is then to be attached or finished.
+int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation);
+
+/// The same for a message that a matched probe has handed out.
+int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
+                         Operation& operation);
+
+/// A receive into a host buffer that PMPI_Recv itself has done, `code` its result: if an envelope arrived,
+/// fetches the payload over it. `status` (not MPI_STATUS_IGNORE) is mended.
+int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int code, MPI_Status& status);
+
+/// True if a host receive may be handed to PMPI_Recv in one piece: nothing is stashed that it might match.
+[[nodiscard]] bool may_receive_directly(const ReceiveCall& call);
+
+}  // namespace penstock::interpose

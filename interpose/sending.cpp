@@ -1,0 +1,120 @@
+#include "interpose/sending.hpp"
+
+#include <new>
+#include <utility>
+
+#include "interpose/communicators.hpp"
+#include "interpose/datatype_layout.hpp"
+#include "interpose/device_send.hpp"
+#include "interpose/errors.hpp"
+#include "interpose/landing_zones.hpp"
+#include "interpose/message_record.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/settings.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using transports::BufferKind;
+
+/// A send that the MPI library does by itself: keeps the payload's copy, if there is one, until it is over.
+class PlainSend final : public Pending {
+ public:
+  PlainSend(LandingZone copy, const MessageRecord& record) : copy_(std::move(copy)), record_(record) {}
+  bool advance(bool arrived, const MPI_Status& /*status*/) override { return arrived; }
+  int complete(MPI_Status& /*status*/, int code) override {
+    record_.complete();
+    return code;
+  }
+
+ private:
+  LandingZone copy_;
+  MessageRecord record_;
+};
+
+/// A payload of an envelope's size that begins like an envelope of this job: it must not travel as itself.
+bool looks_like_envelope(const SendCall& call) {
+  if (!node_directory().gpu_seen() || payload_bytes(call.count, call.datatype) != envelope_bytes) return false;
+  std::byte bytes[envelope_bytes];
+  int position = 0;
+  if (PMPI_Pack(call.buffer, static_cast<int>(call.count), call.datatype, bytes, static_cast<int>(envelope_bytes),
+                &position, call.communicator) != MPI_SUCCESS) {
+    return false;
+  }
+  Envelope envelope;
+  return read_envelope(bytes, node_directory().nonce(), &envelope);
+}
+
+/// Gives a posted send of the MPI library its tail: the record, and the copy that must live as long.
+void tail(Operation& operation, LandingZone copy, MessageRecord record, bool recording) {
+  int complete = 0;
+  PMPI_Request_get_status(operation.request, &complete, MPI_STATUS_IGNORE);
+  if (complete != 0) {
+    record.complete();
+  } else if (recording || copy.data() != nullptr) {
+    operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
+  }
+}
+
+int post_staged_payload(const SendCall& call, const transports::Place& source, MessageRecord record,
+                        bool recording, Operation& operation) {
+  const std::size_t bytes = source.layout.bytes();
+  LandingZone copy(bytes);
+  if (copy.data() == nullptr) {
+    return raise_status(call.communicator, "MPI_Send", {Code::out_of_memory, "staging memory"});
+  }
+  const Status status = transports::download(copy.data(), source);
+  if (!status.ok()) return raise_status(call.communicator, "MPI_Send", status);
+  const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE, call.destination,
+                              call.tag, call.communicator, &operation.request);
+  if (code == MPI_SUCCESS) tail(operation, std::move(copy), record, recording);
+  return code;
+}
+
+}  // namespace
+
+bool is_plain(const SendCall& call) {
+  if (call.destination == MPI_PROC_NULL || call.count <= 0 || !settings().move) return true;
+  return !touches_device(call.buffer, call.count, call.datatype) && !looks_like_envelope(call);
+}
+
+int post_send(const SendCall& call, const CallScope& scope, bool blocking, Operation& operation) {
+  MessageRecord record;
+  if (is_plain(call)) {
+    const int code = pmpi_isend(call.mode, call.buffer, call.count, call.datatype, call.destination, call.tag,
+                                call.communicator, &operation.request);
+    if (code == MPI_SUCCESS && scope.recording()) {
+      record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
+                   payload_bytes(call.count, call.datatype), BufferKind::pageable, blocking);
+      tail(operation, {}, record, true);
+    }
+    return code;
+  }
+
+  transports::Place source = place_of(call.buffer, call.count, call.datatype);
+  const bool on_device = transports::lives_on_device(source.buffer.kind);
+  if (on_device) node_directory().note_gpu();
+  const std::size_t bytes = source.layout.bytes();
+  record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
+               source.buffer.kind, blocking);
+
+  const int receiver = world_rank_of(call.communicator, call.destination);
+  const DirectoryRow* row = node_directory().row_of(receiver);
+  const bool as_envelope =
+      row != nullptr && call.mode != SendMode::buffered &&
+      (!on_device || (bytes > envelope_bytes && row->has_context.load(std::memory_order_relaxed) != 0));
+  if (as_envelope) {
+    if (std::unique_ptr<DeviceSend> send = DeviceSend::open(call, source, receiver)) {
+      const std::uint64_t key = send->key();
+      send->record = record;
+      send->record.set_key(key);
+      const int code = send->send_envelope(&operation.request);
+      if (code == MPI_SUCCESS) operation.pending = std::move(send);
+      return code;
+    }
+  }
+  return post_staged_payload(call, source, record, scope.recording(), operation);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,30 @@
+// Posting sends: a host buffer goes as it is, a device buffer as an envelope to a rank of this node that can
+// fetch, else through host memory. Knows slots, envelopes and roads; the wrappers know only this.
+#pragma once
+
+#include <mpi.h>
+
+#include "interpose/call_scope.hpp"
+#include "interpose/mpi_details.hpp"
+#include "interpose/requests.hpp"
+
+namespace penstock::interpose {
+
+/// The arguments of a send.
+struct SendCall {
+  const void* buffer;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  int destination;
+  int tag;
+  MPI_Comm communicator;
+  SendMode mode = SendMode::standard;
+};
+
+/// True if the MPI library may be given the call as it is: host buffer, no look-alike of an envelope.
+[[nodiscard]] bool is_plain(const SendCall& call);
+
+/// Posts a send. Returns a PMPI code; the operation is then to be attached or finished.
+int post_send(const SendCall& call, const CallScope& scope, bool blocking, Operation& operation);
+
+}  // namespace penstock::interpose
