@@ -21,16 +21,17 @@ struct Identity {
   std::uint64_t job_id_high = 0;
   std::uint32_t mpi_family = 0;  ///< 1 MPICH, 2 Open MPI
   std::string_view mpi_version;
-  std::string_view directory;          ///< made if absent; a failure is said on one line, recording stays off
+  std::string_view directory;  ///< made if absent; a failure is said on one line, recording stays off
   std::uint64_t limit_bytes = 1u << 30;  ///< of the rank's file; what comes after is dropped and counted
-  bool with_gpu_activity = true;       ///< try CUPTI and NVTX
+  bool with_gpu_activity = true;         ///< try CUPTI and NVTX
 };
 
 /// True while records are taken. One relaxed load: wrappers test it first.
 /// Thread: any.
 [[nodiscard]] bool is_on() noexcept;
 
-/// Opens the recording, starts the collectors. Returns false (one line was said) when it stays off.
+/// Opens the recording, starts the collectors. Returns false (one line was said) when it stays off. A process
+/// has one recording: a second call changes nothing.
 /// Thread: the one in MPI_Init.
 bool begin(const Identity& identity) noexcept;
 
@@ -41,9 +42,13 @@ void end() noexcept;
 /// Now, CLOCK_MONOTONIC. Unit: ns.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 
-/// Id of a string in the recording, the same for equal strings. For names known beforehand, call once and keep.
-/// Returns trace::no_string when off or full.
+/// Id of a string in the recording, the same for equal strings. For names known beforehand, call once and
+/// keep. Returns trace::no_string when off or full.
 std::uint32_t intern(std::string_view text) noexcept;
+
+/// The interposer calls it when it first sees CUDA in use; the GPU collector starts then at the latest.
+/// Before begin() it is remembered. Any later call costs one load. Thread: any.
+void gpu_seen() noexcept;
 
 /// Writes a copy of `record` (any record type of trace_format.hpp with its `kind` set) to the caller's lane.
 /// Thread: any.

@@ -4,8 +4,10 @@
 //
 // File:   FileHeader (4096 bytes), then blocks of `block_bytes`. Blocks are claimed by threads as they need
 //         them; a file may end in blocks that were never claimed (all zero) or be cut off anywhere.
+//         A block in the middle may be all zero too (claimed by a thread that was killed): read on behind it.
 // Block:  one BlockHeader (64 bytes, the first record's place), then records of 64 bytes in time order of
 //         commitment by one lane (one thread of the job, or one collector of the recorder).
+//         A Text may lie behind the records that name it: resolve ids once the whole file was seen.
 // Record: 64 bytes. The byte `kind` is written last (release order); zero means "not committed", and ends the
 //         block's readable part. So a killed job leaves a readable recording.
 // Times:  nanoseconds of CLOCK_MONOTONIC on the rank's host. Byte order: the host's (little endian).
@@ -21,6 +23,8 @@ inline constexpr std::uint32_t record_bytes = 64;
 inline constexpr std::uint32_t block_bytes = 256 * 1024;
 inline constexpr std::uint32_t file_header_bytes = 4096;
 inline constexpr std::uint32_t no_string = 0;  ///< string ids start at 1
+inline constexpr std::uint64_t clock_error_unknown =
+    ~std::uint64_t{0};  ///< GPU activity, but nothing to compare with
 
 enum class RecordKind : std::uint8_t {
   none = 0,  ///< not committed
@@ -40,17 +44,25 @@ enum class RecordKind : std::uint8_t {
 };
 
 /// What a buffer is made of. The numbers are part of the format.
-enum class BufferKind : std::uint8_t { unknown, pageable, pinned, device, async_pool, virtual_memory, managed };
+enum class BufferKind : std::uint8_t {
+  unknown,
+  pageable,
+  pinned,
+  device,
+  async_pool,
+  virtual_memory,
+  managed
+};
 
 /// The road a payload took. `mpi` is the stock library's own road, for host payloads.
 enum class Road : std::uint8_t { none, mpi, local, peer, staged };
 
 /// Which features the recording had. A bit that is absent means "not measured", never "zero".
 namespace feature {
-inline constexpr std::uint32_t kernels = 1u << 0;   ///< GPU activity was collected (CUPTI or simulated)
-inline constexpr std::uint32_t ranges = 1u << 1;    ///< Penstock was the NVTX injection library
-inline constexpr std::uint32_t simulated = 1u << 2; ///< the GPU was the simulated one
-inline constexpr std::uint32_t gpu_used = 1u << 3;  ///< CUDA was initialised in the process
+inline constexpr std::uint32_t kernels = 1u << 0;    ///< GPU activity was collected (CUPTI or simulated)
+inline constexpr std::uint32_t ranges = 1u << 1;     ///< Penstock was the NVTX injection library
+inline constexpr std::uint32_t simulated = 1u << 2;  ///< the GPU was the simulated one
+inline constexpr std::uint32_t gpu_used = 1u << 3;   ///< CUDA was initialised in the process
 }  // namespace feature
 
 struct FileHeader {
@@ -62,17 +74,17 @@ struct FileHeader {
   std::int32_t world_rank;
   std::int32_t world_size;
   std::int64_t process_id;
-  std::uint64_t job_id_low;    ///< the same on all ranks of a job on one node
+  std::uint64_t job_id_low;  ///< the same on all ranks of a job on one node
   std::uint64_t job_id_high;
-  std::uint64_t begin_ns;      ///< MPI_Init returned
-  std::uint64_t end_ns;        ///< MPI_Finalize entered; 0 when the job never came there
-  std::uint64_t realtime_offset_ns;  ///< CLOCK_REALTIME - CLOCK_MONOTONIC at begin_ns
-  std::uint32_t features;      ///< feature::* bits
-  std::uint32_t mpi_family;    ///< 1 MPICH, 2 Open MPI
-  std::uint64_t dropped_records;        ///< lost for want of space
-  std::uint64_t dropped_gpu_records;    ///< lost by CUPTI, as it reports them
-  std::uint64_t own_cost_ns;            ///< time spent inside the recorder, estimated (events × calibrated cost)
-  std::uint64_t clock_error_ns;         ///< bound of GPU timestamps against the host clock, as calibrated
+  std::uint64_t begin_ns;             ///< MPI_Init returned
+  std::uint64_t end_ns;               ///< MPI_Finalize entered; 0 when the job never came there
+  std::uint64_t realtime_offset_ns;   ///< CLOCK_REALTIME - CLOCK_MONOTONIC at begin_ns
+  std::uint32_t features;             ///< feature::* bits
+  std::uint32_t mpi_family;           ///< 1 MPICH, 2 Open MPI
+  std::uint64_t dropped_records;      ///< lost for want of space
+  std::uint64_t dropped_gpu_records;  ///< lost by CUPTI, as it reports them
+  std::uint64_t own_cost_ns;     ///< time spent inside the recorder, estimated (events × calibrated cost)
+  std::uint64_t clock_error_ns;  ///< bound of GPU timestamps against the host clock; clock_error_unknown
   std::uint64_t claimed_blocks;
   char host_name[256];
   char program[1024];
@@ -82,9 +94,10 @@ struct FileHeader {
 };
 
 struct BlockHeader {
-  std::uint64_t lane;      ///< which writer filled the block; blocks of a lane are in order of `ordinal`
+  std::uint64_t lane;  ///< which writer filled the block; blocks of a lane are in order of `ordinal`
   std::uint64_t ordinal;
-  std::uint64_t thread_id; ///< gettid() of the writer
+  std::uint64_t thread_id;  ///< gettid() of the thread that began the block; a later thread may have gone on
+                            ///< with the lane after that one had ended
   std::uint8_t reserved[39];
   RecordKind kind;
 };
@@ -101,7 +114,7 @@ struct Text {
 
 /// An executable mapping, so that call sites (addresses) can be named afterwards.
 struct Module {
-  std::uint64_t begin;        ///< first address
+  std::uint64_t begin;  ///< first address
   std::uint64_t end;
   std::uint64_t file_offset;  ///< of `begin` in the file
   std::uint64_t load_bias;    ///< address minus the file's own virtual address
@@ -113,9 +126,10 @@ struct Module {
 /// A communicator seen by the rank. `global_id` is the same on all its ranks.
 struct Communicator {
   std::uint64_t global_id;
-  std::uint32_t local_id;   ///< used by the other records of this file; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
-  std::uint32_t name;       ///< string id
-  std::uint32_t members;    ///< string id: "0,1,2" world ranks, remote group for an intercommunicator; -1 unknown
+  std::uint32_t local_id;  ///< used by the other records of this file; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
+  std::uint32_t name;      ///< string id
+  std::uint32_t
+      members;  ///< string id: "0,1,2" world ranks, remote group for an intercommunicator; -1 unknown
   std::int32_t size;
   std::int32_t rank;
   std::uint8_t is_inter;
@@ -127,16 +141,17 @@ struct Communicator {
 struct MpiCall {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
-  std::uint64_t bytes;       ///< this rank's payload of the call (sent + received for both-way calls); 0 if none
-  std::uint64_t call_site;   ///< return address in the application
-  std::uint32_t function;    ///< string id of the MPI function's name
-  std::uint32_t communicator;///< local id; 0 none
-  std::int32_t peer;         ///< world rank (root for rooted collectives); -1 none, -2 any
-  std::int32_t tag;          ///< -1 none
-  std::uint32_t collective_ordinal; ///< n-th collective call on the communicator (from 1); 0 for others
-  std::uint32_t repeats;     ///< calls coalesced into this record (Test, Iprobe, Wtime storms); 1 otherwise
+  std::uint64_t bytes;  ///< this rank's payload of the call (sent + received for both-way calls); 0 if none
+  std::uint64_t call_site;           ///< return address in the application
+  std::uint32_t function;            ///< string id of the MPI function's name
+  std::uint32_t communicator;        ///< local id; 0 none
+  std::int32_t peer;                 ///< world rank (root for rooted collectives); -1 none, -2 any
+  std::int32_t tag;                  ///< -1 none
+  std::uint32_t collective_ordinal;  ///< n-th collective call on the communicator (from 1); 0 for others
+  std::uint32_t repeats;  ///< calls coalesced into this record (Test, Iprobe, Wtime storms); 1 otherwise
   BufferKind buffer;
-  std::uint8_t waits;        ///< 1: a call that may wait for others (Recv, Wait, collectives …); 0: local (Comm_rank …)
+  std::uint8_t
+      waits;  ///< 1: a call that may wait for others (Recv, Wait, collectives …); 0: local (Comm_rank …)
   std::uint8_t reserved[5];
   RecordKind kind;
 };
@@ -155,23 +170,23 @@ struct MessageHalf {
                               ///< receiver was seen to have taken it; 0 unknown
   std::int32_t peer;          ///< world rank
   std::int32_t tag;
-  std::uint32_t communicator; ///< local id
+  std::uint32_t communicator;  ///< local id
   Direction direction;
   BufferKind buffer;
-  std::uint8_t blocking;      ///< 1: the posting call was blocking
+  std::uint8_t blocking;  ///< 1: the posting call was blocking
   RecordKind kind;
 };
 
 /// The movement of one device payload by Penstock, written by the side that moved it.
 struct Transfer {
-  std::uint64_t begin_ns;    ///< the mover could start (envelope seen, or staging begun)
-  std::uint64_t end_ns;      ///< the payload had arrived
+  std::uint64_t begin_ns;  ///< the mover could start (envelope seen, or staging begun)
+  std::uint64_t end_ns;    ///< the payload had arrived
   std::uint64_t bytes;
-  std::uint64_t key;         ///< as MessageHalf::key; 0 for collectives and staged calls
-  std::uint32_t reason;      ///< string id: why this road
-  std::uint32_t pack_ns;     ///< of it: packing or unpacking of datatypes
-  std::uint32_t wait_ns;     ///< of it: waiting for the other side or for the GPU to be ready
-  std::int32_t peer;         ///< world rank; -1 none
+  std::uint64_t key;      ///< as MessageHalf::key; 0 for collectives and staged calls
+  std::uint32_t reason;   ///< string id: why this road
+  std::uint32_t pack_ns;  ///< of it: packing or unpacking of datatypes
+  std::uint32_t wait_ns;  ///< of it: waiting for the other side or for the GPU to be ready
+  std::int32_t peer;      ///< world rank; -1 none
   BufferKind source;
   BufferKind destination;
   Road road;
@@ -183,15 +198,15 @@ struct Transfer {
 struct DeviceActivity {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
-  std::uint64_t bytes;        ///< 0 for kernels
-  std::uint32_t name;         ///< string id; kernels only
+  std::uint64_t bytes;  ///< 0 for kernels
+  std::uint32_t name;   ///< string id; kernels only; as the compiler mangled it
   std::uint32_t stream;
   std::uint32_t correlation;
   std::uint8_t device;
-  std::uint8_t own;           ///< 1: issued by Penstock, by correlation id
-  std::uint8_t copy_kind;     ///< CUpti_ActivityMemcpyKind; 0 otherwise
+  std::uint8_t own;        ///< 1: issued by Penstock, by correlation id
+  std::uint8_t copy_kind;  ///< CUpti_ActivityMemcpyKind; 0 otherwise
   std::uint8_t reserved[24];
-  RecordKind kind;            ///< kernel, device_copy or device_memset
+  RecordKind kind;  ///< kernel, device_copy or device_memset
 };
 
 /// An NVTX range of the application.
@@ -209,7 +224,7 @@ struct Range {
 struct CudaSynchronisation {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
-  std::uint32_t what;    ///< string id: "stream", "context", "event" …
+  std::uint32_t what;  ///< string id: "stream", "context", "event" …
   std::uint32_t stream;
   std::uint32_t correlation;
   std::uint8_t device;
@@ -227,7 +242,8 @@ struct Notice {
 };
 
 static_assert(sizeof(FileHeader) <= file_header_bytes);
-static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes && sizeof(Module) == record_bytes);
+static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
+              sizeof(Module) == record_bytes);
 static_assert(sizeof(Communicator) == record_bytes && sizeof(MpiCall) == record_bytes);
 static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_bytes);
 static_assert(sizeof(DeviceActivity) == record_bytes && sizeof(Range) == record_bytes);

@@ -1,0 +1,130 @@
+#include "interpose/record/activity_writer.hpp"
+
+#include <cstddef>
+
+#include "interpose/record/recorder.hpp"
+#include "interpose/record/recording.hpp"
+
+namespace penstock::record {
+
+namespace {
+
+template <typename Record>
+const Record& as(const CUpti_Activity& record) noexcept {
+  return reinterpret_cast<const Record&>(record);
+}
+
+const char* name_of(CUpti_ActivitySynchronizationType type) noexcept {
+  switch (type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+      return "event";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT:
+      return "stream wait event";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+      return "stream";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+      return "context";
+    default:
+      return "unknown";
+  }
+}
+
+}  // namespace
+
+void ActivityWriter::write(const CUpti_Activity& record) noexcept {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+      const auto& kernel = as<CUpti_ActivityKernel10>(record);
+      trace::DeviceActivity activity{};
+      activity.name = kernel.name == nullptr ? trace::no_string : intern(kernel.name);
+      write_activity(kernel, trace::RecordKind::kernel, activity);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY: {
+      const auto& copy = as<CUpti_ActivityMemcpy6>(record);
+      trace::DeviceActivity activity{};
+      activity.bytes = copy.bytes;
+      activity.copy_kind = copy.copyKind;
+      write_activity(copy, trace::RecordKind::device_copy, activity);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: {
+      const auto& copy = as<CUpti_ActivityMemcpyPtoP4>(record);
+      trace::DeviceActivity activity{};
+      activity.bytes = copy.bytes;
+      activity.copy_kind = copy.copyKind;
+      write_activity(copy, trace::RecordKind::device_copy, activity);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMSET: {
+      const auto& set = as<CUpti_ActivityMemset4>(record);
+      trace::DeviceActivity activity{};
+      activity.bytes = set.bytes;
+      write_activity(set, trace::RecordKind::device_memset, activity);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      write_synchronisation(record);
+      break;
+    case CUPTI_ACTIVITY_KIND_DRIVER: {
+      const auto& call = as<CUpti_ActivityAPI>(record);
+      clock_.call_began(call.correlationId, call.start);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+      const auto& external = as<CUpti_ActivityExternalCorrelation>(record);
+      if (external.externalKind == own_work_kind) own_work_.call_is_own(external.correlationId);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+template <typename Source>
+void ActivityWriter::write_activity(const Source& source, trace::RecordKind kind,
+                                    trace::DeviceActivity record) noexcept {
+  if (source.end == 0 || source.end < source.start) {
+    ++incomplete_;
+    return;
+  }
+  record.begin_ns = source.start;
+  record.end_ns = source.end;
+  record.stream = source.streamId;
+  record.correlation = source.correlationId;
+  record.device = static_cast<std::uint8_t>(source.deviceId);
+  record.kind = kind;
+  clock_.activity(record.correlation, record.stream, record.begin_ns, record.end_ns);
+  put(record);
+}
+
+void ActivityWriter::write_synchronisation(const CUpti_Activity& record) noexcept {
+  const auto& source = as<CUpti_ActivitySynchronization2>(record);
+  if (source.end == 0 || source.end < source.start) {
+    ++incomplete_;
+    return;
+  }
+  if (source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE) {
+    clock_.stream_was_synchronised(source.correlationId, source.streamId, source.end);
+  }
+  trace::CudaSynchronisation synchronisation{};
+  synchronisation.begin_ns = source.start;
+  synchronisation.end_ns = source.end;
+  synchronisation.what = intern(name_of(source.type));
+  synchronisation.stream = source.streamId;
+  synchronisation.correlation = source.correlationId;
+  synchronisation.kind = trace::RecordKind::cuda_synchronisation;
+  put(synchronisation);
+}
+
+template <typename Record>
+void ActivityWriter::put(Record& record) noexcept {
+  record.own = own_work_.is_own(record.correlation) ? 1 : 0;
+  Lane* lane = lane_of_this_thread();
+  std::byte* place = lane == nullptr ? nullptr : lane->append(&record);
+  if (place != nullptr && record.own == 0) {
+    own_work_.remember(record.correlation, reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own)));
+  }
+}
+
+}  // namespace penstock::record

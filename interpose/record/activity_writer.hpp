@@ -1,0 +1,39 @@
+// Turns CUPTI's activity records into the recording's: kernels, copies, memsets, synchronisations, with the
+// mark of Penstock's own work. Knows the layouts of records and nothing of how they are collected.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+
+#include "interpose/record/gpu_clock_bounds.hpp"
+#include "interpose/record/lane.hpp"
+#include "interpose/record/own_work_index.hpp"
+
+namespace penstock::record {
+
+/// CUPTI's slot for external ids that Penstock uses. The ids themselves say nothing: one means "own".
+inline constexpr CUpti_ExternalCorrelationKind own_work_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2;
+
+/// Thread: one; its records go to that thread's lane.
+class ActivityWriter {
+ public:
+  void write(const CUpti_Activity& record) noexcept;
+
+  /// Records that a forced flush returned before they were complete.
+  [[nodiscard]] std::uint64_t incomplete() const noexcept { return incomplete_; }
+  [[nodiscard]] std::uint64_t clock_error_ns() const noexcept { return clock_.error_ns(); }
+
+ private:
+  template <typename Source>
+  void write_activity(const Source& source, trace::RecordKind kind, trace::DeviceActivity record) noexcept;
+  void write_synchronisation(const CUpti_Activity& record) noexcept;
+  template <typename Record>
+  void put(Record& record) noexcept;
+
+  OwnWorkIndex own_work_;
+  GpuClockBounds clock_;
+  std::uint64_t incomplete_ = 0;
+};
+
+}  // namespace penstock::record

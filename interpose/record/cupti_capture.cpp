@@ -1,0 +1,205 @@
+#include "interpose/record/cupti_capture.hpp"
+
+#include <cupti.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <thread>
+
+#include "interpose/record/activity_buffers.hpp"
+#include "interpose/record/activity_writer.hpp"
+#include "interpose/record/cupti_library.hpp"
+#include "interpose/record/driver_calls.hpp"
+#include "interpose/record/recorder.hpp"
+#include "interpose/record/recording.hpp"
+
+namespace penstock::record {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How old, at most, GPU activity is that a killed job leaves unwritten.
+constexpr auto flush_period = 250ms;
+
+constexpr CUpti_ActivityKind activity_kinds[] = {
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_MEMCPY,
+    CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+};
+
+class CuptiCapture {
+ public:
+  /// Empty, or why there is no capture.
+  [[nodiscard]] std::string start();
+  void stop() noexcept;
+  [[nodiscard]] bool is_running() const noexcept { return is_running_.load(std::memory_order_relaxed); }
+
+  CuptiLibrary library;
+  ActivityBuffers buffers;
+
+ private:
+  [[nodiscard]] std::string enable_kinds();
+  void trace_calls_that_issue_work(bool traced) noexcept;
+  [[nodiscard]] std::string refusal(const char* what, CUptiResult result) const;
+  void collect() noexcept;
+  void read_filled() noexcept;
+
+  ActivityWriter writer_;
+  std::thread collector_;
+  std::atomic<bool> is_running_{false};
+  std::atomic<bool> stopping_{false};
+  std::uint64_t dropped_by_cupti_ = 0;
+};
+
+/// Never destroyed: CUPTI may call back until the process is gone.
+std::atomic<CuptiCapture*> capture{nullptr};
+std::atomic<bool> was_tried{false};
+
+void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = capture.load(std::memory_order_acquire)->buffers.take_empty();
+  *size = ActivityBuffers::buffer_bytes;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                               std::size_t valid_bytes) {
+  if (buffer != nullptr) capture.load(std::memory_order_acquire)->buffers.put_filled({buffer, valid_bytes});
+}
+
+std::uint64_t CUPTIAPI timestamp() {
+  return now_ns();
+}
+
+std::string CuptiCapture::start() {
+  if (std::string why = open_cupti(library); !why.empty()) return why;
+  buffers.top_up();
+  capture.store(this, std::memory_order_release);
+  // The clock comes before any kind: records made earlier would carry CUPTI's own, the realtime clock.
+  CUptiResult result = library.register_timestamp_callback(timestamp);
+  if (result != CUPTI_SUCCESS) return refusal("timestamp callback", result);
+  result = library.register_callbacks(buffer_requested, buffer_completed);
+  if (result != CUPTI_SUCCESS) return refusal("buffer callbacks", result);
+  if (std::string why = enable_kinds(); !why.empty()) return why;
+
+  // The application's signals are not for this thread, which inherits the mask.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  collector_ = std::thread([this] { collect(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  is_running_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+std::string CuptiCapture::enable_kinds() {
+  for (std::size_t i = 0; i < std::size(activity_kinds); ++i) {
+    const CUptiResult result = library.enable(activity_kinds[i]);
+    if (result == CUPTI_SUCCESS) continue;
+    while (i-- > 0) library.disable(activity_kinds[i]);
+    return refusal("activity", result);
+  }
+  trace_calls_that_issue_work(true);
+  return {};
+}
+
+/// CUPTI makes external-correlation records only for calls that it traces. Tracing every driver call would
+/// cost each of the thousands of event queries; the calls that give the GPU work are enough.
+void CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
+  if (library.enable_driver_api == nullptr) {
+    traced ? library.enable(CUPTI_ACTIVITY_KIND_DRIVER) : library.disable(CUPTI_ACTIVITY_KIND_DRIVER);
+    return;
+  }
+  for (const std::uint32_t call : driver_calls_that_issue_work)
+    library.enable_driver_api(call, traced ? 1 : 0);
+}
+
+std::string CuptiCapture::refusal(const char* what, CUptiResult result) const {
+  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+    return "another tool (Nsight, a profiler) has CUPTI in this process";
+  }
+  const char* text = nullptr;
+  library.get_result_string(result, &text);
+  return std::string("CUPTI refuses: ") + what + ": " + (text == nullptr ? "unknown error" : text);
+}
+
+void CuptiCapture::collect() noexcept {
+  pthread_setname_np(pthread_self(), "penstock-gpu");
+  if (Lane* lane = lane_of_this_thread()) lane->belongs_to_recorder();
+  auto next_flush = std::chrono::steady_clock::now() + flush_period;
+  while (!stopping_.load(std::memory_order_acquire)) {
+    buffers.wait(flush_period);
+    if (std::chrono::steady_clock::now() >= next_flush) {
+      library.flush_all(0);
+      next_flush = std::chrono::steady_clock::now() + flush_period;
+    }
+    read_filled();
+    buffers.top_up();
+  }
+  library.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  read_filled();
+  is_running_.store(false, std::memory_order_relaxed);
+  trace_calls_that_issue_work(false);
+  for (const CUpti_ActivityKind kind : activity_kinds) library.disable(kind);
+}
+
+void CuptiCapture::read_filled() noexcept {
+  std::array<FilledBuffer, ActivityBuffers::most_buffers> filled;
+  const std::size_t count = buffers.take_filled(filled);
+  for (const FilledBuffer& buffer : std::span(filled).first(count)) {
+    CUpti_Activity* record = nullptr;
+    while (library.get_next_record(buffer.begin, buffer.bytes, &record) == CUPTI_SUCCESS)
+      writer_.write(*record);
+    buffers.put_empty(buffer.begin);
+  }
+  std::size_t dropped = 0;  // since the last time it was asked
+  if (library.get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS) dropped_by_cupti_ += dropped;
+  trace::FileHeader& header = recording().file().header();
+  std::atomic_ref<std::uint64_t>(header.dropped_gpu_records).store(dropped_by_cupti_ + writer_.incomplete());
+  std::atomic_ref<std::uint64_t>(header.clock_error_ns).store(writer_.clock_error_ns());
+}
+
+void CuptiCapture::stop() noexcept {
+  stopping_.store(true, std::memory_order_release);
+  buffers.wake();
+  if (collector_.joinable()) collector_.join();
+}
+
+}  // namespace
+
+void start_cupti_capture() noexcept try {
+  if (was_tried.exchange(true)) return;
+  auto* const started = new CuptiCapture;
+  const std::string why = started->start();
+  if (why.empty()) {
+    recording().add_features(trace::feature::kernels);
+    std::atexit(stop_cupti_capture);  // for programs that end without MPI_Finalize
+  } else {
+    notice("GPU activity is not recorded: " + why);
+    recording().explain("GPU activity: " + why);
+  }
+} catch (...) {
+  notice("GPU activity is not recorded: out of memory");
+}
+
+void stop_cupti_capture() noexcept {
+  CuptiCapture* running = capture.load(std::memory_order_acquire);
+  if (running != nullptr && recording().file().belongs_to_this_process()) running->stop();
+}
+
+const CuptiLibrary* cupti_in_use() noexcept {
+  const CuptiCapture* running = capture.load(std::memory_order_acquire);
+  return running != nullptr && running->is_running() ? &running->library : nullptr;
+}
+
+}  // namespace penstock::record

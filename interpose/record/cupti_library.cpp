@@ -1,0 +1,105 @@
+#include "interpose/record/cupti_library.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace penstock::record {
+
+namespace {
+
+constexpr const char* library_names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+
+/// Below a toolkit's folder, or beside its libcudart.
+constexpr const char* folders_in_toolkit[] = {"extras/CUPTI/lib64", "lib64", "lib",
+                                              "targets/x86_64-linux/lib"};
+constexpr const char* folders_beside_cudart[] = {".", "../extras/CUPTI/lib64", "../../cuda_cupti/lib"};
+
+int note_folder_of_cudart(dl_phdr_info* object, std::size_t, void* out) noexcept {
+  const std::string_view path = object->dlpi_name;
+  const std::size_t at = path.rfind("/libcudart.so");
+  if (at == std::string_view::npos) return 0;
+  try {
+    *static_cast<std::string*>(out) = path.substr(0, at);
+  } catch (...) {
+    // Not noted: the other places remain.
+  }
+  return 1;
+}
+
+std::vector<std::string> folders_to_search() {
+  std::vector<std::string> folders;
+  std::string cudart;
+  dl_iterate_phdr(note_folder_of_cudart, &cudart);
+  if (!cudart.empty()) {
+    for (const char* folder : folders_beside_cudart) folders.push_back(cudart + "/" + folder);
+  }
+  const auto add_toolkit = [&](const char* root) {
+    if (root == nullptr || *root == '\0') return;
+    for (const char* folder : folders_in_toolkit) folders.push_back(std::string(root) + "/" + folder);
+  };
+  add_toolkit(std::getenv("CUDA_HOME"));
+  add_toolkit(std::getenv("CUDA_PATH"));
+  add_toolkit("/usr/local/cuda");
+  return folders;
+}
+
+void* load(const char* name) noexcept {
+  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+}
+
+void* find_library() {
+  for (const char* name : library_names) {
+    if (void* library = load(name)) return library;
+  }
+  for (const std::string& folder : folders_to_search()) {
+    for (const char* name : library_names) {
+      if (void* library = load((folder + "/" + name).c_str())) return library;
+    }
+  }
+  return nullptr;
+}
+
+template <typename Function>
+bool bind(void* library, const char* name, Function& function) noexcept {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+}  // namespace
+
+std::string open_cupti(CuptiLibrary& table) {
+  const char* chosen = std::getenv("PENSTOCK_CUPTI");
+  const bool is_chosen = chosen != nullptr && *chosen != '\0';
+  void* library = is_chosen ? load(chosen) : find_library();
+  if (library == nullptr) {
+    return is_chosen ? std::string("PENSTOCK_CUPTI: ") + dlerror()
+                     : "libcupti was not found (PENSTOCK_CUPTI may name the file)";
+  }
+  const bool complete =
+      bind(library, "cuptiGetVersion", table.get_version) &&
+      bind(library, "cuptiGetResultString", table.get_result_string) &&
+      bind(library, "cuptiActivityRegisterTimestampCallback", table.register_timestamp_callback) &&
+      bind(library, "cuptiActivityRegisterCallbacks", table.register_callbacks) &&
+      bind(library, "cuptiActivityEnable", table.enable) &&
+      bind(library, "cuptiActivityDisable", table.disable) &&
+      bind(library, "cuptiActivityFlushAll", table.flush_all) &&
+      bind(library, "cuptiActivityGetNextRecord", table.get_next_record) &&
+      bind(library, "cuptiActivityGetNumDroppedRecords", table.get_dropped_records) &&
+      bind(library, "cuptiActivityPushExternalCorrelationId", table.push_external_id) &&
+      bind(library, "cuptiActivityPopExternalCorrelationId", table.pop_external_id);
+  std::uint32_t version = 0;
+  if (!complete || table.get_version(&version) != CUPTI_SUCCESS)
+    return "libcupti lacks functions that Penstock calls";
+  if (!reads_records_of(version)) {
+    return "libcupti has version " + std::to_string(version) + ", whose records Penstock does not know";
+  }
+  bind(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
+  return {};
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,42 @@
+// libcupti, opened at run time: one table of the functions that Penstock calls, or the reason why there is
+// none. Knows no activity record.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+#include <string>
+
+namespace penstock::record {
+
+/// The library stays loaded until the process ends.
+struct CuptiLibrary {
+  decltype(&cuptiGetVersion) get_version = nullptr;
+  decltype(&cuptiGetResultString) get_result_string = nullptr;
+  decltype(&cuptiActivityRegisterTimestampCallback) register_timestamp_callback = nullptr;
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
+  decltype(&cuptiActivityGetNextRecord) get_next_record = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) get_dropped_records = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push_external_id = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
+  /// cuptiActivityEnableDriverApi; absent before CUDA 12.
+  CUptiResult (*enable_driver_api)(std::uint32_t callback_id, std::uint8_t enable) = nullptr;
+};
+
+/// Looks at PENSTOCK_CUPTI (a file), then where the loader looks, beside a loaded libcudart, in $CUDA_HOME,
+/// $CUDA_PATH and /usr/local/cuda. Returns an empty string, or on one line why `library` was not filled.
+[[nodiscard]] std::string open_cupti(CuptiLibrary& library);
+
+/// Whether activity records of this version lie in memory as this source reads them: CUDA 12 and 13. (From
+/// one version to the next records grow at their end; the test of layouts compares the fields that are read.)
+[[nodiscard]] constexpr bool reads_records_of(std::uint32_t cupti_version) noexcept {
+  constexpr std::uint32_t first_of_cuda_12 = 19;
+  constexpr std::uint32_t last_of_cuda_12 = 99;
+  return (cupti_version >= first_of_cuda_12 && cupti_version <= last_of_cuda_12) ||
+         cupti_version / 10000 == 13;
+}
+
+}  // namespace penstock::record

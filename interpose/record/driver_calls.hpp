@@ -1,0 +1,38 @@
+// The callback ids (cupti_driver_cbid.h) of the CUDA driver calls that give the GPU work or wait for it. They
+// are part of CUPTI's ABI; a test compares them with NVIDIA's header, which the simulated GPU does not have.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::record {
+
+inline constexpr std::uint32_t driver_calls_that_issue_work[] = {
+    17,   // cuCtxSynchronize
+    121,  // cuEventSynchronize
+    126,  // cuStreamSynchronize
+    216,  // cuMemsetD8Async
+    218,  // cuMemsetD16Async
+    220,  // cuMemsetD32Async
+    222,  // cuMemsetD2D8Async
+    226,  // cuMemsetD2D32Async
+    276,  // cuMemcpyHtoD_v2
+    277,  // cuMemcpyHtoDAsync_v2
+    278,  // cuMemcpyDtoH_v2
+    279,  // cuMemcpyDtoHAsync_v2
+    281,  // cuMemcpyDtoDAsync_v2
+    289,  // cuMemcpy2DAsync_v2
+    291,  // cuMemcpy3DAsync_v2
+    305,  // cuMemcpy
+    306,  // cuMemcpyAsync
+    307,  // cuLaunchKernel
+    319,  // cuMemcpyPeerAsync
+    321,  // cuMemcpy3DPeerAsync
+    440,  // cuStreamSynchronize_ptsz
+    477,  // cuLaunchCooperativeKernel
+    514,  // cuGraphLaunch
+    652,  // cuLaunchKernelEx
+    776,  // cuMemcpyBatchAsync
+    796,  // cuMemcpyBatchAsync_v2
+};
+
+}  // namespace penstock::record

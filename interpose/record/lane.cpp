@@ -1,0 +1,85 @@
+#include "interpose/record/lane.hpp"
+
+#include <unistd.h>
+
+#include <new>
+
+#include "interpose/record/recording.hpp"
+
+namespace penstock::record {
+
+namespace {
+
+constinit LaneRegistry registry;
+
+// initial-exec: the library is loaded with the program, and the first touch must not allocate.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Lane* this_threads_lane = nullptr;
+
+struct ReleaseAtThreadExit {
+  ~ReleaseAtThreadExit() {
+    registry.release(*this_threads_lane);
+    this_threads_lane = nullptr;
+  }
+};
+
+}  // namespace
+
+LaneRegistry& lanes() noexcept {
+  return registry;
+}
+
+Lane* lane_of_this_thread() noexcept {
+  if (this_threads_lane != nullptr) [[likely]] {
+    return this_threads_lane;
+  }
+  this_threads_lane = registry.acquire();
+  // A record written after this object's end (by a later thread_local destructor, or at exit in the main
+  // thread) takes a lane that nobody gives back.
+  if (this_threads_lane != nullptr) {
+    static thread_local const ReleaseAtThreadExit release;
+  }
+  return this_threads_lane;
+}
+
+bool Lane::begin_block() noexcept {
+  const ClaimedBlock block = recording().claim_block();
+  if (block.begin == nullptr) return false;
+  trace::BlockHeader header{};
+  header.lane = number_;
+  header.ordinal = ordinal_++;
+  header.thread_id = static_cast<std::uint64_t>(gettid());
+  header.kind = trace::RecordKind::block;
+  commit(block.begin, &header);
+  next_ = block.begin + trace::record_bytes;
+  end_ = block.begin + trace::block_bytes;
+  return true;
+}
+
+bool Lane::reserve(std::size_t records) noexcept {
+  const auto left = static_cast<std::size_t>(end_ - next_) / trace::record_bytes;
+  return left >= records || begin_block();
+}
+
+Lane* LaneRegistry::acquire() noexcept {
+  for (Lane* lane = first_.load(std::memory_order_acquire); lane != nullptr; lane = lane->next_in_registry_) {
+    bool held = false;
+    if (lane->is_held_.compare_exchange_strong(held, true, std::memory_order_acquire)) return lane;
+  }
+  Lane* lane = new (std::nothrow) Lane(count_.fetch_add(1, std::memory_order_relaxed));
+  if (lane == nullptr) return nullptr;
+  lane->next_in_registry_ = first_.load(std::memory_order_relaxed);
+  while (!first_.compare_exchange_weak(lane->next_in_registry_, lane, std::memory_order_release)) {
+  }
+  return lane;
+}
+
+std::uint64_t LaneRegistry::written_by_application() const noexcept {
+  std::uint64_t total = 0;
+  for (const Lane* lane = first_.load(std::memory_order_acquire); lane != nullptr;
+       lane = lane->next_in_registry_) {
+    if (!lane->is_recorders()) total += lane->written();
+  }
+  return total;
+}
+
+}  // namespace penstock::record

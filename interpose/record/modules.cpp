@@ -1,0 +1,78 @@
+#include "interpose/record/modules.hpp"
+
+#include <link.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "interpose/record/recorder.hpp"
+#include "interpose/record/recording.hpp"
+
+namespace penstock::record {
+
+namespace {
+
+struct Mapping {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t file_offset;
+  std::uint64_t load_bias;
+  std::string path;
+};
+
+std::string path_of_program() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+/// The loader holds its lock meanwhile: only gathers.
+int gather(dl_phdr_info* object, std::size_t, void* out) noexcept try {
+  auto& mappings = *static_cast<std::vector<Mapping>*>(out);
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const std::uint64_t begin = object->dlpi_addr + segment.p_vaddr;
+    mappings.push_back(
+        {begin, begin + segment.p_memsz, segment.p_offset, object->dlpi_addr, object->dlpi_name});
+  }
+  return 0;
+} catch (...) {
+  return 1;
+}
+
+using Key = std::tuple<std::uint64_t, std::uint64_t, std::string>;
+
+std::set<Key>& written_before() {
+  static auto* const written = new std::set<Key>;
+  return *written;
+}
+
+}  // namespace
+
+void write_new_modules() noexcept try {
+  std::vector<Mapping> mappings;
+  dl_iterate_phdr(gather, &mappings);
+  for (Mapping& mapping : mappings) {
+    if (mapping.path.empty())
+      mapping.path = path_of_program();  // the loader names all but the program itself
+    if (!written_before().insert({mapping.begin, mapping.end, mapping.path}).second) continue;
+    trace::Module record{};
+    record.begin = mapping.begin;
+    record.end = mapping.end;
+    record.file_offset = mapping.file_offset;
+    record.load_bias = mapping.load_bias;
+    record.path = intern(mapping.path);
+    record.kind = trace::RecordKind::module;
+    recording().write_rare(&record, 1);
+  }
+} catch (...) {
+  notice("out of memory: call sites may stay addresses in the report");
+}
+
+}  // namespace penstock::record

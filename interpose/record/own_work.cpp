@@ -1,0 +1,33 @@
+#include "interpose/record/activity_writer.hpp"
+#include "interpose/record/cupti_capture.hpp"
+#include "interpose/record/cupti_library.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::record {
+
+namespace {
+
+constexpr std::uint64_t own_work_id = 1;
+
+struct OwnWorkOfThread {
+  std::uint32_t depth = 0;
+  bool pushed = false;  ///< GPU activity may begin to be collected between the two ends
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local OwnWorkOfThread of_this_thread;
+
+}  // namespace
+
+OwnWork::OwnWork() noexcept {
+  if (of_this_thread.depth++ != 0 || !is_on()) return;
+  if (const CuptiLibrary* cupti = cupti_in_use()) {
+    of_this_thread.pushed = cupti->push_external_id(own_work_kind, own_work_id) == CUPTI_SUCCESS;
+  }
+}
+
+OwnWork::~OwnWork() {
+  if (--of_this_thread.depth != 0 || !of_this_thread.pushed) return;
+  of_this_thread.pushed = false;
+  if (const CuptiLibrary* cupti = cupti_in_use()) cupti->pop_external_id(own_work_kind, nullptr);
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,175 @@
+#include "interpose/record/recorder.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "interpose/record/cuda_presence.hpp"
+#include "interpose/record/cupti_capture.hpp"
+#include "interpose/record/lane.hpp"
+#include "interpose/record/modules.hpp"
+#include "interpose/record/nvtx_capture.hpp"
+#include "interpose/record/own_cost.hpp"
+#include "interpose/record/recording.hpp"
+#include "interpose/record/strings.hpp"
+
+namespace penstock::record {
+
+namespace {
+
+std::atomic<bool> has_begun{false};
+std::atomic<bool> has_ended{false};
+std::atomic<bool> cuda_was_seen{false};
+bool collects_gpu_activity = false;  ///< written before switch_on()
+std::uint64_t event_cost_ps = 0;
+
+template <std::size_t size>
+void copy_text(char (&to)[size], std::string_view text) noexcept {
+  std::memcpy(to, text.data(), std::min(text.size(), size - 1));
+}
+
+/// The command line, arguments separated by blanks.
+void copy_command_line(char* to, std::size_t size) noexcept {
+  std::FILE* file = std::fopen("/proc/self/cmdline", "re");
+  if (file == nullptr) return;
+  std::size_t used = std::fread(to, 1, size - 1, file);
+  std::fclose(file);
+  while (used > 0 && to[used - 1] == '\0') --used;
+  std::replace(to, to + used, '\0', ' ');
+}
+
+std::uint64_t realtime_offset_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const auto realtime_ns =
+      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+  return realtime_ns - now_ns();
+}
+
+void fill_header(trace::FileHeader& header, const Identity& identity) noexcept {
+  header.version = trace::format_version;
+  header.header_bytes = trace::file_header_bytes;
+  header.record_bytes = trace::record_bytes;
+  header.block_bytes = trace::block_bytes;
+  header.world_rank = identity.world_rank;
+  header.world_size = identity.world_size;
+  header.process_id = getpid();
+  header.job_id_low = identity.job_id_low;
+  header.job_id_high = identity.job_id_high;
+  header.begin_ns = now_ns();
+  header.realtime_offset_ns = realtime_offset_ns();
+  header.mpi_family = identity.mpi_family;
+  header.clock_error_ns = trace::clock_error_unknown;
+  copy_text(header.mpi_version, identity.mpi_version);
+  gethostname(header.host_name, sizeof header.host_name - 1);
+  copy_command_line(header.program, sizeof header.program);
+  std::atomic_ref<std::uint64_t>(header.magic).store(trace::file_magic, std::memory_order_release);
+}
+
+bool open_file(const Identity& identity) {
+  const std::filesystem::path directory(identity.directory);
+  const std::filesystem::path path =
+      directory / ("rank-" + std::to_string(identity.world_rank) + ".penstock");
+  std::error_code made;
+  std::filesystem::create_directories(directory,
+                                      made);  // if it fails, so does the file, with a better reason
+  const int error = recording().file().create(path.c_str(), identity.limit_bytes);
+  if (error == 0) return true;
+  notice("recording is off: cannot write " + path.string() + ": " +
+         (error == EFBIG ? "PENSTOCK_TRACE_LIMIT or the file size limit is less than one block"
+                         : std::strerror(error)));
+  return false;
+}
+
+/// In a forked child the recording is the parent's: nothing may be written, least of all through CUPTI, which
+/// hangs there.
+void switch_off_in_child() noexcept {
+  recording().switch_off();
+}
+
+void note_gpu_use() noexcept {
+  recording().add_features(trace::feature::gpu_used);
+  if (collects_gpu_activity) start_cupti_capture();
+}
+
+}  // namespace
+
+bool is_on() noexcept {
+  return recording().is_on();
+}
+
+bool begin(const Identity& identity) noexcept try {
+  if (has_begun.exchange(true)) return is_on();
+  if (!open_file(identity)) return false;
+  fill_header(recording().file().header(), identity);
+  event_cost_ps = measure_event_cost_ps();
+  collects_gpu_activity = identity.with_gpu_activity;
+  pthread_atfork(nullptr, nullptr, switch_off_in_child);
+  recording().switch_on();
+  write_kept_notices();
+  write_new_modules();
+  if (collects_gpu_activity) {
+    start_nvtx_capture();
+    // Before CUDA's first use, if it is going to come: kernels that run before CUPTI is there are not seen.
+    if (cuda_is_loaded()) start_cupti_capture();
+  }
+  if (cuda_is_initialised()) cuda_was_seen.store(true);
+  if (cuda_was_seen.load()) note_gpu_use();
+  return is_on();
+} catch (...) {
+  recording().switch_off();
+  notice("recording is off: out of memory");
+  return false;
+}
+
+void end() noexcept {
+  if (!has_begun.load() || has_ended.exchange(true)) return;
+  RecordingFile& file = recording().file();
+  if (!file.is_open() || !file.belongs_to_this_process()) return;
+  const std::uint64_t end_ns = now_ns();
+  stop_cupti_capture();
+  close_open_ranges(end_ns);
+  write_new_modules();
+  recording().switch_off();
+  trace::FileHeader& header = file.header();
+  copy_device_name(header.device_name, sizeof header.device_name);
+  header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000;
+  header.end_ns = end_ns;
+}
+
+void gpu_seen() noexcept {
+  if (cuda_was_seen.load(std::memory_order_relaxed) || cuda_was_seen.exchange(true)) return;
+  if (is_on()) note_gpu_use();
+}
+
+std::uint32_t intern(std::string_view text) noexcept {
+  return is_on() ? strings().id_of(text) : trace::no_string;
+}
+
+void write_bytes(const void* record) noexcept {
+  if (!is_on()) return;
+  Lane* lane = lane_of_this_thread();
+  if (lane == nullptr) {
+    recording().drop(1);
+  } else {
+    lane->append(record);
+  }
+}
+
+}  // namespace penstock::record
+
+/// The CUDA driver's door for tools: where CUDA_INJECTION64_PATH names this library, cuInit() calls it. So
+/// the GPU collector is there before the first kernel, even when CUDA comes after MPI_Init. Not zero: it
+/// succeeded.
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  penstock::record::gpu_seen();
+  return 1;
+}

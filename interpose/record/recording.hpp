@@ -1,0 +1,58 @@
+// What the parts of the recorder share while a recording is open: the switch, the file, the lane for strings
+// and other rare records, the header's features. Knows no record's meaning and no collector.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include "interpose/record/lane.hpp"
+#include "interpose/record/recording_file.hpp"
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::record {
+
+/// One for the process; lives until it ends. Thread: any, unless said otherwise.
+class Recording {
+ public:
+  [[nodiscard]] bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
+  void switch_on() noexcept { on_.store(true, std::memory_order_release); }
+  void switch_off() noexcept { on_.store(false, std::memory_order_relaxed); }
+
+  [[nodiscard]] RecordingFile& file() noexcept { return file_; }
+
+  /// A refusal counts one dropped record; the first is said on one line. Want of space switches recording
+  /// off; the limit does not, so that the header tells how much is missing.
+  [[nodiscard]] ClaimedBlock claim_block() noexcept;
+
+  /// Writes `count` records of 64 bytes that must lie in one block. For what is rare: strings, modules,
+  /// notices.
+  bool write_rare(const void* records, std::size_t count) noexcept;
+
+  void drop(std::uint64_t records) noexcept { file_.add(file_.header().dropped_records, records); }
+  void add_features(std::uint32_t bits) noexcept;
+  /// Adds to the header's note on why something is missing.
+  void explain(std::string_view why) noexcept;
+
+ private:
+  void say_why_space_ended(const ClaimedBlock& block) noexcept;
+
+  std::atomic<bool> on_{false};
+  std::atomic<bool> space_ended_{false};
+  RecordingFile file_;
+  std::mutex rare_mutex_;
+  Lane* rare_lane_ = nullptr;
+  std::mutex note_mutex_;  ///< guards the header's features_note; innermost
+};
+
+[[nodiscard]] Recording& recording() noexcept;
+
+/// Writes "penstock: …" to stderr in one piece. Keeps nothing.
+void say(std::string_view text) noexcept;
+
+/// Writes the notices that were said before the recording began.
+void write_kept_notices() noexcept;
+
+}  // namespace penstock::record

@@ -1,0 +1,107 @@
+#include "interpose/record/recording_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace penstock::record {
+
+namespace {
+
+constexpr std::uint64_t offset_of_block(std::uint64_t index) noexcept {
+  return trace::file_header_bytes + index * trace::block_bytes;
+}
+
+/// Brings the pages in at once: a page fault for every 64 records would land in somebody's MPI call. Kernels
+/// before 5.14 do not know the advice; the pages then come one by one.
+int populate(std::byte* begin, std::uint64_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(begin, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
+#else
+  (void)begin, (void)bytes;
+#endif
+  return 0;
+}
+
+void raise_to(std::uint64_t& field, std::uint64_t value) noexcept {
+  std::atomic_ref<std::uint64_t> shared(field);
+  std::uint64_t seen = shared.load(std::memory_order_relaxed);
+  while (seen < value && !shared.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+int RecordingFile::create(const char* path, std::uint64_t limit_bytes) noexcept {
+  if (limit_bytes < offset_of_block(1)) return EFBIG;
+  const std::uint64_t block_limit = (limit_bytes - trace::file_header_bytes) / trace::block_bytes;
+
+  if (unlink(path) != 0 && errno != ENOENT) return errno;
+  descriptor_ = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) return errno;
+
+  struct stat status {};
+  int error = fstat(descriptor_, &status) == 0 ? 0 : errno;
+  if (error == 0) error = secure(0, trace::file_header_bytes);
+  void* mapping = MAP_FAILED;
+  if (error == 0) {
+    // Reaches beyond the end of the file on purpose: pages become usable as the file grows under them.
+    mapping = mmap(nullptr, offset_of_block(block_limit), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (mapping == MAP_FAILED) error = errno;
+  }
+  if (error != 0) {
+    close(descriptor_);
+    unlink(path);
+    descriptor_ = -1;
+    return error;
+  }
+  mapping_ = static_cast<std::byte*>(mapping);
+  block_limit_ = block_limit;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  process_ = getpid();
+  return 0;
+}
+
+ClaimedBlock RecordingFile::claim_block() noexcept {
+  if (!belongs_to_this_process() || !descriptor_is_still_ours()) return {nullptr, Refusal::not_ours, 0};
+  const std::uint64_t index = next_block_.fetch_add(1, std::memory_order_relaxed);
+  if (index >= block_limit_) return {nullptr, Refusal::limit, 0};
+
+  std::byte* begin = mapping_ + offset_of_block(index);
+  int error = secure(offset_of_block(index), trace::block_bytes);
+  if (error == 0) error = populate(begin, trace::block_bytes);
+  if (error != 0) return {nullptr, Refusal::no_space, error};
+  raise_to(header().claimed_blocks, index + 1);
+  return {begin, Refusal::none, 0};
+}
+
+bool RecordingFile::belongs_to_this_process() const noexcept {
+  return process_ == getpid();
+}
+
+/// Some programs close every descriptor they find. Ours may then be another file's, which we must not grow.
+bool RecordingFile::descriptor_is_still_ours() const noexcept {
+  struct stat status {};
+  return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+}
+
+int RecordingFile::secure(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  // Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which ends a job that does not expect it.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      offset + bytes > limit.rlim_cur) {
+    return EFBIG;
+  }
+  int error = 0;
+  do {
+    error = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  return error;
+}
+
+}  // namespace penstock::record

@@ -1,0 +1,64 @@
+// The file of one rank's recording, mapped into memory, and the claiming of its blocks. Knows records only as
+// bytes; who writes which is not its business. The file grows block by block, each block's space secured
+// before it is touched, so that a full disk is an error code and never a SIGBUS, and nothing needs trimming
+// at the end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::record {
+
+enum class Refusal : std::uint8_t {
+  none,
+  limit,     ///< the file has reached the bytes it may have
+  no_space,  ///< the file system or RLIMIT_FSIZE has no more; `error` says why
+  not_ours,  ///< this is a forked child, or someone closed our descriptor
+};
+
+struct ClaimedBlock {
+  std::byte* begin = nullptr;  ///< trace::block_bytes long, all zero
+  Refusal refusal = Refusal::none;
+  int error = 0;  ///< errno
+};
+
+/// Owns the descriptor and the mapping, and keeps both until the process ends: a thread may be writing even
+/// while the recording ends. Thread: any, after create().
+class RecordingFile {
+ public:
+  /// Replaces a file of that name (never truncates it: another job may have it mapped). Returns 0 or errno.
+  [[nodiscard]] int create(const char* path, std::uint64_t limit_bytes) noexcept;
+
+  [[nodiscard]] ClaimedBlock claim_block() noexcept;
+
+  /// Mapped; what is written here is in the file. Counters that several threads add to go through add().
+  [[nodiscard]] trace::FileHeader& header() noexcept {
+    return *reinterpret_cast<trace::FileHeader*>(mapping_);
+  }
+  static void add(std::uint64_t& header_field, std::uint64_t amount) noexcept {
+    std::atomic_ref<std::uint64_t>(header_field).fetch_add(amount, std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return mapping_ != nullptr; }
+  /// False in a forked child.
+  [[nodiscard]] bool belongs_to_this_process() const noexcept;
+
+ private:
+  [[nodiscard]] bool descriptor_is_still_ours() const noexcept;
+  [[nodiscard]] int secure(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
+  std::byte* mapping_ = nullptr;
+  std::uint64_t block_limit_ = 0;
+  std::atomic<std::uint64_t> next_block_{0};
+  int descriptor_ = -1;
+  pid_t process_ = -1;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace penstock::record

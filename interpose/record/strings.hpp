@@ -1,0 +1,36 @@
+// Ids for strings: equal strings have equal ids, and a string's text is in the recording before its id is
+// given out. Known strings are found without a lock. Knows nothing of what strings name.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+namespace penstock::record {
+
+/// Owns copies of the strings, for good. Thread: any.
+class StringTable {
+ public:
+  /// trace::no_string when memory or the recording is full. Longer strings than a block holds are cut.
+  [[nodiscard]] std::uint32_t id_of(std::string_view text) noexcept;
+
+ private:
+  struct Entry;
+  struct Slots;
+
+  [[nodiscard]] static const Entry* find(const Slots* slots, std::string_view text,
+                                         std::size_t hash) noexcept;
+  [[nodiscard]] bool make_room() noexcept;
+  [[nodiscard]] const Entry* add(std::string_view text, std::size_t hash) noexcept;
+
+  std::atomic<Slots*> slots_{
+      nullptr};  ///< replaced when it grows; the old ones stay for those who look into them
+  std::mutex adding_;
+  std::uint32_t entries_ = 0;
+};
+
+[[nodiscard]] StringTable& strings() noexcept;
+
+}  // namespace penstock::record
