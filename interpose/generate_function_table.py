@@ -19,7 +19,8 @@ OWNERS = [
     # conversions between C and Fortran handles and statuses: neither communicate nor cost time
     ("left_out", r".*_(c2f|f2c)"),
     ("lifecycle", r"Init|Init_thread|Finalize|Abort"),
-    ("point_to_point", r"I?[bsr]?send" + LARGE_COUNT + r"|I?recv" + LARGE_COUNT),
+    ("point_to_point", r"I?[bsr]?send" + LARGE_COUNT + r"|I?recv" + LARGE_COUNT
+     + r"|sendrecv(_replace)?" + LARGE_COUNT),
     ("probing", r"I?m?probe|I?mrecv" + LARGE_COUNT),
     ("persistent", r"([bsr]?send|recv)_init" + LARGE_COUNT + r"|Start|Startall"),
     ("completion", r"(Wait|Test)(all|any|some)?|Request_free|Request_get_status|Cancel"),
@@ -28,7 +29,7 @@ OWNERS = [
                       r"|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
                       r"|Intercomm_(create|create_from_groups|merge)"),
     ("collectives", r"I?" + COLLECTIVE + LARGE_COUNT),
-    ("staged_calls", r"I?sendrecv(_replace)?" + LARGE_COUNT
+    ("staged_calls", r"Isendrecv(_replace)?" + LARGE_COUNT
                      + r"|(I?" + NEIGHBOUR + r"|" + NEIGHBOUR + r"_init|" + COLLECTIVE + r"_init)" + LARGE_COUNT
                      + r"|P(send|recv)_init|(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
