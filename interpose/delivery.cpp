@@ -11,7 +11,8 @@ using transports::Choice;
 using transports::Road;
 
 static_assert(static_cast<int>(Road::staged) == static_cast<int>(trace::Road::staged));
-static_assert(static_cast<int>(transports::BufferKind::managed) == static_cast<int>(trace::BufferKind::managed));
+static_assert(static_cast<int>(transports::BufferKind::managed) ==
+              static_cast<int>(trace::BufferKind::managed));
 
 Delivery::Delivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
     : envelope_(envelope), destination_(std::move(destination)), slot_(node_directory().find(envelope)) {
@@ -70,7 +71,8 @@ bool Delivery::try_offered() {
     static_cast<void>(slot_->move(SlotState::offered, SlotState::wants_staging));
     return false;
   }
-  if (!slot_->move(SlotState::offered, SlotState::pulling)) return false;  // the sender just turned to staging
+  if (!slot_->move(SlotState::offered, SlotState::pulling))
+    return false;  // the sender just turned to staging
   road_ = choice.transport->road();
   reason_ = choice.reason;
   start_ns_ = record::is_on() ? record::now_ns() : 0;

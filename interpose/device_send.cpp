@@ -84,8 +84,8 @@ DeviceSend::~DeviceSend() {
 
 int DeviceSend::send_envelope(MPI_Request* request) {
   posted_ns_ = record::now_ns();
-  const bool may_buffer = call_.mode != SendMode::synchronous &&
-                          envelope_.payload_bytes <= settings().buffered_bytes;
+  const bool may_buffer =
+      call_.mode != SendMode::synchronous && envelope_.payload_bytes <= settings().buffered_bytes;
   patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
   transports::signal_when_ready(source_.buffer, &slot_->ready);
   // what lies in pieces is packed by its owner: the slot stays in `staging`
@@ -97,7 +97,9 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   return code;
 }
 
-bool DeviceSend::receiver_is_late() const noexcept { return record::now_ns() - posted_ns_ > patience_ns_; }
+bool DeviceSend::receiver_is_late() const noexcept {
+  return record::now_ns() - posted_ns_ > patience_ns_;
+}
 
 void DeviceSend::stage(bool whole) {
   status_ = transports::StagedSend::start(source_, whole, slot_->offer, staged_);

@@ -81,8 +81,8 @@ int Engine::release(Entry* entry, MPI_Status& status) {
   return code;
 }
 
-int Engine::start(Entry& entry) {
-  const int code = entry.recipe->start(entry.operation);
+int Engine::start(Entry& entry, const CallScope& scope) {
+  const int code = entry.recipe->start(scope, entry.operation);
   entry.active = code == MPI_SUCCESS;
   entry.arrived = entry.finished = false;
   return code;
@@ -127,7 +127,9 @@ bool Engine::envelopes_are_coming() const noexcept {
          row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
 }
 
-bool Engine::must_poll() const noexcept { return !is_empty() && node_directory().gpu_seen(); }
+bool Engine::must_poll() const noexcept {
+  return !is_empty() && node_directory().gpu_seen();
+}
 
 void Engine::progress() {
   if (is_empty()) return;

@@ -1,6 +1,6 @@
 // The interposer's state that its parts share: the side table of requests, what is in progress, and the lock
-// around both. Internal to requests, progress and completion; those who post operations go through requests.hpp
-// and progress.hpp. Knows neither envelopes nor roads.
+// around both. Internal to requests, progress and completion; those who post operations go through
+// requests.hpp and progress.hpp. Knows neither envelopes nor roads.
 #pragma once
 
 #include <mpi.h>
@@ -17,6 +17,8 @@
 
 namespace penstock::interpose {
 
+class CallScope;
+
 /// How the user's handle relates to the operation behind it.
 enum class Handle : std::uint8_t {
   own,         ///< it is the operation's own request
@@ -29,15 +31,15 @@ class Recipe {
  public:
   virtual ~Recipe() = default;
   /// Returns a PMPI code.
-  virtual int start(Operation& operation) = 0;
+  virtual int start(const CallScope& scope, Operation& operation) = 0;
 };
 
 /// One row of the side table.
 struct Entry {
   MPI_Request handle = MPI_REQUEST_NULL;  ///< as the user holds it
   Operation operation;
-  MPI_Status status{};                    ///< of the operation's request, once `arrived`
-  std::unique_ptr<Recipe> recipe;         ///< persistent ones only
+  MPI_Status status{};             ///< of the operation's request, once `arrived`
+  std::unique_ptr<Recipe> recipe;  ///< persistent ones only
   Entry* previous = nullptr;
   Entry* next = nullptr;
   Handle kind = Handle::own;
@@ -71,7 +73,8 @@ class Engine {
   [[nodiscard]] bool is_empty() const noexcept { return entry_count_.load(std::memory_order_relaxed) == 0; }
 
   /// Puts an operation under the user's handle. Takes Lock.
-  Entry* insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe = nullptr);
+  Entry* insert(MPI_Request handle, Operation operation, Handle kind,
+                std::unique_ptr<Recipe> recipe = nullptr);
 
   /// Under Lock. Null: nothing hangs on the handle.
   [[nodiscard]] Entry* find(MPI_Request handle) const noexcept { return table_.find(handle); }
@@ -79,13 +82,13 @@ class Engine {
   /// Under Lock. One step of an entry; true when it is finished. Never blocks.
   static bool advance(Entry& entry);
 
-  /// Ends a finished entry: releases the MPI library's request, tells the payload's truth in `status`, takes the
-  /// entry out of the table or deactivates it. Returns the code of the call; may raise an MPI error, so it is
-  /// called without Lock.
+  /// Ends a finished entry: releases the MPI library's request, tells the payload's truth in `status`, takes
+  /// the entry out of the table or deactivates it. Returns the code of the call; may raise an MPI error, so
+  /// it is called without Lock.
   int release(Entry* entry, MPI_Status& status);
 
   /// Under Lock: posts a persistent entry's operation.
-  static int start(Entry& entry);
+  static int start(Entry& entry, const CallScope& scope);
 
   /// Takes the entry out of the user's reach; progress() completes it. Takes Lock.
   void orphan(Entry* entry);
@@ -109,9 +112,9 @@ class Engine {
   [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
 
   HandleTable<Entry> table_;
-  std::deque<Entry> pool_;       ///< entries never move; free ones are reused
+  std::deque<Entry> pool_;  ///< entries never move; free ones are reused
   std::vector<Entry*> free_;
-  Entry* first_ = nullptr;       ///< those in the table and orphans, newest first
+  Entry* first_ = nullptr;  ///< those in the table and orphans, newest first
   std::atomic<std::uint32_t> entry_count_{0};
   std::atomic<std::uint64_t> envelopes_seen_{0};
   std::recursive_mutex mutex_;

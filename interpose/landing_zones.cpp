@@ -57,7 +57,8 @@ LandingZone::LandingZone(std::size_t bytes) noexcept {
 LandingZone::~LandingZone() {
   if (data_ == nullptr) return;
   if (mapped_bytes_ > kept_resident_bytes) {
-    ::madvise(static_cast<char*>(data_) + kept_resident_bytes, mapped_bytes_ - kept_resident_bytes, MADV_DONTNEED);
+    ::madvise(static_cast<char*>(data_) + kept_resident_bytes, mapped_bytes_ - kept_resident_bytes,
+              MADV_DONTNEED);
   }
   {
     const std::lock_guard lock(pool().mutex);

@@ -71,7 +71,8 @@ bool is_rank(pid_t process, const char* variable) noexcept {
   for (std::size_t at = 0; at < bytes && !found;) {
     const char* entry = environment + at;
     const std::size_t entry_bytes = ::strnlen(entry, bytes - at);
-    found = entry_bytes > name_bytes && std::memcmp(entry, variable, name_bytes) == 0 && entry[name_bytes] == '=';
+    found =
+        entry_bytes > name_bytes && std::memcmp(entry, variable, name_bytes) == 0 && entry[name_bytes] == '=';
     at += entry_bytes + 1;
   }
   std::free(environment);
@@ -83,7 +84,8 @@ bool is_launcher(pid_t process) noexcept {
   char name[32] = {};
   const std::size_t bytes = read_proc(process, "comm", name, sizeof name - 1);
   const std::string_view text(name, bytes);
-  for (const std::string_view launcher : {"hydra_pmi_proxy", "mpiexec", "mpirun", "orted", "prted", "slurmstepd"}) {
+  for (const std::string_view launcher :
+       {"hydra_pmi_proxy", "mpiexec", "mpirun", "orted", "prted", "slurmstepd"}) {
     if (text.starts_with(launcher)) return true;
   }
   return false;

@@ -11,8 +11,8 @@ struct JobIdentity {
   int environment_rank = -1;      ///< rank in MPI_COMM_WORLD as the launcher's environment says; -1 unknown
 };
 
-/// The launcher is the nearest ancestor whose own environment does not make it a rank. The key hashes what the
-/// kernel shows of it to its own user only (start time, addresses in its auxiliary vector).
+/// The launcher is the nearest ancestor whose own environment does not make it a rank. The key hashes what
+/// the kernel shows of it to its own user only (start time, addresses in its auxiliary vector).
 [[nodiscard]] JobIdentity identify_job() noexcept;
 
 }  // namespace penstock::interpose

@@ -1,6 +1,6 @@
-// Message handles that a matched probe gave out for messages which are no longer in the MPI library: the user
-// holds a real handle (of an empty message that the rank sent to itself), and this tells what it stands for.
-// Knows stashed messages; no requests.
+// Message handles that matched probes gave out: on which communicator, and, for a message that is no longer
+// in the MPI library, what it was. In the latter case the user holds a real handle too, that of an empty
+// message which the rank sent to itself. Knows stashed messages; no requests.
 #pragma once
 
 #include <mpi.h>
@@ -11,13 +11,16 @@
 
 namespace penstock::interpose {
 
-/// Makes a handle that stands for a stashed message. A message whose own handle is still there is given out by
-/// that. Returns a PMPI code. Thread: any.
-int hand_out_message(StashedMessage message, MPI_Message* handle);
+/// Makes a handle that stands for a stashed message. A message whose own handle is still there is given out
+/// by that. Returns a PMPI code. Thread: any.
+int hand_out_message(StashedMessage message, MPI_Comm communicator, MPI_Message* handle);
 
-/// If the handle stands for a stashed message: consumes it, sets `*handle` to MPI_MESSAGE_NULL, returns the
-/// message.
-[[nodiscard]] std::optional<StashedMessage> redeem_message(MPI_Message* handle);
+/// Remembers where a message came from that the MPI library itself handed out.
+void note_message(MPI_Message handle, MPI_Comm communicator);
+
+/// Forgets a handle that is about to be received. Tells its communicator, if known; if it stands for a
+/// stashed message: consumes the handle (it becomes MPI_MESSAGE_NULL) and returns the message.
+void redeem_message(MPI_Message* handle, MPI_Comm* communicator, std::optional<StashedMessage>* message);
 
 /// The communicator on which the stand-ins travel; made in MPI_Init, freed in MPI_Finalize.
 void open_matched_messages();

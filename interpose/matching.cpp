@@ -15,29 +15,6 @@ bool matches(const StashedMessage& message, int source, int tag) noexcept {
          (tag == MPI_ANY_TAG || tag == message.status.MPI_TAG);
 }
 
-/// Receives what may be an envelope; leaves every other message to the MPI library, by its handle.
-int absorb(Stash& stash, MPI_Message handle, const MPI_Status& probed) {
-  StashedMessage message;
-  message.status = probed;
-  if (bytes_of(probed) == envelope_bytes) {
-    std::byte bytes[envelope_bytes];
-    const int code = PMPI_Mrecv(bytes, static_cast<int>(envelope_bytes), MPI_BYTE, &handle, &message.status);
-    if (code != MPI_SUCCESS) return code;
-    Envelope envelope;
-    if (read_envelope(bytes, node_directory().nonce(), &envelope)) {
-      engine().note_envelope();
-      message.envelope = envelope;
-      set_bytes(message.status, envelope.payload_bytes);
-    } else {
-      message.bytes.assign(bytes, bytes + envelope_bytes);
-    }
-  } else {
-    message.message = handle;
-  }
-  stash.append(std::move(message));
-  return MPI_SUCCESS;
-}
-
 }  // namespace
 
 std::optional<StashedMessage> Stash::take(int source, int tag) {
@@ -61,8 +38,28 @@ void Stash::append(StashedMessage message) {
   engine().stashed_messages.fetch_add(1, std::memory_order_relaxed);
 }
 
-int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int tag, int* flag, MPI_Status* status,
-               const StashedMessage** found) {
+int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message) {
+  message->status = probed;
+  if (bytes_of(probed) != envelope_bytes) {
+    message->message = handle;
+    return MPI_SUCCESS;
+  }
+  std::byte bytes[envelope_bytes];
+  const int code = PMPI_Mrecv(bytes, static_cast<int>(envelope_bytes), MPI_BYTE, &handle, &message->status);
+  if (code != MPI_SUCCESS) return code;
+  Envelope envelope;
+  if (read_envelope(bytes, node_directory().nonce(), &envelope)) {
+    engine().note_envelope();
+    message->envelope = envelope;
+    set_bytes(message->status, envelope.payload_bytes);
+  } else {
+    message->bytes.assign(bytes, bytes + envelope_bytes);
+  }
+  return MPI_SUCCESS;
+}
+
+int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int tag, int* flag,
+               MPI_Status* status, const StashedMessage** found) {
   *found = nullptr;
   *flag = 0;
   for (;;) {
@@ -82,7 +79,11 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
       MPI_Message handle = MPI_MESSAGE_NULL;
       MPI_Status probed;
       code = PMPI_Improbe(status->MPI_SOURCE, MPI_ANY_TAG, communicator, &arrived, &handle, &probed);
-      if (code == MPI_SUCCESS && arrived != 0) code = absorb(*info.stash, handle, probed);
+      if (code == MPI_SUCCESS && arrived != 0) {
+        StashedMessage message;
+        code = open_message(handle, probed, &message);
+        if (code == MPI_SUCCESS) info.stash->append(std::move(message));
+      }
       if (code != MPI_SUCCESS) return code;
     }
   }

@@ -1,6 +1,6 @@
 // Messages that probes have taken from the MPI library ahead of their receives. To tell a probe the payload's
-// size, an envelope must be received; it is kept here, in order of arrival, and later receives and probes look
-// here first. Knows envelopes and MPI's matching rule, no roads.
+// size, an envelope must be received; it is kept here, in order of arrival, and later receives and probes
+// look here first. Knows envelopes and MPI's matching rule, no roads.
 //
 // Order: of each source, a stash holds a prefix of the messages that MPI has not yet matched, so looking here
 // first never lets a message overtake an earlier one of the same source.
@@ -40,14 +40,19 @@ class Stash {
   std::deque<StashedMessage> messages_;
 };
 
-/// Takes messages from the MPI library until one matches (source, tag) or none has arrived; only what may be an
-/// envelope, and what came before it from the same source, is taken. Returns a PMPI code; `*found` is the match
-/// when it is stashed; if it is better left where it is, `*found` is null, `*flag` 1 and `*status` tells it.
-/// Thread: under `info.stash_lock`.
-int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int tag, int* flag, MPI_Status* status,
-               const StashedMessage** found);
+/// Takes messages from the MPI library until one matches (source, tag) or none has arrived; only what may be
+/// an envelope, and what came before it from the same source, is taken. Returns a PMPI code; `*found` is the
+/// match when it is stashed; if it is better left where it is, `*found` is null, `*flag` 1 and `*status`
+/// tells it. Thread: under `info.stash_lock`.
+int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int tag, int* flag,
+               MPI_Status* status, const StashedMessage** found);
 
-/// Takes a stashed match, if there is any stash at all. Thread: takes info's lock if threads may be concurrent.
+/// Receives a message that may be an envelope by its handle; any other is left to the MPI library, by the
+/// handle. Returns a PMPI code.
+int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message);
+
+/// Takes a stashed match, if there is any stash at all. Thread: takes info's lock if threads may be
+/// concurrent.
 [[nodiscard]] std::optional<StashedMessage> take_stashed(CommunicatorInfo* info, int source, int tag);
 
 /// Locks a communicator's stash where several threads may be in MPI at once.

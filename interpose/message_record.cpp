@@ -1,13 +1,20 @@
 #include "interpose/message_record.hpp"
 
 #include "interpose/communicators.hpp"
+#include "interpose/datatype_layout.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
 
+transports::BufferKind kind_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (!touches_device(buffer, count, datatype)) return transports::BufferKind::pageable;
+  return place_of(buffer, count, datatype).buffer.kind;
+}
+
 void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer,
-                          int tag, std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept {
+                          int tag, std::uint64_t bytes, transports::BufferKind buffer,
+                          bool blocking) noexcept {
   if (!scope.recording() || peer == MPI_PROC_NULL) return;
   const CommunicatorInfo* info = peek_info(communicator);
   communicator_ = communicator;

@@ -1,4 +1,5 @@
-// The recording of one message half, from its posting to its completion. Knows the recorder and communicators.
+// The recording of one message half, from its posting to its completion. Knows the recorder and
+// communicators.
 #pragma once
 
 #include <mpi.h>
@@ -10,6 +11,9 @@
 #include "transports/buffer.hpp"
 
 namespace penstock::interpose {
+
+/// What a user's buffer is made of, as far as can be told cheaply: host memory counts as pageable.
+[[nodiscard]] transports::BufferKind kind_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 /// A value; does nothing unless begin() was called while recording. Thread: one at a time.
 class MessageRecord {

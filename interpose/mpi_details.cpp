@@ -5,7 +5,8 @@ namespace {
 
 constexpr MPI_Count piece_bytes = MPI_Count{1} << 30;
 
-/// One element that is `bytes` long, for libraries without large counts. Frees itself; MPI keeps what it needs.
+/// One element that is `bytes` long, for libraries without large counts. Frees itself; MPI keeps what it
+/// needs.
 class LargeBytes {
  public:
   explicit LargeBytes(MPI_Count bytes) noexcept {
@@ -39,8 +40,8 @@ int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
 
 }  // namespace
 
-int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
-               MPI_Comm communicator, MPI_Request* request) {
+int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
+               int tag, MPI_Comm communicator, MPI_Request* request) {
 #if MPI_VERSION >= 4
   if (count > INT_MAX) {
     switch (mode) {
@@ -70,8 +71,8 @@ int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype 
   });
 }
 
-int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,
-               MPI_Request* request) {
+int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+               MPI_Comm communicator, MPI_Request* request) {
 #if MPI_VERSION >= 4
   if (count > INT_MAX) return PMPI_Irecv_c(buffer, count, datatype, source, tag, communicator, request);
 #endif
@@ -80,7 +81,8 @@ int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
   });
 }
 
-int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request) {
+int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                MPI_Request* request) {
 #if MPI_VERSION >= 4
   if (count > INT_MAX) return PMPI_Imrecv_c(buffer, count, datatype, message, request);
 #endif

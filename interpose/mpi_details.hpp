@@ -1,5 +1,5 @@
-// Small questions about MPI objects that several wrappers ask, and the two spellings (int and MPI_Count) of the
-// calls that post messages. Knows no Penstock protocol.
+// Small questions about MPI objects that several wrappers ask, and the two spellings (int and MPI_Count) of
+// the calls that post messages. Knows no Penstock protocol.
 #pragma once
 
 #include <mpi.h>
@@ -54,12 +54,13 @@ inline void hand_out(const MPI_Status& from, MPI_Status* to) noexcept {
 
 enum class SendMode : unsigned char { standard, synchronous, buffered, ready };
 
-/// Posts with a 64-bit count by whichever call takes it. Where the MPI has no large counts, `count` came from an
-/// int, or is a number of bytes below 2 GiB, or is cut into elements of 1 GiB by the caller's datatype.
-int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination, int tag,
+/// Posts with a 64-bit count by whichever call takes it. Where the MPI has no large counts, `count` came from
+/// an int, or is a number of bytes below 2 GiB, or is cut into elements of 1 GiB by the caller's datatype.
+int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
+               int tag, MPI_Comm communicator, MPI_Request* request);
+int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                MPI_Comm communicator, MPI_Request* request);
-int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,
-               MPI_Request* request);
-int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request);
+int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                MPI_Request* request);
 
 }  // namespace penstock::interpose

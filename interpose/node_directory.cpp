@@ -42,8 +42,8 @@ void sweep_stale_files() noexcept {
 
 void say_off(const char* what, int error) noexcept {
   char line[256];
-  std::snprintf(line, sizeof line, "node directory: %s: %s; device messages are staged through host memory", what,
-                std::strerror(error));
+  std::snprintf(line, sizeof line, "node directory: %s: %s; device messages are staged through host memory",
+                what, std::strerror(error));
   record::notice(line);
 }
 
@@ -62,7 +62,8 @@ struct NodeDirectory::Shared {
 void NodeDirectory::join() noexcept {
   sweep_stale_files();
   const JobIdentity job = identify_job();
-  std::snprintf(path_, sizeof path_, "%s/penstock-%u-%016llx%016llx", folder, static_cast<unsigned>(::geteuid()),
+  std::snprintf(path_, sizeof path_, "%s/penstock-%u-%016llx%016llx", folder,
+                static_cast<unsigned>(::geteuid()),
                 static_cast<unsigned long long>(job.key[0] ^ layout_version),
                 static_cast<unsigned long long>(job.key[1]));
   struct stat status {};
@@ -102,7 +103,8 @@ void NodeDirectory::join() noexcept {
     }
     shared->version.store(layout_version, std::memory_order_release);
   }
-  for (int waited_us = 0; shared->version.load(std::memory_order_acquire) != layout_version; waited_us += 100) {
+  for (int waited_us = 0; shared->version.load(std::memory_order_acquire) != layout_version;
+       waited_us += 100) {
     if (waited_us > 1'000'000) {  // its maker died in between
       ::munmap(mapped, sizeof(Shared));
       return say_off("never completed by its maker", ETIMEDOUT);
@@ -139,7 +141,9 @@ void NodeDirectory::leave() noexcept {
   shared_ = nullptr;
 }
 
-DirectoryRow* NodeDirectory::own_row() noexcept { return shared_ == nullptr ? nullptr : &shared_->rows[own_]; }
+DirectoryRow* NodeDirectory::own_row() noexcept {
+  return shared_ == nullptr ? nullptr : &shared_->rows[own_];
+}
 
 DirectoryRow* NodeDirectory::row_of(int world_rank) noexcept {
   if (shared_ == nullptr || world_rank < 0) return nullptr;
@@ -177,7 +181,9 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
   return nullptr;
 }
 
-void NodeDirectory::free_slot(Slot* slot) noexcept { slot->set(SlotState::free); }
+void NodeDirectory::free_slot(Slot* slot) noexcept {
+  slot->set(SlotState::free);
+}
 
 Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return nullptr;

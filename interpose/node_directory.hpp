@@ -1,9 +1,9 @@
-// Who else of this job on this node runs the same Penstock: a directory in shared memory that every rank joins
-// before PMPI_Init and reads after it, so that agreement needs no message. Ranks without Penstock never join,
-// and nobody sends them envelopes. Knows no MPI call.
+// Who else of this job on this node runs the same Penstock: a directory in shared memory that every rank
+// joins before PMPI_Init and reads after it, so that agreement needs no message. Ranks without Penstock never
+// join, and nobody sends them envelopes. Knows no MPI call.
 //
-// The file lies in /dev/shm for as long as MPI_Init takes (then every rank has it open and it is unlinked); its
-// name comes from what only processes of the same user can read of the launcher, its mode is 0600.
+// The file lies in /dev/shm for as long as MPI_Init takes (then every rank has it open and it is unlinked);
+// its name comes from what only processes of the same user can read of the launcher, its mode is 0600.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ inline constexpr std::uint32_t directory_rows = 512;  ///< ranks of one job on o
 
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
-  std::atomic<std::int32_t> world_rank;     ///< -1 until known
-  std::atomic<std::uint32_t> has_context;   ///< 1: can pull through CUDA
-  std::atomic<std::uint64_t> offers;        ///< envelopes sent to this rank so far
+  std::atomic<std::int32_t> world_rank;    ///< -1 until known
+  std::atomic<std::uint32_t> has_context;  ///< 1: can pull through CUDA
+  std::atomic<std::uint64_t> offers;       ///< envelopes sent to this rank so far
   std::int64_t process_id;
 };
 

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #include <sched.h>
 
+#include <memory>
 #include <utility>
 
 #include "interpose/engine.hpp"
@@ -10,9 +11,13 @@
 
 namespace penstock::interpose {
 
-bool must_poll() noexcept { return engine().must_poll(); }
+bool must_poll() noexcept {
+  return engine().must_poll();
+}
 
-void progress() { engine().progress(); }
+void progress() {
+  engine().progress();
+}
 
 int wait_polling(MPI_Request* request, MPI_Status* status) {
   Backoff backoff;
@@ -29,18 +34,30 @@ int finish(Operation operation, MPI_Status* status) {
   if (operation.pending == nullptr) {
     return must_poll() ? wait_polling(&operation.request, status) : PMPI_Wait(&operation.request, status);
   }
-  Entry entry;
-  entry.operation = std::move(operation);
-  Backoff backoff;
-  while (!Engine::advance(entry)) {
-    progress();
-    backoff.pause();
-  }
-  MPI_Status told = entry.status;
+  Waiting waiting(std::move(operation));
+  for (Backoff backoff; !waiting.step(); backoff.pause()) progress();
+  return waiting.end(status);
+}
+
+Waiting::Waiting(Operation operation) : entry_(std::make_unique<Entry>()) {
+  entry_->operation = std::move(operation);
+}
+
+Waiting::~Waiting() = default;
+
+bool Waiting::step() {
+  return Engine::advance(*entry_);
+}
+
+int Waiting::end(MPI_Status* status) {
+  Operation& operation = entry_->operation;
+  MPI_Status told = entry_->status;
   int code = MPI_SUCCESS;
-  if (entry.operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&entry.operation.request, &told);
-  entry.operation.pending->mend(told);
-  code = entry.operation.pending->complete(told, code);
+  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &told);
+  if (operation.pending != nullptr) {
+    operation.pending->mend(told);
+    code = operation.pending->complete(told, code);
+  }
   hand_out(told, status);
   return code;
 }

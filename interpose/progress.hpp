@@ -4,9 +4,13 @@
 
 #include <mpi.h>
 
+#include <memory>
+
 #include "interpose/requests.hpp"
 
 namespace penstock::interpose {
+
+struct Entry;
 
 /// True when a blocking call of the MPI library may leave another rank waiting for this one's Penstock work:
 /// callers then use the non-blocking form and wait_polling(). Cost: two relaxed loads.
@@ -17,6 +21,21 @@ int wait_polling(MPI_Request* request, MPI_Status* status);
 
 /// Waits for a posted operation and returns the code of the call; `status` may be MPI_STATUS_IGNORE.
 int finish(Operation operation, MPI_Status* status);
+
+/// The same in steps, for a call that waits for several operations at once (and progress() in between).
+class Waiting {
+ public:
+  explicit Waiting(Operation operation);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  [[nodiscard]] bool step();
+  /// After step() returned true. Returns the code of the call.
+  int end(MPI_Status* status);
+
+ private:
+  std::unique_ptr<Entry> entry_;
+};
 
 /// One step of everything that needs it. Thread: any.
 void progress();

@@ -51,8 +51,8 @@ class Receive final : public Pending {
 
   int post(MPI_Request* request) {
     if (!on_device_) {
-      return pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag, call_.communicator,
-                        request);
+      return pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag,
+                        call_.communicator, request);
     }
     return pmpi_irecv(landing_.data(), landing_bytes(), MPI_BYTE, call_.source, call_.tag, call_.communicator,
                       request);
@@ -103,7 +103,8 @@ class Receive final : public Pending {
       status = stashed_status_;
       status.MPI_ERROR = error;
     }
-    if (delivery_ != nullptr) set_bytes(status, std::min<std::uint64_t>(delivery_->envelope().payload_bytes, capacity_));
+    if (delivery_ != nullptr)
+      set_bytes(status, std::min<std::uint64_t>(delivery_->envelope().payload_bytes, capacity_));
     if (truncated_) set_bytes(status, capacity_);
   }
 
@@ -258,15 +259,17 @@ int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking,
   return code;
 }
 
-int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
+int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
                          Operation& operation) {
   if (!settings().move || *message == MPI_MESSAGE_NO_PROC) {
     return pmpi_imrecv(call.buffer, call.count, call.datatype, message, &operation.request);
   }
+  std::optional<StashedMessage> stashed;
+  redeem_message(message, &call.communicator, &stashed);
   auto receive = std::make_unique<Receive>(call);
   if (!receive->prepare(scope, blocking)) return refuse_landing(call);
   int code = MPI_SUCCESS;
-  if (std::optional<StashedMessage> stashed = redeem_message(message)) {
+  if (stashed) {
     receive->take_over(*stashed);
   } else {
     code = receive->post_matched(message, &operation.request);

@@ -1,6 +1,6 @@
-// Posting receives: the user's own buffer where the host can write it, a landing zone for device buffers; what
-// arrives is the payload or an envelope, which is then delivered. Knows envelopes and stashes; the wrappers know
-// only this.
+// Posting receives: the user's own buffer where the host can write it, a landing zone for device buffers;
+// what arrives is the payload or an envelope, which is then delivered. Knows envelopes and stashes; the
+// wrappers know only this.
 #pragma once
 
 #include <mpi.h>
@@ -16,20 +16,17 @@ struct ReceiveCall {
   void* buffer;
   MPI_Count count;
   MPI_Datatype datatype;
-  int source;
-  int tag;
-  MPI_Comm communicator;
+  int source = MPI_ANY_SOURCE;
+  int tag = MPI_ANY_TAG;
+  MPI_Comm communicator = MPI_COMM_WORLD;
 };
-
-/// True if the MPI library may be given the call as it is and nothing has to be looked at afterwards.
-[[nodiscard]] bool needs_nothing(const ReceiveCall& call);
 
 /// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
 /// operation is then to be attached or finished.
 int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation);
 
-/// The same for a message that a matched probe has handed out.
-int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
+/// The same for a message that a matched probe has handed out; it knows source, tag and communicator.
+int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
                          Operation& operation);
 
 /// A receive into a host buffer that PMPI_Recv itself has done, `code` its result: if an envelope arrived,

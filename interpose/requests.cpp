@@ -13,8 +13,12 @@ int query_token(void* /*state*/, MPI_Status* status) {
   PMPI_Status_set_cancelled(status, 0);
   return MPI_SUCCESS;
 }
-int free_token(void* /*state*/) { return MPI_SUCCESS; }
-int cancel_token(void* /*state*/, int /*complete*/) { return MPI_SUCCESS; }
+int free_token(void* /*state*/) {
+  return MPI_SUCCESS;
+}
+int cancel_token(void* /*state*/, int /*complete*/) {
+  return MPI_SUCCESS;
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// The side table: what must still happen for a request beyond the MPI library's own completion. Those who post
-// operations hand in a Pending; completion calls and progress drive it. Knows neither roads nor MPI wrappers.
+// The side table: what must still happen for a request beyond the MPI library's own completion. Those who
+// post operations hand in a Pending; completion calls and progress drive it. Knows neither roads nor MPI
+// wrappers.
 #pragma once
 
 #include <mpi.h>
@@ -8,22 +9,24 @@
 
 namespace penstock::interpose {
 
-/// Work that hangs on a request of the MPI library. Owned by the side table from attach() until it is complete.
-/// Thread: one at a time.
+/// Work that hangs on a request of the MPI library. Owned by the side table from attach() until it is
+/// complete. Thread: one at a time.
 class Pending {
  public:
   virtual ~Pending() = default;
 
-  /// One step; never blocks. `arrived`: the MPI library's request is complete, `status` its status (valid only
-  /// then). Returns true when everything is done, so that the user's request may complete. It is called again
-  /// and again, also before arrival and from other MPI calls of the rank (progress), until it returned true.
+  /// One step; never blocks. `arrived`: the MPI library's request is complete, `status` its status (valid
+  /// only then). Returns true when everything is done, so that the user's request may complete. It is called
+  /// again and again, also before arrival and from other MPI calls of the rank (progress), until it returned
+  /// true.
   virtual bool advance(bool arrived, const MPI_Status& status) = 0;
 
   /// After advance() returned true: makes the MPI library's status tell the payload's truth.
   virtual void mend(MPI_Status& status) const { static_cast<void>(status); }
 
-  /// After advance() returned true and the MPI library has released the request with `code`; `status` is mended.
-  /// Returns the code of the call, raising through the error handler if the failure is Penstock's own.
+  /// After advance() returned true and the MPI library has released the request with `code`; `status` is
+  /// mended. Returns the code of the call, raising through the error handler if the failure is Penstock's
+  /// own.
   virtual int complete(MPI_Status& status, int code) {
     static_cast<void>(status);
     return code;

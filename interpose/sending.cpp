@@ -35,11 +35,12 @@ class PlainSend final : public Pending {
 
 /// A payload of an envelope's size that begins like an envelope of this job: it must not travel as itself.
 bool looks_like_envelope(const SendCall& call) {
-  if (!node_directory().gpu_seen() || payload_bytes(call.count, call.datatype) != envelope_bytes) return false;
+  if (!node_directory().gpu_seen() || payload_bytes(call.count, call.datatype) != envelope_bytes)
+    return false;
   std::byte bytes[envelope_bytes];
   int position = 0;
-  if (PMPI_Pack(call.buffer, static_cast<int>(call.count), call.datatype, bytes, static_cast<int>(envelope_bytes),
-                &position, call.communicator) != MPI_SUCCESS) {
+  if (PMPI_Pack(call.buffer, static_cast<int>(call.count), call.datatype, bytes,
+                static_cast<int>(envelope_bytes), &position, call.communicator) != MPI_SUCCESS) {
     return false;
   }
   Envelope envelope;
@@ -66,8 +67,8 @@ int post_staged_payload(const SendCall& call, const transports::Place& source, M
   }
   const Status status = transports::download(copy.data(), source);
   if (!status.ok()) return raise_status(call.communicator, "MPI_Send", status);
-  const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE, call.destination,
-                              call.tag, call.communicator, &operation.request);
+  const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
+                              call.destination, call.tag, call.communicator, &operation.request);
   if (code == MPI_SUCCESS) tail(operation, std::move(copy), record, recording);
   return code;
 }

@@ -10,14 +10,15 @@
 namespace penstock::interpose {
 
 struct Settings {
-  bool move = true;                 ///< PENSTOCK_MOVE=0: device buffers are handed to the MPI library as they are
-  bool record = false;              ///< PENSTOCK_RECORD=1; `penstock run` sets it
-  bool gpu_activity = true;         ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
-  std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
-  std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
+  bool move = true;          ///< PENSTOCK_MOVE=0: device buffers are handed to the MPI library as they are
+  bool record = false;       ///< PENSTOCK_RECORD=1; `penstock run` sets it
+  bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
+  std::string output = "penstock-out";             ///< PENSTOCK_OUTPUT, directory of the recording
+  std::uint64_t trace_limit_bytes = 1ull << 30;    ///< PENSTOCK_TRACE_LIMIT, per rank
   transports::Road road = transports::Road::none;  ///< PENSTOCK_ROAD=local|peer|staged
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
-  std::uint64_t buffered_bytes = 64 * 1024;  ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
+  std::uint64_t buffered_bytes =
+      64 * 1024;                        ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
   std::uint64_t patience_us = 100'000;  ///< PENSTOCK_PATIENCE_US: larger ones are copied aside after this
 };
 

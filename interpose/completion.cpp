@@ -1,0 +1,396 @@
+// The wrappers that complete requests. A request on which nothing of Penstock's hangs is the MPI library's
+// own business; the others are stepped until both the MPI library and Penstock are done.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "interpose/call_scope.hpp"
+#include "interpose/engine.hpp"
+#include "interpose/mpi_details.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+Entry* find_entry(MPI_Request request) {
+  if (engine().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
+  const Engine::Lock lock(engine());
+  return engine().find(request);
+}
+
+/// One request of the user's array, and what hangs on it.
+class Item {
+ public:
+  explicit Item(MPI_Request* request) : request_(request), entry_(find_entry(*request)) {}
+
+  [[nodiscard]] bool has_entry() const noexcept { return entry_ != nullptr; }
+
+  /// Could it be completed now? Completes nothing. Null and inactive requests could.
+  [[nodiscard]] bool is_done() const {
+    if (entry_ == nullptr) {
+      int flag = 1;
+      if (*request_ != MPI_REQUEST_NULL) PMPI_Request_get_status(*request_, &flag, MPI_STATUS_IGNORE);
+      return flag != 0;
+    }
+    const Engine::Lock lock(engine());
+    return !entry_->active || Engine::advance(*entry_);
+  }
+
+  /// Completes a request that is done. Returns the code of its operation.
+  int complete(MPI_Status& status) {
+    if (entry_ == nullptr) return PMPI_Wait(request_, &status);
+    if (!entry_->active) {
+      status = empty_status();
+      return MPI_SUCCESS;
+    }
+    if (entry_->kind != Handle::persistent) *request_ = MPI_REQUEST_NULL;
+    return engine().release(std::exchange(entry_, nullptr), status);
+  }
+
+  enum class Outcome : unsigned char { inactive, pending, completed };
+
+  /// Completes the request if it is active and done.
+  Outcome try_complete(MPI_Status& status, int& code) {
+    if (*request_ == MPI_REQUEST_NULL) return Outcome::inactive;
+    if (entry_ == nullptr) {
+      // of one request, this tells an inactive one from one that is done
+      int index = MPI_UNDEFINED;
+      int flag = 0;
+      code = PMPI_Testany(1, request_, &index, &flag, &status);
+      if (flag == 0) return Outcome::pending;
+      return index == MPI_UNDEFINED ? Outcome::inactive : Outcome::completed;
+    }
+    if (!entry_->active) return Outcome::inactive;
+    if (!is_done()) return Outcome::pending;
+    code = complete(status);
+    return Outcome::completed;
+  }
+
+  /// Takes the operation out of the table, for a wait by the MPI library itself. Null unless that may be
+  /// done: the handle must be the operation's own.
+  [[nodiscard]] std::unique_ptr<Pending> detach() {
+    if (entry_ == nullptr || entry_->kind != Handle::own) return nullptr;
+    std::unique_ptr<Pending> pending = std::move(entry_->operation.pending);
+    engine().erase(std::exchange(entry_, nullptr));
+    return pending;
+  }
+  [[nodiscard]] bool may_detach() const noexcept { return entry_ == nullptr || entry_->kind == Handle::own; }
+
+ private:
+  MPI_Request* request_;
+  Entry* entry_;
+};
+
+/// The array as items; small arrays need no allocation of more than the vector's.
+std::vector<Item> items_of(int count, MPI_Request* requests) {
+  std::vector<Item> items;
+  items.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) items.emplace_back(&requests[i]);
+  return items;
+}
+
+/// True if the MPI library may be given the whole array: nothing hangs on any request, and nobody waits for
+/// this rank.
+bool is_plain(int count, const MPI_Request* requests) {
+  if (count < 0 || (count > 0 && requests == nullptr)) return true;  // the MPI library tells the error
+  if (engine().is_empty()) return true;
+  if (must_poll()) return false;
+  const Engine::Lock lock(engine());
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] != MPI_REQUEST_NULL && engine().find(requests[i]) != nullptr) return false;
+  }
+  return true;
+}
+
+/// The MPI library has completed the request; ends what hung on it.
+int finish_detached(Pending& pending, MPI_Status& status, int code) {
+  for (Backoff backoff; !pending.advance(true, status); backoff.pause()) progress();
+  pending.mend(status);
+  return pending.complete(status, code);
+}
+
+void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
+  if (statuses != MPI_STATUSES_IGNORE) statuses[index] = status;
+}
+
+int wait_one(MPI_Request* request, MPI_Status* status) {
+  Item item(request);
+  if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
+  MPI_Status told;
+  int code = MPI_SUCCESS;
+  if (!must_poll() && item.may_detach()) {
+    const std::unique_ptr<Pending> pending = item.detach();
+    code = PMPI_Wait(request, &told);
+    code = finish_detached(*pending, told, code);
+  } else {
+    for (Backoff backoff; !item.is_done(); backoff.pause()) progress();
+    code = item.complete(told);
+  }
+  hand_out(told, status);
+  return code;
+}
+
+/// Completes all (done) items in order, as MPI_Waitall and MPI_Testall report it.
+int complete_all(std::vector<Item>& items, MPI_Status* statuses) {
+  std::vector<int> codes(items.size());
+  std::vector<MPI_Status> told(items.size());
+  bool failed = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    codes[i] = items[i].complete(told[i]);
+    failed = failed || codes[i] != MPI_SUCCESS;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (failed) told[i].MPI_ERROR = codes[i];
+    hand_out_at(told[i], statuses, static_cast<int>(i));
+  }
+  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+/// Host traffic only, so far: the MPI library waits, then each envelope that came after all is delivered.
+int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items, MPI_Status* statuses) {
+  std::vector<std::unique_ptr<Pending>> pending;
+  pending.reserve(items.size());
+  for (Item& item : items) pending.push_back(item.detach());
+  std::vector<MPI_Status> told(items.size());
+  int code = PMPI_Waitall(count, requests, told.data());
+  bool failed = code != MPI_SUCCESS;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (pending[i] == nullptr) continue;
+    if (requests[i] != MPI_REQUEST_NULL) {  // not complete, since another one failed
+      engine().insert(requests[i], Operation{requests[i], std::move(pending[i])}, Handle::own);
+      continue;
+    }
+    const int before = failed ? told[i].MPI_ERROR : MPI_SUCCESS;
+    const int after = finish_detached(*pending[i], told[i], before);
+    if (after == before) continue;
+    if (!failed) {
+      for (MPI_Status& status : told) status.MPI_ERROR = MPI_SUCCESS;
+    }
+    told[i].MPI_ERROR = after;
+    failed = true;
+    code = MPI_ERR_IN_STATUS;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(told[i], statuses, static_cast<int>(i));
+  return code;
+}
+
+int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  std::vector<Item> items = items_of(count, requests);
+  bool may_detach = !must_poll();
+  for (const Item& item : items) may_detach = may_detach && item.may_detach();
+  if (may_detach) return wait_all_detached(count, requests, items, statuses);
+  // every item is stepped in every round: none may wait for another
+  std::vector<bool> done(items.size());
+  for (Backoff backoff;; backoff.pause()) {
+    bool all = true;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!done[i]) done[i] = items[i].is_done();
+      all = all && done[i];
+    }
+    if (all) return complete_all(items, statuses);
+    progress();
+  }
+}
+
+int test_all(std::vector<Item>& items, int* flag, MPI_Status* statuses) {
+  bool all = true;
+  for (const Item& item : items) all = item.is_done() && all;
+  *flag = all ? 1 : 0;
+  if (all) return complete_all(items, statuses);
+  progress();
+  return MPI_SUCCESS;
+}
+
+struct AnyResult {
+  int index = MPI_UNDEFINED;
+  bool any_active = false;
+};
+
+/// One round over the items: completes the first that is done.
+int try_any(std::vector<Item>& items, AnyResult& result, MPI_Status& status) {
+  int code = MPI_SUCCESS;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item::Outcome outcome = items[i].try_complete(status, code);
+    if (outcome == Item::Outcome::completed) {
+      result.index = static_cast<int>(i);
+      return code;
+    }
+    result.any_active = result.any_active || outcome == Item::Outcome::pending;
+    if (code != MPI_SUCCESS) return code;
+  }
+  return code;
+}
+
+int wait_any(std::vector<Item>& items, int* index, MPI_Status* status) {
+  for (Backoff backoff;; backoff.pause()) {
+    AnyResult result;
+    MPI_Status told = empty_status();
+    const int code = try_any(items, result, told);
+    if (code != MPI_SUCCESS || result.index != MPI_UNDEFINED || !result.any_active) {
+      *index = result.index;
+      hand_out(result.index == MPI_UNDEFINED ? empty_status() : told, status);
+      return code;
+    }
+    progress();
+  }
+}
+
+/// One round over the items: completes all that are done.
+int try_some(std::vector<Item>& items, int* done_count, int* indices, MPI_Status* statuses) {
+  bool any_active = false;
+  bool failed = false;
+  std::vector<int> codes;
+  *done_count = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    MPI_Status told;
+    int code = MPI_SUCCESS;
+    const Item::Outcome outcome = items[i].try_complete(told, code);
+    any_active = any_active || outcome != Item::Outcome::inactive;
+    if (outcome != Item::Outcome::completed && code == MPI_SUCCESS) continue;
+    failed = failed || code != MPI_SUCCESS;
+    codes.push_back(code);
+    indices[*done_count] = static_cast<int>(i);
+    hand_out_at(told, statuses, *done_count);
+    ++*done_count;
+  }
+  if (!any_active) *done_count = MPI_UNDEFINED;
+  if (failed && statuses != MPI_STATUSES_IGNORE) {
+    for (std::size_t i = 0; i < codes.size(); ++i) statuses[i].MPI_ERROR = codes[i];
+  }
+  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  CallScope scope(Function::Wait, __builtin_return_address(0));
+  if (scope.stands_aside() || engine().is_empty()) return PMPI_Wait(request, status);
+  return wait_one(request, status);
+}
+
+PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  CallScope scope(Function::Test, __builtin_return_address(0));
+  if (scope.stands_aside() || engine().is_empty()) return PMPI_Test(request, flag, status);
+  Item item(request);
+  if (!item.has_entry()) {
+    const int code = PMPI_Test(request, flag, status);
+    if (code == MPI_SUCCESS && *flag == 0) progress();
+    return code;
+  }
+  *flag = item.is_done() ? 1 : 0;
+  if (*flag == 0) {
+    progress();
+    return MPI_SUCCESS;
+  }
+  MPI_Status told;
+  const int code = item.complete(told);
+  hand_out(told, status);
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  CallScope scope(Function::Waitall, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitall(count, requests, statuses);
+  return wait_all(count, requests, statuses);
+}
+
+PENSTOCK_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  CallScope scope(Function::Testall, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Testall(count, requests, flag, statuses);
+  std::vector<Item> items = items_of(count, requests);
+  return test_all(items, flag, statuses);
+}
+
+PENSTOCK_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  CallScope scope(Function::Waitany, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitany(count, requests, index, status);
+  std::vector<Item> items = items_of(count, requests);
+  return wait_any(items, index, status);
+}
+
+PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                                MPI_Status* status) {
+  CallScope scope(Function::Testany, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) {
+    return PMPI_Testany(count, requests, index, flag, status);
+  }
+  std::vector<Item> items = items_of(count, requests);
+  AnyResult result;
+  MPI_Status told = empty_status();
+  const int code = try_any(items, result, told);
+  *index = result.index;
+  *flag = (result.index != MPI_UNDEFINED || !result.any_active) ? 1 : 0;
+  if (*flag != 0) {
+    hand_out(result.index == MPI_UNDEFINED ? empty_status() : told, status);
+  } else {
+    progress();
+  }
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                 MPI_Status statuses[]) {
+  CallScope scope(Function::Waitsome, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) {
+    return PMPI_Waitsome(count, requests, done_count, indices, statuses);
+  }
+  std::vector<Item> items = items_of(count, requests);
+  for (Backoff backoff;; backoff.pause()) {
+    const int code = try_some(items, done_count, indices, statuses);
+    if (code != MPI_SUCCESS || *done_count != 0) return code;
+    progress();
+  }
+}
+
+PENSTOCK_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                 MPI_Status statuses[]) {
+  CallScope scope(Function::Testsome, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) {
+    return PMPI_Testsome(count, requests, done_count, indices, statuses);
+  }
+  std::vector<Item> items = items_of(count, requests);
+  const int code = try_some(items, done_count, indices, statuses);
+  if (*done_count == 0) progress();
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  CallScope scope(Function::Request_get_status, __builtin_return_address(0));
+  Entry* entry = scope.stands_aside() ? nullptr : find_entry(request);
+  if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
+  progress();
+  const Engine::Lock lock(engine());
+  *flag = (!entry->active || Engine::advance(*entry)) ? 1 : 0;
+  if (*flag == 0) return MPI_SUCCESS;
+  MPI_Status told = entry->active ? entry->status : empty_status();
+  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->mend(told);
+  hand_out(told, status);
+  return MPI_SUCCESS;
+}
+
+PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) {
+  CallScope scope(Function::Request_free, __builtin_return_address(0));
+  Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
+  if (entry == nullptr) return PMPI_Request_free(request);
+  if (entry->kind == Handle::persistent && !entry->active) {
+    engine().erase(entry);
+    return PMPI_Request_free(request);
+  }
+  engine().orphan(entry);
+  *request = MPI_REQUEST_NULL;
+  progress();
+  return MPI_SUCCESS;
+}
+
+PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) {
+  CallScope scope(Function::Cancel, __builtin_return_address(0));
+  Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
+  if (entry == nullptr) return PMPI_Cancel(request);
+  // what a probe had taken ahead is matched, and cannot be cancelled any more
+  if (!entry->active || entry->operation.request == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  return PMPI_Cancel(&entry->operation.request);
+}

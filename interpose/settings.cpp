@@ -1,0 +1,133 @@
+#include "interpose/settings.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "interpose/record/recorder.hpp"
+
+extern char** environ;
+
+namespace penstock::interpose {
+namespace {
+
+using transports::Road;
+using transports::StreamOrder;
+
+Settings current;
+
+// One parser for each type of value; false: cannot be read.
+bool parse(std::string_view text, bool& value) {
+  if (text == "1" || text == "on" || text == "yes")
+    value = true;
+  else if (text == "0" || text == "off" || text == "no")
+    value = false;
+  else
+    return false;
+  return true;
+}
+
+bool parse(std::string_view text, std::string& value) {
+  value = text;
+  return !text.empty();
+}
+
+/// A number, with K, M or G for powers of 1024.
+bool parse(std::string_view text, std::uint64_t& value) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return false;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  constexpr std::string_view units = "KMG";
+  unsigned shift = 0;
+  if (!unit.empty()) {
+    const std::size_t index = units.find(unit.front());
+    if (unit.size() > 1 || index == std::string_view::npos) return false;
+    shift = 10 * (static_cast<unsigned>(index) + 1);
+  }
+  if (number > (UINT64_MAX >> shift)) return false;
+  value = number << shift;
+  return true;
+}
+
+bool parse(std::string_view text, Road& value) {
+  for (const Road road : {Road::local, Road::peer, Road::staged}) {
+    if (text == name_of(road)) {
+      value = road;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool parse(std::string_view text, StreamOrder& value) {
+  if (text == "legacy")
+    value = StreamOrder::legacy_stream;
+  else if (text == "none")
+    value = StreamOrder::none;
+  else if (text == "device")
+    value = StreamOrder::device;
+  else
+    return false;
+  return true;
+}
+
+template <auto Member>
+bool read_member(std::string_view text) {
+  return parse(text, current.*Member);
+}
+
+struct Row {
+  std::string_view name;
+  bool (*read)(std::string_view text);  ///< null: read elsewhere
+  const char* values;
+};
+
+constexpr std::array table = {
+    Row{"PENSTOCK_MOVE", read_member<&Settings::move>, "0 or 1"},
+    Row{"PENSTOCK_RECORD", read_member<&Settings::record>, "0 or 1"},
+    Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
+    Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
+    Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_ROAD", read_member<&Settings::road>, "local, peer or staged"},
+    Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
+    Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_PATIENCE_US", read_member<&Settings::patience_us>, "microseconds"},
+    Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
+};
+
+const Row* row_of(std::string_view name) noexcept {
+  for (const Row& row : table) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Settings& settings() noexcept {
+  return current;
+}
+
+void read_settings() noexcept {
+  constexpr std::string_view prefix = "PENSTOCK_";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view line = *entry;
+    if (!line.starts_with(prefix)) continue;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    const Row* row = row_of(name);
+    if (row == nullptr) {
+      record::notice(std::string(name) + " is no setting of this version and is ignored");
+    } else if (row->read != nullptr && !row->read(value)) {
+      record::notice(std::string(name) + "=" + std::string(value) + " cannot be read (" + row->values +
+                     "); the default holds");
+    }
+  }
+}
+
+}  // namespace penstock::interpose
