@@ -19,7 +19,8 @@ namespace penstock::interpose {
 
 /// True if `count` elements lie in one piece (then `*offset` is where they begin, `*bytes` how many).
 /// Cheap for predefined types.
-[[nodiscard]] bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offset, std::size_t* bytes);
+[[nodiscard]] bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offset,
+                                 std::size_t* bytes);
 
 /// The place of a user's (buffer, count, datatype). Handles MPI_BOTTOM with absolute addresses: the buffer is
 /// then the first byte of the layout. Blocks that lie in several allocations: the first one decides the kind.

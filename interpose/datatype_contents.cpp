@@ -1,0 +1,145 @@
+#include "interpose/datatype_contents.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+// Open MPI 4 has the numbers of the combiners that MPI-3 removed, under other names.
+#ifdef OPEN_MPI
+constexpr int hvector_integer = MPI_COMBINER_HVECTOR - 1;
+constexpr int hindexed_integer = MPI_COMBINER_HINDEXED - 1;
+constexpr int struct_integer = MPI_COMBINER_STRUCT - 1;
+#else
+constexpr int hvector_integer = MPI_COMBINER_HVECTOR_INTEGER;
+constexpr int hindexed_integer = MPI_COMBINER_HINDEXED_INTEGER;
+constexpr int struct_integer = MPI_COMBINER_STRUCT_INTEGER;
+#endif
+
+struct Envelope {
+  MPI_Count integers = 0;
+  MPI_Count addresses = 0;
+  MPI_Count large_counts = 0;
+  MPI_Count types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+};
+
+Envelope envelope_of(MPI_Datatype datatype) noexcept {
+  Envelope envelope;
+#if MPI_VERSION >= 4
+  PMPI_Type_get_envelope_c(datatype, &envelope.integers, &envelope.addresses, &envelope.large_counts,
+                           &envelope.types, &envelope.combiner);
+#else
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &envelope.combiner);
+  envelope.integers = integers;
+  envelope.addresses = addresses;
+  envelope.types = types;
+#endif
+  return envelope;
+}
+
+Combiner combiner_of(int combiner) noexcept {
+  switch (combiner) {
+    case MPI_COMBINER_DUP:
+      return Combiner::duplicate;
+    case MPI_COMBINER_CONTIGUOUS:
+      return Combiner::contiguous;
+    case MPI_COMBINER_VECTOR:
+      return Combiner::vector;
+    case MPI_COMBINER_HVECTOR:
+    case hvector_integer:
+      return Combiner::hvector;
+    case MPI_COMBINER_INDEXED:
+      return Combiner::indexed;
+    case MPI_COMBINER_HINDEXED:
+    case hindexed_integer:
+      return Combiner::hindexed;
+    case MPI_COMBINER_INDEXED_BLOCK:
+      return Combiner::indexed_block;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+      return Combiner::hindexed_block;
+    case MPI_COMBINER_STRUCT:
+    case struct_integer:
+      return Combiner::structure;
+    case MPI_COMBINER_SUBARRAY:
+      return Combiner::subarray;
+    case MPI_COMBINER_DARRAY:
+      return Combiner::darray;
+    case MPI_COMBINER_RESIZED:
+      return Combiner::resized;
+    default:
+      return Combiner::named;
+  }
+}
+
+template <typename Next>
+auto several(std::ptrdiff_t count, Next next) {
+  std::vector<decltype(next())> values;
+  values.reserve(static_cast<std::size_t>(count));
+  for (std::ptrdiff_t index = 0; index < count; ++index) values.push_back(next());
+  return values;
+}
+
+}  // namespace
+
+DatatypeContents::DatatypeContents(MPI_Datatype datatype) {
+  const Envelope envelope = envelope_of(datatype);
+  combiner_ = combiner_of(envelope.combiner);
+  addresses_are_integers_ = envelope.combiner == hvector_integer || envelope.combiner == hindexed_integer ||
+                            envelope.combiner == struct_integer;
+  integers_.resize(static_cast<std::size_t>(envelope.integers));
+  addresses_.resize(static_cast<std::size_t>(envelope.addresses));
+  large_counts_.resize(static_cast<std::size_t>(envelope.large_counts));
+  types_.resize(static_cast<std::size_t>(envelope.types), MPI_DATATYPE_NULL);
+#if MPI_VERSION >= 4
+  PMPI_Type_get_contents_c(datatype, envelope.integers, envelope.addresses, envelope.large_counts,
+                           envelope.types, integers_.data(), addresses_.data(), large_counts_.data(),
+                           types_.data());
+#else
+  PMPI_Type_get_contents(datatype, static_cast<int>(envelope.integers), static_cast<int>(envelope.addresses),
+                         static_cast<int>(envelope.types), integers_.data(), addresses_.data(),
+                         types_.data());
+#endif
+}
+
+DatatypeContents::~DatatypeContents() {
+  for (MPI_Datatype& type : types_) {
+    if (type != MPI_DATATYPE_NULL && !is_predefined(type)) PMPI_Type_free(&type);
+  }
+}
+
+bool DatatypeContents::is_predefined(MPI_Datatype datatype) noexcept {
+  return combiner_of(envelope_of(datatype).combiner) == Combiner::named;
+}
+
+int DatatypeContents::next_integer() {
+  return integers_[integers_read_++];
+}
+
+std::ptrdiff_t DatatypeContents::next_count() {
+  return large_counts_.empty() ? next_integer() : large_counts_[large_counts_read_++];
+}
+
+std::ptrdiff_t DatatypeContents::next_address() {
+  if (!large_counts_.empty()) return large_counts_[large_counts_read_++];
+  return addresses_are_integers_ ? next_integer() : addresses_[addresses_read_++];
+}
+
+MPI_Datatype DatatypeContents::next_type() {
+  return types_[types_read_++];
+}
+
+std::vector<int> DatatypeContents::next_integers(std::ptrdiff_t count) {
+  return several(count, [this] { return next_integer(); });
+}
+
+std::vector<std::ptrdiff_t> DatatypeContents::next_counts(std::ptrdiff_t count) {
+  return several(count, [this] { return next_count(); });
+}
+
+std::vector<std::ptrdiff_t> DatatypeContents::next_addresses(std::ptrdiff_t count) {
+  return several(count, [this] { return next_address(); });
+}
+
+}  // namespace penstock::interpose
