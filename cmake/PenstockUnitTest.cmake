@@ -1,10 +1,15 @@
 # Unit tests: GoogleTest programs that start no MPI job, so that sanitizers can watch them.
 #
-#   penstock_add_unit_test(<target> [THREADS] SOURCES <file>... [LIBRARIES <target>...])
+#   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [SUFFIX <text>]
+#                          [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>])
+#     A program of unit tests. THREADS: worth running under ThreadSanitizer.
 #
-# Every test of the program is a CTest of its own, labelled `unit`; THREADS labels it `threads` too, for those
-# that are worth running under ThreadSanitizer. In a build for NVIDIA GPUs they are labelled `gpu` as well. The
-# targets `unit_tests` and `thread_tests` build just those programs.
+#   penstock_discover_tests(<target> LABELS <label>... [SUFFIX <text>] [ENVIRONMENT <name=value>...]
+#                           [TIMEOUT <seconds>])
+#     Each test of a GoogleTest program becomes a CTest. Those labelled `unit` are labelled `gpu` as well in a
+#     build for NVIDIA GPUs.
+#
+# The targets `unit_tests` and `thread_tests` build just the programs with those labels that start no MPI.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 if(NOT PENSTOCK_GPU_IS_SIMULATED)
@@ -16,20 +21,42 @@ add_custom_target(unit_tests)
 add_custom_target(thread_tests)
 
 function(penstock_add_unit_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "SUFFIX;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${target} ${test_SOURCES})
   target_link_libraries(${target} PRIVATE penstock_options ${test_LIBRARIES} GTest::gtest GTest::gtest_main)
-  add_dependencies(unit_tests ${target})
-  set(label unit)
+  set(labels unit)
   if(test_THREADS)
-    add_dependencies(thread_tests ${target})
-    string(APPEND label -threads)
+    list(APPEND labels threads)
   endif()
-  if(NOT PENSTOCK_GPU_IS_SIMULATED)
-    string(APPEND label -gpu)
+  penstock_discover_tests(${target} LABELS ${labels} SUFFIX "${test_SUFFIX}" TIMEOUT "${test_TIMEOUT}"
+                          ENVIRONMENT ${test_ENVIRONMENT})
+endfunction()
+
+function(penstock_discover_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "SUFFIX;TIMEOUT" "LABELS;ENVIRONMENT")
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
   endif()
-  # One word, because gtest_discover_tests loses all but the first of a list; `ctest -L` takes a regular
-  # expression, so that it answers to each part.
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 120
-                                                                ENVIRONMENT "${penstock_gpu_environment}")
+  if("unit" IN_LIST test_LABELS AND NOT PENSTOCK_GPU_IS_SIMULATED)
+    list(APPEND test_LABELS gpu)
+  endif()
+  if(NOT "mpi" IN_LIST test_LABELS)
+    foreach(label unit thread)
+      if(test_LABELS MATCHES ${label})
+        add_dependencies(${label}_tests ${target})
+      endif()
+    endforeach()
+  endif()
+  gtest_discover_tests(${target} TEST_SUFFIX "${test_SUFFIX}" DISCOVERY_TIMEOUT 60)
+  # Not by gtest_discover_tests' PROPERTIES: on their way through it, lists lose all but their first element.
+  set(properties_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_properties.cmake)
+  file(WRITE ${properties_file} "\
+foreach(test IN LISTS ${target}_TESTS)
+  set_tests_properties(\"\${test}\" PROPERTIES
+    LABELS \"${test_LABELS}\"
+    TIMEOUT ${test_TIMEOUT}
+    ENVIRONMENT \"${penstock_gpu_environment};${test_ENVIRONMENT}\")
+endforeach()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties_file})
 endfunction()
