@@ -34,6 +34,10 @@ std::vector<std::ptrdiff_t> offsets_of(const Layout& layout) {
 
 /// Offsets as MPI_Pack finds them: packs three times, each time one byte of every offset.
 std::vector<std::ptrdiff_t> packed_offsets(MPI_Datatype datatype, int count) {
+  int size = 0;
+  MPI_Type_size(datatype, &size);
+  const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
+  if (bytes == 0) return {};
   MPI_Aint lower_bound = 0;
   MPI_Aint extent = 0;
   MPI_Aint first = 0;
@@ -45,9 +49,6 @@ std::vector<std::ptrdiff_t> packed_offsets(MPI_Datatype datatype, int count) {
   const MPI_Aint end = origin + std::max<MPI_Aint>(0, first + span + std::max<MPI_Aint>(to_the_last, 0));
   EXPECT_LT(end, 1 << 24) << "three bytes cannot tell such an offset";
 
-  int size = 0;
-  MPI_Type_size(datatype, &size);
-  const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
   std::vector<std::ptrdiff_t> offsets(bytes, -origin);
   std::vector<std::uint8_t> buffer(static_cast<std::size_t>(end) + 1);
   std::vector<std::uint8_t> packed(bytes + 1);
@@ -71,6 +72,7 @@ std::vector<std::ptrdiff_t> packed_offsets(MPI_Datatype datatype, int count) {
 bool packs_what_its_size_says(MPI_Datatype datatype) {
   int size = 0;
   MPI_Type_size(datatype, &size);
+  if (size == 0) return true;
   MPI_Aint first = 0;
   MPI_Aint span = 0;
   MPI_Type_get_true_extent(datatype, &first, &span);
