@@ -119,7 +119,7 @@ def write_results(out, facts, results):
         lines += [f"| {result['name']} | {result['result']} | {result['seconds']} |" for result in bad]
     (out / "gpu-tests.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines[lines.index("| result | tests |") :]))
-    return not bad
+    return bool(results) and not bad
 
 
 def main():
