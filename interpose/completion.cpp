@@ -158,7 +158,7 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (pending[i] == nullptr) continue;
     if (requests[i] != MPI_REQUEST_NULL) {  // not complete, since another one failed
-      engine().insert(requests[i], Operation{requests[i], std::move(pending[i])}, Handle::own);
+      engine().insert(requests[i], Operation{requests[i], std::move(pending[i]), true}, Handle::own);
       continue;
     }
     const int before = failed ? told[i].MPI_ERROR : MPI_SUCCESS;

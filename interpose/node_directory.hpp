@@ -19,7 +19,6 @@ inline constexpr std::uint32_t directory_rows = 512;  ///< ranks of one job on o
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
   std::atomic<std::int32_t> world_rank;    ///< -1 until known
-  std::atomic<std::uint32_t> has_context;  ///< 1: can pull through CUDA
   std::atomic<std::uint64_t> offers;       ///< envelopes sent to this rank so far
   std::int64_t process_id;
 };

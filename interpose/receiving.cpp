@@ -16,7 +16,6 @@
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
-#include "transports/machine.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -43,7 +42,6 @@ class Receive final : public Pending {
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
       capacity_ = place_.layout.bytes();
     }
-    note_context();
     record_.begin(scope, trace::Direction::receive, call_.communicator, call_.source, call_.tag, capacity_,
                   on_device_ ? place_.buffer.kind : transports::BufferKind::pageable, blocking);
     return true;
@@ -134,15 +132,6 @@ class Receive final : public Pending {
  private:
   [[nodiscard]] MPI_Count landing_bytes() const noexcept {
     return static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
-  }
-
-  /// Senders need to know whether this rank can fetch from a GPU at all.
-  static void note_context() noexcept {
-    DirectoryRow* row = node_directory().own_row();
-    if (row == nullptr || row->has_context.load(std::memory_order_relaxed) != 0) return;
-    if (transports::cuda_in_use() && transports::has_context()) {
-      row->has_context.store(1, std::memory_order_relaxed);
-    }
   }
 
   /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
@@ -255,6 +244,7 @@ int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking,
   } else {
     code = receive->post(&operation.request);
   }
+  operation.unique_handle = true;
   if (code == MPI_SUCCESS) operation.pending = std::move(receive);
   return code;
 }
@@ -274,6 +264,7 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
   } else {
     code = receive->post_matched(message, &operation.request);
   }
+  operation.unique_handle = true;
   if (code == MPI_SUCCESS) operation.pending = std::move(receive);
   return code;
 }

@@ -31,13 +31,18 @@ void attach(MPI_Request* request, std::unique_ptr<Pending> pending) {
     PMPI_Grequest_start(query_token, free_token, cancel_token, nullptr, &handle);
     kind = Handle::token;
   }
-  engine().insert(handle, Operation{*request, std::move(pending)}, kind);
+  engine().insert(handle, Operation{*request, std::move(pending), true}, kind);
   *request = handle;
 }
 
 void attach(Operation operation, MPI_Request* request) {
   *request = operation.request;
-  if (operation.pending != nullptr) attach(request, std::move(operation.pending));
+  if (operation.pending == nullptr) return;
+  if (operation.unique_handle && *request != MPI_REQUEST_NULL) {
+    engine().insert(*request, std::move(operation), Handle::own);
+  } else {
+    attach(request, std::move(operation.pending));
+  }
 }
 
 }  // namespace penstock::interpose

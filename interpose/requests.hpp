@@ -42,6 +42,7 @@ class Pending {
 struct Operation {
   MPI_Request request = MPI_REQUEST_NULL;
   std::unique_ptr<Pending> pending;
+  bool unique_handle = false;  ///< no other operation can have the same request handle
 };
 
 /// Hangs `pending` on a request that was just made. An MPI library may hand out one shared handle for all

@@ -101,10 +101,8 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
                source.buffer.kind, blocking);
 
   const int receiver = world_rank_of(call.communicator, call.destination);
-  const DirectoryRow* row = node_directory().row_of(receiver);
-  const bool as_envelope =
-      row != nullptr && call.mode != SendMode::buffered &&
-      (!on_device || (bytes > envelope_bytes && row->has_context.load(std::memory_order_relaxed) != 0));
+  const bool as_envelope = node_directory().row_of(receiver) != nullptr && call.mode != SendMode::buffered &&
+                           (!on_device || bytes > envelope_bytes);
   if (as_envelope) {
     if (std::unique_ptr<DeviceSend> send = DeviceSend::open(call, source, receiver)) {
       const std::uint64_t key = send->key();
