@@ -36,7 +36,7 @@ write message_benchmark 'Device-to-device messages beside raw CUDA IPC copies' \
   "$build/benchmarks/message_benchmark_mpich" --facts "$facts" --json "$out/message_benchmark.json"
 write host_message_cost 'What Penstock adds to a call on host memory' "$here/host_message_cost.sh" "$build"
 write ising_run 'The Ising example on two ranks, recorded' \
-  env PENSTOCK_OUTPUT="$out/ising_recording" "$launcher" -n 2 "$build/penstock" run \
+  "$launcher" -n 2 "$build/penstock" run --output "$out/ising_recording" \
   "$build/examples/ising_mpich" --lattice 512 --sweeps 200
 write ising_report 'Its report' "$build/penstock" report "$out/ising_recording"
 exit $status
