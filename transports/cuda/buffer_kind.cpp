@@ -1,0 +1,139 @@
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <new>
+
+#include "transports/buffer.hpp"
+#include "transports/cuda/context.hpp"
+#include "transports/cuda/driver.hpp"
+#include "transports/cuda/host_ranges.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// The driver's answers, each in a word of its own: attributes have types of one to eight bytes, and those
+/// that do not apply are left zero.
+template <std::size_t count>
+class Attributes {
+ public:
+  /// The plural query, unlike the singular one, does not fail (slowly) for pointers that the driver does not
+  /// know.
+  Attributes(const cuda::Driver& driver, const void* pointer,
+             std::array<CUpointer_attribute, count> names) noexcept {
+    std::array<void*, count> places{};
+    for (std::size_t i = 0; i < count; ++i) places[i] = &words_[i];
+    known_ = driver.cuPointerGetAttributes(count, names.data(), places.data(),
+                                           reinterpret_cast<CUdeviceptr>(pointer)) == CUDA_SUCCESS;
+  }
+
+  template <class Type>
+  [[nodiscard]] Type get(std::size_t index) const noexcept {
+    Type value{};
+    if (known_) std::memcpy(&value, &words_[index], sizeof(Type));
+    return value;
+  }
+
+ private:
+  std::array<std::uint64_t, count> words_{};
+  bool known_ = false;
+};
+
+bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const void* pointer) noexcept {
+  if (driver.cuMemRetainAllocationHandle == nullptr || driver.cuMemRelease == nullptr) return false;
+  CUmemGenericAllocationHandle handle = 0;
+  if (driver.cuMemRetainAllocationHandle(&handle, const_cast<void*>(pointer)) != CUDA_SUCCESS) return false;
+  driver.cuMemRelease(handle);
+  return true;
+}
+
+/// Context of memory that belongs to none, and the range that is mapped in one piece: the attributes name the
+/// reserved range, of which that may be a part.
+void complete(const cuda::Driver& driver, Buffer& buffer) {
+  if (buffer.context == nullptr && buffer.device >= 0) buffer.context = cuda::Context::primary(buffer.device);
+  if (buffer.kind != BufferKind::virtual_memory && buffer.kind != BufferKind::async_pool) return;
+  const cuda::ContextRef context = cuda::Context::of(buffer);
+  if (context == nullptr) return;
+  const cuda::ContextScope scope(*context);
+  CUdeviceptr base = 0;
+  std::size_t bytes = 0;
+  const auto address = reinterpret_cast<CUdeviceptr>(buffer.pointer);
+  if (driver.cuMemGetAddressRange(&base, &bytes, address) == CUDA_SUCCESS) {
+    buffer.range_base = base;
+    buffer.range_bytes = bytes;
+  }
+}
+
+Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
+  const Attributes<8> attributes(driver, pointer,
+                                 {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                  CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                  CU_POINTER_ATTRIBUTE_BUFFER_ID, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+                                  CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE});
+  Buffer buffer;
+  buffer.pointer = const_cast<void*>(pointer);
+  const auto type = attributes.get<unsigned>(0);
+  const bool managed = attributes.get<std::uint8_t>(1) != 0;
+  if (type == CU_MEMORYTYPE_HOST && !managed) buffer.kind = BufferKind::pinned;
+  if (type != CU_MEMORYTYPE_DEVICE && !managed) return buffer;
+
+  buffer.context = attributes.get<CUcontext>(2);
+  buffer.device = attributes.get<int>(3);
+  buffer.buffer_id = attributes.get<std::uint64_t>(4);
+  buffer.range_base = attributes.get<CUdeviceptr>(6);
+  buffer.range_bytes = attributes.get<std::size_t>(7);
+  if (managed) {
+    buffer.kind = BufferKind::managed;
+  } else if (attributes.get<CUmemoryPool>(5) != nullptr) {
+    buffer.kind = BufferKind::async_pool;
+  } else if (buffer.context == nullptr && is_mapped_by_virtual_memory_management(driver, pointer)) {
+    buffer.kind = BufferKind::virtual_memory;
+  } else {
+    buffer.kind = BufferKind::device;
+  }
+  try {
+    complete(driver, buffer);
+  } catch (const std::bad_alloc&) {
+    // still known to be device memory; whoever copies it meets the lack of memory again
+  }
+  return buffer;
+}
+
+}  // namespace
+
+const char* name_of(BufferKind kind) noexcept {
+  switch (kind) {
+    case BufferKind::unknown:
+      return "unknown";
+    case BufferKind::pageable:
+      return "pageable";
+    case BufferKind::pinned:
+      return "pinned";
+    case BufferKind::device:
+      return "device";
+    case BufferKind::async_pool:
+      return "async pool";
+    case BufferKind::virtual_memory:
+      return "virtual memory";
+    case BufferKind::managed:
+      return "managed";
+  }
+  return "unknown";
+}
+
+Buffer inspect(const void* pointer) noexcept {
+  Buffer unknown_to_cuda;
+  unknown_to_cuda.pointer = const_cast<void*>(pointer);
+  const cuda::Driver* driver = pointer == nullptr ? nullptr : cuda::driver();
+  return driver == nullptr ? unknown_to_cuda : inspect(*driver, pointer);
+}
+
+bool is_on_device(const void* pointer) noexcept {
+  if (pointer == nullptr || cuda::is_surely_host(pointer)) return false;
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr) return false;
+  const Attributes<2> attributes(*driver, pointer,
+                                 {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED});
+  return attributes.get<unsigned>(0) == CU_MEMORYTYPE_DEVICE || attributes.get<std::uint8_t>(1) != 0;
+}
+
+}  // namespace penstock::transports

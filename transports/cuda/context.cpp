@@ -1,0 +1,285 @@
+#include "transports/cuda/context.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace penstock::transports::cuda {
+namespace {
+
+/// Every context met, most recently used last. Never destroyed: static destructors would come after the
+/// driver's.
+struct Registry {
+  std::mutex mutex;
+  std::vector<ContextRef> contexts;
+  std::vector<CUdevice> retained;  ///< devices whose primary context we hold ourselves
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+/// False if the context is gone. Drivers before 12.0 have no ids; there every context is taken for alive.
+bool id_of(const Driver& driver, CUcontext handle, unsigned long long& id) noexcept {
+  id = 0;
+  return driver.cuCtxGetId == nullptr || driver.cuCtxGetId(handle, &id) == CUDA_SUCCESS;
+}
+
+bool device_of(const Driver& driver, CUcontext handle, CUdevice& device) noexcept {
+  if (driver.cuCtxPushCurrent(handle) != CUDA_SUCCESS) return false;
+  const bool known = driver.cuCtxGetDevice(&device) == CUDA_SUCCESS;
+  CUcontext popped = nullptr;
+  driver.cuCtxPopCurrent(&popped);
+  return known;
+}
+
+CUcontext current(const Driver& driver) noexcept {
+  CUcontext handle = nullptr;
+  return driver.cuCtxGetCurrent(&handle) == CUDA_SUCCESS ? handle : nullptr;
+}
+
+/// Null unless the device's primary context exists.
+CUcontext active_primary(const Driver& driver, CUdevice device) noexcept {
+  unsigned flags = 0;
+  int active = 0;
+  if (driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active == 0)
+    return nullptr;
+  CUcontext handle = nullptr;
+  if (driver.cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS) return nullptr;
+  driver.cuDevicePrimaryCtxRelease(device);  // its life remains the application's business
+  return handle;
+}
+
+Status gone() noexcept {
+  return {Code::cuda_failed, "the CUDA context", static_cast<int>(CUDA_ERROR_CONTEXT_IS_DESTROYED)};
+}
+
+/// The most recently used living context on `device` (-1: on any).
+ContextRef seen(int device) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto fits = [&](const ContextRef& context) {
+    return (device < 0 || context->device() == device) && context->is_alive();
+  };
+  const auto found = std::find_if(all.contexts.rbegin(), all.contexts.rend(), fits);
+  return found == all.contexts.rend() ? nullptr : *found;
+}
+
+}  // namespace
+
+ContextRef Context::of(CUcontext handle) {
+  const Driver* driver = cuda::driver();
+  unsigned long long id = 0;
+  if (handle == nullptr || driver == nullptr || !id_of(*driver, handle, id)) return nullptr;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto same = [&](const ContextRef& context) { return context->handle() == handle; };
+  const auto known = std::find_if(all.contexts.begin(), all.contexts.end(), same);
+  if (known != all.contexts.end()) {
+    if ((*known)->id() == id) {
+      std::rotate(known, known + 1, all.contexts.end());
+      return all.contexts.back();
+    }
+    all.contexts.erase(known);  // died; its streams died with it
+  }
+  CUdevice device = 0;
+  if (!device_of(*driver, handle, device)) return nullptr;
+  all.contexts.push_back(std::make_shared<Context>(handle, id, device));
+  return all.contexts.back();
+}
+
+ContextRef Context::of(const Buffer& buffer) {
+  return buffer.context != nullptr ? of(buffer.context) : any(buffer.device);
+}
+
+ContextRef Context::any(int device) {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return nullptr;
+  if (device >= 0) {
+    if (ContextRef there = seen(device)) return there;
+    if (ContextRef there = of(active_primary(*driver, device))) return there;
+  }
+  if (ContextRef here = of(current(*driver))) return here;
+  if (ContextRef earlier = seen(-1)) return earlier;
+  int devices = 0;
+  if (driver->cuDeviceGetCount(&devices) != CUDA_SUCCESS) return nullptr;
+  for (CUdevice each = 0; each < devices; ++each) {
+    if (ContextRef active = of(active_primary(*driver, each))) return active;
+  }
+  return nullptr;
+}
+
+CUcontext Context::primary(int device) {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return nullptr;
+  if (CUcontext active = active_primary(*driver, device)) return active;
+  if (ContextRef there = seen(device)) return there->handle();
+  CUcontext made = nullptr;
+  if (driver->cuDevicePrimaryCtxRetain(&made, device) != CUDA_SUCCESS) return nullptr;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  all.retained.push_back(device);
+  return made;
+}
+
+void Context::drop_all(int patience_ms) noexcept {
+  const Driver* driver = cuda::driver();
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+  for (const ContextRef& context : all.contexts) {
+    if (driver == nullptr || !context->is_alive()) continue;
+    const ContextScope scope(*context);
+    for (CUstream stream : context->streams_) {
+      while (stream != nullptr && driver->cuStreamQuery(stream) == CUDA_ERROR_NOT_READY &&
+             std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+    }
+  }
+  all.contexts.clear();
+  for (CUdevice device : all.retained) {
+    if (driver != nullptr) driver->cuDevicePrimaryCtxRelease(device);
+  }
+  all.retained.clear();
+}
+
+Context::~Context() {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr || !is_alive()) return;
+  const ContextScope scope(*this);
+  if (!scope.status().ok()) return;
+  for (CUevent event : idle_events_) driver->cuEventDestroy(event);
+  for (CUstream stream : streams_) {
+    if (stream != nullptr) driver->cuStreamDestroy(stream);
+  }
+}
+
+bool Context::is_alive() const noexcept {
+  const Driver* driver = cuda::driver();
+  unsigned long long id = 0;
+  return driver != nullptr && id_of(*driver, handle_, id) && id == id_;
+}
+
+Status Context::stream(Lane lane, CUstream& stream) noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  const std::lock_guard lock(mutex_);
+  CUstream& own = streams_[static_cast<std::size_t>(lane)];
+  if (own == nullptr) {
+    if (Status made = check(driver->cuStreamCreate(&own, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+        !made.ok()) {
+      own = nullptr;
+      return made;
+    }
+  }
+  stream = own;
+  return {};
+}
+
+Status Context::next_pull_stream(CUstream& result) noexcept {
+  const unsigned turn = turn_.fetch_add(1, std::memory_order_relaxed);
+  return stream(static_cast<Lane>(static_cast<unsigned>(Lane::pull_0) + turn % 4), result);
+}
+
+Status Context::take_event(const ContextRef& context, Event& event) noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  {
+    const std::lock_guard lock(context->mutex_);
+    if (!context->idle_events_.empty()) {
+      event = Event(context, context->idle_events_.back());
+      context->idle_events_.pop_back();
+      return {};
+    }
+  }
+  CUevent handle = nullptr;
+  Status made = check(driver->cuEventCreate(&handle, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  if (made.ok()) event = Event(context, handle);
+  return made;
+}
+
+void Context::give_back(CUevent event) noexcept {
+  constexpr std::size_t idle_events_kept = 256;
+  if (!is_alive()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (idle_events_.size() < idle_events_kept) {
+      try {
+        idle_events_.push_back(event);
+        return;
+      } catch (const std::bad_alloc&) {
+        // not kept then
+      }
+    }
+  }
+  if (const Driver* driver = cuda::driver()) driver->cuEventDestroy(event);
+}
+
+void CaptureScope::exchange() noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver != nullptr && driver->cuThreadExchangeStreamCaptureMode != nullptr) {
+    driver->cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+}
+
+ContextScope::ContextScope(const Context& context) noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr || !context.is_alive()) {
+    status_ = gone();
+    return;
+  }
+  status_ = check(driver->cuCtxPushCurrent(context.handle()), "cuCtxPushCurrent");
+  pushed_ = status_.ok();
+}
+
+ContextScope::~ContextScope() {
+  const Driver* driver = cuda::driver();
+  CUcontext popped = nullptr;
+  if (pushed_ && driver != nullptr) driver->cuCtxPopCurrent(&popped);
+}
+
+Event::Event(Event&& other) noexcept
+    : context_(std::move(other.context_)), handle_(std::exchange(other.handle_, nullptr)) {}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(context_, other.context_);
+  std::swap(handle_, other.handle_);
+  return *this;
+}
+
+Event::~Event() {
+  if (handle_ != nullptr) context_->give_back(handle_);
+}
+
+Status Event::record(CUstream stream) noexcept {
+  const Driver* driver = cuda::driver();
+  return driver == nullptr ? no_driver() : check(driver->cuEventRecord(handle_, stream), "cuEventRecord");
+}
+
+Status Event::query(bool& done) const noexcept {
+  done = false;
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  if (!context_->is_alive()) return gone();
+  const CaptureScope capture;
+  const CUresult result = driver->cuEventQuery(handle_);
+  if (result == CUDA_ERROR_NOT_READY) return {};
+  done = true;
+  return check(result, "cuEventQuery");
+}
+
+Status Event::wait() const noexcept {
+  constexpr int spins = 2000;  // some hundreds of microseconds
+  bool done = false;
+  for (int polls = 0;; ++polls) {
+    Status state = query(done);
+    if (done || !state.ok()) return state;
+    if (polls > spins) std::this_thread::yield();
+  }
+}
+
+}  // namespace penstock::transports::cuda

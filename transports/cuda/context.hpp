@@ -1,0 +1,125 @@
+// What Penstock keeps in each CUDA context that it meets: a few streams of its own, events for reuse.
+// Contexts are the application's and may be destroyed at any moment; their ids tell a context from a later
+// one at the same address. Knows neither roads nor messages.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transports/buffer.hpp"
+#include "transports/cuda/driver.hpp"
+#include "transports/status.hpp"
+
+namespace penstock::transports::cuda {
+
+class Context;
+class Event;
+using ContextRef = std::shared_ptr<Context>;
+
+/// What a stream is used for; different purposes never wait for each other. All are non-blocking streams.
+enum class Lane : std::uint8_t { pull_0, pull_1, pull_2, pull_3, download, upload, order };
+inline constexpr std::size_t lane_count = 7;
+
+/// Owns: its streams and idle events. Thread: any. Methods that make CUDA objects need the context to be
+/// current (ContextScope).
+class Context {
+ public:
+  /// The context of that handle; null if it is dead or there is no driver.
+  [[nodiscard]] static ContextRef of(CUcontext handle);
+  /// The one to copy a buffer in: its own, or for host memory any().
+  [[nodiscard]] static ContextRef of(const Buffer& buffer);
+  /// One that the process has already: on `device` if possible (-1: no wish), else the thread's current one,
+  /// else any seen or active. Makes none; null if there is none.
+  [[nodiscard]] static ContextRef any(int device = -1);
+  /// The primary context of a device, for memory that belongs to none (async pools, VMM): the active one,
+  /// else one seen on the device, else made and kept until drop_all().
+  [[nodiscard]] static CUcontext primary(int device);
+  /// Waits for what is queued on Penstock's streams, at most `patience_ms` in all, and frees everything.
+  static void drop_all(int patience_ms) noexcept;
+
+  Context(CUcontext handle, unsigned long long id, int device) noexcept
+      : handle_(handle), id_(id), device_(device) {}
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  [[nodiscard]] CUcontext handle() const noexcept { return handle_; }
+  [[nodiscard]] unsigned long long id() const noexcept { return id_; }
+  [[nodiscard]] int device() const noexcept { return device_; }
+  [[nodiscard]] bool is_alive() const noexcept;
+
+  [[nodiscard]] Status stream(Lane lane, CUstream& stream) noexcept;
+  /// The pull lanes in turn, so that pulls from different peers run side by side.
+  [[nodiscard]] Status next_pull_stream(CUstream& stream) noexcept;
+  /// Takes an idle event or makes one (no timing).
+  [[nodiscard]] static Status take_event(const ContextRef& context, Event& event) noexcept;
+
+ private:
+  friend class Event;
+  void give_back(CUevent event) noexcept;
+
+  CUcontext handle_;
+  unsigned long long id_;  ///< cuCtxGetId; 0 if the driver has none
+  int device_;
+  std::atomic<unsigned> turn_{0};
+  std::mutex mutex_;
+  std::array<CUstream, lane_count> streams_{};
+  std::vector<CUevent> idle_events_;
+};
+
+/// While it lives, CUDA calls of this thread are allowed beside stream captures of the application and do not
+/// spoil them (relaxed capture mode). Thread: the calling one.
+class CaptureScope {
+ public:
+  CaptureScope() noexcept { exchange(); }
+  ~CaptureScope() { exchange(); }
+  CaptureScope(const CaptureScope&) = delete;
+  CaptureScope& operator=(const CaptureScope&) = delete;
+
+ private:
+  void exchange() noexcept;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+/// Makes a context current on this thread while it lives; a CaptureScope too. Thread: the calling one.
+class ContextScope {
+ public:
+  explicit ContextScope(const Context& context) noexcept;
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+  [[nodiscard]] Status status() const noexcept { return status_; }
+
+ private:
+  CaptureScope capture_;
+  bool pushed_ = false;
+  Status status_;
+};
+
+/// An event on loan from its context. Owns: the loan. Thread: one at a time.
+class Event {
+ public:
+  Event() noexcept = default;
+  Event(ContextRef context, CUevent handle) noexcept : context_(std::move(context)), handle_(handle) {}
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+
+  [[nodiscard]] CUevent handle() const noexcept { return handle_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
+  [[nodiscard]] Status record(CUstream stream) noexcept;
+  /// Has the recorded work been done? An error is the work's own, or its context is gone.
+  [[nodiscard]] Status query(bool& done) const noexcept;
+  /// Polls until then: spins a little, then yields the core.
+  [[nodiscard]] Status wait() const noexcept;
+
+ private:
+  ContextRef context_;
+  CUevent handle_ = nullptr;
+};
+
+}  // namespace penstock::transports::cuda

@@ -1,0 +1,83 @@
+#include "transports/cuda/driver.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <mutex>
+
+namespace penstock::transports::cuda {
+namespace {
+
+std::atomic<const Driver*> found{nullptr};
+std::atomic<bool> closed{false};
+/// The linker's count of objects loaded so far, when libcuda was last looked for in vain.
+std::atomic<std::uint64_t> objects_when_absent{0};
+
+std::uint64_t objects_loaded() noexcept {
+  std::uint64_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* result) {
+        *static_cast<std::uint64_t*>(result) = object->dlpi_adds;
+        return 1;  // the first object tells already
+      },
+      &count);
+  return count;
+}
+
+template <class Function>
+bool find(void* library, const char* symbol, Function& function) noexcept {
+  function = reinterpret_cast<Function>(dlsym(library, symbol));
+  return function != nullptr;
+}
+
+// two steps, so that <cuda.h>'s mapping to a versioned symbol happens before the name becomes a string
+#define SYMBOL_OF(name) SYMBOL_OF_EXPANDED(name)
+#define SYMBOL_OF_EXPANDED(name) #name
+
+bool resolve(void* library, Driver& driver) noexcept {
+  driver.library = library;
+  bool complete = true;
+#define NEEDED(function) complete = find(library, SYMBOL_OF(function), driver.function) && complete;
+#define OPTIONAL(function) find(library, SYMBOL_OF(function), driver.function);
+#include "transports/cuda/driver_functions.def"
+#undef OPTIONAL
+#undef NEEDED
+  return complete;
+}
+
+/// Keeps the library loaded for ever: handles into it outlive every dlclose of the application.
+const Driver* open(int mode) noexcept {
+  static std::mutex once;
+  static Driver driver;
+  const std::lock_guard lock(once);
+  if (closed.load(std::memory_order_relaxed)) return nullptr;
+  if (const Driver* earlier = found.load(std::memory_order_relaxed)) return earlier;
+  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL | mode);
+  if (library == nullptr || !resolve(library, driver)) return nullptr;
+  found.store(&driver, std::memory_order_release);
+  return &driver;
+}
+
+}  // namespace
+
+const Driver* driver() noexcept {
+  if (const Driver* result = found.load(std::memory_order_acquire)) return result;
+  // Counted before looking, so that a library that arrives in between is seen the next time.
+  const std::uint64_t objects = objects_loaded();
+  if (objects == objects_when_absent.load(std::memory_order_relaxed)) return nullptr;
+  const Driver* result = open(RTLD_NOLOAD);
+  if (result == nullptr) objects_when_absent.store(objects, std::memory_order_relaxed);
+  return result;
+}
+
+const Driver* load_driver() noexcept {
+  return open(0);
+}
+
+void close_driver() noexcept {
+  closed.store(true, std::memory_order_relaxed);
+  found.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace penstock::transports::cuda

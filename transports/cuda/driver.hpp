@@ -1,0 +1,47 @@
+// The CUDA driver as one table of functions, found in the libcuda.so.1 that the application has loaded. In a
+// job Penstock never loads CUDA by itself: a program without it stays without it. Knows nothing of contexts
+// or memory.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "transports/status.hpp"
+
+namespace penstock::transports::cuda {
+
+struct Driver {
+#define NEEDED(function) decltype(&::function) function = nullptr;
+#define OPTIONAL(function) NEEDED(function)
+#include "transports/cuda/driver_functions.def"
+#undef OPTIONAL
+#undef NEEDED
+  void* library = nullptr;
+};
+
+/// The driver, or null as long as libcuda is not loaded in the process, when it is unusable, and after
+/// close_driver(). What it points to lives for ever. Cost: 1 ns once found; before, 10 ns, as the dynamic
+/// linker's count of loaded objects tells whether looking again can help. Thread: any.
+[[nodiscard]] const Driver* driver() noexcept;
+
+/// The same, and loads libcuda if nobody has. For `penstock info`, never in a job.
+[[nodiscard]] const Driver* load_driver() noexcept;
+
+/// From now on driver() is null: nothing here touches CUDA again.
+void close_driver() noexcept;
+
+/// As a Status. A driver that says it has been torn down is closed.
+[[nodiscard]] inline Status check(CUresult result, const char* call) noexcept {
+  if (result == CUDA_SUCCESS) return {};
+  if (result == CUDA_ERROR_DEINITIALIZED) close_driver();
+  const auto code = result == CUDA_ERROR_OUT_OF_MEMORY ? Code::out_of_memory : Code::cuda_failed;
+  return {code, call, static_cast<int>(result)};
+}
+
+/// For calls that need the driver when it is gone.
+[[nodiscard]] inline Status no_driver() noexcept {
+  return {Code::cuda_failed, "libcuda.so.1", static_cast<int>(CUDA_ERROR_DEINITIALIZED)};
+}
+
+}  // namespace penstock::transports::cuda

@@ -1,0 +1,122 @@
+#include "transports/cuda/ipc_cache.hpp"
+
+#include <algorithm>
+
+namespace penstock::transports::cuda {
+namespace {
+
+bool overlap(const RemoteRange& one, const RemoteRange& other) noexcept {
+  // subtraction cannot overflow where addition of another process's numbers could
+  return one.base < other.base ? other.base - one.base < one.bytes : one.base - other.base < other.bytes;
+}
+
+/// Nobody but the cache has a share; new shares are given out under the cache's lock only.
+bool is_idle(const std::shared_ptr<const MappedRange>& mapped) noexcept {
+  return mapped.use_count() == 1;
+}
+
+/// Is what was mapped smaller than its owner says? Taken as honest where the driver does not tell.
+bool holds_less(const Driver& driver, CUdeviceptr address, std::uint64_t bytes) noexcept {
+  CUdeviceptr base = 0;
+  std::size_t mapped_bytes = 0;
+  if (driver.cuMemGetAddressRange(&base, &mapped_bytes, address) != CUDA_SUCCESS) return false;
+  return mapped_bytes - (address - base) < bytes;
+}
+
+}  // namespace
+
+MappedRange::~MappedRange() {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return;
+  const ContextScope scope(*context_);
+  if (scope.status().ok()) driver->cuIpcCloseMemHandle(address_);
+}
+
+IpcCache& IpcCache::of_process() {
+  static auto* const instance = new IpcCache;
+  return *instance;
+}
+
+Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, const ContextRef& context,
+                     std::shared_ptr<const MappedRange>& mapped) {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  Ranges dropped;  // unmapped when the lock is no longer held
+  {
+    const std::lock_guard lock(mutex_);
+    mapped = find(range, context);
+    if (mapped != nullptr) return {};
+    take_stale(range, dropped);
+  }
+  dropped.clear();
+  const ContextScope scope(*context);
+  if (!scope.status().ok()) return scope.status();
+  CUdeviceptr address = 0;
+  // Of two threads that open one handle at once each gets a count of its own from the driver.
+  Status opened = check(driver->cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+                        "cuIpcOpenMemHandle");
+  if (!opened.ok()) return opened;
+  auto fresh = std::make_shared<const MappedRange>(range, context, address);
+  if (holds_less(*driver, address, range.bytes))
+    return {Code::peer_lost, "size of the memory that was offered"};
+  const std::lock_guard lock(mutex_);
+  ranges_.push_back(fresh);
+  mapped = std::move(fresh);
+  take_surplus(dropped);
+  return {};
+}
+
+void IpcCache::drop(const std::shared_ptr<const MappedRange>& mapped) {
+  const std::lock_guard lock(mutex_);
+  std::erase(ranges_, mapped);
+}
+
+void IpcCache::clear() noexcept {
+  Ranges dropped;
+  const std::lock_guard lock(mutex_);
+  dropped.swap(ranges_);
+}
+
+std::size_t IpcCache::size() const {
+  const std::lock_guard lock(mutex_);
+  return ranges_.size();
+}
+
+std::shared_ptr<const MappedRange> IpcCache::find(const RemoteRange& range, const ContextRef& context) {
+  const auto same = [&](const auto& each) { return each->range() == range && each->context() == context; };
+  const auto known = std::find_if(ranges_.rbegin(), ranges_.rend(), same);
+  if (known == ranges_.rend()) return nullptr;
+  std::rotate(known.base() - 1, known.base(), ranges_.end());
+  return ranges_.back();
+}
+
+void IpcCache::take_stale(const RemoteRange& range, Ranges& taken) {
+  const auto is_current = [&](const auto& each) {
+    const RemoteRange& known = each->range();
+    const bool freed =
+        known.owner == range.owner && known.buffer_id != range.buffer_id && overlap(known, range);
+    return !freed && each->context()->is_alive();
+  };
+  const auto stale = std::stable_partition(ranges_.begin(), ranges_.end(), is_current);
+  taken.insert(taken.end(), stale, ranges_.end());
+  ranges_.erase(stale, ranges_.end());
+}
+
+/// Drops idle mappings, longest unused first, until the limits hold.
+void IpcCache::take_surplus(Ranges& taken) {
+  std::uint64_t idle_bytes = 0;
+  for (const auto& each : ranges_) idle_bytes += is_idle(each) ? each->range().bytes : 0;
+  std::size_t position = 0;
+  while (position + limits_.recent_ranges < ranges_.size() &&
+         (ranges_.size() > limits_.ranges || idle_bytes > limits_.idle_bytes)) {
+    if (!is_idle(ranges_[position])) {
+      ++position;
+      continue;
+    }
+    idle_bytes -= ranges_[position]->range().bytes;
+    taken.push_back(std::move(ranges_[position]));
+    ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(position));
+  }
+}
+
+}  // namespace penstock::transports::cuda

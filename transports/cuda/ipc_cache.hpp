@@ -1,0 +1,78 @@
+// The receiver's side of CUDA IPC: other processes' allocations, mapped once and kept. Opening costs
+// milliseconds, so mappings are kept; keeping them keeps memory of the other process alive, so they are
+// bounded. Knows neither messages nor roads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transports/cuda/context.hpp"
+#include "transports/process.hpp"
+
+namespace penstock::transports::cuda {
+
+/// An allocation of another process, as that process names it.
+struct RemoteRange {
+  ProcessIdentity owner;
+  std::uint64_t buffer_id = 0;  ///< of the owner's; tells it from a later allocation at the same address
+  std::uint64_t base = 0;       ///< in the owner's address space
+  std::uint64_t bytes = 0;
+  friend bool operator==(const RemoteRange&, const RemoteRange&) = default;
+};
+
+/// Owns: the mapping; closes it in its context, if that is still alive. Whoever copies from it keeps a share.
+class MappedRange {
+ public:
+  MappedRange(const RemoteRange& range, ContextRef context, CUdeviceptr address) noexcept
+      : range_(range), context_(std::move(context)), address_(address) {}
+  ~MappedRange();
+  MappedRange(const MappedRange&) = delete;
+  MappedRange& operator=(const MappedRange&) = delete;
+
+  [[nodiscard]] const RemoteRange& range() const noexcept { return range_; }
+  [[nodiscard]] const ContextRef& context() const noexcept { return context_; }
+  /// Where the range's base lies in this process.
+  [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
+
+ private:
+  RemoteRange range_;
+  ContextRef context_;
+  CUdeviceptr address_;
+};
+
+struct IpcCacheLimits {
+  std::size_t ranges = 256;
+  /// Idle mappings may keep this much of other processes' memory, beyond the few most recent ones.
+  std::uint64_t idle_bytes = 16ull << 30;
+  std::size_t recent_ranges = 4;
+};
+
+/// Thread: any; no lock is held while the driver maps or unmaps.
+class IpcCache {
+ public:
+  explicit IpcCache(IpcCacheLimits limits = {}) noexcept : limits_(limits) {}
+  [[nodiscard]] static IpcCache& of_process();
+
+  /// The range mapped in that context: at once if it is known, else opened with the handle. Known mappings of
+  /// other allocations of the owner at overlapping addresses are dropped: the owner has freed those.
+  [[nodiscard]] Status map(const RemoteRange& range, const CUipcMemHandle& handle, const ContextRef& context,
+                           std::shared_ptr<const MappedRange>& mapped);
+  /// Forgets a range that turned out to be useless.
+  void drop(const std::shared_ptr<const MappedRange>& mapped);
+  void clear() noexcept;
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  using Ranges = std::vector<std::shared_ptr<const MappedRange>>;
+  [[nodiscard]] std::shared_ptr<const MappedRange> find(const RemoteRange& range, const ContextRef& context);
+  void take_stale(const RemoteRange& range, Ranges& taken);
+  void take_surplus(Ranges& taken);
+
+  const IpcCacheLimits limits_;
+  mutable std::mutex mutex_;
+  Ranges ranges_;  ///< most recently used last
+};
+
+}  // namespace penstock::transports::cuda

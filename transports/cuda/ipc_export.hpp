@@ -1,0 +1,19 @@
+// The sender's side of CUDA IPC: handles of its own allocations, asked for once and remembered by buffer id.
+#pragma once
+
+#include <cuda.h>
+
+#include "transports/buffer.hpp"
+
+namespace penstock::transports::cuda {
+
+/// A handle of the whole allocation that the buffer lies in, or the literal reason why there is none.
+struct Export {
+  CUipcMemHandle handle{};
+  const char* why_not = nullptr;  ///< null: the handle is good
+};
+
+/// Thread: any. Cost: a table look-up, the first time a driver call.
+[[nodiscard]] Export export_range(const Buffer& buffer);
+
+}  // namespace penstock::transports::cuda

@@ -1,0 +1,68 @@
+#include "transports/cuda/pinned_memory.hpp"
+
+#include <vector>
+
+namespace penstock::transports::cuda {
+namespace {
+
+struct IdleBounces {
+  static constexpr std::size_t most = 4;
+  IdleBounces() { bounces.reserve(most); }
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Bounce>> bounces;
+};
+
+IdleBounces& idle() {
+  static auto* const instance = new IdleBounces;
+  return *instance;
+}
+
+}  // namespace
+
+Registration::~Registration() {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr || !registered_) return;
+  const ContextScope scope(*tried_in_);
+  if (scope.status().ok()) driver->cuMemHostUnregister(memory_);
+}
+
+void Registration::ensure(const ContextRef& context) noexcept {
+  const Driver* driver = cuda::driver();
+  const std::lock_guard lock(mutex_);
+  if (driver == nullptr || (tried_in_ != nullptr && tried_in_->is_alive())) return;
+  tried_in_ = context;
+  registered_ = driver->cuMemHostRegister(memory_, bytes_, CU_MEMHOSTREGISTER_PORTABLE) == CUDA_SUCCESS;
+}
+
+void Bounce::GiveBack::operator()(Bounce* bounce) const noexcept {
+  std::unique_ptr<Bounce> surplus(bounce);
+  const std::lock_guard lock(idle().mutex);
+  auto& bounces = idle().bounces;
+  if (bounces.size() < IdleBounces::most) bounces.push_back(std::move(surplus));
+}
+
+Bounce::Loan Bounce::take(const ContextRef& context) {
+  Loan bounce;
+  {
+    const std::lock_guard lock(idle().mutex);
+    auto& bounces = idle().bounces;
+    if (!bounces.empty()) {
+      bounce.reset(bounces.back().release());
+      bounces.pop_back();
+    }
+  }
+  if (bounce == nullptr) {
+    HostMapping mapping(2 * half_bytes, -1);
+    if (!mapping) return nullptr;
+    bounce.reset(new Bounce(std::move(mapping)));
+  }
+  bounce->registration_.ensure(context);
+  return bounce;
+}
+
+void Bounce::drop_idle() noexcept {
+  const std::lock_guard lock(idle().mutex);
+  idle().bounces.clear();
+}
+
+}  // namespace penstock::transports::cuda

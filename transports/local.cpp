@@ -1,0 +1,69 @@
+// The local road: sender and receiver are threads of one process (or one thread that sends to itself), so the
+// payload is copied from where it lies. A process cannot open its own IPC handles.
+#include "transports/copy_pull.hpp"
+#include "transports/guarded.hpp"
+#include "transports/process.hpp"
+#include "transports/roads.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// Device memory of two contexts. Managed memory is reached from any context.
+bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
+  const auto belongs_to_a_context = [](const Buffer& buffer) {
+    return lives_on_device(buffer.kind) && buffer.kind != BufferKind::managed;
+  };
+  return belongs_to_a_context(source) && belongs_to_a_context(destination) &&
+         source.context != destination.context;
+}
+
+class LocalRoad final : public Transport {
+ public:
+  [[nodiscard]] Road road() const noexcept override { return Road::local; }
+
+  [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
+    if (ProcessIdentity{offer.process_id, offer.process_nonce} != this_process()) {
+      return {false, "sender is another process"};
+    }
+    if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
+    if (!destination.layout.is_contiguous() &&
+        needs_peer_copy(inspect(reinterpret_cast<const void*>(offer.address)), destination.buffer)) {
+      return {false, "receiver's layout is not contiguous, and the sender's device is another"};
+    }
+    return {true, "same process"};
+  }
+
+  [[nodiscard]] Status start(const Offer& offer, const Place& destination,
+                             std::unique_ptr<Pull>& pull) noexcept override {
+    return guarded([&]() -> Status {
+      const auto* pointer = reinterpret_cast<const void*>(offer.address);
+      const Buffer buffer = inspect(pointer);
+      if (buffer.buffer_id != offer.buffer_id)
+        return {Code::bad_argument, "a sender's buffer that was freed"};
+      CopySource source{pointer, offer.payload_bytes};
+      source.side = lives_on_device(buffer.kind) ? Side::device : Side::host;
+      cuda::ContextRef context;
+      if (lives_on_device(destination.buffer.kind)) {
+        context = cuda::Context::of(destination.buffer);
+        if (needs_peer_copy(buffer, destination.buffer)) source.context = buffer.context;
+      } else if (source.side == Side::device) {
+        context = cuda::Context::of(buffer);
+      }
+      const bool needs_cuda = source.side == Side::device || lives_on_device(destination.buffer.kind);
+      if (needs_cuda && context == nullptr) return {Code::declined, "this process has no CUDA context"};
+      auto made = std::make_unique<CopyPull>(std::move(source), destination, std::move(context));
+      Status started = made->start();
+      if (started.ok()) pull = std::move(made);
+      return started;
+    });
+  }
+};
+
+}  // namespace
+
+Transport& local_road() noexcept {
+  static LocalRoad road;
+  return road;
+}
+
+}  // namespace penstock::transports

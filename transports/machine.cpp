@@ -1,0 +1,105 @@
+#include "transports/machine.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <new>
+
+#include "transports/cuda/context.hpp"
+#include "transports/cuda/devices.hpp"
+#include "transports/cuda/ipc_cache.hpp"
+#include "transports/cuda/pinned_memory.hpp"
+#include "transports/region_pool.hpp"
+
+namespace penstock::transports {
+namespace {
+
+DeviceInfo describe(const cuda::Driver& driver, int ordinal, int devices) {
+  DeviceInfo info;
+  info.ordinal = ordinal;
+  CUdevice device = 0;
+  if (driver.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) return info;
+  char text[256] = "";
+  if (driver.cuDeviceGetName(text, sizeof(text), device) == CUDA_SUCCESS) info.name = text;
+  if (driver.cuDeviceGetPCIBusId(text, sizeof(text), device) == CUDA_SUCCESS) info.pci_bus_id = text;
+  driver.cuDeviceTotalMem(&info.memory_bytes, device);
+  constexpr const char* digits = "0123456789abcdef";
+  info.uuid = "GPU-";
+  const cuda::Uuid uuid = cuda::uuid_of(ordinal);
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) info.uuid += '-';
+    info.uuid += digits[uuid[i] >> 4];
+    info.uuid += digits[uuid[i] & 15];
+  }
+  for (int peer = 0; peer < devices; ++peer) {
+    if (peer != ordinal && cuda::can_access(ordinal, peer)) info.peers.push_back(peer);
+  }
+  return info;
+}
+
+/// One device or several, each pair with peer access, some or none.
+RoadInfo describe_peer_road(const std::vector<DeviceInfo>& devices) {
+  if (devices.empty()) return {Road::peer, false, "no GPU"};
+  if (devices.size() == 1) return {Road::peer, true, "between processes that share the GPU"};
+  std::size_t pairs = 0;
+  for (const DeviceInfo& device : devices) pairs += device.peers.size();
+  if (pairs == 0) return {Road::peer, true, "on one GPU only: no GPU can access another's memory"};
+  if (pairs < devices.size() * (devices.size() - 1))
+    return {Road::peer, true, "between some GPUs: not all can access each other"};
+  return {Road::peer, true, "between all GPUs"};
+}
+
+}  // namespace
+
+bool cuda_in_use() noexcept {
+  static std::atomic<bool> initialised{false};
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr) return false;
+  if (initialised.load(std::memory_order_relaxed)) return true;
+  int devices = 0;
+  if (driver->cuDeviceGetCount(&devices) != CUDA_SUCCESS) return false;
+  initialised.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+bool has_context() noexcept {
+  try {
+    return cuda_in_use() && cuda::Context::any() != nullptr;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void shut_down() noexcept {
+  constexpr int patience_ms = 5000;
+  cuda::IpcCache::of_process().clear();
+  RegionPool::of_process().clear();
+  RegionCache::of_process().clear();
+  cuda::Bounce::drop_idle();
+  cuda::Context::drop_all(patience_ms);
+  cuda::close_driver();
+}
+
+MachineInfo survey() {
+  MachineInfo info;
+  const cuda::Driver* driver = cuda::load_driver();
+  const char* no_gpu = "no GPU";
+  if (driver == nullptr) {
+    no_gpu = "libcuda.so.1 was not found";
+  } else {
+    info.driver_found = true;
+    info.simulated = dlsym(driver->library, "simulated_gpu_marker") != nullptr;
+    driver->cuDriverGetVersion(&info.driver_version);
+    int devices = 0;
+    if (driver->cuInit(0) == CUDA_SUCCESS) driver->cuDeviceGetCount(&devices);
+    for (int ordinal = 0; ordinal < devices; ++ordinal)
+      info.devices.push_back(describe(*driver, ordinal, devices));
+  }
+  const bool gpu = !info.devices.empty();
+  info.roads.push_back({Road::local, gpu, gpu ? "between threads of one process" : no_gpu});
+  info.roads.push_back(gpu ? describe_peer_road(info.devices) : RoadInfo{Road::peer, false, no_gpu});
+  info.roads.push_back({Road::staged, true, gpu ? "through pinned host memory" : "through host memory"});
+  return info;
+}
+
+}  // namespace penstock::transports

@@ -1,0 +1,22 @@
+// Which process of this machine published something, and does it still live: process ids are used again, so a
+// nonce goes with them. Knows neither CUDA nor messages.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::transports {
+
+struct ProcessIdentity {
+  std::int64_t id = 0;
+  std::uint64_t nonce = 0;  ///< start time of the process and random bits; never 0 for a real process
+  friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
+};
+
+/// Thread: any. Cost: one system call (a forked child is another process).
+[[nodiscard]] ProcessIdentity this_process() noexcept;
+
+/// False once the process has exited or was killed, also while nobody has reaped it. True when it cannot be
+/// known. Cost: reads /proc, some 10 µs.
+[[nodiscard]] bool is_alive(const ProcessIdentity& process) noexcept;
+
+}  // namespace penstock::transports

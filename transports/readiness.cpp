@@ -1,0 +1,99 @@
+#include "transports/readiness.hpp"
+
+#include <new>
+
+#include "transports/cuda/context.hpp"
+#include "transports/cuda/stream_order.hpp"
+
+namespace penstock::transports {
+namespace {
+
+std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
+
+/// True if asking the legacy stream would disturb a graph that the application captures.
+bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
+  if (driver.cuStreamIsCapturing == nullptr) return false;
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &capture) != CUDA_SUCCESS ||
+         capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// Is nothing left of the application's work that would have to be waited for in the legacy stream of the
+/// current context? In order `device` it waits here and now. Errors of the application's own work are left to
+/// the application: the copy that follows will meet them too.
+bool application_is_idle(const cuda::Driver& driver) noexcept {
+  switch (chosen_order.load(std::memory_order_relaxed)) {
+    case StreamOrder::none:
+      return true;
+    case StreamOrder::device:
+      driver.cuCtxSynchronize();
+      return true;
+    case StreamOrder::legacy_stream:
+      break;
+  }
+  return legacy_stream_is_captured(driver) || driver.cuStreamQuery(CU_STREAM_LEGACY) != CUDA_ERROR_NOT_READY;
+}
+
+Status wait_on_legacy_stream(const cuda::Driver& driver, const cuda::ContextRef& context,
+                             CUstream own) noexcept {
+  cuda::Event event;
+  if (Status taken = cuda::Context::take_event(context, event); !taken.ok()) return taken;
+  if (Status recorded = event.record(CU_STREAM_LEGACY); !recorded.ok()) return recorded;
+  // the stream keeps what the event stood for when it was told to wait, so the event may go back at once
+  return cuda::check(driver.cuStreamWaitEvent(own, event.handle(), CU_EVENT_WAIT_DEFAULT),
+                     "cuStreamWaitEvent");
+}
+
+void CUDA_CB store_ready(void* flag) {
+  static_cast<std::atomic<std::uint32_t>*>(flag)->store(1, std::memory_order_release);
+}
+
+Status signal_later(const cuda::Driver& driver, const cuda::ContextRef& context,
+                    std::atomic<std::uint32_t>* flag) noexcept {
+  CUstream own = nullptr;
+  if (Status made = context->stream(cuda::Lane::order, own); !made.ok()) return made;
+  if (Status ordered = wait_on_legacy_stream(driver, context, own); !ordered.ok()) return ordered;
+  return cuda::check(driver.cuLaunchHostFunc(own, store_ready, flag), "cuLaunchHostFunc");
+}
+
+/// True if the driver will set the flag; false if there is nothing (more) to wait for.
+bool driver_will_signal(const Buffer& buffer, std::atomic<std::uint32_t>* flag) {
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr || !lives_on_device(buffer.kind)) return false;
+  if (chosen_order.load(std::memory_order_relaxed) == StreamOrder::none) return false;
+  const cuda::ContextRef context = cuda::Context::of(buffer);
+  if (context == nullptr) return false;
+  const cuda::ContextScope scope(*context);
+  if (!scope.status().ok() || application_is_idle(*driver)) return false;
+  if (signal_later(*driver, context, flag).ok()) return true;
+  driver->cuStreamSynchronize(CU_STREAM_LEGACY);
+  return false;
+}
+
+}  // namespace
+
+void set_stream_order(StreamOrder order) noexcept {
+  chosen_order.store(order, std::memory_order_relaxed);
+}
+
+void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) noexcept {
+  bool later = false;
+  try {
+    later = driver_will_signal(buffer, flag);
+  } catch (const std::bad_alloc&) {
+    if (const cuda::Driver* driver = cuda::driver()) driver->cuStreamSynchronize(CU_STREAM_LEGACY);
+  }
+  if (!later) flag->store(1, std::memory_order_release);
+}
+
+namespace cuda {
+
+Status order_after_application(const ContextRef& context, CUstream own) noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  if (application_is_idle(*driver)) return {};
+  return wait_on_legacy_stream(*driver, context, own);
+}
+
+}  // namespace cuda
+}  // namespace penstock::transports

@@ -1,0 +1,100 @@
+// Host memory that a sender and a receiver share for one staged payload at a time: anonymous memory of the
+// sender's (no name, nothing outlives the processes), opened by the receiver through /proc. A header counts
+// bytes that the sender has produced and the receiver consumed. Knows no copies and no layouts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "transports/cuda/pinned_memory.hpp"
+#include "transports/host_mapping.hpp"
+#include "transports/offer.hpp"
+#include "transports/process.hpp"
+
+namespace penstock::transports {
+
+inline constexpr std::size_t region_header_bytes = 4096;
+/// In place of a count: that side has given up.
+inline constexpr std::uint64_t gave_up = ~0ull;
+
+/// Lies at the region's begin. Each side trusts only what it has checked: the other may write anything.
+struct RegionHeader {
+  std::uint64_t magic;
+  std::uint64_t process_nonce;  ///< of the sender
+  std::uint64_t region_bytes;
+  std::atomic<std::uint64_t> ticket;  ///< the message that the region serves now (Offer::region_id)
+  alignas(64) std::atomic<std::uint64_t> produced;  ///< bytes of the payload so far, or gave_up; written by
+                                                    ///< the sender
+  alignas(64) std::atomic<std::uint64_t> consumed;  ///< likewise by the receiver
+  std::atomic<std::int64_t> receiver_id;            ///< once it has come; 0 before
+  std::atomic<std::uint64_t> receiver_nonce;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RegionHeader) <= region_header_bytes);
+
+/// A file descriptor. Owns it.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ~Descriptor();
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+/// What both sides do with the mapping. Payload byte n lies at data()[n % capacity()].
+class MappedRegion {
+ public:
+  explicit MappedRegion(HostMapping mapping) noexcept
+      : mapping_(std::move(mapping)), registration_(mapping_.address(), mapping_.bytes()) {}
+  [[nodiscard]] RegionHeader& header() const noexcept {
+    return *reinterpret_cast<RegionHeader*>(mapping_.address());
+  }
+  [[nodiscard]] char* data() const noexcept { return mapping_.address() + region_header_bytes; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return mapping_.bytes() - region_header_bytes; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
+  /// Pins it for the GPU; `context` must be current.
+  void pin(const cuda::ContextRef& context) noexcept { registration_.ensure(context); }
+
+ private:
+  HostMapping mapping_;
+  cuda::Registration registration_;
+};
+
+/// The sender's side. Owns: the memory.
+class Region {
+ public:
+  /// Backed by memory from the start, so that running out of it is an error here and no fault later.
+  [[nodiscard]] static Status make(std::size_t capacity, std::unique_ptr<Region>& region);
+  Region(Descriptor descriptor, HostMapping mapping) noexcept;
+
+  [[nodiscard]] MappedRegion& mapped() noexcept { return mapped_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return mapped_.capacity(); }
+
+  /// From now on it serves a new message; says so in the offer. Only when nobody uses it for the last one.
+  void begin(std::uint64_t payload_bytes, Offer& offer) noexcept;
+  /// The receiver has taken every byte of the message.
+  [[nodiscard]] bool is_drained() const noexcept;
+  /// A receiver has come, and has given up or died. Cost: may read /proc.
+  [[nodiscard]] bool lost_its_receiver() const noexcept;
+
+ private:
+  Descriptor descriptor_;
+  MappedRegion mapped_;
+  std::uint64_t number_;  ///< unique in the process
+  std::uint32_t uses_ = 0;
+  std::uint64_t payload_bytes_ = 0;
+};
+
+/// Which region an Offer::region_id means, whatever the message.
+[[nodiscard]] constexpr std::uint64_t region_number(std::uint64_t ticket) noexcept {
+  return ticket >> 32;
+}
+
+/// The receiver's side: maps the region that an offer names. Every word of the offer is checked; what does
+/// not fit is `peer_lost`.
+[[nodiscard]] Status open_region(const Offer& offer, std::shared_ptr<MappedRegion>& region);
+
+}  // namespace penstock::transports

@@ -1,0 +1,12 @@
+// The roads there are, one instance each, for the chooser's table. Knows nothing of how they work.
+#pragma once
+
+#include "transports/transport.hpp"
+
+namespace penstock::transports {
+
+[[nodiscard]] Transport& local_road() noexcept;   ///< both sides in this process
+[[nodiscard]] Transport& peer_road() noexcept;    ///< CUDA IPC
+[[nodiscard]] Transport& staged_road() noexcept;  ///< shared host memory
+
+}  // namespace penstock::transports
