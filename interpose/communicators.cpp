@@ -141,8 +141,8 @@ Holder make_info(MPI_Comm communicator, Origin origin) {
   std::uint64_t members = hash_of(local);
   if (info->is_inter) {
     info->world_ranks = remote_world_ranks(communicator);
-    const auto [low, high] = std::minmax(members, hash_of(info->world_ranks));
-    members = mix(low, high);
+    const std::uint64_t remote_members = hash_of(info->world_ranks);
+    members = mix(std::min(members, remote_members), std::max(members, remote_members));
   } else {
     info->world_ranks = std::move(local);
   }

@@ -6,9 +6,11 @@
 // without. Knows nothing of wrappers.
 #pragma once
 
+#ifdef PENSTOCK_BINDS_MPI
 // MPI-1 functions that Open MPI exports but no longer declares unless asked, nor without warnings
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #define OMPI_WANT_MPI_INTERFACE_WARNING 0
+#endif
 #include <mpi.h>
 
 #if defined(OPEN_MPI) && defined(PENSTOCK_BINDS_MPI)

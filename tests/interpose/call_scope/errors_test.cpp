@@ -1,0 +1,84 @@
+// One rank, with an error handler that takes down what it is told.
+#include "interpose/errors.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include "tests/interpose/recorder_double/recorder_double.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using test::RecorderDouble;
+
+MPI_Comm told_communicator;
+int told_code;
+
+void take_down(MPI_Comm* communicator, int* code, ...) {
+  told_communicator = *communicator;
+  told_code = *code;
+}
+
+class ErrorsTest : public testing::Test {
+ protected:
+  ErrorsTest() {
+    RecorderDouble::start();
+    told_communicator = MPI_COMM_NULL;
+    told_code = MPI_SUCCESS;
+    MPI_Comm_create_errhandler(take_down, &handler_);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler_);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler_);
+  }
+  ~ErrorsTest() override {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler_);
+  }
+
+ private:
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
+
+TEST_F(ErrorsTest, an_error_goes_through_the_communicators_own_handler_and_is_returned) {
+  EXPECT_EQ(raise(MPI_COMM_SELF, MPI_ERR_TRUNCATE), MPI_ERR_TRUNCATE);
+  EXPECT_EQ(told_communicator, MPI_COMM_SELF);
+  EXPECT_EQ(told_code, MPI_ERR_TRUNCATE);
+}
+
+TEST_F(ErrorsTest, an_error_without_a_communicator_goes_to_the_handler_of_MPI_COMM_WORLD) {
+  EXPECT_EQ(raise(MPI_COMM_NULL, MPI_ERR_OTHER), MPI_ERR_OTHER);
+  EXPECT_EQ(told_communicator, MPI_COMM_WORLD);
+}
+
+TEST_F(ErrorsTest, a_refused_device_buffer_is_an_error_of_the_buffer_and_a_line_that_names_the_call) {
+  EXPECT_EQ(refuse_device_buffer(MPI_COMM_WORLD, "MPI_Put"), MPI_ERR_BUFFER);
+  EXPECT_EQ(told_code, MPI_ERR_BUFFER);
+  ASSERT_EQ(RecorderDouble::notices().size(), 1u);
+  EXPECT_EQ(RecorderDouble::notices()[0], "MPI_Put: device buffers are not supported in this call");
+}
+
+TEST_F(ErrorsTest, a_failure_names_the_call_what_failed_in_it_and_the_cause) {
+  EXPECT_EQ(raise_status(MPI_COMM_WORLD, "MPI_Recv", {Code::cuda_failed, "cuMemcpyAsync", 700}),
+            MPI_ERR_OTHER);
+  EXPECT_EQ(raise_status(MPI_COMM_WORLD, "MPI_Send", {Code::system_failed, "mmap", ENOSPC}), MPI_ERR_OTHER);
+  ASSERT_EQ(RecorderDouble::notices().size(), 2u);
+  EXPECT_EQ(RecorderDouble::notices()[0], "MPI_Recv: cuMemcpyAsync failed (CUDA error 700)");
+  EXPECT_EQ(RecorderDouble::notices()[1], "MPI_Send: mmap failed (No space left on device)");
+}
+
+TEST_F(ErrorsTest, running_out_of_memory_and_bad_pointers_have_the_error_class_that_says_so) {
+  EXPECT_EQ(raise_status(MPI_COMM_WORLD, "MPI_Bcast", {Code::out_of_memory, "cuMemHostAlloc"}),
+            MPI_ERR_NO_MEM);
+  EXPECT_EQ(raise_status(MPI_COMM_WORLD, "MPI_Send", {Code::bad_argument, "locate"}), MPI_ERR_BUFFER);
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  MPI_Init(&argc, &argv);
+  const int failed = RUN_ALL_TESTS();
+  MPI_Finalize();
+  return failed;
+}

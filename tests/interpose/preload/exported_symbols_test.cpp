@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "interpose/mpi_binding.hpp"
+
+namespace {
+
+using Names = std::set<std::string>;
+
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string output;
+  std::array<char, 4096> piece{};
+  while (const std::size_t bytes = std::fread(piece.data(), 1, piece.size(), pipe.get())) {
+    output.append(piece.data(), bytes);
+  }
+  return output;
+}
+
+/// Of the dynamic symbol table; `kinds` as nm writes them.
+Names symbols(const std::string& library, const std::string& options, const std::string& kinds) {
+  std::istringstream lines(output_of(NM " -D -P " + options + " " + library));
+  Names names;
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string name;
+    std::string kind;
+    words >> name >> kind;
+    if (kinds.find(kind) != std::string::npos) names.insert(name.substr(0, name.find('@')));
+  }
+  return names;
+}
+
+Names with_prefix(const Names& names, const std::string& prefix) {
+  Names chosen;
+  std::copy_if(names.begin(), names.end(), std::inserter(chosen, chosen.end()),
+               [&](const std::string& name) { return name.starts_with(prefix); });
+  return chosen;
+}
+
+Names without(const Names& names, const Names& others) {
+  Names rest;
+  std::set_difference(names.begin(), names.end(), others.begin(), others.end(),
+                      std::inserter(rest, rest.end()));
+  return rest;
+}
+
+/// Rows of the table, with those that are not wrapped or without.
+Names table(bool with_left_out) {
+  Names names;
+  const auto add = [&](const std::string& owner, const char* name) {
+    if (with_left_out || owner != "left_out") names.insert(name);
+  };
+#define PENSTOCK_ROW(owner, waits, name, ...) add(#owner, "MPI_" #name);
+#include "interpose/mpi_functions.def"
+  return names;
+}
+
+Names exported() {
+  return symbols(PRELOAD_LIBRARY, "--defined-only", "TW");
+}
+
+TEST(ExportedSymbols, every_function_of_the_table_is_exported) {
+  EXPECT_EQ(without(table(false), exported()), Names{});
+}
+
+TEST(ExportedSymbols, no_MPI_function_is_exported_that_the_table_does_not_have_as_wrapped) {
+  EXPECT_EQ(without(with_prefix(exported(), "MPI_"), table(false)), Names{});
+}
+
+TEST(ExportedSymbols, every_function_of_the_MPI_library_is_in_the_table_but_tools_callbacks_and_Fortran) {
+  Names functions = with_prefix(symbols(MPI_LIBRARY, "--defined-only", "TW"), "MPI_");
+  ASSERT_GT(functions.size(), 300u);
+  const std::regex no_row("MPI_T_.*|MPI_.*_FN|MPI_CONVERSION_FN_NULL|MPI_.*_F90");
+  std::erase_if(functions, [&](const std::string& name) { return std::regex_match(name, no_row); });
+  EXPECT_EQ(without(functions, table(true)), Names{});
+}
+
+TEST(ExportedSymbols, every_function_of_the_table_is_in_the_MPI_library) {
+  EXPECT_EQ(without(table(true), symbols(MPI_LIBRARY, "--defined-only", "TW")), Names{});
+}
+
+TEST(ExportedSymbols, nothing_is_exported_but_MPI_and_the_entry_point_for_NVTX) {
+  Names rest = symbols(PRELOAD_LIBRARY, "--defined-only", "ABCDGRTVWiu");
+  std::erase_if(rest, [](const std::string& name) { return name.starts_with("MPI_"); });
+  for (const char* const known :
+       {"MPIX_Query_cuda_support", "MPIX_GPU_query_support", "InitializeInjectionNvtx2"}) {
+    rest.erase(known);
+  }
+  EXPECT_EQ(rest, Names{});
+}
+
+TEST(ExportedSymbols, programs_find_the_question_for_CUDA_awareness) {
+  EXPECT_TRUE(exported().contains("MPIX_Query_cuda_support"));
+}
+
+TEST(ExportedSymbols, no_symbol_of_an_MPI_or_CUDA_library_is_undefined_so_that_it_loads_anywhere) {
+  Names undefined = symbols(PRELOAD_LIBRARY, "--undefined-only", "Uwv");
+  ASSERT_FALSE(undefined.empty());
+  const std::regex foreign("_?P?MPI.*|ompi_.*|OMPI_.*|opal_.*|MPIR.*|cu[A-Z].*|cuda.*|cupti.*|nccl.*|nvtx.*",
+                           std::regex::icase);
+  std::erase_if(undefined, [&](const std::string& name) { return !std::regex_match(name, foreign); });
+  EXPECT_EQ(undefined, Names{});
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+struct Outcome {
+  std::string output;  ///< stdout and stderr
+  int exit_code = -1;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend void PrintTo(const Outcome& outcome, std::ostream* stream) {
+    *stream << "exit code " << outcome.exit_code << ", output \"" << outcome.output << '"';
+  }
+};
+
+/// Runs a shell command line. `environment` is for the program alone, not for the shell that starts it.
+Outcome run(const std::string& environment, const std::string& command) {
+  Outcome outcome;
+  FILE* const pipe = popen(("exec env " + environment + " " + command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> piece{};
+  while (const std::size_t bytes = std::fread(piece.data(), 1, piece.size(), pipe)) {
+    outcome.output.append(piece.data(), bytes);
+  }
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+const std::string preload = "LD_PRELOAD=" PRELOAD_LIBRARY;
+
+/// Lazily bound, and with every symbol bound at the start; recording asked for, as `penstock run` does.
+void expect_no_difference(const std::string& command) {
+  const Outcome plain = run("", command);
+  EXPECT_EQ(run(preload, command), plain);
+  EXPECT_EQ(run("LD_BIND_NOW=1 " + preload, command), plain);
+  EXPECT_EQ(run("PENSTOCK_RECORD=1 LD_BIND_NOW=1 " + preload, command), plain);
+}
+
+TEST(Preload, onto_true_and_false_nothing_happens) {
+  expect_no_difference("/bin/true");
+  expect_no_difference("/bin/false");
+}
+
+TEST(Preload, onto_a_shell_and_what_it_starts_nothing_happens) {
+  expect_no_difference("sh -c 'echo one; echo two >&2; ls / | sort; (exit 4) || exit 3'");
+}
+
+TEST(Preload, onto_a_program_that_dies_by_a_signal_nothing_happens) {
+  expect_no_difference("sh -c 'kill -TERM $$'");
+}
+
+TEST(Preload, onto_a_program_without_MPI_no_directory_is_made_and_no_file_left) {
+  const std::string folder = testing::TempDir() + "penstock_preload_test";
+  const std::string output = "PENSTOCK_RECORD=1 PENSTOCK_OUTPUT=" + folder + " ";
+  ASSERT_EQ(run("", "rm -rf " + folder).exit_code, 0);
+  EXPECT_EQ(run(output + preload, "/bin/true"), (Outcome{"", 0}));
+  EXPECT_NE(run("", "test -e " + folder).exit_code, 0);
+}
+
+TEST(Preload, an_MPI_that_a_module_brings_privately_is_found) {
+  const std::string command = MODULE_HOST " " PRIVATE_MPI_MODULE;
+  const Outcome plain = run("", command);
+  ASSERT_EQ(plain, (Outcome{"rank 0 of 1, sum 42\n", 0}));
+  EXPECT_EQ(run(preload, command), plain);
+  EXPECT_EQ(run("LD_BIND_NOW=1 " + preload, command), plain);
+}
+
+#ifdef OTHER_PRELOAD_LIBRARY
+TEST(Preload, the_library_of_the_other_MPI_family_says_so_and_MPI_Init_fails) {
+  const Outcome outcome = run("LD_PRELOAD=" OTHER_PRELOAD_LIBRARY, MODULE_HOST " " PRIVATE_MPI_MODULE);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.output.find("preload libpenstock_"), std::string::npos) << outcome.output;
+}
+#endif
+
+}  // namespace
