@@ -1,0 +1,126 @@
+#include "analysis/call_sites.hpp"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace penstock::analysis {
+namespace {
+
+/// "void exchange<double>(int)" → "exchange<double>": the parameters say little and take the room.
+std::string without_parameters(std::string name) {
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 0;) {
+    depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
+    if (name[i] == '(' && depth == 0) {
+      // "operator()" and "(anonymous namespace)::f" open with a parenthesis that belongs to the name
+      if (i != 0 && !name.substr(0, i).ends_with("operator") && !name.substr(0, i).ends_with("::")) {
+        name.resize(i);
+      }
+      break;
+    }
+  }
+  return name;
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  char* const readable = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
+  std::string name = readable != nullptr ? without_parameters(readable) : symbol;
+  std::free(readable);
+  return name;
+}
+
+/// The innermost function at an address, inlined ones included, as the source names it.
+std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes(unit, address, &scopes);
+  std::string name;
+  for (int i = 0; i < count && name.empty(); ++i) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
+      const char* const plain = dwarf_diename(&scopes[i]);
+      name = plain != nullptr ? plain : "";
+      break;
+    }
+  }
+  std::free(scopes);
+  return name;
+}
+
+}  // namespace
+
+/// One executable file, as libdwfl sees it when it is loaded at address 0.
+class CallSites::Module {
+ public:
+  explicit Module(const std::filesystem::path& path) : session_(dwfl_begin(&callbacks())) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (session_ == nullptr || descriptor < 0) {
+      return;
+    }
+    dwfl_report_begin(session_);
+    module_ = dwfl_report_elf(session_, path.c_str(), path.c_str(), descriptor, 0, true);
+    dwfl_report_end(session_, nullptr, nullptr);
+    if (module_ == nullptr) {
+      ::close(descriptor);  // else libdwfl owns it
+    }
+  }
+  ~Module() { dwfl_end(session_); }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  [[nodiscard]] SourcePlace name(std::uint64_t address) const {
+    SourcePlace place;
+    if (module_ == nullptr) {
+      return place;
+    }
+    if (Dwfl_Line* const line = dwfl_module_getsrc(module_, address); line != nullptr) {
+      if (const char* file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
+          file != nullptr) {
+        place.file = file;
+      }
+    }
+    Dwarf_Addr bias = 0;
+    if (Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias); unit != nullptr) {
+      place.function = function_by_dwarf(unit, address - bias);
+    }
+    if (place.function.empty() || place.function == "operator()") {
+      if (const char* symbol = dwfl_module_addrname(module_, address); symbol != nullptr) {
+        place.function = demangled(symbol);
+      }
+    }
+    return place;
+  }
+
+ private:
+  static const Dwfl_Callbacks& callbacks() {
+    static const Dwfl_Callbacks callbacks{nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
+                                          nullptr};
+    return callbacks;
+  }
+
+  Dwfl* session_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+};
+
+CallSites::CallSites() {
+  // libdwfl would ask servers of the distribution for debug information, for minutes
+  ::unsetenv("DEBUGINFOD_URLS");
+}
+CallSites::~CallSites() = default;
+
+SourcePlace CallSites::name(const std::filesystem::path& module, std::uint64_t return_address) {
+  std::unique_ptr<Module>& opened = modules_[module.string()];
+  if (opened == nullptr) {
+    opened = std::make_unique<Module>(module);
+  }
+  return opened->name(return_address == 0 ? 0 : return_address - 1);
+}
+
+}  // namespace penstock::analysis

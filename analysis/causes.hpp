@@ -1,0 +1,97 @@
+// Says why a rank was waiting in an MPI call: cuts the call's time into spans, each with one cause, by what
+// the other ranks recorded. What cannot be told is `unattributed`. Knows no GPU kernels: which part of a span
+// was exposed is asked elsewhere.
+//
+// A call that completes messages, from its begin on:  until the last partner had posted    late sender /
+// receiver
+//                                                     until the partner was back in MPI    missing progress
+//                                                     transfers: waiting for the GPU       GPU not ready
+//                                                                packing, host staging     staging
+//                                                     all else while data was on its way   wire
+// A collective call:                                  until the last rank (or root) came   wait at collective
+//                                                     then as above
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/messages.hpp"
+#include "analysis/rank_trace.hpp"
+
+namespace penstock::analysis {
+
+enum class Cause : std::uint8_t {
+  late_sender,
+  late_receiver,
+  collective_wait,
+  wire,
+  staging,
+  gpu_not_ready,
+  missing_progress,
+  unattributed,
+};
+inline constexpr std::size_t cause_count = 8;
+using TimeByCause = std::array<std::uint64_t, cause_count>;  ///< ns, indexed by Cause
+
+/// For people ("late sender") and for machines ("late_sender").
+[[nodiscard]] std::string_view name_of(Cause cause) noexcept;
+[[nodiscard]] std::string_view identifier_of(Cause cause) noexcept;
+
+/// Who is at the other end of a wait. Unknown parts are -1 and 0.
+struct Counterpart {
+  std::int32_t rank = -1;
+  std::uint32_t communicator = 0;  ///< local id
+};
+
+/// Part of a call. The spans of a call follow each other without gap from its begin to its end.
+struct CauseSpan {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  Cause cause;
+  Counterpart counterpart;
+};
+
+/// Explains the calls of one rank. Thread: one at a time. Cost: linear in the halves and transfers of the
+/// call.
+class CauseFinder {
+ public:
+  /// `position`: of the rank in the index, see MessageIndex::add(). Both must outlive the finder.
+  CauseFinder(const RankTrace& rank, std::size_t position, const MessageIndex& index);
+  /// Valid until the next call of it.
+  [[nodiscard]] std::span<const CauseSpan> explain(std::uint32_t call);
+
+ private:
+  /// Which records belong to which call: those of call i are items[first[i]] … items[first[i + 1] - 1].
+  struct ByCall {
+    std::vector<std::uint32_t> first;
+    std::vector<std::uint32_t> items;
+    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t call) const;
+  };
+  [[nodiscard]] ByCall group(const std::vector<std::uint32_t>& call_of_each) const;
+
+  void explain_messages(std::span<const std::uint32_t> halves, std::span<const std::uint32_t> transfers);
+  void explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
+                          std::span<const std::uint32_t> transfers);
+  void paint_transfers(Counterpart counterpart);
+  void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart);
+  [[nodiscard]] bool shares_our_clock(std::uint32_t host) const noexcept { return host == host_; }
+
+  const RankTrace& rank_;
+  const MessageIndex& index_;
+  std::size_t position_;
+  std::uint32_t host_;
+  ByCall halves_of_call_;
+  ByCall keyless_transfers_of_call_;
+
+  // of the call being explained
+  std::uint64_t painted_until_ns_ = 0;
+  std::uint64_t call_end_ns_ = 0;
+  std::vector<CauseSpan> spans_;
+  std::vector<TransferFacts> moving_;
+};
+
+}  // namespace penstock::analysis

@@ -1,0 +1,13 @@
+// The subcommands of `penstock`. Each adds itself to the command line and leaves its exit code when it was
+// called.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace penstock::cli {
+
+void add_report_command(CLI::App& application, int& exit_code);
+void add_run_command(CLI::App& application, int& exit_code);
+void add_info_command(CLI::App& application, int& exit_code);
+
+}  // namespace penstock::cli

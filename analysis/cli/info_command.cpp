@@ -1,0 +1,112 @@
+// penstock info: what this machine offers: MPI libraries, GPUs, the libraries that Penstock uses, open roads.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "analysis/cli/commands.hpp"
+#include "analysis/cli/elf_needs.hpp"
+#include "analysis/cli/launch_plan.hpp"
+#include "transports/machine.hpp"
+
+namespace penstock::cli {
+namespace {
+
+void line(std::string_view title, std::string_view text) {
+  fmt::print("{:<12}{}\n", title, text);
+}
+
+/// Asks the library itself; it may be asked before MPI_Init. Empty if it cannot be loaded.
+std::string version_of_mpi(const std::filesystem::path& library) {
+  void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return "";
+  }
+  std::vector<char> text(8192);  // the largest MPI_MAX_LIBRARY_VERSION_STRING in use (MPICH's)
+  int length = 0;
+  using Ask = int (*)(char*, int*);
+  if (const auto ask = reinterpret_cast<Ask>(::dlsym(handle, "MPI_Get_library_version")); ask != nullptr) {
+    ask(text.data(), &length);
+  }
+  // the library stays loaded: unloading an MPI is not safe, and this process ends soon
+  std::string version(text.data(), static_cast<std::size_t>(std::clamp(length, 0, 8192)));
+  version.erase(std::min(version.find_first_of("\n,"), version.size()));
+  std::replace(version.begin(), version.end(), '\t', ' ');
+  return version;
+}
+
+void show_mpi() {
+  const std::filesystem::path folder = library_folder();
+  for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
+    const std::filesystem::path mpi =
+        find_library(family == MpiFamily::mpich ? "libmpich.so.12" : "libmpi.so.40", {});
+    const std::filesystem::path preload = preload_library(folder, family);
+    std::error_code ignored;
+    const bool is_built = std::filesystem::exists(preload, ignored);
+    const std::string version = mpi.empty() ? "" : version_of_mpi(mpi);
+    const std::string what = mpi.empty()       ? "not found"
+                             : version.empty() ? mpi.string()
+                                               : fmt::format("{}  {}", version, mpi.string());
+    line(family == MpiFamily::mpich ? "MPICH" : "Open MPI", what);
+    line("", is_built ? fmt::format("preload library {}", preload.string())
+                      : fmt::format("no preload library ({} is missing)", preload.string()));
+  }
+}
+
+void show_library(const char* title, std::initializer_list<const char*> names, const char* without_it) {
+  for (const char* name : names) {
+    if (void* const handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL); handle != nullptr) {
+      line(title, name);
+      ::dlclose(handle);
+      return;
+    }
+  }
+  line(title, fmt::format("not found by the loader: {}", without_it));
+}
+
+void show_gpus(const transports::MachineInfo& machine) {
+  if (!machine.driver_found) {
+    line("GPU driver", "none (libcuda.so.1 is not there, or has no device)");
+    return;
+  }
+  line("GPU driver", machine.simulated ? "simulated GPU"
+                                       : fmt::format("CUDA {}.{}", machine.driver_version / 1000,
+                                                     machine.driver_version % 1000 / 10));
+  for (const transports::DeviceInfo& device : machine.devices) {
+    constexpr double gib = 1024.0 * 1024 * 1024;
+    line(fmt::format("  GPU {}", device.ordinal),
+         fmt::format("{}  {:.0f} GiB  {}  {}", device.name, static_cast<double>(device.memory_bytes) / gib,
+                     device.pci_bus_id, device.uuid));
+    line("", device.peers.empty() ? "no peer access to other GPUs"
+                                  : fmt::format("peer access to GPU {}", fmt::join(device.peers, ", ")));
+  }
+}
+
+int info() {
+  show_mpi();
+  const transports::MachineInfo machine = transports::survey();
+  show_gpus(machine);
+  show_library(
+      "CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
+      "kernels are recorded if it lies beside the program's CUDA libraries, or PENSTOCK_CUPTI names it");
+  for (const transports::RoadInfo& road : machine.roads) {
+    line(fmt::format("road {}", transports::name_of(road.road)),
+         fmt::format("{}{}{}", road.open ? "open" : "closed", road.why.empty() ? "" : ": ", road.why));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& application, int& exit_code) {
+  CLI::App* const command =
+      application.add_subcommand("info", "Show what this machine offers: MPI, GPUs, libraries, roads");
+  command->callback([&exit_code] { exit_code = info(); });
+}
+
+}  // namespace penstock::cli

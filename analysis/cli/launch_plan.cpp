@@ -1,0 +1,137 @@
+#include "analysis/cli/launch_plan.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "analysis/cli/elf_needs.hpp"
+
+namespace penstock::cli {
+namespace {
+
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
+
+/// Programs that start MPI programs. Preloading into them would only slow down the launcher's own processes.
+bool is_launcher(const std::filesystem::path& program) {
+  constexpr std::array names{"mpiexec", "mpirun", "orterun", "prterun", "prun",
+                             "srun",    "aprun",  "jsrun",   "hydra",   "ibrun"};
+  const std::string name = program.filename().string();
+  const std::string_view first_part = std::string_view(name).substr(0, name.find('.'));  // mpiexec.mpich
+  return std::find(names.begin(), names.end(), first_part) != names.end();
+}
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool names_library(std::string_view preload, std::string_view library) {
+  return preload.find(library) != std::string_view::npos;
+}
+
+/// Which family, saying why if it was not plain.
+std::optional<MpiFamily> choose_family(const RunOptions& options, LaunchPlan& plan) {
+  if (options.family) {
+    return options.family;
+  }
+  if (const auto family = family_of_program(plan.program)) {
+    return family;
+  }
+  if (const auto family = family_of_launcher()) {
+    return family;
+  }
+  plan.notes.push_back(fmt::format(
+      "cannot tell which MPI {} uses, if any: it runs without Penstock (--mpi mpich or openmpi says it)",
+      options.command.front()));
+  return std::nullopt;
+}
+
+}  // namespace
+
+LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& libraries) {
+  LaunchPlan plan;
+  const std::string& name = options.command.front();
+  plan.program = find_program(name);
+  if (plan.program.empty()) {
+    plan.notes.push_back(fmt::format("{}: no such program", name));
+    plan.refusal = exit_not_found;
+    return plan;
+  }
+  std::error_code ignored;
+  if (::access(plan.program.c_str(), X_OK) != 0 || std::filesystem::is_directory(plan.program, ignored)) {
+    plan.notes.push_back(fmt::format("{}: not executable", name));
+    plan.refusal = exit_not_executable;
+    return plan;
+  }
+  if (is_launcher(plan.program)) {
+    plan.notes.push_back(fmt::format(
+        "{0} is a launcher and runs as it is, without Penstock. The right order: {0} -n 4 penstock run ./app",
+        name));
+    return plan;
+  }
+  const std::optional<MpiFamily> family = choose_family(options, plan);
+  if (!family) {
+    return plan;
+  }
+  const std::filesystem::path library = preload_library(libraries, *family);
+  if (!std::filesystem::exists(library, ignored)) {
+    plan.notes.push_back(fmt::format("{} is missing: {} runs without Penstock", library.string(), name));
+    return plan;
+  }
+  const std::string preload = environment("LD_PRELOAD");
+  if (!names_library(preload, library.string())) {
+    plan.environment.emplace_back("LD_PRELOAD",
+                                  preload.empty() ? library.string() : library.string() + ":" + preload);
+  }
+  plan.environment.emplace_back("PENSTOCK_RECORD", options.record ? "1" : "0");
+  if (options.record) {
+    plan.environment.emplace_back("PENSTOCK_OUTPUT", options.output);
+    // NVTX and the CUDA driver each load the library that these name; another tool that was there first stays
+    for (const char* door : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
+      if (environment(door).empty()) {
+        plan.environment.emplace_back(door, library.string());
+      }
+    }
+  }
+  if (!options.road.empty()) {
+    plan.environment.emplace_back("PENSTOCK_ROAD", options.road);
+  }
+  return plan;
+}
+
+std::filesystem::path find_program(const std::string& name) {
+  std::error_code ignored;
+  if (name.find('/') != std::string::npos) {
+    return std::filesystem::exists(name, ignored) ? std::filesystem::path(name) : std::filesystem::path();
+  }
+  const std::string path = environment("PATH");
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::filesystem::path candidate =
+        std::filesystem::path(end == 0 ? "." : rest.substr(0, end)) / name;
+    if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate, ignored)) {
+      return candidate;
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+std::filesystem::path library_folder() {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  const std::filesystem::path in_build = folder / "lib";
+  return std::filesystem::is_directory(in_build, ignored) ? in_build : folder.parent_path() / "lib";
+}
+
+std::filesystem::path preload_library(const std::filesystem::path& folder, MpiFamily family) {
+  return folder / fmt::format("libpenstock_{}.so", name_of(family));
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,40 @@
+// How `penstock run` starts a program: which preload library, which environment. Decides and explains;
+// changes and starts nothing.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/cli/mpi_family.hpp"
+
+namespace penstock::cli {
+
+struct RunOptions {
+  std::string output = "penstock-out";
+  bool record = true;
+  std::string road;                 ///< empty: free choice
+  std::optional<MpiFamily> family;  ///< empty: find out
+  std::vector<std::string> command;
+};
+
+struct LaunchPlan {
+  std::filesystem::path program;                                 ///< to be executed
+  std::vector<std::pair<std::string, std::string>> environment;  ///< to be set
+  std::vector<std::string> notes;                                ///< lines for the user
+  int refusal = 0;  ///< exit code if the program cannot be started (126, 127), else 0
+};
+
+/// `libraries`: where libpenstock_<family>.so are. The command has at least one word.
+[[nodiscard]] LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& libraries);
+
+/// Searches PATH for names without a slash, as a shell does. Empty if there is none.
+[[nodiscard]] std::filesystem::path find_program(const std::string& name);
+
+/// lib/ beside the executable (build folder), or ../lib (installed).
+[[nodiscard]] std::filesystem::path library_folder();
+[[nodiscard]] std::filesystem::path preload_library(const std::filesystem::path& folder, MpiFamily family);
+
+}  // namespace penstock::cli

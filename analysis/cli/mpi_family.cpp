@@ -1,0 +1,80 @@
+#include "analysis/cli/mpi_family.hpp"
+
+#include <cstdlib>
+#include <deque>
+#include <set>
+
+#include "analysis/cli/elf_needs.hpp"
+
+namespace penstock::cli {
+
+const char* name_of(MpiFamily family) noexcept {
+  return family == MpiFamily::mpich ? "mpich" : "openmpi";
+}
+
+std::optional<MpiFamily> family_named(std::string_view name) noexcept {
+  for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
+    if (name == name_of(family)) {
+      return family;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MpiFamily> family_of_library(std::string_view library) noexcept {
+  const auto is_version_of = [library](std::string_view name) {
+    return library == name || (library.starts_with(name) && library.substr(name.size()).starts_with('.'));
+  };
+  // Open MPI's library has borne the number 40 since version 3; 12 is the ABI that MPICH, Intel MPI, MVAPICH
+  // and Cray MPI share
+  for (const char* name :
+       {"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_cxx.so.40"}) {
+    if (is_version_of(name)) {
+      return MpiFamily::openmpi;
+    }
+  }
+  for (const char* name : {"libmpich.so.12", "libmpi.so.12", "libmpichfort.so.12", "libmpichcxx.so.12",
+                           "libmpifort.so.12", "libmpicxx.so.12", "libmpich.so"}) {
+    if (is_version_of(name)) {
+      return MpiFamily::mpich;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MpiFamily> family_of_program(const std::filesystem::path& program) {
+  std::set<std::string> seen;
+  std::deque<std::filesystem::path> to_read{program};
+  for (; !to_read.empty(); to_read.pop_front()) {
+    const std::optional<ElfNeeds> needs = read_needs(to_read.front());
+    if (!needs) {
+      continue;
+    }
+    for (const std::string& library : needs->libraries) {
+      if (const auto family = family_of_library(library)) {
+        return family;
+      }
+    }
+    for (const std::string& library : needs->libraries) {
+      if (!seen.insert(library).second) {
+        continue;
+      }
+      if (std::filesystem::path found = find_library(library, needs->run_paths); !found.empty()) {
+        to_read.push_back(std::move(found));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<MpiFamily> family_of_launcher() noexcept {
+  if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) {
+    return MpiFamily::openmpi;
+  }
+  if (std::getenv("PMI_RANK") != nullptr) {
+    return MpiFamily::mpich;
+  }
+  return std::nullopt;
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,82 @@
+// penstock run: starts a program under Penstock. Becomes the program, so that the launcher sees no process
+// between.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/cli/commands.hpp"
+#include "analysis/cli/launch_plan.hpp"
+
+namespace penstock::cli {
+namespace {
+
+constexpr int exit_not_executable = 126;
+
+/// The program and its arguments, without the "--" that may stand before them.
+std::vector<std::string> program_in(std::vector<std::string> rest) {
+  if (!rest.empty() && rest.front() == "--") {
+    rest.erase(rest.begin());
+  } else if (!rest.empty() && rest.front().starts_with('-')) {
+    throw CLI::ExtrasError("run", {rest.front()});
+  }
+  if (rest.empty()) {
+    throw CLI::RequiredError("a program");
+  }
+  return rest;
+}
+
+int run(RunOptions options) {
+  const LaunchPlan plan = plan_launch(options, library_folder());
+  for (const std::string& note : plan.notes) {
+    fmt::print(stderr, "penstock: {}\n", note);
+  }
+  if (plan.refusal != 0) {
+    return plan.refusal;
+  }
+  for (const auto& [name, value] : plan.environment) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  std::vector<char*> arguments;
+  for (std::string& each : options.command) {
+    arguments.push_back(each.data());
+  }
+  arguments.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execvp(plan.program.c_str(), arguments.data());
+  fmt::print(stderr, "penstock: {}: {}\n", options.command.front(), std::strerror(errno));
+  return exit_not_executable;
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& application, int& exit_code) {
+  auto options = std::make_shared<RunOptions>();
+  auto family = std::make_shared<std::string>();
+  auto no_record = std::make_shared<bool>(false);
+  CLI::App* const command = application.add_subcommand(
+      "run", "Start a program under Penstock, after the launcher: mpiexec -n 4 penstock run ./app");
+  command->add_option("-o,--output", options->output, "Directory of the recording")->capture_default_str();
+  command->add_flag("--no-record", *no_record, "Move GPU buffers, record nothing");
+  command->add_option("--road", options->road, "Take this road for all GPU buffers where it can carry them")
+      ->check(CLI::IsMember({"local", "peer", "staged"}));
+  command
+      ->add_option("--mpi", *family, "The program's MPI, where the program does not tell (scripts, Python)")
+      ->check(CLI::IsMember({"mpich", "openmpi"}));
+  command->prefix_command();  // the first word that is no option of ours is the program, the rest is its own
+  command->footer("program [arguments …]: what to start");
+  command->callback([=, &exit_code] {
+    options->record = !*no_record;
+    options->family = family_named(*family);
+    options->command = program_in(command->remaining());
+    exit_code = run(std::move(*options));
+  });
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,34 @@
+// What analysis says when a recording is not as it should be: a flaw names the file and the byte. A flaw that
+// leaves the rest usable becomes a warning in the report; one that does not is thrown as the TraceError.
+// Knows nothing of what is read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace penstock::analysis {
+
+struct Flaw {
+  std::filesystem::path file;
+  std::optional<std::uint64_t> offset_bytes;  ///< into the file; none when it concerns the file as a whole
+  std::string what;
+};
+
+/// "penstock-out/rank-3.penstock: at byte 4096: …"
+[[nodiscard]] std::string describe(const Flaw& flaw);
+
+/// The one exception of analysis: nothing can be read from here.
+class TraceError : public std::runtime_error {
+ public:
+  explicit TraceError(Flaw flaw) : std::runtime_error(describe(flaw)), flaw_(std::move(flaw)) {}
+  [[nodiscard]] const Flaw& flaw() const noexcept { return flaw_; }
+
+ private:
+  Flaw flaw_;
+};
+
+}  // namespace penstock::analysis

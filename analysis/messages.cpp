@@ -1,0 +1,207 @@
+#include "analysis/messages.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::uint32_t world_local_id = 1;
+constexpr std::uint32_t self_local_id = 2;
+
+/// When the rank could first serve a message that is being waited for elsewhere: at once in a blocking call,
+/// else when it came back into MPI.
+std::uint64_t noticed_ns(const RankTrace& rank, const Half& half) {
+  const trace::MessageHalf& record = half.record;
+  if (record.blocking != 0) {
+    return record.post_ns;
+  }
+  std::uint64_t noticed_ns = record.complete_ns;
+  if (const std::uint32_t call = rank.call_at(half.lane, record.complete_ns); call != RankTrace::no_call) {
+    noticed_ns = rank.calls[call].record.begin_ns;
+  }
+  if (record.direction == trace::Direction::receive && record.matched_ns != 0) {
+    noticed_ns = std::min(noticed_ns, record.matched_ns);
+  }
+  return std::max(noticed_ns, record.post_ns);
+}
+
+}  // namespace
+
+bool flows_from_root(std::string_view mpi_function) noexcept {
+  return mpi_function.find("cast") != std::string_view::npos ||
+         (mpi_function.find("catter") != std::string_view::npos &&
+          mpi_function.find("educe") == std::string_view::npos);
+}
+
+std::size_t MessageIndex::HashCollectiveId::operator()(const CollectiveId& id) const noexcept {
+  std::uint64_t mixed =
+      (id.communicator ^ (std::uint64_t{id.ordinal} << 32) ^ id.ordinal) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(mixed ^ (mixed >> 29));
+}
+
+std::uint32_t MessageIndex::host_of(const RankTrace& rank) const {
+  return hosts_.at(rank.header.host_name);
+}
+
+void MessageIndex::add(const RankTrace& rank) {
+  const std::uint32_t host =
+      hosts_.try_emplace(rank.header.host_name, static_cast<std::uint32_t>(hosts_.size())).first->second;
+  first_half_of_rank_.push_back(halves_.size());
+  for (const Half& half : rank.halves) {
+    const trace::MessageHalf& record = half.record;
+    const auto index = static_cast<std::uint32_t>(halves_.size());
+    halves_.push_back({record.post_ns, record.complete_ns, noticed_ns(rank, half), record.key,
+                       rank.header.world_rank, host, record.buffer, record.direction});
+    if (record.key != 0) {
+      continue;
+    }
+    if (const std::uint64_t communicator = rank.global_communicator(record.communicator); communicator != 0) {
+      const bool is_send = record.direction == trace::Direction::send;
+      without_key_.push_back({communicator, is_send ? rank.header.world_rank : record.peer,
+                              is_send ? record.peer : rank.header.world_rank, record.tag, index});
+    }
+  }
+  for (const Transfer& each : rank.transfers) {
+    if (each.record.key != 0) {
+      transfers_.push_back({each.record.key, each.record.begin_ns, each.record.end_ns, host,
+                            each.record.pack_ns, each.record.wait_ns, each.record.road});
+    }
+  }
+  add_collectives(rank, host);
+}
+
+void MessageIndex::add_collectives(const RankTrace& rank, std::uint32_t host) {
+  std::unordered_map<std::uint32_t, std::int32_t> sizes{{world_local_id, rank.header.world_size}};
+  for (const trace::Communicator& each : rank.communicators) {
+    sizes[each.local_id] = each.size;
+  }
+  for (const Call& call : rank.calls) {
+    const trace::MpiCall& record = call.record;
+    // MPI_COMM_SELF may bear the same id on all ranks and has nobody to wait for
+    if (record.collective_ordinal == 0 || record.communicator == self_local_id) {
+      continue;
+    }
+    const std::uint64_t communicator = rank.global_communicator(record.communicator);
+    if (communicator == 0) {
+      continue;
+    }
+    Arrivals& arrivals = collectives_[{communicator, record.collective_ordinal}];
+    if (arrivals.seen == 0) {
+      arrivals.host = host;
+      arrivals.expected = sizes[record.communicator];
+    }
+    ++arrivals.seen;
+    arrivals.one_host = arrivals.one_host && arrivals.host == host;
+    if (record.begin_ns >= arrivals.last_ns) {
+      arrivals.last_ns = record.begin_ns;
+      arrivals.last_rank = rank.header.world_rank;
+    }
+    if (record.peer == rank.header.world_rank) {
+      arrivals.root_ns = record.begin_ns;
+    }
+  }
+}
+
+void MessageIndex::join() {
+  partner_.resize(halves_.size());
+  std::iota(partner_.begin(), partner_.end(), 0u);
+  join_by_key();
+  join_by_order();
+  std::stable_sort(transfers_.begin(), transfers_.end(),
+                   [](const TransferFacts& left, const TransferFacts& right) {
+                     return std::tie(left.key, left.begin_ns) < std::tie(right.key, right.begin_ns);
+                   });
+  for (std::uint32_t i = 0; i < partner_.size(); ++i) {
+    unmatched_ += partner_[i] == i ? 1 : 0;
+  }
+}
+
+void MessageIndex::pair_up(std::uint32_t send, std::uint32_t receive) {
+  partner_[send] = receive;
+  partner_[receive] = send;
+}
+
+void MessageIndex::join_by_key() {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < halves_.size(); ++i) {
+    if (halves_[i].key != 0) {
+      order.push_back(i);
+    }
+  }
+  std::sort(order.begin(), order.end(), [this](std::uint32_t left, std::uint32_t right) {
+    return std::tie(halves_[left].key, halves_[left].direction) <
+           std::tie(halves_[right].key, halves_[right].direction);
+  });
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const HalfFacts& first = halves_[order[i]];
+    const HalfFacts& second = halves_[order[i + 1]];
+    const bool is_one_message = first.key == second.key && first.direction == trace::Direction::send &&
+                                second.direction == trace::Direction::receive;
+    if (is_one_message) {
+      pair_up(order[i], order[i + 1]);
+      ++i;
+    }
+  }
+}
+
+/// MPI keeps the order of messages that are equal in communicator, source, destination and tag.
+void MessageIndex::join_by_order() {
+  const auto group = [](const Ordered& each) {
+    return std::tie(each.communicator, each.source, each.destination, each.tag);
+  };
+  std::stable_sort(without_key_.begin(), without_key_.end(), [&](const Ordered& left, const Ordered& right) {
+    const HalfFacts& a = halves_[left.half];
+    const HalfFacts& b = halves_[right.half];
+    return std::tuple_cat(group(left), std::tie(a.direction, a.post_ns)) <
+           std::tuple_cat(group(right), std::tie(b.direction, b.post_ns));
+  });
+  for (std::size_t begin = 0; begin < without_key_.size();) {
+    std::size_t end = begin;
+    std::size_t receives = begin;  // sends sort before receives
+    for (; end < without_key_.size() && group(without_key_[end]) == group(without_key_[begin]); ++end) {
+      receives += halves_[without_key_[end].half].direction == trace::Direction::send ? 1 : 0;
+    }
+    for (std::size_t send = begin, receive = receives; send < receives && receive < end; ++send, ++receive) {
+      pair_up(without_key_[send].half, without_key_[receive].half);
+    }
+    begin = end;
+  }
+  without_key_ = {};
+}
+
+const HalfFacts* MessageIndex::partner_of(const RankTrace& rank, std::size_t position,
+                                          std::size_t half) const noexcept {
+  const std::size_t index = first_half_of_rank_[position] + half;
+  if (index >= halves_.size() || partner_[index] == index) {
+    return nullptr;
+  }
+  const HalfFacts& own = halves_[index];
+  const trace::MessageHalf& record = rank.halves[half].record;
+  const bool is_recognised = own.rank == rank.header.world_rank && own.post_ns == record.post_ns &&
+                             own.direction == record.direction && own.key == record.key;
+  return is_recognised ? &halves_[partner_[index]] : nullptr;
+}
+
+std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) const noexcept {
+  if (key == 0) {
+    return {};
+  }
+  const auto range = std::equal_range(
+      transfers_.begin(), transfers_.end(), TransferFacts{key},
+      [](const TransferFacts& left, const TransferFacts& right) { return left.key < right.key; });
+  return {range.first, range.second};
+}
+
+const Arrivals* MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const noexcept {
+  if (call.collective_ordinal == 0 || call.communicator == self_local_id) {
+    return nullptr;
+  }
+  const auto found =
+      collectives_.find({rank.global_communicator(call.communicator), call.collective_ordinal});
+  return found == collectives_.end() ? nullptr : &found->second;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,109 @@
+// Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
+// the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
+//
+// Memory: about 100 bytes a message and 48 a collective call, of the whole job; nothing else of a rank is
+// kept.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/rank_trace.hpp"
+
+namespace penstock::analysis {
+
+/// What the other side of a message needs to know of a half. Unit: ns of its host's clock.
+struct HalfFacts {
+  std::uint64_t post_ns = 0;
+  std::uint64_t complete_ns = 0;
+  std::uint64_t noticed_ns = 0;  ///< earliest time when the rank was in MPI and could serve the message
+  std::uint64_t key = 0;
+  std::int32_t rank = -1;
+  std::uint32_t host = 0;  ///< ranks of one host share a clock
+  trace::BufferKind buffer = trace::BufferKind::unknown;
+  trace::Direction direction = trace::Direction::send;
+};
+
+/// A device payload's movement, as either side recorded it.
+struct TransferFacts {
+  std::uint64_t key = 0;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint32_t host = 0;
+  std::uint32_t pack_ns = 0;
+  std::uint32_t wait_ns = 0;
+  trace::Road road = trace::Road::none;
+};
+
+/// Who came when to the n-th collective call of a communicator.
+struct Arrivals {
+  std::uint64_t last_ns = 0;
+  std::uint64_t root_ns = 0;  ///< when the root came; 0 if there is no root or it was not seen
+  std::int32_t last_rank = -1;
+  std::int32_t seen = 0;
+  std::int32_t expected = 0;
+  std::uint32_t host = 0;
+  bool one_host = true;
+};
+
+class MessageIndex {
+ public:
+  /// Ranks are added in any order, each once; positions (see partner_of) count from 0 in this order.
+  void add(const RankTrace& rank);
+  /// After the last add().
+  void join();
+
+  /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; null if it is not there. (A
+  /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
+  [[nodiscard]] const HalfFacts* partner_of(const RankTrace& rank, std::size_t position,
+                                            std::size_t half) const noexcept;
+  [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
+  /// Null for what is no collective call, or one of a communicator that is not known.
+  [[nodiscard]] const Arrivals* arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const noexcept;
+  [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
+
+  [[nodiscard]] std::size_t rank_count() const noexcept { return first_half_of_rank_.size(); }
+  [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
+  [[nodiscard]] std::uint64_t unmatched_halves() const noexcept { return unmatched_; }
+
+ private:
+  /// What halves without a key are matched by, in order of post time.
+  struct Ordered {
+    std::uint64_t communicator;
+    std::int32_t source;
+    std::int32_t destination;
+    std::int32_t tag;
+    std::uint32_t half;
+  };
+  struct CollectiveId {
+    std::uint64_t communicator;
+    std::uint32_t ordinal;
+    friend bool operator==(const CollectiveId&, const CollectiveId&) = default;
+  };
+  struct HashCollectiveId {
+    std::size_t operator()(const CollectiveId& id) const noexcept;
+  };
+
+  void add_collectives(const RankTrace& rank, std::uint32_t host);
+  void join_by_key();
+  void join_by_order();
+  void pair_up(std::uint32_t send, std::uint32_t receive);
+
+  std::unordered_map<std::string, std::uint32_t> hosts_;
+  std::vector<std::size_t> first_half_of_rank_;
+  std::vector<HalfFacts> halves_;
+  std::vector<std::uint32_t> partner_;  ///< of each half; its own index when there is none
+  std::vector<Ordered> without_key_;
+  std::vector<TransferFacts> transfers_;
+  std::unordered_map<CollectiveId, Arrivals, HashCollectiveId> collectives_;
+  std::uint64_t unmatched_ = 0;
+};
+
+/// Operations by which data flows from one root (Bcast, Scatter): the others wait for the root alone.
+[[nodiscard]] bool flows_from_root(std::string_view mpi_function) noexcept;
+
+}  // namespace penstock::analysis

@@ -1,0 +1,242 @@
+#include "analysis/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::array<std::uint64_t, 5> size_limits_bytes{1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
+
+std::uint64_t size_limit_of(std::uint64_t bytes) {
+  const auto limit = std::lower_bound(size_limits_bytes.begin(), size_limits_bytes.end(), bytes);
+  return limit == size_limits_bytes.end() ? 0 : *limit;
+}
+
+void add_once(std::vector<std::string>& list, const char* item) {
+  if (item[0] != '\0' && std::find(list.begin(), list.end(), item) == list.end()) {
+    list.emplace_back(item);
+  }
+}
+
+std::uint64_t sum_of(const TimeByCause& times) {
+  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+}
+
+/// The mapping that holds an address. A program has a few dozen.
+const trace::Module* module_at(const RankTrace& rank, std::uint64_t address) {
+  const auto found = std::find_if(
+      rank.modules.begin(), rank.modules.end(),
+      [address](const trace::Module& each) { return each.begin <= address && address < each.end; });
+  return found == rank.modules.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool used_gpu(const RankTrace& rank) noexcept {
+  return rank.has(trace::feature::gpu_used) || !rank.kernels.empty() || !rank.copies.empty();
+}
+
+Metrics::Metrics(const MessageIndex& index, MeasureChoice choice) : index_(index) {
+  report_.measure = choice.measure;
+  report_.why_not_exposed = std::move(choice.why_not);
+  report_.one_clock = index.host_count() <= 1;
+  report_.unmatched_halves = index.unmatched_halves();
+}
+
+std::uint32_t Metrics::intern(const std::string& text) {
+  const auto [found, is_new] = string_ids_.try_emplace(text, static_cast<std::uint32_t>(strings_.size()));
+  if (is_new) {
+    strings_.push_back(text);
+  }
+  return found->second;
+}
+
+void Metrics::add(const RankTrace& rank, std::size_t position) {
+  sites_of_rank_.clear();
+  const Timeline timeline = make_timeline(rank);
+  RankFigures figures;
+  figures.rank = rank.header.world_rank;
+  figures.host = rank.header.host_name;
+  figures.finished = rank.finished;
+  figures.used_gpu = used_gpu(rank);
+  figures.kernels_known = rank.has(trace::feature::kernels) && figures.used_gpu;
+  figures.total_ns = rank.end_ns - rank.begin_ns;
+  figures.kernels_ns = timeline.kernels.measure_ns();
+  figures.host_ns = timeline.host.measure_ns();
+  figures.in_flight_ns = timeline.in_flight.measure_ns();
+  figures.communication_ns = timeline.communication.measure_ns();
+  figures.exposed_ns = timeline.exposed.measure_ns();
+  figures.hidden_ns = intersect(timeline.communication, timeline.kernels).measure_ns();
+  figures.upper_bound_ns = figures.communication_ns - figures.hidden_ns;
+  std::vector<Interval> synchronisations;
+  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
+    if (each.own == 0) {
+      synchronisations.push_back({each.begin_ns, each.end_ns});
+    }
+  }
+  figures.cuda_synchronisation_ns =
+      IntervalSet::union_of(std::move(synchronisations)).measure_within_ns(rank.begin_ns, rank.end_ns);
+  figures.records = rank.record_count;
+  figures.dropped_records = rank.header.dropped_records;
+  figures.dropped_gpu_records = rank.header.dropped_gpu_records;
+  figures.own_cost_ns = rank.header.own_cost_ns;
+  if (figures.kernels_known && rank.header.clock_error_ns != trace::clock_error_unknown) {
+    figures.clock_error_ns = rank.header.clock_error_ns;
+  }
+
+  figures.is_counted = report_.measure == Measure::communication_time || figures.kernels_known;
+  if (figures.is_counted) {
+    ++report_.counted_ranks;
+    report_.total_ns += figures.total_ns;
+    add_causes(rank, position, timeline, figures);
+    const bool is_exposed = report_.measure == Measure::exposed_communication;
+    add_phases(rank, is_exposed ? timeline.exposed : timeline.host);
+  }
+  add_calls(rank);
+  add_roads(rank, position);
+  add_job(rank);
+  report_.ranks.push_back(std::move(figures));
+}
+
+void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
+                         RankFigures& figures) {
+  const IntervalSet nothing;
+  const IntervalSet& hidden_by =
+      report_.measure == Measure::exposed_communication ? timeline.kernels : nothing;
+  CauseFinder finder(rank, position, index_);
+  for (const HostSegment& segment : timeline.host_segments) {
+    const trace::MpiCall& call = rank.calls[segment.call].record;
+    const std::uint32_t site = site_of(rank, call);
+    for (const CauseSpan& span : finder.explain(segment.call)) {
+      const std::uint64_t begin_ns = std::max(span.begin_ns, segment.begin_ns);
+      const std::uint64_t end_ns = std::min(span.end_ns, segment.end_ns);
+      if (begin_ns >= end_ns) {
+        continue;
+      }
+      const std::uint64_t counted_ns = end_ns - begin_ns - hidden_by.measure_within_ns(begin_ns, end_ns);
+      if (counted_ns == 0) {
+        continue;
+      }
+      const std::uint32_t communicator =
+          span.counterpart.communicator != 0 ? span.counterpart.communicator : call.communicator;
+      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
+      figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
+    }
+  }
+  figures.counted_ns = sum_of(figures.by_cause);
+  report_.counted_ns += figures.counted_ns;
+  for (std::size_t i = 0; i < cause_count; ++i) {
+    report_.by_cause[i] += figures.by_cause[i];
+  }
+}
+
+std::uint32_t Metrics::site_of(const RankTrace& rank, const trace::MpiCall& call) {
+  const auto [known, is_new_to_rank] = sites_of_rank_.try_emplace({call.call_site, call.function}, 0u);
+  if (!is_new_to_rank) {
+    return known->second;
+  }
+  Site site{intern(""), intern(rank.strings.at(call.function)), call.call_site, call.call_site};
+  if (const trace::Module* module = module_at(rank, call.call_site); module != nullptr) {
+    site.module = intern(rank.strings.at(module->path));
+    site.address = call.call_site - module->load_bias;
+    site.offset = call.call_site - module->begin + module->file_offset;
+  }
+  const auto [found, is_new] = site_ids_.try_emplace(site, static_cast<std::uint32_t>(sites_.size()));
+  if (is_new) {
+    sites_.push_back(site);
+    traffic_of_site_.emplace_back();
+  }
+  known->second = found->second;
+  return found->second;
+}
+
+void Metrics::add_calls(const RankTrace& rank) {
+  for (const Call& call : rank.calls) {
+    if (communicates(call.record)) {
+      Traffic& traffic = traffic_of_site_[site_of(rank, call.record)];
+      traffic.calls += call.record.repeats;
+      traffic.bytes += call.record.bytes;
+    }
+  }
+}
+
+void Metrics::add_phases(const RankTrace& rank, const IntervalSet& counted) {
+  std::map<std::uint32_t, std::vector<Interval>> by_name;
+  for (const trace::Range& each : rank.ranges) {
+    by_name[each.name].push_back(
+        {std::max(each.begin_ns, rank.begin_ns), std::min(each.end_ns, rank.end_ns)});
+  }
+  for (auto& [name, intervals] : by_name) {
+    auto& [total_ns, counted_ns] = phases_[rank.strings.at(name)];
+    const IntervalSet phase = IntervalSet::union_of(std::move(intervals));
+    total_ns += phase.measure_ns();
+    for (const Interval& each : phase.intervals()) {
+      counted_ns += counted.measure_within_ns(each.begin_ns, each.end_ns);
+    }
+  }
+}
+
+void Metrics::add_roads(const RankTrace& rank, std::size_t position) {
+  for (const Transfer& transfer : rank.transfers) {
+    const trace::Transfer& each = transfer.record;
+    add_road({each.source, each.destination, size_limit_of(each.bytes), each.road,
+              intern(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
+             each.bytes, each.end_ns - each.begin_ns);
+  }
+  // messages without a transfer went by the MPI library's own road; the receiver's half stands for them
+  for (std::size_t i = 0; i < rank.halves.size(); ++i) {
+    const trace::MessageHalf& half = rank.halves[i].record;
+    if (half.direction != trace::Direction::receive || !index_.transfers_of(half.key).empty()) {
+      continue;
+    }
+    const HalfFacts* sender = index_.partner_of(rank, position, i);
+    const RoadClass road_class{sender != nullptr ? sender->buffer : trace::BufferKind::unknown, half.buffer,
+                               size_limit_of(half.bytes), trace::Road::mpi, intern("")};
+    std::uint64_t took_ns = 0;
+    if (sender != nullptr && sender->host == index_.host_of(rank) && half.blocking != 0) {
+      const std::uint64_t start_ns = std::max(sender->post_ns, half.post_ns);
+      took_ns = half.complete_ns > start_ns ? half.complete_ns - start_ns : 0;
+    }
+    add_road(road_class, half.bytes, took_ns);
+  }
+}
+
+void Metrics::add_road(const RoadClass& road_class, std::uint64_t bytes, std::uint64_t took_ns) {
+  RoadSums& sums = roads_[road_class];
+  ++sums.messages;
+  sums.bytes += bytes;
+  if (took_ns != 0 && bytes != 0) {
+    sums.speeds_gbps.push_back(static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns)));
+  }
+}
+
+void Metrics::add_job(const RankTrace& rank) {
+  report_.simulated_gpu = report_.simulated_gpu || rank.has(trace::feature::simulated);
+  report_.world_size = rank.header.world_size;
+  if (report_.program.empty()) {
+    report_.program = rank.header.program;
+    report_.mpi_version = rank.header.mpi_version;
+    report_.began_realtime_ns = rank.header.begin_ns + rank.header.realtime_offset_ns;
+  }
+  add_once(report_.hosts, rank.header.host_name);
+  add_once(report_.devices, rank.header.device_name);
+  for (const trace::Communicator& each : rank.communicators) {
+    communicators_.try_emplace(each.global_id,
+                               each.name == trace::no_string ? std::string{} : rank.strings.at(each.name),
+                               each.size);
+  }
+  std::vector<std::string> said;
+  for (const trace::Notice& each : rank.notices) {
+    add_once(said, rank.strings.at(each.text).c_str());
+  }
+  for (std::string& text : said) {
+    NoticeFigures& notice =
+        notices_.try_emplace(text, NoticeFigures{text, 0, rank.header.world_rank}).first->second;
+    ++notice.ranks;
+  }
+  report_.flaws.insert(report_.flaws.end(), rank.flaws.begin(), rank.flaws.end());
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,113 @@
+// Adds up what timelines and causes say of each rank into a report: by cause, call site, peer, communicator,
+// function, phase and road. Knows no files and no text.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/causes.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/rank_trace.hpp"
+#include "analysis/report.hpp"
+#include "analysis/timeline.hpp"
+
+namespace penstock::analysis {
+
+/// Whether a report can speak of exposed communication, decided once all ranks are known.
+struct MeasureChoice {
+  Measure measure = Measure::exposed_communication;
+  std::string why_not;
+};
+
+/// Thread: one at a time. Memory: by the number of distinct call sites, peers and message classes.
+class Metrics {
+ public:
+  Metrics(const MessageIndex& index, MeasureChoice choice);
+  /// `position`: of the rank in the index.
+  void add(const RankTrace& rank, std::size_t position);
+  /// The sums, with call sites named. To be called once.
+  [[nodiscard]] Report finish();
+
+ private:
+  /// What a second of waiting is told apart by. All breakdowns are sums over these.
+  struct Fact {
+    std::uint32_t site;
+    Cause cause;
+    std::int32_t peer;
+    std::uint64_t communicator;
+    auto operator<=>(const Fact&) const = default;
+  };
+  struct Site {
+    std::uint32_t module;    ///< string
+    std::uint32_t function;  ///< string
+    std::uint64_t address;   ///< relative to the module
+    std::uint64_t offset;    ///< in the module's file
+    auto operator<=>(const Site&) const = default;
+  };
+  struct CallKey {
+    std::uint64_t address;
+    std::uint32_t function;  ///< string of the rank
+    friend bool operator==(const CallKey&, const CallKey&) = default;
+  };
+  struct HashCallKey {
+    std::size_t operator()(const CallKey& key) const noexcept {
+      return static_cast<std::size_t>((key.address ^ key.function) * 0x9e3779b97f4a7c15u >> 16);
+    }
+  };
+  struct Traffic {
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct RoadClass {
+    trace::BufferKind source;
+    trace::BufferKind destination;
+    std::uint64_t size_limit_bytes;
+    trace::Road road;
+    std::uint32_t reason;  ///< string
+    auto operator<=>(const RoadClass&) const = default;
+  };
+  struct RoadSums {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::vector<float> speeds_gbps;
+  };
+
+  [[nodiscard]] std::uint32_t intern(const std::string& text);
+  [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
+  void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
+                  RankFigures& figures);
+  void add_calls(const RankTrace& rank);
+  void add_phases(const RankTrace& rank, const IntervalSet& counted);
+  void add_roads(const RankTrace& rank, std::size_t position);
+  void add_road(const RoadClass& road_class, std::uint64_t bytes, std::uint64_t took_ns);
+  void add_job(const RankTrace& rank);
+  void finish_breakdowns();
+  void finish_call_sites(
+      const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
+      const std::vector<TimeByCause>& by_site);
+  void finish_roads();
+
+  const MessageIndex& index_;
+  Report report_;
+  std::vector<std::string> strings_;
+  std::unordered_map<std::string, std::uint32_t> string_ids_;
+  std::map<Site, std::uint32_t> site_ids_;
+  std::vector<Site> sites_;
+  std::unordered_map<CallKey, std::uint32_t, HashCallKey> sites_of_rank_;  ///< of the rank being added
+  std::vector<Traffic> traffic_of_site_;
+  std::map<Fact, std::uint64_t> facts_;
+  std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
+      communicators_;                                                      ///< name and size by global id
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
+  std::map<RoadClass, RoadSums> roads_;
+  std::map<std::string, NoticeFigures> notices_;
+};
+
+[[nodiscard]] bool used_gpu(const RankTrace& rank) noexcept;
+
+}  // namespace penstock::analysis

@@ -1,0 +1,178 @@
+// The second half of Metrics: from sums by fact to the breakdowns of the report.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/call_sites.hpp"
+#include "analysis/metrics.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+template <typename Figures>
+void sort_by_time(std::vector<Figures>& list) {
+  std::stable_sort(list.begin(), list.end(), [](const Figures& left, const Figures& right) {
+    return left.counted_ns > right.counted_ns;
+  });
+}
+
+template <typename Figures>
+void charge(Figures& figures, Cause cause, std::uint64_t time_ns) {
+  figures.counted_ns += time_ns;
+  figures.by_cause[static_cast<std::size_t>(cause)] += time_ns;
+}
+
+std::optional<double> median_of(std::vector<float>& values) {
+  if (values.empty()) {
+    return std::nullopt;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Report Metrics::finish() {
+  finish_breakdowns();
+  finish_roads();
+  for (auto& [name, times] : phases_) {
+    report_.phases.push_back({name, times.first, times.second});
+  }
+  sort_by_time(report_.phases);
+  for (auto& [text, notice] : notices_) {
+    report_.notices.push_back(std::move(notice));
+  }
+  std::sort(report_.ranks.begin(), report_.ranks.end(),
+            [](const RankFigures& left, const RankFigures& right) { return left.rank < right.rank; });
+  return std::move(report_);
+}
+
+void Metrics::finish_breakdowns() {
+  std::map<std::int32_t, PeerFigures> peers;
+  std::map<std::uint64_t, CommunicatorFigures> communicators;
+  std::map<std::uint32_t, FunctionFigures> functions;
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
+  std::vector<TimeByCause> by_site(sites_.size());
+  for (const auto& [fact, time_ns] : facts_) {
+    charge(peers[fact.peer], fact.cause, time_ns);
+    charge(communicators[fact.communicator], fact.cause, time_ns);
+    charge(functions[sites_[fact.site].function], fact.cause, time_ns);
+    by_site[fact.site][static_cast<std::size_t>(fact.cause)] += time_ns;
+    by_site_and_peer[{fact.site, fact.peer}] += time_ns;
+  }
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    FunctionFigures& function = functions[sites_[i].function];
+    function.calls += traffic_of_site_[i].calls;
+    function.bytes += traffic_of_site_[i].bytes;
+  }
+  for (auto& [rank, figures] : peers) {
+    figures.rank = rank;
+    report_.peers.push_back(std::move(figures));
+  }
+  for (auto& [global_id, figures] : communicators) {
+    figures.global_id = global_id;
+    if (const auto known = communicators_.find(global_id); known != communicators_.end()) {
+      std::tie(figures.name, figures.size) = known->second;
+    }
+    report_.communicators.push_back(std::move(figures));
+  }
+  for (auto& [name, figures] : functions) {
+    figures.mpi_function = strings_[name];
+    report_.functions.push_back(std::move(figures));
+  }
+  sort_by_time(report_.peers);
+  sort_by_time(report_.communicators);
+  sort_by_time(report_.functions);
+  finish_call_sites(by_site_and_peer, by_site);
+}
+
+/// Sites that read alike (two calls on a line, the same line inlined twice) are one for the reader.
+void Metrics::finish_call_sites(
+    const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
+    const std::vector<TimeByCause>& by_site) {
+  CallSites names;
+  std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
+  std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
+  for (std::uint32_t i = 0; i < sites_.size(); ++i) {
+    const Site& site = sites_[i];
+    const std::string& module = strings_[site.module];
+    SourcePlace place = names.name(module, site.address);
+    const std::uint64_t told_apart_by_offset = place.line == 0 ? site.offset : 0;
+    CallSiteFigures& figures = merged[{module, strings_[site.function], place.function + '\n' + place.file,
+                                       place.line, told_apart_by_offset}];
+    figures.function = std::move(place.function);
+    figures.file = std::move(place.file);
+    figures.line = place.line;
+    figures.module = module;
+    figures.module_offset = site.offset;
+    figures.mpi_function = strings_[site.function];
+    figures.calls += traffic_of_site_[i].calls;
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+      charge(figures, static_cast<Cause>(cause), by_site[i][cause]);
+    }
+    const auto end = by_site_and_peer.lower_bound({i + 1, std::numeric_limits<std::int32_t>::min()});
+    for (auto each = by_site_and_peer.lower_bound({i, std::numeric_limits<std::int32_t>::min()}); each != end;
+         ++each) {
+      by_peer[&figures][each->first.second] += each->second;
+    }
+  }
+  for (auto& [key, figures] : merged) {
+    for (const auto& [peer, time_ns] : by_peer[&figures]) {
+      if (time_ns * 2 > figures.counted_ns) {
+        figures.main_counterpart = peer;
+      }
+    }
+    report_.call_sites.push_back(std::move(figures));
+  }
+  sort_by_time(report_.call_sites);
+}
+
+void Metrics::finish_roads() {
+  for (auto& [road_class, sums] : roads_) {
+    report_.roads.push_back({road_class.source, road_class.destination, road_class.size_limit_bytes,
+                             road_class.road, strings_[road_class.reason], sums.messages, sums.bytes,
+                             median_of(sums.speeds_gbps)});
+  }
+  std::stable_sort(
+      report_.roads.begin(), report_.roads.end(),
+      [](const RoadFigures& left, const RoadFigures& right) { return left.bytes > right.bytes; });
+}
+
+const char* name_of(trace::BufferKind kind) noexcept {
+  switch (kind) {
+    case trace::BufferKind::pageable:
+      return "pageable";
+    case trace::BufferKind::pinned:
+      return "pinned";
+    case trace::BufferKind::device:
+      return "device";
+    case trace::BufferKind::async_pool:
+      return "async pool";
+    case trace::BufferKind::virtual_memory:
+      return "virtual memory";
+    case trace::BufferKind::managed:
+      return "managed";
+    case trace::BufferKind::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+const char* name_of(trace::Road road) noexcept {
+  switch (road) {
+    case trace::Road::mpi:
+      return "mpi";
+    case trace::Road::local:
+      return "local";
+    case trace::Road::peer:
+      return "peer";
+    case trace::Road::staged:
+      return "staged";
+    case trace::Road::none:
+      break;
+  }
+  return "none";
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,132 @@
+#include "analysis/rank_trace.hpp"
+
+#include <algorithm>
+
+#include "analysis/trace_reader.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// Sorts records into their places.
+struct Collector {
+  RankTrace& rank;
+  std::unordered_map<std::uint64_t, std::uint32_t> lanes;
+  std::uint64_t last_ns = 0;
+
+  std::uint32_t lane_of(const trace::BlockHeader& block) {
+    return lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+  }
+  template <typename Record>
+  void timed(std::vector<Laned<Record>>& list, const Record& record, std::uint64_t end_ns,
+             const trace::BlockHeader& block) {
+    ++rank.record_count;
+    last_ns = std::max(last_ns, end_ns);
+    list.push_back({record, lane_of(block)});
+  }
+  template <typename Record>
+  void timed(std::vector<Record>& list, const Record& record) {
+    ++rank.record_count;
+    last_ns = std::max(last_ns, record.end_ns);
+    list.push_back(record);
+  }
+
+  void operator()(const trace::Text& record, const trace::BlockHeader&) { rank.strings.append(record); }
+  void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
+  void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
+    rank.communicators.push_back(record);
+  }
+  void operator()(const trace::MpiCall& record, const trace::BlockHeader& block) {
+    timed(rank.calls, record, record.end_ns, block);
+  }
+  void operator()(const trace::MessageHalf& record, const trace::BlockHeader& block) {
+    timed(rank.halves, record, record.complete_ns, block);
+  }
+  void operator()(const trace::Transfer& record, const trace::BlockHeader& block) {
+    timed(rank.transfers, record, record.end_ns, block);
+  }
+  void operator()(const trace::DeviceActivity& record, const trace::BlockHeader&) {
+    timed(record.kind == trace::RecordKind::kernel ? rank.kernels : rank.copies, record);
+  }
+  void operator()(const trace::Range& record, const trace::BlockHeader&) { timed(rank.ranges, record); }
+  void operator()(const trace::CudaSynchronisation& record, const trace::BlockHeader&) {
+    timed(rank.synchronisations, record);
+  }
+  void operator()(const trace::Notice& record, const trace::BlockHeader&) { rank.notices.push_back(record); }
+};
+
+bool is_earlier_in_lane(const Call& left, const Call& right) {
+  return left.lane != right.lane ? left.lane < right.lane : left.record.begin_ns < right.record.begin_ns;
+}
+
+}  // namespace
+
+void Strings::append(const trace::Text& piece) {
+  by_id_[piece.id].append(piece.characters, std::min<std::size_t>(piece.bytes, sizeof piece.characters));
+}
+
+const std::string& Strings::at(std::uint32_t id) const {
+  static const std::string unknown = "?";
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? unknown : found->second;
+}
+
+std::uint64_t RankTrace::global_communicator(std::uint32_t local_id) const noexcept {
+  const auto found = global_ids_.find(local_id);
+  return found == global_ids_.end() ? 0 : found->second;
+}
+
+std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) const noexcept {
+  const auto in_lane = [this, time_ns](std::uint32_t which) {
+    const auto [first, last] = calls_of_lane_[which];
+    const auto begin = calls.begin() + first;
+    const auto end = calls.begin() + last;
+    const auto after = std::upper_bound(begin, end, time_ns, [](std::uint64_t time, const Call& call) {
+      return time < call.record.begin_ns;
+    });
+    if (after == begin || (after - 1)->record.end_ns < time_ns) {
+      return no_call;
+    }
+    return static_cast<std::uint32_t>(after - 1 - calls.begin());
+  };
+  if (lane < calls_of_lane_.size()) {
+    if (const std::uint32_t own = in_lane(lane); own != no_call) {
+      return own;
+    }
+  }
+  for (std::uint32_t other = 0; other < calls_of_lane_.size(); ++other) {
+    if (const std::uint32_t found = other == lane ? no_call : in_lane(other); found != no_call) {
+      return found;
+    }
+  }
+  return no_call;
+}
+
+RankTrace load_rank(const std::filesystem::path& file) {
+  TraceReader reader(file);
+  RankTrace rank;
+  rank.file = file;
+  rank.header = reader.header();
+  Collector collector{rank, {}};
+  rank.flaws = reader.for_each(collector);
+
+  rank.begin_ns = rank.header.begin_ns;
+  rank.finished = rank.header.end_ns > rank.header.begin_ns;
+  rank.end_ns = rank.finished ? rank.header.end_ns : std::max(rank.begin_ns, collector.last_ns);
+  for (const trace::Communicator& each : rank.communicators) {
+    rank.global_ids_.try_emplace(each.local_id, each.global_id);
+  }
+  if (!std::is_sorted(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane)) {
+    std::stable_sort(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane);
+  }
+  rank.calls_of_lane_.resize(collector.lanes.size());
+  for (std::uint32_t i = 0; i < rank.calls.size(); ++i) {
+    auto& [first, last] = rank.calls_of_lane_[rank.calls[i].lane];
+    if (last == 0) {
+      first = i;
+    }
+    last = i + 1;
+  }
+  return rank;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,140 @@
+// The result of an analysis as plain data: what the text, the JSON and later views show. Must not know how
+// any of it was computed or is printed. Unit: ns and bytes throughout; sums are exact.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/causes.hpp"
+#include "analysis/flaw.hpp"
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::analysis {
+
+/// What `counted` means all through a report. Absent is not zero: where GPU kernels were not recorded, nobody
+/// knows what was hidden behind them, and the time in communicating calls is shown instead.
+enum class Measure : std::uint8_t { exposed_communication, communication_time };
+
+struct RankFigures {
+  std::int32_t rank = 0;
+  std::string host;
+  bool finished = false;  ///< came to MPI_Finalize
+  bool used_gpu = false;
+  bool kernels_known = false;                 ///< else the figures that need K are not to be shown
+  std::uint64_t total_ns = 0;                 ///< MPI_Init to MPI_Finalize, or to the last record
+  std::uint64_t kernels_ns = 0;               ///< K
+  std::uint64_t host_ns = 0;                  ///< H
+  std::uint64_t in_flight_ns = 0;             ///< R
+  std::uint64_t communication_ns = 0;         ///< C = H ∪ R
+  std::uint64_t exposed_ns = 0;               ///< H \ K
+  std::uint64_t upper_bound_ns = 0;           ///< C \ K
+  std::uint64_t hidden_ns = 0;                ///< C ∩ K
+  std::uint64_t cuda_synchronisation_ns = 0;  ///< host in CUDA synchronisation calls of the application
+  bool is_counted = false;                    ///< this rank is part of the report's sums
+  std::uint64_t counted_ns = 0;               ///< exposed_ns or host_ns, by the report's measure
+  TimeByCause by_cause{};                     ///< sums to counted_ns
+  std::uint64_t records = 0;
+  std::uint64_t dropped_records = 0;
+  std::uint64_t dropped_gpu_records = 0;
+  std::uint64_t own_cost_ns = 0;
+  std::optional<std::uint64_t>
+      clock_error_ns;  ///< of GPU timestamps; none when there is no GPU or it is unknown
+};
+
+/// A place in the source that calls MPI. Empty parts are not known.
+struct CallSiteFigures {
+  std::string function;
+  std::string file;
+  int line = 0;
+  std::string module;  ///< path of the executable or library
+  std::uint64_t module_offset = 0;
+  std::string mpi_function;
+  std::uint64_t calls = 0;
+  std::uint64_t counted_ns = 0;
+  TimeByCause by_cause{};
+  std::int32_t main_counterpart = -1;  ///< rank at the other end of most of its time; -1 none stands out
+};
+
+struct PeerFigures {
+  std::int32_t rank = -1;  ///< -1: nobody in particular
+  std::uint64_t counted_ns = 0;
+  TimeByCause by_cause{};
+};
+
+struct CommunicatorFigures {
+  std::uint64_t global_id = 0;  ///< 0: calls without a communicator that could be told
+  std::string name;
+  std::int32_t size = 0;
+  std::uint64_t counted_ns = 0;
+  TimeByCause by_cause{};
+};
+
+struct FunctionFigures {
+  std::string mpi_function;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t counted_ns = 0;
+  TimeByCause by_cause{};
+};
+
+/// An NVTX range by name. Nested phases each count what lies in them.
+struct PhaseFigures {
+  std::string name;
+  std::uint64_t total_ns = 0;  ///< sum over ranks of the time in it
+  std::uint64_t counted_ns = 0;
+};
+
+/// A class of messages, the road that they took and why.
+struct RoadFigures {
+  trace::BufferKind source = trace::BufferKind::unknown;
+  trace::BufferKind destination = trace::BufferKind::unknown;
+  std::uint64_t size_limit_bytes = 0;  ///< messages of the class are no larger; 0: larger than all limits
+  trace::Road road = trace::Road::none;
+  std::string reason;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::optional<double> median_gbps;  ///< GB/s reached; none where it cannot be told
+};
+
+struct NoticeFigures {
+  std::string text;
+  std::uint64_t ranks = 0;
+  std::int32_t first_rank = 0;
+};
+
+struct Report {
+  std::string program;
+  std::string mpi_version;
+  std::vector<std::string> hosts;
+  std::vector<std::string> devices;
+  std::int32_t world_size = 0;
+  std::uint64_t began_realtime_ns = 0;
+  bool simulated_gpu = false;
+
+  Measure measure = Measure::exposed_communication;
+  std::string why_not_exposed;  ///< empty for exposed_communication
+  std::uint64_t counted_ranks = 0;
+  std::uint64_t total_ns = 0;    ///< of the counted ranks
+  std::uint64_t counted_ns = 0;  ///< likewise; every breakdown but by phase sums to it
+  TimeByCause by_cause{};
+  bool one_clock = true;  ///< else waits between hosts could not be explained
+  std::uint64_t unmatched_halves = 0;
+
+  // each sorted by counted_ns, largest first
+  std::vector<CallSiteFigures> call_sites;
+  std::vector<PeerFigures> peers;
+  std::vector<CommunicatorFigures> communicators;
+  std::vector<FunctionFigures> functions;
+  std::vector<PhaseFigures> phases;
+  std::vector<RoadFigures> roads;  ///< by bytes
+  std::vector<RankFigures> ranks;  ///< by rank
+  std::vector<NoticeFigures> notices;
+  std::vector<Flaw> flaws;
+};
+
+[[nodiscard]] const char* name_of(trace::BufferKind kind) noexcept;
+[[nodiscard]] const char* name_of(trace::Road road) noexcept;
+
+}  // namespace penstock::analysis

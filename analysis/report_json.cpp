@@ -1,0 +1,162 @@
+#include "analysis/report_json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace penstock::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(std::uint64_t time_ns) {
+  return static_cast<double>(time_ns) * 1e-9;
+}
+
+Json seconds_by_cause(const TimeByCause& times) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < cause_count; ++i) {
+    object[std::string(identifier_of(static_cast<Cause>(i)))] = seconds(times[i]);
+  }
+  return object;
+}
+
+/// A figure that needs the GPU's kernels: null where they were not recorded.
+Json if_known(const RankFigures& rank, std::uint64_t time_ns) {
+  return rank.kernels_known ? Json(seconds(time_ns)) : Json(nullptr);
+}
+
+Json of(const RankFigures& rank) {
+  Json json{{"rank", rank.rank},
+            {"host", rank.host},
+            {"finished", rank.finished},
+            {"used_gpu", rank.used_gpu},
+            {"kernels_recorded", rank.kernels_known},
+            {"total_s", seconds(rank.total_ns)},
+            {"kernels_s", if_known(rank, rank.kernels_ns)},
+            {"host_in_mpi_s", seconds(rank.host_ns)},
+            {"in_flight_s", seconds(rank.in_flight_ns)},
+            {"communication_s", seconds(rank.communication_ns)},
+            {"exposed_s", if_known(rank, rank.exposed_ns)},
+            {"exposed_upper_bound_s", if_known(rank, rank.upper_bound_ns)},
+            {"hidden_s", if_known(rank, rank.hidden_ns)}};
+  const bool has_overlap = rank.kernels_known && rank.communication_ns != 0;
+  json["overlap"] =
+      has_overlap ? Json(static_cast<double>(rank.hidden_ns) / static_cast<double>(rank.communication_ns))
+                  : Json(nullptr);
+  json["cuda_synchronisation_s"] = if_known(rank, rank.cuda_synchronisation_ns);
+  json["counted"] = rank.is_counted;
+  json["counted_s"] = rank.is_counted ? Json(seconds(rank.counted_ns)) : Json(nullptr);
+  json["by_cause_s"] = rank.is_counted ? seconds_by_cause(rank.by_cause) : Json(nullptr);
+  json["records"] = rank.records;
+  json["dropped_records"] = rank.dropped_records;
+  json["dropped_gpu_records"] = rank.dropped_gpu_records;
+  json["tool_cost_s"] = seconds(rank.own_cost_ns);
+  json["gpu_clock_error_s"] = rank.clock_error_ns ? Json(seconds(*rank.clock_error_ns)) : Json(nullptr);
+  return json;
+}
+
+Json of(const CallSiteFigures& site) {
+  return {{"function", site.function},
+          {"file", site.file},
+          {"line", site.line},
+          {"module", site.module},
+          {"module_offset", site.module_offset},
+          {"mpi_function", site.mpi_function},
+          {"calls", site.calls},
+          {"counted_s", seconds(site.counted_ns)},
+          {"by_cause_s", seconds_by_cause(site.by_cause)},
+          {"main_counterpart_rank", site.main_counterpart < 0 ? Json(nullptr) : Json(site.main_counterpart)}};
+}
+
+Json of(const PeerFigures& peer) {
+  return {{"rank", peer.rank < 0 ? Json(nullptr) : Json(peer.rank)},
+          {"counted_s", seconds(peer.counted_ns)},
+          {"by_cause_s", seconds_by_cause(peer.by_cause)}};
+}
+
+Json of(const CommunicatorFigures& communicator) {
+  return {{"id", fmt::format("{:016x}", communicator.global_id)},  // as text: JSON numbers lose 64-bit ids
+          {"name", communicator.name},
+          {"size", communicator.size},
+          {"counted_s", seconds(communicator.counted_ns)},
+          {"by_cause_s", seconds_by_cause(communicator.by_cause)}};
+}
+
+Json of(const FunctionFigures& function) {
+  return {{"mpi_function", function.mpi_function},
+          {"calls", function.calls},
+          {"bytes", function.bytes},
+          {"counted_s", seconds(function.counted_ns)},
+          {"by_cause_s", seconds_by_cause(function.by_cause)}};
+}
+
+Json of(const PhaseFigures& phase) {
+  return {
+      {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
+}
+
+Json of(const RoadFigures& road) {
+  return {{"source", name_of(road.source)},
+          {"destination", name_of(road.destination)},
+          {"size_limit_bytes", road.size_limit_bytes == 0 ? Json(nullptr) : Json(road.size_limit_bytes)},
+          {"road", name_of(road.road)},
+          {"reason", road.reason},
+          {"messages", road.messages},
+          {"bytes", road.bytes},
+          {"median_gb_per_s", road.median_gbps ? Json(*road.median_gbps) : Json(nullptr)}};
+}
+
+Json of(const NoticeFigures& notice) {
+  return {{"text", notice.text}, {"ranks", notice.ranks}, {"first_rank", notice.first_rank}};
+}
+
+Json of(const Flaw& flaw) {
+  return {{"file", flaw.file.string()},
+          {"offset_bytes", flaw.offset_bytes ? Json(*flaw.offset_bytes) : Json(nullptr)},
+          {"what", flaw.what}};
+}
+
+template <typename Figures>
+Json list_of(const std::vector<Figures>& figures) {
+  Json list = Json::array();
+  for (const Figures& each : figures) {
+    list.push_back(of(each));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  const bool is_exposed = report.measure == Measure::exposed_communication;
+  Json json{{"schema", "penstock-report-1"},
+            {"job",
+             {{"program", report.program},
+              {"mpi", report.mpi_version},
+              {"ranks", report.world_size},
+              {"hosts", report.hosts},
+              {"gpus", report.devices},
+              {"simulated_gpu", report.simulated_gpu},
+              {"began_unix_s", seconds(report.began_realtime_ns)},
+              {"one_clock", report.one_clock}}},
+            {"measure", is_exposed ? "exposed_communication" : "communication_time"}};
+  json["why_not_exposed"] = is_exposed ? Json(nullptr) : Json(report.why_not_exposed);
+  json["counted"] = {{"ranks", report.counted_ranks},
+                     {"total_s", seconds(report.total_ns)},
+                     {"counted_s", seconds(report.counted_ns)},
+                     {"by_cause_s", seconds_by_cause(report.by_cause)},
+                     {"unmatched_message_halves", report.unmatched_halves}};
+  json["ranks"] = list_of(report.ranks);
+  json["call_sites"] = list_of(report.call_sites);
+  json["peers"] = list_of(report.peers);
+  json["communicators"] = list_of(report.communicators);
+  json["mpi_functions"] = list_of(report.functions);
+  json["phases"] = list_of(report.phases);
+  json["roads"] = list_of(report.roads);
+  json["notices"] = list_of(report.notices);
+  json["flaws"] = list_of(report.flaws);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,425 @@
+#include "analysis/report_text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <iterator>
+#include <string_view>
+
+#include "analysis/text_table.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::size_t screen_columns = 100;
+constexpr std::size_t few_ranks = 8;
+
+/// One unit for all times of a report, so that columns compare at a glance.
+class TimeUnit {
+ public:
+  explicit TimeUnit(double typical_ns) {
+    if (typical_ns < 1e6) {
+      *this = TimeUnit(1e3, "µs");
+    } else if (typical_ns < 1e9) {
+      *this = TimeUnit(1e6, "ms");
+    }
+  }
+  [[nodiscard]] const char* name() const { return name_; }
+  [[nodiscard]] std::string number(double time_ns) const { return fmt::format("{:.3f}", time_ns / ns_); }
+  [[nodiscard]] std::string with_unit(double time_ns) const { return number(time_ns) + " " + name_; }
+
+ private:
+  TimeUnit(double ns, const char* name) : ns_(ns), name_(name) {}
+  double ns_ = 1e9;
+  const char* name_ = "s";
+};
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string percent(double share) {
+  const double value = share * 100;
+  return value < 0.05 && value > 0 ? "<0.1 %" : fmt::format("{:.1f} %", value);
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) {
+    value /= 1024;
+  }
+  const bool is_whole = value == std::floor(value) || value >= 100;
+  return fmt::format("{:.{}f} {}", value, is_whole ? 0 : 1, units[unit]);
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) {
+    digits.insert(i - 3, ",");
+  }
+  return digits;
+}
+
+/// Eighths of a block, so that small shares are seen too.
+std::string bar(double share, std::size_t columns) {
+  constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto units =
+      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * 8 * static_cast<double>(columns)));
+  std::string text;
+  for (std::size_t i = 0; i < units / 8; ++i) {
+    text += "█";
+  }
+  return text + eighths[units % 8];
+}
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.find_last_of('/') + 1));
+}
+
+/// "MPICH Version:  4.0.2\nMPICH Release …" → "MPICH 4.0.2"; "Open MPI v4.1.4, package: …" → "Open MPI
+/// v4.1.4".
+std::string short_version(std::string_view version) {
+  std::string text = printable(version.substr(0, version.find_first_of("\n,")));
+  if (const std::size_t word = text.find("Version:"); word != std::string::npos) {
+    text.erase(word, 8);
+  }
+  std::string single_spaced;
+  std::unique_copy(text.begin(), text.end(), std::back_inserter(single_spaced),
+                   [](char left, char right) { return left == ' ' && right == ' '; });
+  return single_spaced;
+}
+
+/// Function and line of a call site, or as much as is known.
+std::string place_of(const CallSiteFigures& site) {
+  const std::string module = base_name(site.module);
+  const bool is_library = module.find(".so") != std::string::npos;
+  std::string place = site.function;
+  if (site.line != 0) {
+    place += fmt::format("{}{}:{}", place.empty() ? "" : "  ", base_name(site.file), site.line);
+  } else if (!module.empty()) {
+    place = fmt::format("{}{}+0x{:x}", place.empty() ? "" : place + "  ", module, site.module_offset);
+  } else if (site.module_offset != 0) {
+    place = fmt::format("0x{:x}", site.module_offset);
+  } else {
+    place = "unknown";
+  }
+  return printable(is_library && site.line != 0 ? module + ": " + place : place);
+}
+
+Cause main_cause(const TimeByCause& times) {
+  return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
+}
+
+class Writer {
+ public:
+  Writer(const Report& report, const TextOptions& options)
+      : report_(report),
+        options_(options),
+        ranks_(static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1))),
+        unit_(static_cast<double>(report.total_ns) / ranks_),
+        is_exposed_(report.measure == Measure::exposed_communication) {}
+
+  [[nodiscard]] std::string write() {
+    header();
+    verdict();
+    causes();
+    call_sites();
+    ranks();
+    phases();
+    roads();
+    closing();
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view content = "") { (text_ += content) += '\n'; }
+  [[nodiscard]] std::string styled(const char* code, std::string_view content) const {
+    return options_.colours ? fmt::format("\033[{}m{}\033[0m", code, content) : std::string(content);
+  }
+  [[nodiscard]] std::string bold(std::string_view content) const { return styled("1", content); }
+  [[nodiscard]] std::string dim(std::string_view content) const { return styled("2", content); }
+  void table(const TextTable& table) {
+    line();
+    bool is_title = true;
+    for (const std::string& each : table.lines(screen_columns)) {
+      line(is_title ? bold(each) : each);
+      is_title = false;
+    }
+  }
+  /// Says how many rows of a list were not shown.
+  void note_more(std::size_t all) {
+    if (all > options_.top) {
+      line(dim(fmt::format("… and {} more (--top {})", all - options_.top, all)));
+    }
+  }
+  [[nodiscard]] std::string per_rank(std::uint64_t time_ns) const {
+    return unit_.number(static_cast<double>(time_ns) / ranks_);
+  }
+  [[nodiscard]] std::string of_run(std::uint64_t time_ns) const {
+    return percent(share(time_ns, report_.total_ns));
+  }
+
+  void header() {
+    const auto began = static_cast<std::time_t>(report_.began_realtime_ns / 1'000'000'000);
+    std::vector<std::string> facts{
+        fmt::format("{} rank{} on {}", report_.world_size, report_.world_size == 1 ? "" : "s",
+                    report_.hosts.size() == 1 ? printable(report_.hosts.front())
+                                              : fmt::format("{} hosts", report_.hosts.size())),
+        short_version(report_.mpi_version)};
+    if (report_.simulated_gpu) {
+      facts.emplace_back("simulated GPU");
+    } else if (!report_.devices.empty()) {
+      facts.push_back(printable(report_.devices.front()));
+    }
+    facts.push_back(fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(began)));
+    std::erase(facts, std::string());
+    line(bold(shortened("penstock · " + printable(report_.program), screen_columns)));
+    line(dim(shortened(fmt::format("{}", fmt::join(facts, " · ")), screen_columns)));
+    line();
+  }
+
+  void verdict() {
+    const double run_ns = static_cast<double>(report_.total_ns) / ranks_;
+    const double counted_ns = static_cast<double>(report_.counted_ns) / ranks_;
+    std::string text =
+        fmt::format("{} of the run ({} of {} on the average rank) is ", of_run(report_.counted_ns),
+                    unit_.with_unit(counted_ns), unit_.with_unit(run_ns));
+    if (report_.counted_ranks == 0) {
+      text = "No rank could be counted.";
+    } else if (is_exposed_) {
+      text += "exposed communication: the rank is in MPI and its GPU computes nothing.";
+    } else {
+      text += fmt::format("communication time. How much of it is exposed cannot be told: {}.",
+                          printable(report_.why_not_exposed));
+    }
+    if (report_.counted_ns != 0) {
+      const CallSiteFigures& worst = report_.call_sites.front();
+      const std::string who =
+          worst.main_counterpart < 0 ? "" : fmt::format(" (rank {})", worst.main_counterpart);
+      text += fmt::format(" {} of it is {} at {}: {}{}.",
+                          percent(share(worst.counted_ns, report_.counted_ns)), printable(worst.mpi_function),
+                          place_of(worst), name_of(main_cause(worst.by_cause)), who);
+    }
+    for (const std::string& each : wrapped(text, screen_columns)) {
+      line(bold(each));
+    }
+  }
+
+  void causes() {
+    if (report_.counted_ns == 0) {
+      return;
+    }
+    std::vector<Cause> order;
+    for (std::size_t i = 0; i < cause_count; ++i) {
+      if (report_.by_cause[i] != 0) {
+        order.push_back(static_cast<Cause>(i));
+      }
+    }
+    const auto time_of = [this](Cause cause) { return report_.by_cause[static_cast<std::size_t>(cause)]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Cause left, Cause right) { return time_of(left) > time_of(right); });
+    TextTable rows({{is_exposed_ ? "Why exposed" : "Communication time by cause"},
+                    {fmt::format("{}/rank", unit_.name()), Align::right},
+                    {"of run", Align::right},
+                    {""}});
+    for (const Cause cause : order) {
+      rows.add_row({std::string(name_of(cause)), per_rank(time_of(cause)), of_run(time_of(cause)),
+                    bar(share(time_of(cause), report_.counted_ns), 40)});
+    }
+    table(rows);
+  }
+
+  void call_sites() {
+    TextTable rows({{"Where", Align::left, true},
+                    {"MPI function"},
+                    {"calls", Align::right},
+                    {fmt::format("{}/rank", unit_.name()), Align::right},
+                    {"of run", Align::right},
+                    {"mostly"}});
+    std::size_t waiting = 0;
+    for (const CallSiteFigures& site : report_.call_sites) {
+      if (site.counted_ns == 0 || ++waiting > options_.top) {
+        continue;
+      }
+      const Cause cause = main_cause(site.by_cause);
+      const double part = share(site.by_cause[static_cast<std::size_t>(cause)], site.counted_ns);
+      const std::string who =
+          site.main_counterpart < 0 ? "" : fmt::format(", rank {}", site.main_counterpart);
+      rows.add_row({place_of(site), printable(site.mpi_function), count_text(site.calls),
+                    per_rank(site.counted_ns), of_run(site.counted_ns),
+                    fmt::format("{} {:.0f} %{}", name_of(cause), part * 100, who)});
+    }
+    if (waiting != 0) {
+      table(rows);
+      note_more(waiting);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> rank_row(const std::string& title, const RankFigures& rank) const {
+    const auto known = [&](std::uint64_t time_ns) {
+      return rank.kernels_known ? unit_.number(static_cast<double>(time_ns)) : std::string("–");
+    };
+    return {title,
+            unit_.number(static_cast<double>(rank.total_ns)) + (rank.finished ? "" : " †"),
+            known(rank.kernels_ns),
+            unit_.number(static_cast<double>(rank.communication_ns)),
+            known(rank.hidden_ns),
+            rank.kernels_known && rank.communication_ns != 0
+                ? percent(share(rank.hidden_ns, rank.communication_ns))
+                : "–",
+            known(rank.upper_bound_ns),
+            is_exposed_ ? known(rank.exposed_ns) : unit_.number(static_cast<double>(rank.host_ns)),
+            rank.is_counted ? percent(share(rank.counted_ns, rank.total_ns)) : "–"};
+  }
+
+  void ranks() {
+    const bool is_each = report_.ranks.size() <= std::max(few_ranks, options_.top);
+    TextTable rows({{is_each ? "Rank" : "Ranks"},
+                    {"run " + std::string(unit_.name()), Align::right},
+                    {"kernels", Align::right},
+                    {"commun.", Align::right},
+                    {"hidden", Align::right},
+                    {"overlap", Align::right},
+                    {"at most", Align::right},
+                    {is_exposed_ ? "exposed" : "in MPI", Align::right},
+                    {"of run", Align::right}});
+    if (is_each) {
+      for (const RankFigures& rank : report_.ranks) {
+        rows.add_row(rank_row(std::to_string(rank.rank), rank));
+      }
+    } else {
+      std::vector<const RankFigures*> order;
+      for (const RankFigures& rank : report_.ranks) {
+        order.push_back(&rank);
+      }
+      std::stable_sort(order.begin(), order.end(), [](const RankFigures* left, const RankFigures* right) {
+        return left->counted_ns < right->counted_ns;
+      });
+      const auto add = [&](const char* title, const RankFigures* rank) {
+        rows.add_row(rank_row(fmt::format("{} (rank {})", title, rank->rank), *rank));
+      };
+      add("least", order.front());
+      add("median", order[order.size() / 2]);
+      add("most", order.back());
+    }
+    table(rows);
+    if (std::any_of(report_.ranks.begin(), report_.ranks.end(),
+                    [](const RankFigures& rank) { return !rank.finished; })) {
+      line(dim("† never came to MPI_Finalize: until its last record"));
+    }
+  }
+
+  void phases() {
+    if (report_.phases.empty()) {
+      return;
+    }
+    TextTable rows({{"NVTX phase", Align::left, true},
+                    {fmt::format("{}/rank in it", unit_.name()), Align::right},
+                    {is_exposed_ ? "exposed in it" : "in MPI in it", Align::right},
+                    {"of phase", Align::right}});
+    for (std::size_t i = 0; i < std::min(report_.phases.size(), options_.top); ++i) {
+      const PhaseFigures& phase = report_.phases[i];
+      rows.add_row({printable(phase.name), per_rank(phase.total_ns), per_rank(phase.counted_ns),
+                    percent(share(phase.counted_ns, phase.total_ns))});
+    }
+    table(rows);
+    note_more(report_.phases.size());
+  }
+
+  void roads() {
+    if (report_.roads.empty()) {
+      return;
+    }
+    TextTable rows({{"Messages"},
+                    {"size"},
+                    {"count", Align::right},
+                    {"bytes", Align::right},
+                    {"road"},
+                    {"GB/s", Align::right},
+                    {"why this road", Align::left, true}});
+    for (std::size_t i = 0; i < std::min(report_.roads.size(), options_.top); ++i) {
+      const RoadFigures& road = report_.roads[i];
+      const bool is_mpis = road.road == trace::Road::mpi;
+      rows.add_row({fmt::format("{} → {}", name_of(road.source), name_of(road.destination)),
+                    road.size_limit_bytes == 0 ? "larger" : "≤ " + bytes_text(road.size_limit_bytes),
+                    count_text(road.messages), bytes_text(road.bytes), name_of(road.road),
+                    road.median_gbps ? fmt::format("{:.3g}", *road.median_gbps) : "–",
+                    is_mpis ? "the MPI library's own" : printable(road.reason)});
+    }
+    table(rows);
+    note_more(report_.roads.size());
+  }
+
+  void closing() {
+    std::uint64_t records = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t dropped_gpu = 0;
+    std::uint64_t cost_ns = 0;
+    std::uint64_t all_ns = 0;
+    std::uint64_t clock_error_ns = 0;
+    bool is_clock_known = true;
+    for (const RankFigures& rank : report_.ranks) {
+      records += rank.records;
+      dropped += rank.dropped_records;
+      dropped_gpu += rank.dropped_gpu_records;
+      cost_ns += rank.own_cost_ns;
+      all_ns += rank.total_ns;
+      is_clock_known = is_clock_known && (!rank.kernels_known || rank.clock_error_ns);
+      clock_error_ns = std::max(clock_error_ns, rank.clock_error_ns.value_or(0));
+    }
+    std::string text = fmt::format("{} records, {} dropped", count_text(records), count_text(dropped));
+    if (dropped_gpu != 0) {
+      text += fmt::format(", {} GPU records lost (exposed time is then too high)", count_text(dropped_gpu));
+    }
+    text += fmt::format("; recording cost {} of the run", percent(share(cost_ns, all_ns)));
+    if (is_exposed_) {
+      text += is_clock_known
+                  ? fmt::format("; GPU clock error ≤ {:.1f} µs", static_cast<double>(clock_error_ns) * 1e-3)
+                  : "; GPU clock error unknown";
+    }
+    if (!report_.one_clock) {
+      text += "; hosts share no clock, so waits between them are unattributed";
+    }
+    line();
+    for (const std::string& each : wrapped(text + ".", screen_columns)) {
+      line(dim(each));
+    }
+    for (std::size_t i = 0; i < std::min(report_.notices.size(), options_.top); ++i) {
+      const NoticeFigures& notice = report_.notices[i];
+      const std::string who = notice.ranks == 1 ? fmt::format("rank {}", notice.first_rank)
+                                                : fmt::format("{} ranks", notice.ranks);
+      warn(fmt::format("! {}: {}", who, printable(notice.text)));
+    }
+    note_more(report_.notices.size());
+    for (std::size_t i = 0; i < std::min(report_.flaws.size(), options_.top); ++i) {
+      warn("! " + printable(describe(report_.flaws[i])));
+    }
+    note_more(report_.flaws.size());
+  }
+
+  void warn(std::string_view content) {
+    for (const std::string& each : wrapped(content, screen_columns, 2)) {
+      line(styled("33", each));
+    }
+  }
+
+  const Report& report_;
+  const TextOptions& options_;
+  double ranks_;
+  TimeUnit unit_;
+  bool is_exposed_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_text(const Report& report, const TextOptions& options) {
+  return Writer(report, options).write();
+}
+
+}  // namespace penstock::analysis

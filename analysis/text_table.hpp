@@ -1,0 +1,42 @@
+// Columns of text for a terminal: widths by content, one column that gives way when the line would be too
+// long. Knows Unicode's widths only as far as one character is one column.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::analysis {
+
+enum class Align { left, right };
+
+struct Column {
+  std::string title;
+  Align align = Align::left;
+  bool gives_way = false;  ///< shortened with "…" when the table is too wide
+};
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// Lines without line ends, the titles first, none wider than `width`.
+  [[nodiscard]] std::vector<std::string> lines(std::size_t width) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Number of terminal columns of a UTF-8 text.
+[[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
+/// At most `width` columns, the lost end shown as "…".
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
+/// Words of `text` in lines of at most `width` columns; those after the first are indented.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width,
+                                               std::size_t indent = 0);
+/// Without control characters, so that a recording cannot steer a terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace penstock::analysis

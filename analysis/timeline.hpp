@@ -1,0 +1,37 @@
+// What one rank was doing when, as sets of time (DESIGN's K, H, R and C): kernels of the application, the
+// host inside communicating MPI calls, non-blocking operations in flight. Knows no other rank and no cause.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/interval_set.hpp"
+#include "analysis/rank_trace.hpp"
+
+namespace penstock::analysis {
+
+/// A piece of H and the call that it is counted for. Where calls of several threads overlap, the time belongs
+/// to the one that began first, so that no second is counted twice.
+struct HostSegment {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint32_t call;  ///< index in RankTrace::calls
+};
+
+/// All sets lie within the rank's run, between MPI_Init and MPI_Finalize. Unit: ns.
+struct Timeline {
+  IntervalSet kernels;        ///< K: the application's; no copies, no kernels of Penstock or NCCL
+  IntervalSet host;           ///< H
+  IntervalSet in_flight;      ///< R
+  IntervalSet communication;  ///< C = H ∪ R
+  IntervalSet exposed;        ///< H \ K
+  std::vector<HostSegment> host_segments;
+};
+
+[[nodiscard]] Timeline make_timeline(const RankTrace& rank);
+
+/// A call that waits for other ranks or carries bytes. Others (MPI_Comm_rank, MPI_Wtime …) are no
+/// communication.
+[[nodiscard]] bool communicates(const trace::MpiCall& call) noexcept;
+
+}  // namespace penstock::analysis

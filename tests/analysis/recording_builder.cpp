@@ -1,0 +1,235 @@
+#include "tests/analysis/recording_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+namespace penstock::analysis::testing {
+namespace {
+
+template <std::size_t size>
+void set(char (&field)[size], std::string_view text) {
+  std::memset(field, 0, size);
+  text.copy(field, size - 1);
+}
+
+}  // namespace
+
+RecordingBuilder::RecordingBuilder(std::int32_t rank, std::int32_t size) {
+  header_.magic = trace::file_magic;
+  header_.version = trace::format_version;
+  header_.header_bytes = trace::file_header_bytes;
+  header_.record_bytes = trace::record_bytes;
+  header_.block_bytes = trace::block_bytes;
+  header_.world_rank = rank;
+  header_.world_size = size;
+  header_.process_id = 4000 + rank;
+  header_.job_id_low = 11;
+  header_.job_id_high = 12;
+  header_.realtime_offset_ns = 1'700'000'000'000'000'000;
+  header_.features = trace::feature::kernels | trace::feature::ranges | trace::feature::gpu_used;
+  header_.mpi_family = 1;
+  header_.clock_error_ns = 0;
+  set(header_.host_name, "node01");
+  set(header_.program, "./solver --steps 10");
+  set(header_.mpi_version, "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7");
+  set(header_.device_name, "Test GPU");
+  runs(0, 1000);
+
+  trace::Communicator world{};
+  world.global_id = world_id;
+  world.local_id = 1;
+  world.name = text("MPI_COMM_WORLD");
+  world.size = size;
+  world.rank = rank;
+  world.kind = trace::RecordKind::communicator;
+  append(&world);
+}
+
+RecordingBuilder& RecordingBuilder::runs(std::uint64_t begin, std::uint64_t end) {
+  header_.begin_ns = origin_ns + begin;
+  header_.end_ns = origin_ns + end;
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::never_finishes() {
+  header_.end_ns = 0;
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::on_lane(std::uint64_t lane) {
+  lane_ = lane;
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::call(const CallWords& words) {
+  trace::MpiCall record{};
+  record.begin_ns = origin_ns + words.begin;
+  record.end_ns = origin_ns + words.end;
+  record.bytes = words.bytes;
+  record.call_site = words.call_site;
+  record.function = text(words.function);
+  record.communicator = 1;
+  record.peer = words.peer;
+  record.tag = -1;
+  record.collective_ordinal = words.collective_ordinal;
+  record.repeats = 1;
+  record.waits = words.waits;
+  record.kind = trace::RecordKind::mpi_call;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::half(const HalfWords& words) {
+  trace::MessageHalf record{};
+  record.post_ns = origin_ns + words.post;
+  record.complete_ns = origin_ns + words.complete;
+  record.bytes = words.bytes;
+  record.key = words.key;
+  record.matched_ns = words.matched == 0 ? 0 : origin_ns + words.matched;
+  record.peer = words.peer;
+  record.tag = words.tag;
+  record.communicator = 1;
+  record.direction = words.direction;
+  record.buffer = words.buffer;
+  record.blocking = words.blocking ? 1 : 0;
+  record.kind = trace::RecordKind::message_half;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::transfer(const TransferWords& words) {
+  trace::Transfer record{};
+  record.begin_ns = origin_ns + words.begin;
+  record.end_ns = origin_ns + words.end;
+  record.bytes = words.bytes;
+  record.key = words.key;
+  record.reason = text(words.reason);
+  record.wait_ns = words.wait;
+  record.pack_ns = words.pack;
+  record.peer = -1;
+  record.source = trace::BufferKind::device;
+  record.destination = trace::BufferKind::device;
+  record.road = words.road;
+  record.kind = trace::RecordKind::transfer;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::kernel(std::uint64_t begin, std::uint64_t end, std::string_view name,
+                                           bool own) {
+  trace::DeviceActivity record{};
+  record.begin_ns = origin_ns + begin;
+  record.end_ns = origin_ns + end;
+  record.name = text(name);
+  record.own = own ? 1 : 0;
+  record.kind = trace::RecordKind::kernel;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::range(std::string_view name, std::uint64_t begin, std::uint64_t end) {
+  trace::Range record{};
+  record.begin_ns = origin_ns + begin;
+  record.end_ns = origin_ns + end;
+  record.name = text(name);
+  record.kind = trace::RecordKind::range;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::notice(std::string_view words) {
+  trace::Notice record{};
+  record.at_ns = header_.begin_ns;
+  record.text = text(words);
+  record.kind = trace::RecordKind::notice;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::module(std::string_view path, std::uint64_t begin, std::uint64_t end,
+                                           std::uint64_t file_offset, std::uint64_t load_bias) {
+  trace::Module record{};
+  record.begin = begin;
+  record.end = end;
+  record.file_offset = file_offset;
+  record.load_bias = load_bias;
+  record.path = text(path);
+  record.kind = trace::RecordKind::module;
+  return raw(record);
+}
+
+std::uint32_t RecordingBuilder::text(std::string_view words) {
+  if (const auto known = texts_.find(words); known != texts_.end()) {
+    return known->second;
+  }
+  const auto id = static_cast<std::uint32_t>(texts_.size() + 1);
+  texts_.emplace(words, id);
+  do {
+    trace::Text piece{};
+    piece.id = id;
+    piece.bytes = static_cast<std::uint8_t>(words.copy(piece.characters, sizeof piece.characters));
+    words.remove_prefix(piece.bytes);
+    piece.more = words.empty() ? 0 : 1;
+    piece.kind = trace::RecordKind::text;
+    append(&piece);
+  } while (!words.empty());
+  return id;
+}
+
+void RecordingBuilder::append(const void* record) {
+  std::vector<std::byte>& records = records_by_lane_[lane_];
+  const auto* const first = static_cast<const std::byte*>(record);
+  records.insert(records.end(), first, first + trace::record_bytes);
+}
+
+std::vector<std::byte> RecordingBuilder::bytes() const {
+  constexpr std::size_t payload_bytes = trace::block_bytes - trace::record_bytes;
+  std::vector<std::byte> file(trace::file_header_bytes);
+  trace::FileHeader header = header_;
+  header.claimed_blocks = 0;
+  for (const auto& [lane, records] : records_by_lane_) {
+    std::uint64_t ordinal = 0;
+    for (std::size_t done = 0; done < records.size(); done += payload_bytes) {
+      trace::BlockHeader block{};
+      block.lane = lane;
+      block.ordinal = ordinal++;
+      block.thread_id = 100 + lane;
+      block.kind = trace::RecordKind::block;
+      const std::size_t at = file.size();
+      file.resize(at + trace::block_bytes);
+      std::memcpy(file.data() + at, &block, sizeof block);
+      std::memcpy(file.data() + at + sizeof block, records.data() + done,
+                  std::min(payload_bytes, records.size() - done));
+      ++header.claimed_blocks;
+    }
+  }
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+std::filesystem::path RecordingBuilder::write(const std::filesystem::path& directory) const {
+  const std::filesystem::path file = directory / fmt::format("rank-{}.penstock", header_.world_rank);
+  write_bytes(file, bytes());
+  return file;
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "penstock-test-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    throw std::runtime_error("no temporary directory");
+  }
+  path_ = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void write_bytes(const std::filesystem::path& file, const std::vector<std::byte>& bytes) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!out) {
+    throw std::runtime_error("cannot write " + file.string());
+  }
+}
+
+}  // namespace penstock::analysis::testing

@@ -1,0 +1,109 @@
+// Writes recordings as the recorder would, from plain words, so that tests of the analysis know the truth
+// that they ask for. Times in these tests are small numbers of ns from `origin_ns`. Test only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::analysis::testing {
+
+/// Times are counted from here, since a recording's clock never starts at zero.
+inline constexpr std::uint64_t origin_ns = 1'000'000'000'000;
+inline constexpr std::uint64_t world_id = 0xabcdef;
+
+struct CallWords {
+  std::string_view function;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t bytes = 0;
+  std::uint64_t call_site = 0;
+  std::int32_t peer = -1;
+  std::uint32_t collective_ordinal = 0;
+  std::uint8_t waits = 1;
+};
+
+struct HalfWords {
+  trace::Direction direction;
+  std::int32_t peer;
+  std::uint64_t post;
+  std::uint64_t complete;
+  std::uint64_t bytes = 8;
+  std::uint64_t key = 0;
+  bool blocking = true;
+  std::int32_t tag = 0;
+  std::uint64_t matched = 0;
+  trace::BufferKind buffer = trace::BufferKind::pageable;
+};
+
+struct TransferWords {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t bytes;
+  std::uint64_t key = 0;
+  trace::Road road = trace::Road::peer;
+  std::string_view reason = "peer access";
+  std::uint32_t wait = 0;
+  std::uint32_t pack = 0;
+};
+
+/// One rank's file. Records go to lane 0 unless `on_lane` says otherwise.
+class RecordingBuilder {
+ public:
+  RecordingBuilder(std::int32_t rank, std::int32_t size);
+
+  trace::FileHeader& header() { return header_; }
+  RecordingBuilder& runs(std::uint64_t begin, std::uint64_t end);
+  RecordingBuilder& never_finishes();
+  RecordingBuilder& on_lane(std::uint64_t lane);
+  RecordingBuilder& call(const CallWords& words);
+  RecordingBuilder& half(const HalfWords& words);
+  RecordingBuilder& transfer(const TransferWords& words);
+  RecordingBuilder& kernel(std::uint64_t begin, std::uint64_t end, std::string_view name = "stencil",
+                           bool own = false);
+  RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
+  RecordingBuilder& notice(std::string_view text);
+  RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,
+                           std::uint64_t file_offset, std::uint64_t load_bias);
+  template <typename Record>
+  RecordingBuilder& raw(const Record& record) {
+    append(&record);
+    return *this;
+  }
+
+  std::uint32_t text(std::string_view words);
+  [[nodiscard]] std::vector<std::byte> bytes() const;
+  /// Writes `rank-<rank>.penstock` into `directory` and returns its path.
+  std::filesystem::path write(const std::filesystem::path& directory) const;
+
+ private:
+  void append(const void* record);
+
+  trace::FileHeader header_{};
+  std::uint64_t lane_ = 0;
+  std::map<std::uint64_t, std::vector<std::byte>> records_by_lane_;
+  std::map<std::string, std::uint32_t, std::less<>> texts_;
+};
+
+/// A directory that is there while the object lives.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void write_bytes(const std::filesystem::path& file, const std::vector<std::byte>& bytes);
+
+}  // namespace penstock::analysis::testing
