@@ -30,6 +30,7 @@ struct CommunicatorInfo {
   std::vector<int>
       world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
   std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
+  std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
   std::atomic<std::uint32_t> creations{0};    ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking

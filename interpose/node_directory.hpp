@@ -15,12 +15,14 @@
 namespace penstock::interpose {
 
 inline constexpr std::uint32_t directory_rows = 512;  ///< ranks of one job on one node
+inline constexpr std::uint32_t arrival_places = 512;  ///< communicators that are told apart at a time
 
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
   std::atomic<std::int32_t> world_rank;    ///< -1 until known
   std::atomic<std::uint64_t> offers;       ///< envelopes sent to this rank so far
   std::int64_t process_id;
+  std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
 };
 
 /// Thread: any after publish().

@@ -1,0 +1,96 @@
+#include "interpose/collective_arrival.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "interpose/communicators.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "interpose/settings.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// What a rank last noted in a place: half of the communicator's id, and how many collectives it has come to.
+struct Arrival {
+  std::uint32_t communicator;
+  std::uint32_t ordinal;
+
+  [[nodiscard]] static Arrival of(std::uint64_t word) noexcept {
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  }
+  [[nodiscard]] std::uint64_t word() const noexcept { return std::uint64_t{communicator} << 32 | ordinal; }
+};
+
+enum class Seen : std::uint8_t { here, not_yet, unknown };
+
+Seen look_for(const Arrival& wanted, const std::atomic<std::uint64_t>& place) noexcept {
+  const std::uint64_t word = place.load(std::memory_order_acquire);
+  const Arrival noted = Arrival::of(word);
+  if (word != 0 && noted.communicator != wanted.communicator) return Seen::unknown;
+  return word != 0 && static_cast<std::int32_t>(noted.ordinal - wanted.ordinal) >= 0 ? Seen::here
+                                                                                     : Seen::not_yet;
+}
+
+/// World ranks of all who take part; those that are not of this job are negative.
+std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info) {
+  std::vector<int> members = info.world_ranks;
+  if (!info.is_inter) return members;
+  MPI_Group local = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(communicator, &local);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> ranks(static_cast<std::size_t>(info.size));
+  std::vector<int> world_ranks(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(local, info.size, ranks.data(), world, world_ranks.data());
+  PMPI_Group_free(&local);
+  PMPI_Group_free(&world);
+  members.insert(members.end(), world_ranks.begin(), world_ranks.end());
+  return members;
+}
+
+/// Keeps the MPI library's own messages moving: those who have not come may be waiting for one.
+void progress_library() {
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+}
+
+/// Two communicators may share a place. A rank that last noted another one may have passed this collective,
+/// or not have come yet; it is waited for until everything that others need of this rank has been copied
+/// aside.
+void await_others(MPI_Comm communicator, const CommunicatorInfo& info, std::uint64_t place,
+                  const Arrival& wanted) {
+  const std::uint64_t limit_ns = record::now_ns() + 2 * settings().patience_us * 1000;
+  Backoff backoff;
+  for (const int member : members_of(communicator, info)) {
+    const DirectoryRow* const row = member >= 0 ? node_directory().row_of(member) : nullptr;
+    if (row == nullptr) continue;  // on another node: needs nothing of this rank that MPI does not do
+    for (;;) {
+      const Seen seen = look_for(wanted, row->arrivals[place]);
+      if (seen == Seen::here || (seen == Seen::unknown && record::now_ns() > limit_ns)) break;
+      progress();
+      progress_library();
+      backoff.pause();
+    }
+  }
+}
+
+}  // namespace
+
+void arrive(MPI_Comm communicator) {
+  CommunicatorInfo* const info = peek_info(communicator);
+  DirectoryRow* const row = node_directory().own_row();
+  if (info == nullptr || row == nullptr) return;
+  const std::uint64_t place = info->global_id % arrival_places;
+  const Arrival here{static_cast<std::uint32_t>(info->global_id >> 32),
+                     info->arrivals.fetch_add(1, std::memory_order_relaxed) + 1};
+  row->arrivals[place].store(here.word(), std::memory_order_release);
+  if (must_poll()) [[unlikely]]
+    await_others(communicator, *info, place, here);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,105 @@
+// One MPI call whose device buffers are replaced by stand-ins in host memory: the wrapper names the buffers
+// that the call reads, writes or both; the MPI library is handed the stand-ins; what was written is copied
+// back. With host buffers it does nothing, at the price of asking where each pointer lies. Knows no single
+// MPI function.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "interpose/call_scope.hpp"
+#include "interpose/staged_buffer.hpp"
+#include "transports/status.hpp"
+
+namespace penstock::interpose {
+
+/// Whose error handler hears of an error. A value.
+class ErrorTarget {
+ public:
+  [[nodiscard]] static ErrorTarget of(MPI_Comm communicator) noexcept;
+  [[nodiscard]] static ErrorTarget of_file(MPI_File file) noexcept;
+  [[nodiscard]] static ErrorTarget of_window(MPI_Win window) noexcept;
+
+  /// Says on one line that `mpi_call` takes no device buffers, raises MPI_ERR_BUFFER and returns it.
+  int refuse_device_buffer(const char* mpi_call) const;
+  /// Says on one line what failed, raises the error that fits and returns it.
+  int raise_status(const char* mpi_call, const Status& status) const;
+
+ private:
+  enum class Kind : std::uint8_t { communicator, file, window };
+  int raise(int code) const;
+
+  Kind kind_ = Kind::communicator;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_File file_ = MPI_FILE_NULL;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+/// Does the buffer need staging? `region` is asked for only if MPI_BOTTOM makes the addresses absolute.
+[[nodiscard]] bool lies_on_device(const void* buffer) noexcept;
+[[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
+[[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
+
+/// Owns the stand-ins until finish(). Errors: kept in status() until run, none thrown.
+class StagedCall {
+ public:
+  StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
+      : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
+
+  /// Each replaces `buffer` by the address of its stand-in if it lies on a device. `region` returns the
+  /// Region that the call reads or writes, and is not called for host buffers.
+  template <typename Pointer, typename Reads>
+  void read(Pointer& buffer, Reads region) {
+    use(buffer, region, [] { return Region(); });
+  }
+  template <typename Pointer, typename Writes>
+  void write(Pointer& buffer, Writes region) {
+    use(
+        buffer, [] { return Region(); }, region);
+  }
+  template <typename Pointer, typename Reads, typename Writes>
+  void use(Pointer& buffer, Reads reads, Writes writes);
+
+  /// Whether the call's last written buffer is a stand-in; then it may be told what really was written.
+  void set_written(const void* stand_in, const Region& written);
+
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+  [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
+
+  /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
+  [[nodiscard]] Status write_back() const noexcept;
+  int raise(const Status& status) const { return errors_.raise_status(mpi_call_, status); }
+  /// After the MPI library has returned `code`: copies back on success; returns the code of the call.
+  int finish(int code) const;
+
+ private:
+  void stage(const void*& buffer, const Region& read, const Region& written);
+
+  CallScope* scope_;  ///< valid during the call only
+  const char* mpi_call_;
+  ErrorTarget errors_;
+  Status status_;
+  std::vector<StagedBuffer> buffers_;
+};
+
+template <typename Pointer, typename Reads, typename Writes>
+void StagedCall::use(Pointer& buffer, Reads reads, Writes writes) {
+  const bool absolute = may_be_absolute(buffer);
+  if (!absolute && !lies_on_device(buffer)) [[likely]]
+    return;
+  try {
+    const Region read = reads();
+    const Region written = writes();
+    if (absolute && !reaches_device(read) && !reaches_device(written)) return;
+    const void* replaced = buffer;
+    stage(replaced, read, written);
+    buffer = const_cast<Pointer>(static_cast<const void*>(replaced));
+  } catch (const std::bad_alloc&) {
+    status_ = {Code::out_of_memory, "staging"};
+  }
+}
+
+}  // namespace penstock::interpose
