@@ -1,0 +1,68 @@
+#include "activity.hpp"
+
+#include <ctime>
+
+#include <atomic>
+
+#include "context.hpp"
+
+namespace simulated_gpu {
+namespace {
+
+std::atomic<const SimulatedGpuObserver*> observer{nullptr};
+std::atomic<std::uint32_t> last_correlation{0};
+
+void place(SimulatedGpuActivity& activity, Context& context, unsigned stream) {
+  activity.correlation = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
+  activity.device = static_cast<std::uint32_t>(context.device().ordinal);
+  activity.context = context.id();
+  activity.context_handle = context.handle();
+  activity.stream = stream;
+}
+
+}  // namespace
+
+std::uint64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+WorkPoint submit_observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work) {
+  const SimulatedGpuObserver* watching = observer.load(std::memory_order_acquire);
+  if (watching == nullptr) return stream.submit(std::move(work));
+  place(activity, stream.context(), stream.id());
+  watching->issued(activity.correlation);
+  return stream.submit([watching, activity, work = std::move(work)]() mutable {
+    activity.start_ns = watching->now_ns();
+    work();
+    activity.end_ns = watching->now_ns();
+    watching->finished(&activity);
+  });
+}
+
+WaitActivity::WaitActivity(SimulatedGpuWait wait, Context& context, unsigned stream)
+    : observer_(observer.load(std::memory_order_acquire)) {
+  if (observer_ == nullptr) return;
+  activity_.kind = SIMULATED_GPU_WAIT;
+  activity_.wait = wait;
+  place(activity_, context, stream);
+  observer_->issued(activity_.correlation);
+  activity_.start_ns = observer_->now_ns();
+}
+
+WaitActivity::~WaitActivity() {
+  if (observer_ == nullptr) return;
+  activity_.end_ns = observer_->now_ns();
+  observer_->finished(&activity_);
+}
+
+}  // namespace simulated_gpu
+
+void simulated_gpu_observe(const SimulatedGpuObserver* watching) {
+  simulated_gpu::observer = watching;
+}
+
+void simulated_gpu_drain() {
+  for (const auto& context : simulated_gpu::all_contexts()) context->synchronise();
+}

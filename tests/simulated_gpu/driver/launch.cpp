@@ -1,0 +1,68 @@
+// Launches: copies a kernel's arguments, translates the device addresses in them, and queues it on its
+// stream.
+#include <dlfcn.h>
+
+#include <cstring>
+#include <vector>
+
+#include "activity.hpp"
+#include "call.hpp"
+#include "kernel.hpp"
+#include "memory.hpp"
+
+namespace simulated_gpu {
+namespace {
+
+constexpr std::uint32_t most_threads_per_block = 1024;
+
+/// Arguments as the kernel gets them. Every aligned word that holds an address of memory which the device can
+/// reach is replaced by the address where that memory is mapped; others stay, and fault when they are used.
+std::vector<std::uint64_t> translated(const SimulatedGpuLaunch& launch, Context& context) {
+  constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+  std::vector<std::uint64_t> words((launch.argument_bytes + word_bytes - 1) / word_bytes + 1);
+  std::memcpy(words.data(), launch.arguments, launch.argument_bytes);
+  const AddressSpace& space = AddressSpace::instance();
+  for (std::size_t i = 0; i < launch.argument_bytes / word_bytes; ++i) {
+    if (!space.contains(words[i])) continue;
+    const AllocationRef allocation = find_allocation(words[i]);
+    // a pointer one past the end belongs to no allocation, but may still be compared with
+    const bool reachable = allocation == nullptr || context.reaches(*allocation->device);
+    if (reachable) words[i] = reinterpret_cast<std::uint64_t>(AddressSpace::mapped(words[i]));
+  }
+  return words;
+}
+
+const char* name_of(const void* function) {
+  Dl_info info{};
+  return dladdr(function, &info) != 0 && info.dli_sname != nullptr && info.dli_saddr == function
+             ? info.dli_sname
+             : "(kernel without a dynamic symbol)";
+}
+
+std::uint64_t volume(const std::uint32_t (&extent)[3]) {
+  return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+
+}  // namespace
+}  // namespace simulated_gpu
+
+using namespace simulated_gpu;
+
+CUresult simulated_gpu_launch(const SimulatedGpuLaunch* launch, CUstream handle) {
+  return driver_call(__func__, [&] {
+    require(volume(launch->grid) > 0 && volume(launch->block) > 0 &&
+                volume(launch->block) <= most_threads_per_block,
+            CUDA_ERROR_INVALID_VALUE);
+    const auto stream = stream_of(handle);
+    SimulatedGpuActivity activity{};
+    activity.kind = SIMULATED_GPU_KERNEL;
+    activity.name = name_of(launch->function);
+    std::memcpy(activity.grid, launch->grid, sizeof activity.grid);
+    std::memcpy(activity.block, launch->block, sizeof activity.block);
+    submit_observed(*stream, activity,
+                    [kernel = *launch, arguments = translated(*launch, stream->context())] {
+                      run_kernel(kernel, arguments.data());
+                    });
+    return CUDA_SUCCESS;
+  });
+}

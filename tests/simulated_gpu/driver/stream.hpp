@@ -1,0 +1,50 @@
+// A stream: a work queue of a context, with the default-stream rules. Work of the legacy stream waits for all
+// work queued before in the context's blocking streams, and theirs for the legacy stream's.
+#pragma once
+
+#include <cuda.h>
+
+#include <functional>
+#include <memory>
+
+#include "work_queue.hpp"
+
+namespace simulated_gpu {
+
+class Context;
+
+enum class StreamKind { legacy, blocking, non_blocking };
+
+class Stream {
+ public:
+  Stream(Context& context, StreamKind kind, int priority);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Queues work under the default-stream rules.
+  WorkPoint submit(std::function<void()> work, std::vector<WorkPoint> after = {});
+  /// The end of all that the stream now stands for (the legacy stream: of the blocking streams too).
+  [[nodiscard]] std::vector<WorkPoint> last();
+
+  [[nodiscard]] Context& context() const noexcept { return context_; }
+  [[nodiscard]] StreamKind kind() const noexcept { return kind_; }
+  [[nodiscard]] unsigned id() const noexcept { return id_; }
+  [[nodiscard]] int priority() const noexcept { return priority_; }
+
+ private:
+  friend class Context;
+  std::vector<WorkPoint> default_stream_rules();
+
+  Context& context_;
+  StreamKind kind_;
+  int priority_;
+  unsigned id_;
+  std::shared_ptr<WorkQueue> queue_;
+};
+
+/// The stream behind a handle: null and CU_STREAM_LEGACY are the current context's legacy stream,
+/// CU_STREAM_PER_THREAD the calling thread's own. Fails with CUDA_ERROR_INVALID_CONTEXT or _HANDLE.
+[[nodiscard]] std::shared_ptr<Stream> stream_of(CUstream handle);
+
+}  // namespace simulated_gpu
