@@ -1,0 +1,82 @@
+// What recording costs the thread that records. Run it by hand: recorder_benchmark [--benchmark_filter=…]
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "interpose/record/recorder.hpp"
+
+namespace {
+
+using namespace penstock;
+
+void is_on_while_off(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(record::is_on());
+}
+
+void now(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(record::now_ns());
+}
+
+void write(benchmark::State& state) {
+  trace::MpiCall call{};
+  call.kind = trace::RecordKind::mpi_call;
+  for (auto _ : state) {
+    ++call.begin_ns;
+    record::write(call);
+  }
+}
+
+/// What a recorded MPI call adds: two readings of the clock and a record.
+void event(benchmark::State& state) {
+  for (auto _ : state) {
+    trace::MpiCall call{};
+    call.begin_ns = record::now_ns();
+    call.kind = trace::RecordKind::mpi_call;
+    call.end_ns = record::now_ns();
+    record::write(call);
+  }
+}
+
+void intern_a_known_string(benchmark::State& state) {
+  const std::string name(static_cast<std::size_t>(state.range(0)), 'x');
+  for (auto _ : state) benchmark::DoNotOptimize(record::intern(name));
+}
+
+void own_work_without_cupti(benchmark::State& state) {
+  for (auto _ : state) const record::OwnWork own;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  benchmark::Initialize(&count, arguments);
+  // As many iterations as the recording holds: what is dropped costs less.
+  constexpr std::uint64_t limit_bytes = std::uint64_t{4} << 30;
+  constexpr benchmark::IterationCount written = 10'000'000;
+  std::string folder = (std::filesystem::temp_directory_path() / "penstock-benchmark-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return EXIT_FAILURE;
+
+  benchmark::RegisterBenchmark("is_on while off", is_on_while_off);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::ClearRegisteredBenchmarks();
+
+  record::Identity identity;
+  identity.directory = folder;
+  identity.limit_bytes = limit_bytes;
+  identity.with_gpu_activity = false;
+  if (!record::begin(identity)) return EXIT_FAILURE;
+  benchmark::RegisterBenchmark("now_ns", now);
+  benchmark::RegisterBenchmark("write", write)->Iterations(written);
+  benchmark::RegisterBenchmark("event", event)->Iterations(written);
+  benchmark::RegisterBenchmark("event, 2 threads", event)->Iterations(written / 2)->Threads(2);
+  benchmark::RegisterBenchmark("intern a known string", intern_a_known_string)->Arg(16)->Arg(128);
+  benchmark::RegisterBenchmark("OwnWork without CUPTI", own_work_without_cupti);
+  benchmark::RunSpecifiedBenchmarks();
+  record::end();
+  std::filesystem::remove_all(folder);
+  return EXIT_SUCCESS;
+}

@@ -1,0 +1,133 @@
+// The collector's parts, each by itself: the join of own work, the clock's bounds, the buffers.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "interpose/record/activity_buffers.hpp"
+#include "interpose/record/gpu_clock_bounds.hpp"
+#include "interpose/record/own_work_index.hpp"
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::record {
+namespace {
+
+TEST(OwnWorkIndex, marks_all_activities_of_a_call_and_no_others) {
+  OwnWorkIndex index;
+  std::array<std::uint8_t, 4> marks{};
+  index.remember(7, &marks[0]);
+  index.remember(8, &marks[1]);
+  index.remember(7, &marks[2]);
+  index.remember(7 + OwnWorkIndex::activities, &marks[3]);  // the same chain, another call
+  index.call_is_own(7);
+  EXPECT_EQ(marks, (std::array<std::uint8_t, 4>{1, 0, 1, 0}));
+  EXPECT_TRUE(index.is_own(7));
+  EXPECT_FALSE(index.is_own(8));
+  EXPECT_FALSE(index.is_own(7 + OwnWorkIndex::calls));
+}
+
+TEST(OwnWorkIndex, forgets_activities_that_are_too_old_and_marks_nothing_wrong) {
+  OwnWorkIndex index;
+  std::vector<std::uint8_t> marks(OwnWorkIndex::activities + 10);
+  for (std::size_t i = 0; i < marks.size(); ++i) index.remember(1, &marks[i]);
+  index.call_is_own(1);
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    ASSERT_EQ(marks[i], i >= marks.size() - OwnWorkIndex::activities ? 1 : 0) << i;
+  }
+}
+
+TEST(OwnWorkIndex, stays_right_while_ids_wrap_round) {
+  OwnWorkIndex index;
+  std::uint8_t mark = 0;
+  std::uint32_t correlation = 0xffffff00;
+  for (int i = 0; i < 0x200; ++i, ++correlation) {
+    mark = 0;
+    index.remember(correlation, &mark);
+    ASSERT_FALSE(index.is_own(correlation));
+    index.call_is_own(correlation);
+    ASSERT_EQ(mark, 1);
+  }
+}
+
+TEST(GpuClockBounds, need_both_sides) {
+  GpuClockBounds bounds;
+  bounds.call_began(1, 1000);
+  bounds.activity(1, 5, 1200, 1300);
+  EXPECT_EQ(bounds.error_ns(), trace::clock_error_unknown);
+  bounds.stream_was_synchronised(2, 5, 1350);
+  EXPECT_EQ(bounds.error_ns(), 200u);
+}
+
+TEST(GpuClockBounds, tighten_with_every_record) {
+  GpuClockBounds bounds;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    bounds.activity(10 * i + 1, 5, 10'000 * i + 500 - 100 * i, 10'000 * i + 900);
+    bounds.call_began(10 * i + 1, 10'000 * i);  // 500, 400, … 100 before the activity
+    bounds.stream_was_synchronised(10 * i + 2, 5, 10'000 * i + 1500 - 100 * i);
+  }
+  EXPECT_EQ(bounds.error_ns(), 200u);
+}
+
+TEST(GpuClockBounds, show_a_clock_that_is_off) {
+  GpuClockBounds bounds;
+  bounds.call_began(1, 1'000'000);
+  bounds.activity(1, 5, 900'000, 950'000);  // before the call that issued it
+  bounds.stream_was_synchronised(2, 5, 1'060'000);
+  EXPECT_EQ(bounds.error_ns(), 110'000u);
+}
+
+TEST(GpuClockBounds, ignore_a_synchronisation_that_did_not_wait_for_the_activity) {
+  GpuClockBounds bounds;
+  bounds.call_began(5, 1000);
+  bounds.activity(5, 5, 1200, 9000);
+  bounds.stream_was_synchronised(4, 5, 1100);  // issued before it
+  bounds.stream_was_synchronised(6, 6, 1100);  // another stream
+  EXPECT_EQ(bounds.error_ns(), trace::clock_error_unknown);
+}
+
+TEST(ActivityBuffers, are_used_again) {
+  ActivityBuffers buffers;
+  buffers.top_up();
+  std::uint8_t* first = buffers.take_empty();
+  ASSERT_NE(first, nullptr);
+  buffers.put_filled({first, 10});
+  std::array<FilledBuffer, ActivityBuffers::most_buffers> filled;
+  ASSERT_EQ(buffers.take_filled(filled), 1u);
+  EXPECT_EQ(filled[0].begin, first);
+  EXPECT_EQ(filled[0].bytes, 10u);
+  EXPECT_EQ(buffers.take_filled(filled), 0u);
+  buffers.put_empty(first);
+  EXPECT_EQ(buffers.take_empty(), first);
+}
+
+TEST(ActivityBuffers, are_refused_beyond_the_most_and_come_back_when_one_is_free) {
+  ActivityBuffers buffers;
+  std::set<std::uint8_t*> taken;
+  for (std::size_t i = 0; i < ActivityBuffers::most_buffers; ++i) taken.insert(buffers.take_empty());
+  EXPECT_EQ(taken.size(), ActivityBuffers::most_buffers);
+  EXPECT_EQ(taken.count(nullptr), 0u);
+  EXPECT_EQ(buffers.take_empty(), nullptr);
+  for (std::uint8_t* buffer : taken) buffers.put_filled({buffer, 1});
+  std::array<FilledBuffer, ActivityBuffers::most_buffers> filled;
+  EXPECT_EQ(buffers.take_filled(filled), ActivityBuffers::most_buffers);
+  buffers.put_empty(filled[0].begin);
+  EXPECT_EQ(buffers.take_empty(), filled[0].begin);
+}
+
+TEST(ActivityBuffers, wake_their_reader) {
+  ActivityBuffers buffers;
+  std::jthread writer([&] {
+    buffers.put_filled({buffers.take_empty(), 1});
+    buffers.wake();
+  });
+  std::array<FilledBuffer, ActivityBuffers::most_buffers> filled;
+  while (buffers.take_filled(filled) == 0) buffers.wait(std::chrono::hours(1));
+  EXPECT_EQ(filled[0].bytes, 1u);
+}
+
+}  // namespace
+}  // namespace penstock::record

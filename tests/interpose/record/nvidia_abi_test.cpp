@@ -1,0 +1,105 @@
+// What Penstock writes down of NVIDIA's ABIs, compared with NVIDIA's headers. Compiling it is most of the
+// test.
+#include <cupti.h>
+#include <gtest/gtest.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+
+#include "interpose/record/cupti_library.hpp"
+#include "interpose/record/driver_calls.hpp"
+#include "interpose/record/nvtx_abi.hpp"
+
+// In the records of CUDA 12's CUPTI, the fields that are read lie where they lie in CUDA 13's.
+#define SAME_FIELD(older, newer, field) static_assert(offsetof(older, field) == offsetof(newer, field))
+#define SAME_ACTIVITY(older, newer)   \
+  SAME_FIELD(older, newer, start);    \
+  SAME_FIELD(older, newer, end);      \
+  SAME_FIELD(older, newer, deviceId); \
+  SAME_FIELD(older, newer, streamId); \
+  SAME_FIELD(older, newer, correlationId)
+SAME_ACTIVITY(CUpti_ActivityKernel8, CUpti_ActivityKernel10);
+SAME_FIELD(CUpti_ActivityKernel8, CUpti_ActivityKernel10, name);
+SAME_ACTIVITY(CUpti_ActivityKernel9, CUpti_ActivityKernel10);
+SAME_FIELD(CUpti_ActivityKernel9, CUpti_ActivityKernel10, name);
+SAME_ACTIVITY(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6);
+SAME_FIELD(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, bytes);
+SAME_FIELD(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, copyKind);
+SAME_FIELD(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, type);
+SAME_FIELD(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, start);
+SAME_FIELD(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, end);
+SAME_FIELD(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, streamId);
+SAME_FIELD(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, correlationId);
+
+namespace penstock::record {
+namespace {
+
+static_assert(reads_records_of(CUPTI_API_VERSION));
+static_assert(reads_records_of(19) && reads_records_of(28) && reads_records_of(130000) &&
+              reads_records_of(139999));
+static_assert(!reads_records_of(18) && !reads_records_of(129999) && !reads_records_of(140000));
+
+static_assert(nvtx::module_core == static_cast<int>(NVTX_CB_MODULE_CORE));
+static_assert(nvtx::module_core2 == static_cast<int>(NVTX_CB_MODULE_CORE2));
+static_assert(nvtx::table_callbacks == static_cast<unsigned>(NVTX_ETID_CALLBACKS));
+static_assert(nvtx::core_range_start_ex == static_cast<unsigned>(NVTX_CBID_CORE_RangeStartEx));
+static_assert(nvtx::core_range_start_a == static_cast<unsigned>(NVTX_CBID_CORE_RangeStartA));
+static_assert(nvtx::core_range_start_w == static_cast<unsigned>(NVTX_CBID_CORE_RangeStartW));
+static_assert(nvtx::core_range_end == static_cast<unsigned>(NVTX_CBID_CORE_RangeEnd));
+static_assert(nvtx::core_range_push_ex == static_cast<unsigned>(NVTX_CBID_CORE_RangePushEx));
+static_assert(nvtx::core_range_push_a == static_cast<unsigned>(NVTX_CBID_CORE_RangePushA));
+static_assert(nvtx::core_range_push_w == static_cast<unsigned>(NVTX_CBID_CORE_RangePushW));
+static_assert(nvtx::core_range_pop == static_cast<unsigned>(NVTX_CBID_CORE_RangePop));
+static_assert(nvtx::core2_range_start_ex == static_cast<unsigned>(NVTX_CBID_CORE2_DomainRangeStartEx));
+static_assert(nvtx::core2_range_end == static_cast<unsigned>(NVTX_CBID_CORE2_DomainRangeEnd));
+static_assert(nvtx::core2_range_push_ex == static_cast<unsigned>(NVTX_CBID_CORE2_DomainRangePushEx));
+static_assert(nvtx::core2_range_pop == static_cast<unsigned>(NVTX_CBID_CORE2_DomainRangePop));
+static_assert(nvtx::core2_register_string_a == static_cast<unsigned>(NVTX_CBID_CORE2_DomainRegisterStringA));
+static_assert(nvtx::core2_register_string_w == static_cast<unsigned>(NVTX_CBID_CORE2_DomainRegisterStringW));
+static_assert(nvtx::core2_domain_create_a == static_cast<unsigned>(NVTX_CBID_CORE2_DomainCreateA));
+static_assert(nvtx::core2_domain_create_w == static_cast<unsigned>(NVTX_CBID_CORE2_DomainCreateW));
+static_assert(nvtx::message_ascii == static_cast<int>(NVTX_MESSAGE_TYPE_ASCII));
+static_assert(nvtx::message_unicode == static_cast<int>(NVTX_MESSAGE_TYPE_UNICODE));
+static_assert(nvtx::message_registered == static_cast<int>(NVTX_MESSAGE_TYPE_REGISTERED));
+static_assert(sizeof(nvtx::EventAttributes) == sizeof(nvtxEventAttributes_t));
+static_assert(offsetof(nvtx::EventAttributes, message_type) == offsetof(nvtxEventAttributes_t, messageType));
+static_assert(offsetof(nvtx::EventAttributes, message) == offsetof(nvtxEventAttributes_t, message));
+static_assert(sizeof(nvtx::ExportTableCallbacks) == sizeof(NvtxExportTableCallbacks));
+
+TEST(NvidiaAbi, driver_call_ids_are_those_of_the_header) {
+  const std::uint32_t expected[] = {
+      CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+      CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+      CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async,
+      CUPTI_DRIVER_TRACE_CBID_cuMemsetD16Async,
+      CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async,
+      CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D8Async,
+      CUPTI_DRIVER_TRACE_CBID_cuMemsetD2D32Async,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DAsync_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpy,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeerAsync,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+      CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync,
+      CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2,
+  };
+  EXPECT_TRUE(std::equal(std::begin(expected), std::end(expected), std::begin(driver_calls_that_issue_work),
+                         std::end(driver_calls_that_issue_work)));
+}
+
+}  // namespace
+}  // namespace penstock::record

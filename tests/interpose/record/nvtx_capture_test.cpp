@@ -1,0 +1,311 @@
+// NVTX ranges through a table of functions as a program's NVTX has it, without NVIDIA's headers.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "child_process.hpp"
+#include "interpose/record/nvtx_abi.hpp"
+#include "interpose/record/recorder.hpp"
+#include "recording_reader.hpp"
+
+extern "C" int InitializeInjectionNvtx2(penstock::record::nvtx::GetExportTable);
+
+namespace penstock {
+namespace {
+
+namespace nvtx = record::nvtx;
+using test::in_child;
+using test::ReadRecording;
+using test::TemporaryFolder;
+
+/// A program's side of NVTX: pointers that the tool sets, all null at first.
+class FakeProgram {
+ public:
+  static constexpr unsigned ids = 16;
+
+  [[nodiscard]] static int attach() { return InitializeInjectionNvtx2(export_table); }
+
+  template <typename Result, typename... Arguments>
+  static Result call(nvtx::Module module, unsigned id, Arguments... arguments) {
+    const nvtx::Function function = (module == nvtx::module_core ? core_ : core2_)[id];
+    if (function == nullptr) throw std::runtime_error("not attached");
+    return reinterpret_cast<Result (*)(Arguments...)>(function)(arguments...);
+  }
+  static int push(const char* name) { return call<int>(nvtx::module_core, nvtx::core_range_push_a, name); }
+  static int pop() { return call<int>(nvtx::module_core, nvtx::core_range_pop); }
+  static int push(void* domain, const nvtx::EventAttributes& attributes) {
+    return call<int>(nvtx::module_core2, nvtx::core2_range_push_ex, domain, &attributes);
+  }
+  static int pop(void* domain) { return call<int>(nvtx::module_core2, nvtx::core2_range_pop, domain); }
+  static nvtx::RangeId start(const char* name) {
+    return call<nvtx::RangeId>(nvtx::module_core, nvtx::core_range_start_a, name);
+  }
+  static void end(nvtx::RangeId id) { call<void>(nvtx::module_core, nvtx::core_range_end, id); }
+  static void* domain(const char* name) {
+    return call<void*>(nvtx::module_core2, nvtx::core2_domain_create_a, name);
+  }
+  static void* registered(void* domain, const char* text) {
+    return call<void*>(nvtx::module_core2, nvtx::core2_register_string_a, domain, text);
+  }
+
+  static nvtx::EventAttributes message(const char* text) {
+    nvtx::EventAttributes attributes{};
+    attributes.message_type = nvtx::message_ascii;
+    attributes.message.ascii = text;
+    return attributes;
+  }
+
+ private:
+  static int function_table(int module, nvtx::FunctionTable* table, unsigned* size) {
+    static std::array<nvtx::Function*, ids> core_slots;
+    static std::array<nvtx::Function*, ids> core2_slots;
+    for (unsigned id = 0; id < ids; ++id) {
+      core_slots[id] = id == 0 ? nullptr : &core_[id];
+      core2_slots[id] = id == 0 ? nullptr : &core2_[id];
+    }
+    *size = ids;
+    if (module == nvtx::module_core)
+      *table = core_slots.data();
+    else if (module == nvtx::module_core2)
+      *table = core2_slots.data();
+    else
+      return 0;
+    return 1;
+  }
+  static const void* export_table(std::uint32_t table) {
+    static const nvtx::ExportTableCallbacks callbacks{sizeof callbacks, function_table};
+    return table == nvtx::table_callbacks ? &callbacks : nullptr;
+  }
+
+  static inline std::array<nvtx::Function, ids> core_{};
+  static inline std::array<nvtx::Function, ids> core2_{};
+};
+
+record::Identity with_nvtx(const TemporaryFolder& folder) {
+  record::Identity identity = folder.identity();
+  identity.with_gpu_activity = true;
+  return identity;
+}
+
+struct NamedRange {
+  std::string domain;
+  std::string name;
+  int depth;
+  bool operator==(const NamedRange&) const = default;
+};
+
+std::vector<NamedRange> named_ranges(const ReadRecording& recording) {
+  std::vector<NamedRange> ranges;
+  for (const auto& range : recording.all<trace::Range>(trace::RecordKind::range)) {
+    EXPECT_LE(range.begin_ns, range.end_ns);
+    EXPECT_NE(range.thread_id, 0u);
+    ranges.push_back({recording.text(range.domain), recording.text(range.name), range.depth});
+  }
+  return ranges;
+}
+
+TEST(NvtxCapture, pushed_ranges_are_recorded_when_they_are_popped_with_their_depth) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    EXPECT_EQ(FakeProgram::push("outer"), 0);
+    EXPECT_EQ(FakeProgram::push("inner"), 1);
+    EXPECT_EQ(FakeProgram::pop(), 1);
+    EXPECT_EQ(FakeProgram::pop(), 0);
+    EXPECT_LT(FakeProgram::pop(), 0) << "nothing is open";
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  EXPECT_NE(recording.header().features & trace::feature::ranges, 0u);
+  EXPECT_EQ(named_ranges(recording), (std::vector<NamedRange>{{"", "inner", 1}, {"", "outer", 0}}));
+  const auto ranges = recording.all<trace::Range>(trace::RecordKind::range);
+  EXPECT_LE(ranges[1].begin_ns, ranges[0].begin_ns);
+  EXPECT_GE(ranges[1].end_ns, ranges[0].end_ns);
+}
+
+TEST(NvtxCapture, each_domain_nests_for_itself) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    void* library = FakeProgram::domain("library");
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    EXPECT_EQ(FakeProgram::push("step"), 0);
+    EXPECT_EQ(FakeProgram::push(library, FakeProgram::message("gemm")), 0);
+    EXPECT_EQ(FakeProgram::pop(), 0) << "the application's, although the library's lies on top";
+    EXPECT_EQ(FakeProgram::pop(library), 0);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(named_ranges(ReadRecording(folder.recording())),
+            (std::vector<NamedRange>{{"", "step", 0}, {"library", "gemm", 0}}));
+}
+
+TEST(NvtxCapture, messages_of_every_type_are_resolved) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    void* domain = FakeProgram::domain("solver");
+    void* registered = FakeProgram::registered(domain, "made before begin");
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    nvtx::EventAttributes attributes{};
+    attributes.message_type = nvtx::message_registered;
+    attributes.message.registered = registered;
+    FakeProgram::push(domain, attributes);
+    FakeProgram::pop(domain);
+    attributes.message_type = nvtx::message_unicode;
+    attributes.message.unicode = L"größer \u2192 \U0001F600";
+    FakeProgram::push(domain, attributes);
+    FakeProgram::pop(domain);
+    FakeProgram::call<int>(nvtx::module_core, nvtx::core_range_push_w, L"wide");
+    FakeProgram::pop();
+    FakeProgram::push(nullptr, nvtx::EventAttributes{});
+    FakeProgram::pop(nullptr);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(named_ranges(ReadRecording(folder.recording())),
+            (std::vector<NamedRange>{{"solver", "made before begin", 0},
+                                     {"solver",
+                                      "gr\xc3\xb6\xc3\x9f"
+                                      "er \xe2\x86\x92 \xf0\x9f\x98\x80",
+                                      0},
+                                     {"", "wide", 0},
+                                     {"", "", 0}}));
+}
+
+TEST(NvtxCapture, started_ranges_end_on_any_thread) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    const nvtx::RangeId first = FakeProgram::start("first");
+    const nvtx::RangeId second = FakeProgram::start("second");
+    EXPECT_NE(first, second);
+    std::jthread([&] { FakeProgram::end(first); });
+    FakeProgram::end(first);  // ended already
+    FakeProgram::end(second);
+    FakeProgram::end(0);
+    FakeProgram::end(12345);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(named_ranges(ReadRecording(folder.recording())),
+            (std::vector<NamedRange>{{"", "first", 255}, {"", "second", 255}}))
+      << "each once, in the order of the threads' blocks";
+}
+
+TEST(NvtxCapture, started_ranges_are_independent_in_many_threads) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([thread] {
+        const std::string name = "of thread " + std::to_string(thread);
+        for (int i = 0; i < 10'000; ++i) FakeProgram::end(FakeProgram::start(name.c_str()));
+      });
+    }
+    threads.clear();
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.all<trace::Range>(trace::RecordKind::range).size(), 40'000u);
+  EXPECT_EQ(recording.header().dropped_records, 0u);
+}
+
+TEST(NvtxCapture, more_started_ranges_than_there_are_places_are_dropped_and_counted) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    std::vector<nvtx::RangeId> open;
+    for (int i = 0; i < 5000; ++i) open.push_back(FakeProgram::start("open"));
+    for (const nvtx::RangeId id : open) FakeProgram::end(id);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  const auto ranges = recording.all<trace::Range>(trace::RecordKind::range).size();
+  EXPECT_LT(ranges, 5000u);
+  EXPECT_EQ(ranges + recording.header().dropped_records, 5000u);
+}
+
+TEST(NvtxCapture, ranges_that_nest_too_deep_are_dropped_and_the_outer_ones_stay_right) {
+  const TemporaryFolder folder;
+  constexpr int depth = 100;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    for (int i = 0; i < depth; ++i) FakeProgram::push(std::to_string(i).c_str());
+    for (int i = 0; i < depth; ++i) FakeProgram::pop();
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  const auto ranges = named_ranges(recording);
+  ASSERT_EQ(ranges.size() + recording.header().dropped_records, static_cast<std::size_t>(depth));
+  for (const NamedRange& range : ranges) EXPECT_EQ(range.name, std::to_string(range.depth));
+}
+
+TEST(NvtxCapture, ranges_open_in_MPI_Finalize_end_there) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    FakeProgram::push("main");
+    record::end();
+    FakeProgram::pop();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(named_ranges(recording), (std::vector<NamedRange>{{"", "main", 0}}));
+  EXPECT_EQ(recording.all<trace::Range>(trace::RecordKind::range)[0].end_ns, recording.header().end_ns);
+}
+
+TEST(NvtxCapture, outside_a_recording_calls_pass_and_later_ranges_are_right) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    FakeProgram::push("before begin");
+    const nvtx::RangeId started = FakeProgram::start("before begin");
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    FakeProgram::push("within");
+    FakeProgram::pop();
+    FakeProgram::pop();
+    FakeProgram::end(started);
+    record::end();
+    FakeProgram::push("after the end");
+    FakeProgram::pop();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(named_ranges(ReadRecording(folder.recording())), (std::vector<NamedRange>{{"", "within", 0}}));
+}
+
+TEST(NvtxCapture, is_off_when_GPU_activity_is_not_wanted) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(folder.identity()));
+    FakeProgram::push("range");
+    FakeProgram::pop();
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  EXPECT_TRUE(named_ranges(recording).empty());
+  EXPECT_EQ(recording.header().features & trace::feature::ranges, 0u);
+}
+
+TEST(NvtxCapture, a_program_whose_tables_are_unknown_is_refused) {
+  EXPECT_EQ(InitializeInjectionNvtx2([](std::uint32_t) -> const void* { return nullptr; }), 0);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,426 @@
+// The recorder through its one door: what is written is in the file, and nothing that can go wrong reaches
+// the job.
+#include "interpose/record/recorder.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "child_process.hpp"
+#include "recording_reader.hpp"
+
+namespace penstock {
+namespace {
+
+using test::count_of;
+using test::in_child;
+using test::ReadRecording;
+using test::TemporaryFolder;
+
+constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_bytes - 1;
+
+trace::MpiCall numbered_call(std::uint64_t number) {
+  trace::MpiCall call{};
+  call.begin_ns = number;
+  call.end_ns = number * 3;
+  call.bytes = number * 5;
+  call.call_site = ~number;
+  call.tag = -1;
+  call.peer = static_cast<std::int32_t>(number % 1000);
+  call.repeats = 1;
+  call.buffer = trace::BufferKind::managed;
+  call.kind = trace::RecordKind::mpi_call;
+  return call;
+}
+
+TEST(Recorder, before_begin_everything_is_accepted_and_nothing_happens) {
+  const auto result = in_child([] {
+    EXPECT_FALSE(record::is_on());
+    record::write(numbered_call(1));
+    EXPECT_EQ(record::intern("text"), trace::no_string);
+    record::gpu_seen();
+    record::OwnWork own;
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+}
+
+TEST(Recorder, records_of_every_kind_come_back_bit_for_bit) {
+  const TemporaryFolder folder;
+  constexpr auto first = static_cast<int>(trace::RecordKind::communicator);
+  constexpr auto last = static_cast<int>(trace::RecordKind::cuda_synchronisation);
+  const auto raw_record = [](int kind) {
+    test::RawRecord raw;
+    for (std::size_t i = 0; i < raw.size(); ++i)
+      raw[i] = static_cast<std::byte>(i * 7 + static_cast<std::size_t>(kind));
+    raw.back() = static_cast<std::byte>(kind);
+    return raw;
+  };
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (int kind = first; kind <= last; ++kind) record::write_bytes(raw_record(kind).data());
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+  const ReadRecording recording(folder.recording());
+  for (int kind = first; kind <= last; ++kind) {
+    const auto found = recording.all<test::RawRecord>(static_cast<trace::RecordKind>(kind));
+    ASSERT_EQ(found.size(), 1u) << kind;
+    EXPECT_EQ(found.front(), raw_record(kind)) << kind;
+  }
+}
+
+TEST(Recorder, a_lane_fills_one_block_after_the_other_in_order) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t count = 3 * records_per_block + 7;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (std::uint64_t i = 0; i < count; ++i) record::write(numbered_call(i));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
+  ASSERT_EQ(calls.size(), count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const trace::MpiCall expected = numbered_call(i);
+    ASSERT_EQ(std::memcmp(&calls[i], &expected, sizeof expected), 0) << i;
+  }
+  EXPECT_EQ(recording.header().dropped_records, 0u);
+  EXPECT_EQ(recording.file_bytes(),
+            trace::file_header_bytes + recording.header().claimed_blocks * trace::block_bytes);
+}
+
+TEST(Recorder, the_header_says_who_recorded_where_and_when) {
+  const TemporaryFolder folder;
+  pid_t process = 0;
+  const std::uint64_t before_ns = record::now_ns();
+  const auto result = in_child([&] {
+    record::Identity identity = folder.identity();
+    identity.world_rank = 3;
+    identity.world_size = 8;
+    identity.job_id_low = 0x1122334455667788;
+    identity.job_id_high = 42;
+    identity.mpi_family = 2;
+    identity.mpi_version = "An MPI, version 1";
+    ASSERT_TRUE(record::begin(identity));
+    record::write(numbered_call(1));
+    record::end();
+    std::ofstream(folder.path() / "process") << getpid();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  std::ifstream(folder.path() / "process") >> process;
+  const ReadRecording recording(folder.path() / "out" / "rank-3.penstock");
+  const trace::FileHeader& header = recording.header();
+  EXPECT_EQ(header.version, trace::format_version);
+  EXPECT_EQ(header.world_rank, 3);
+  EXPECT_EQ(header.world_size, 8);
+  EXPECT_EQ(header.process_id, process);
+  EXPECT_EQ(header.job_id_low, 0x1122334455667788u);
+  EXPECT_EQ(header.job_id_high, 42u);
+  EXPECT_EQ(header.mpi_family, 2u);
+  EXPECT_STREQ(header.mpi_version, "An MPI, version 1");
+  EXPECT_NE(std::string(header.program).find("recorder_test"), std::string::npos) << header.program;
+  EXPECT_NE(header.host_name[0], '\0');
+  EXPECT_GE(header.begin_ns, before_ns);
+  EXPECT_GE(header.end_ns, header.begin_ns);
+  EXPECT_LE(header.end_ns, record::now_ns());
+  EXPECT_GT(header.own_cost_ns, 0u);
+  EXPECT_EQ(header.features, 0u) << "no GPU, no NVTX, no simulated GPU was in the process";
+}
+
+TEST(Recorder, equal_strings_have_one_id_and_one_text) {
+  const TemporaryFolder folder;
+  constexpr int count = 10'000;  // the table grows meanwhile
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    std::vector<std::uint32_t> ids;
+    for (int i = 0; i < count; ++i) ids.push_back(record::intern("string " + std::to_string(i)));
+    for (int i = 0; i < count; ++i)
+      ASSERT_EQ(record::intern("string " + std::to_string(i)), ids[static_cast<std::size_t>(i)]);
+    EXPECT_NE(record::intern(""), trace::no_string);
+    trace::MpiCall call = numbered_call(0);
+    for (const std::uint32_t id : ids) {
+      call.function = id;
+      record::write(call);
+    }
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());  // throws when an id has two texts
+  const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
+  ASSERT_EQ(calls.size(), static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    ASSERT_EQ(recording.text(calls[i].function), "string " + std::to_string(i));
+}
+
+TEST(Recorder, strings_longer_than_a_record_come_back_whole_and_longer_than_a_block_cut) {
+  const TemporaryFolder folder;
+  const auto text_of = [](std::size_t length) {
+    std::string text(length, '?');
+    for (std::size_t i = 0; i < length; ++i) text[i] = static_cast<char>('a' + i % 26);
+    return text;
+  };
+  constexpr std::size_t piece = sizeof(trace::Text::characters);
+  const std::vector<std::size_t> lengths = {0, 1, piece - 1, piece, piece + 1, 2 * piece, 100'000};
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    trace::MpiCall call = numbered_call(0);
+    for (const std::size_t length : lengths) {
+      call.function = record::intern(text_of(length));
+      record::write(call);
+    }
+    call.function = record::intern(text_of(1'000'000));
+    record::write(call);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
+  ASSERT_EQ(calls.size(), lengths.size() + 1);
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    EXPECT_EQ(recording.text(calls[i].function), text_of(lengths[i]));
+  EXPECT_EQ(recording.text(calls.back().function), text_of(piece * records_per_block));
+}
+
+TEST(Recorder, the_programs_own_code_is_among_the_modules) {
+  const TemporaryFolder folder;
+  std::uint64_t address = 0;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  address = reinterpret_cast<std::uint64_t>(&test::in_child);  // the child is a copy: same addresses
+  const ReadRecording recording(folder.recording());
+  bool found = false;
+  for (const auto& module : recording.all<trace::Module>(trace::RecordKind::module)) {
+    EXPECT_LT(module.begin, module.end);
+    if (address < module.begin || address >= module.end) continue;
+    found = true;
+    EXPECT_EQ(recording.text(module.path), std::filesystem::read_symlink("/proc/self/exe").string());
+    EXPECT_GE(module.begin, module.load_bias);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(Recorder, a_killed_job_leaves_everything_that_was_written) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t count = records_per_block + 100;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (std::uint64_t i = 0; i < count; ++i) record::write(numbered_call(i));
+    raise(SIGKILL);
+  });
+  EXPECT_EQ(result.signal, SIGKILL);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), count);
+  EXPECT_EQ(recording.header().end_ns, 0u) << "the job never came to MPI_Finalize";
+  EXPECT_GT(recording.header().claimed_blocks, 2u);
+}
+
+TEST(Recorder, records_beyond_the_limit_are_dropped_and_counted) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t limit_bytes = trace::file_header_bytes + 3 * trace::block_bytes;
+  constexpr std::uint64_t fits = 2 * records_per_block;  // the third block holds the strings
+  const auto result = in_child([&] {
+    record::Identity identity = folder.identity();
+    identity.limit_bytes = limit_bytes;
+    ASSERT_TRUE(record::begin(identity));
+    for (std::uint64_t i = 0; i < fits + 1000; ++i) record::write(numbered_call(i));
+    EXPECT_TRUE(record::is_on());
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(count_of("penstock: ", result.errors), 1u) << result.errors;
+  EXPECT_NE(result.errors.find("PENSTOCK_TRACE_LIMIT"), std::string::npos);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), fits);
+  EXPECT_EQ(recording.header().dropped_records, 1000u);
+  EXPECT_EQ(recording.file_bytes(), limit_bytes);
+  EXPECT_NE(std::string(recording.header().features_note).find("limit"), std::string::npos);
+}
+
+TEST(Recorder, a_limit_below_one_block_leaves_recording_off) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    record::Identity identity = folder.identity();
+    identity.limit_bytes = 1000;
+    EXPECT_FALSE(record::begin(identity));
+    EXPECT_FALSE(record::is_on());
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(count_of("\n", result.errors), 1u) << result.errors;
+}
+
+TEST(Recorder, an_unwritable_directory_is_said_on_one_line_and_the_job_goes_on) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "out") << "a file where the directory should be";
+  const auto result = in_child([&] {
+    EXPECT_FALSE(record::begin(folder.identity()));
+    EXPECT_FALSE(record::is_on());
+    record::write(numbered_call(1));
+    EXPECT_EQ(record::intern("text"), trace::no_string);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(count_of("\n", result.errors), 1u) << result.errors;
+  EXPECT_NE(result.errors.find("penstock: recording is off: cannot write " + folder.recording().string()),
+            std::string::npos)
+      << result.errors;
+}
+
+TEST(Recorder, the_file_size_limit_ends_the_recording_and_not_the_job) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    const rlimit limit{trace::file_header_bytes + 2 * trace::block_bytes, RLIM_INFINITY};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (std::uint64_t i = 0; i < 3 * records_per_block; ++i) record::write(numbered_call(i));
+    EXPECT_FALSE(record::is_on());
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(count_of("penstock: recording stops here: File too large", result.errors), 1u) << result.errors;
+  EXPECT_EQ(count_of("\n", result.errors), 1u);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), records_per_block);
+  EXPECT_GE(recording.header().dropped_records, 1u);
+  EXPECT_GT(recording.header().end_ns, 0u);
+}
+
+TEST(Recorder, a_full_disk_ends_the_recording_and_not_the_job) {
+  constexpr int may_not_mount = 77;
+  const TemporaryFolder folder;
+  const auto output = folder.path() / "out";
+  std::filesystem::create_directory(output);
+  const auto result = in_child([&] {
+    // In a mount namespace of the child's own, so that nothing stays behind.
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("none", output.c_str(), "tmpfs", 0, "size=1m") != 0) {
+      std::exit(may_not_mount);
+    }
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (std::uint64_t i = 0; i < 10 * records_per_block; ++i) record::write(numbered_call(i));
+    EXPECT_FALSE(record::is_on());
+    record::end();
+    const ReadRecording recording(folder.recording());
+    EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), 2 * records_per_block);
+    EXPECT_NE(std::string(recording.header().features_note).find("No space left"), std::string::npos);
+  });
+  if (result.exit_code == may_not_mount) GTEST_SKIP() << "may not mount a small tmpfs";
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(count_of("penstock: recording stops here: No space left on device", result.errors), 1u)
+      << result.errors;
+}
+
+TEST(Recorder, a_forked_child_writes_nothing_and_its_parent_goes_on) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    record::write(numbered_call(1));
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool was_on = record::is_on();
+      for (std::uint64_t i = 0; i < 2 * records_per_block; ++i) record::write(numbered_call(1000));
+      record::intern("the child's");
+      record::end();
+      _exit(was_on ? 1 : 0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    record::write(numbered_call(2));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].begin_ns, 1u);
+  EXPECT_EQ(calls[1].begin_ns, 2u);
+  EXPECT_EQ(recording.header().dropped_records, 0u);
+  EXPECT_GT(recording.header().end_ns, 0u);
+}
+
+TEST(Recorder, an_older_recording_of_the_same_name_is_replaced_and_not_truncated) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "out");
+  std::ofstream(folder.recording()) << "another job's";
+  std::filesystem::create_hard_link(folder.recording(), folder.path() / "other name");
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NO_THROW(ReadRecording{folder.recording()});
+  EXPECT_EQ(std::filesystem::file_size(folder.path() / "other name"), 13u);
+}
+
+TEST(Recorder, a_program_that_closes_every_descriptor_keeps_its_own_files) {
+  const TemporaryFolder folder;
+  const auto own_file = folder.path() / "own";
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (int descriptor = 3; descriptor < 64; ++descriptor) close(descriptor);
+    for (int i = 0; i < 61; ++i) EXPECT_GE(open(own_file.c_str(), O_CREAT | O_RDWR, 0600), 0);
+    for (std::uint64_t i = 0; i < 3 * records_per_block; ++i) record::write(numbered_call(i));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(std::filesystem::file_size(own_file), 0u);
+  EXPECT_EQ(count_of("penstock: recording stops here", result.errors), 1u) << result.errors;
+}
+
+TEST(Recorder, a_second_begin_and_a_second_end_change_nothing) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    EXPECT_TRUE(record::begin(folder.identity()));
+    record::write(numbered_call(1));
+    record::end();
+    EXPECT_FALSE(record::is_on());
+    record::write(numbered_call(2));
+    record::end();
+    EXPECT_FALSE(record::begin(folder.identity()));
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(ReadRecording(folder.recording()).all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), 1u);
+}
+
+TEST(Notice, is_said_once_and_kept_whenever_it_comes) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    record::notice("said before begin");
+    record::notice("said before begin");
+    ASSERT_TRUE(record::begin(folder.identity()));
+    record::notice("said before begin");
+    record::notice("said later");
+    record::notice("said later");
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "penstock: said before begin\npenstock: said later\n");
+  const ReadRecording recording(folder.recording());
+  const auto notices = recording.all<trace::Notice>(trace::RecordKind::notice);
+  ASSERT_EQ(notices.size(), 2u);
+  EXPECT_EQ(recording.text(notices[0].text), "said before begin");
+  EXPECT_EQ(recording.text(notices[1].text), "said later");
+  EXPECT_LE(notices[0].at_ns, recording.header().begin_ns);
+}
+
+}  // namespace
+}  // namespace penstock
