@@ -56,6 +56,23 @@ __device__ std::uint32_t satisfied_bonds(const GlassView& glass, int colour, Pla
   return counts;
 }
 
+/// splitmix64's finisher: every bit of the result depends on every bit of the input.
+__device__ std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
+  value = (value ^ value >> 27) * 0x94D049BB133111EB;
+  return value ^ value >> 31;
+}
+
+/// Sum of the four bytes, each at most 6.
+__device__ std::uint32_t sum_of_bytes(std::uint32_t word) {
+  return (word * one_in_each_byte) >> 24;
+}
+
+}  // namespace
+
+// Not in the unnamed namespace: profilers show these names.
+namespace kernels {
+
 __global__ void start(GlassView glass, std::uint64_t seed) {
   const Slab& slab = glass.slab;
   const std::int64_t index = thread_index();
@@ -102,18 +119,6 @@ __global__ void update(GlassView glass, Metropolis metropolis, int colour, Plane
   glass.spins[colour][slab.row_start(place.plane, place.y) + place.column] ^= flips;
 }
 
-/// splitmix64's finisher: every bit of the result depends on every bit of the input.
-__device__ std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
-  value = (value ^ value >> 27) * 0x94D049BB133111EB;
-  return value ^ value >> 31;
-}
-
-/// Sum of the four bytes, each at most 6.
-__device__ std::uint32_t sum_of_bytes(std::uint32_t word) {
-  return (word * one_in_each_byte) >> 24;
-}
-
 __global__ void tally(GlassView glass, Tally* tallies) {
   const Slab& slab = glass.slab;
   const std::int64_t first = thread_index();
@@ -136,22 +141,22 @@ __global__ void tally(GlassView glass, Tally* tallies) {
   tallies[first] = sum;
 }
 
-}  // namespace
+}  // namespace kernels
 
 void queue_start(const Stream& stream, const GlassView& glass, std::uint64_t seed) {
-  launch(stream, glass.slab.plane_words() * glass.slab.planes, start, glass, seed);
+  launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, seed);
 }
 
 void queue_update(const Stream& stream, const GlassView& glass, const Metropolis& metropolis, int colour,
                   PlaneRange planes, std::uint32_t sweep, std::uint64_t seed) {
   if (planes.count > 0) {
-    launch(stream, glass.slab.plane_words() * planes.count, update, glass, metropolis, colour, planes, sweep,
-           seed);
+    launch(stream, glass.slab.plane_words() * planes.count, kernels::update, glass, metropolis, colour,
+           planes, sweep, seed);
   }
 }
 
 void queue_tally(const Stream& stream, const GlassView& glass, Tally* tallies) {
-  launch(stream, tally_count, tally, glass, tallies);
+  launch(stream, tally_count, kernels::tally, glass, tallies);
 }
 
 }  // namespace ising
