@@ -26,10 +26,20 @@ inline void check(cudaError_t error, const char* what) {
   }
 }
 
-/// Does not synchronise with the legacy default stream: a copy there would otherwise wait for the bulk.
+enum class Priority { normal, urgent };
+
+/// Does not synchronise with the legacy default stream: a copy there would otherwise wait for the bulk. Blocks of
+/// an urgent stream's kernels go before those of others that wait for room on the GPU.
 class Stream {
  public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream"); }
+  explicit Stream(Priority priority) {
+    int lowest = 0;
+    int highest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "ask for stream priorities");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                       priority == Priority::urgent ? highest : lowest),
+          "create a stream");
+  }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -52,8 +52,8 @@ class Simulation {
   DeviceArray<Tally> tallies_;
   GlassView glass_;
 
-  Stream boundary_;
-  Stream bulk_;
+  Stream boundary_{Priority::urgent};
+  Stream bulk_{Priority::normal};
   Event bulk_done_;
 };
 
