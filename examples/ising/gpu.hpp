@@ -28,8 +28,8 @@ inline void check(cudaError_t error, const char* what) {
 
 enum class Priority { normal, urgent };
 
-/// Does not synchronise with the legacy default stream: a copy there would otherwise wait for the bulk. Blocks of
-/// an urgent stream's kernels go before those of others that wait for room on the GPU.
+/// Does not synchronise with the legacy default stream: a copy there would otherwise wait for the bulk.
+/// Blocks of an urgent stream's kernels go before those of others that wait for room on the GPU.
 class Stream {
  public:
   explicit Stream(Priority priority) {
