@@ -81,9 +81,14 @@ void StagedCall::stage(const void*& buffer, const Region& read, const Region& wr
   if (status_.ok()) status_ = opened;
 }
 
-void StagedCall::set_written(const void* stand_in, const Region& written) {
+void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept {
   for (StagedBuffer& buffer : buffers_) {
-    if (buffer.address() == stand_in) buffer.set_written(written);
+    if (buffer.address() != address) continue;
+    try {
+      buffer.set_written(Region::of_bytes(bytes, offset));
+    } catch (const std::bad_alloc&) {
+      status_ = {Code::out_of_memory, "staging"};
+    }
   }
 }
 
@@ -100,7 +105,7 @@ Status StagedCall::write_back() const noexcept {
 
 int StagedCall::finish(int code) const {
   if (code != MPI_SUCCESS || !is_staged()) return code;
-  const Status copied = write_back();
+  const Status copied = status_.ok() ? write_back() : status_;
   return copied.ok() ? code : raise(copied);
 }
 

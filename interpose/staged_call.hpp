@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <vector>
@@ -38,10 +39,10 @@ class ErrorTarget {
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
-/// Does the buffer need staging? `region` is asked for only if MPI_BOTTOM makes the addresses absolute.
+/// Does the buffer need staging? If MPI_BOTTOM makes the addresses absolute, only the datatype tells.
 [[nodiscard]] bool lies_on_device(const void* buffer) noexcept;
-[[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
+[[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
 /// Owns the stand-ins until finish(). Errors: kept in status() until run, none thrown.
 class StagedCall {
@@ -63,8 +64,8 @@ class StagedCall {
   template <typename Pointer, typename Reads, typename Writes>
   void use(Pointer& buffer, Reads reads, Writes writes);
 
-  /// Whether the call's last written buffer is a stand-in; then it may be told what really was written.
-  void set_written(const void* stand_in, const Region& written);
+  /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.
+  void narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept;
 
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
