@@ -16,7 +16,6 @@ void place(SimulatedGpuActivity& activity, Context& context, unsigned stream) {
   activity.correlation = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   activity.device = static_cast<std::uint32_t>(context.device().ordinal);
   activity.context = context.id();
-  activity.context_handle = context.handle();
   activity.stream = stream;
 }
 
@@ -41,11 +40,12 @@ WorkPoint submit_observed(Stream& stream, SimulatedGpuActivity activity, std::fu
   });
 }
 
-WaitActivity::WaitActivity(SimulatedGpuWait wait, Context& context, unsigned stream)
+WaitActivity::WaitActivity(SimulatedGpuWait wait, Context& context, unsigned stream, unsigned event)
     : observer_(observer.load(std::memory_order_acquire)) {
   if (observer_ == nullptr) return;
   activity_.kind = SIMULATED_GPU_WAIT;
   activity_.wait = wait;
+  activity_.event = event;
   place(activity_, context, stream);
   observer_->issued(activity_.correlation);
   activity_.start_ns = observer_->now_ns();
@@ -61,8 +61,4 @@ WaitActivity::~WaitActivity() {
 
 void simulated_gpu_observe(const SimulatedGpuObserver* watching) {
   simulated_gpu::observer = watching;
-}
-
-void simulated_gpu_drain() {
-  for (const auto& context : simulated_gpu::all_contexts()) context->synchronise();
 }

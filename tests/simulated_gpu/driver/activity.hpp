@@ -17,7 +17,7 @@ WorkPoint submit_observed(Stream& stream, SimulatedGpuActivity activity, std::fu
 /// A thread's wait, from construction to destruction.
 class WaitActivity {
  public:
-  WaitActivity(SimulatedGpuWait wait, Context& context, unsigned stream);
+  WaitActivity(SimulatedGpuWait wait, Context& context, unsigned stream = 0, unsigned event = 0);
   ~WaitActivity();
   WaitActivity(const WaitActivity&) = delete;
   WaitActivity& operator=(const WaitActivity&) = delete;

@@ -247,7 +247,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
 CUresult cuCtxSynchronize() {
   return driver_call(__func__, [&] {
     Context& context = current_context();
-    const WaitActivity activity(SIMULATED_GPU_WAIT_CONTEXT, context, 0);
+    const WaitActivity activity(SIMULATED_GPU_WAIT_CONTEXT, context);
     context.synchronise();
     return CUDA_SUCCESS;
   });

@@ -175,7 +175,7 @@ CUresult cuEventQuery(CUevent handle) {
 CUresult cuEventSynchronize(CUevent handle) {
   return driver_call(__func__, [&] {
     const auto event = events().get(handle);
-    const WaitActivity activity(SIMULATED_GPU_WAIT_EVENT, event->context, 0);
+    const WaitActivity activity(SIMULATED_GPU_WAIT_EVENT, event->context, 0, event->id);
     Reached(*event).wait();
     return CUDA_SUCCESS;
   });
@@ -186,7 +186,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags
     require(flags == CU_EVENT_WAIT_DEFAULT, CUDA_ERROR_INVALID_VALUE);
     const auto stream = stream_of(handle);
     const auto event = events().get(event_handle);
-    const WaitActivity activity(SIMULATED_GPU_WAIT_STREAM_FOR_EVENT, stream->context(), stream->id());
+    const WaitActivity activity(SIMULATED_GPU_WAIT_STREAM_FOR_EVENT, stream->context(), stream->id(),
+                                event->id);
     if (event->page == nullptr) {
       stream->submit([] {}, {point_of(*event)});
     } else {

@@ -74,8 +74,8 @@ struct SimulatedGpuActivity {
   uint32_t correlation;
   uint32_t device;
   uint32_t context;
-  uint32_t stream;
-  CUcontext context_handle;
+  uint32_t stream;   ///< 0 if it is none in particular
+  uint32_t event;    ///< of a wait; 0 if for none
   const char* name;  ///< of a kernel, mangled; lives as long as the process
   uint32_t grid[3];
   uint32_t block[3];
@@ -96,8 +96,6 @@ struct SimulatedGpuObserver {
   void (*finished)(const struct SimulatedGpuActivity* activity);
 };
 void simulated_gpu_observe(const struct SimulatedGpuObserver* observer);
-/// Waits until work queued before in any context is done and its activities are delivered.
-void simulated_gpu_drain(void);
 
 #ifdef __cplusplus
 }
