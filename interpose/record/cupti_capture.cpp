@@ -1,9 +1,6 @@
 #include "interpose/record/cupti_capture.hpp"
 
 #include <cupti.h>
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -15,6 +12,7 @@
 
 #include "interpose/record/activity_buffers.hpp"
 #include "interpose/record/activity_writer.hpp"
+#include "interpose/record/background_thread.hpp"
 #include "interpose/record/cupti_library.hpp"
 #include "interpose/record/driver_calls.hpp"
 #include "interpose/record/recorder.hpp"
@@ -92,12 +90,7 @@ std::string CuptiCapture::start() {
   if (result != CUPTI_SUCCESS) return refusal("buffer callbacks", result);
   if (std::string why = enable_kinds(); !why.empty()) return why;
 
-  // The application's signals are not for this thread, which inherits the mask.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  collector_ = std::thread([this] { collect(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  collector_ = start_background_thread("penstock-gpu", [this] { collect(); });
   is_running_.store(true, std::memory_order_relaxed);
   return {};
 }
@@ -134,7 +127,6 @@ std::string CuptiCapture::refusal(const char* what, CUptiResult result) const {
 }
 
 void CuptiCapture::collect() noexcept {
-  pthread_setname_np(pthread_self(), "penstock-gpu");
   if (Lane* lane = lane_of_this_thread()) lane->belongs_to_recorder();
   auto next_flush = std::chrono::steady_clock::now() + flush_period;
   while (!stopping_.load(std::memory_order_acquire)) {

@@ -41,8 +41,18 @@ Lane* lane_of_this_thread() noexcept {
   return this_threads_lane;
 }
 
+bool Lane::make_room() noexcept {
+  if (next_ == end_) return begin_block();
+  recording().announce_need_of_block();
+  stop_ = end_;
+  return true;
+}
+
 bool Lane::begin_block() noexcept {
-  const ClaimedBlock block = recording().claim_block();
+  // Early enough that the next block is ready in time, late enough that a lane with little to say causes
+  // none.
+  constexpr std::size_t announcing_record = trace::block_bytes / trace::record_bytes / 4;
+  const ClaimedBlock block = recording().take_block();
   if (block.begin == nullptr) return false;
   trace::BlockHeader header{};
   header.lane = number_;
@@ -51,6 +61,7 @@ bool Lane::begin_block() noexcept {
   header.kind = trace::RecordKind::block;
   commit(block.begin, &header);
   next_ = block.begin + trace::record_bytes;
+  stop_ = block.begin + announcing_record * trace::record_bytes;
   end_ = block.begin + trace::block_bytes;
   return true;
 }

@@ -28,7 +28,7 @@ class alignas(64) Lane {
 
   /// Returns where the record lies now, or nullptr: no space, and counted as dropped.
   std::byte* append(const void* record) noexcept {
-    if (next_ == end_ && !begin_block()) [[unlikely]] {
+    if (next_ == stop_ && !make_room()) [[unlikely]] {
       return nullptr;
     }
     std::byte* place = next_;
@@ -49,9 +49,12 @@ class alignas(64) Lane {
 
  private:
   friend class LaneRegistry;
+  [[nodiscard]] bool make_room() noexcept;
   [[nodiscard]] bool begin_block() noexcept;
 
   std::byte* next_ = nullptr;
+  std::byte* stop_ =
+      nullptr;  ///< where there is something to do first: announce the need of a block, or take one
   std::byte* end_ = nullptr;
   std::atomic<std::uint64_t> written_{0};
   std::uint64_t ordinal_ = 0;

@@ -113,6 +113,7 @@ bool begin(const Identity& identity) noexcept try {
   event_cost_ps = measure_event_cost_ps();
   collects_gpu_activity = identity.with_gpu_activity;
   pthread_atfork(nullptr, nullptr, switch_off_in_child);
+  recording().blocks().start();
   recording().switch_on();
   write_kept_notices();
   write_new_modules();
@@ -139,6 +140,7 @@ void end() noexcept {
   close_open_ranges(end_ns);
   write_new_modules();
   recording().switch_off();
+  recording().blocks().stop();
   trace::FileHeader& header = file.header();
   copy_device_name(header.device_name, sizeof header.device_name);
   header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000;

@@ -8,18 +8,24 @@ namespace penstock::record {
 
 namespace {
 
-constinit Recording the_recording;
+/// Never destroyed: threads may be writing while the process exits.
+union Forever {
+  Recording recording;
+  constexpr Forever() noexcept : recording() {}
+  ~Forever() {}
+};
+constinit Forever forever;
 
 }  // namespace
 
 Recording& recording() noexcept {
-  return the_recording;
+  return forever.recording;
 }
 
-ClaimedBlock Recording::claim_block() noexcept {
+ClaimedBlock Recording::take_block() noexcept {
   ClaimedBlock block{nullptr, Refusal::limit, 0};
   if (!space_ended_.load(std::memory_order_relaxed)) {
-    block = file_.claim_block();
+    block = blocks_.take();
     if (block.begin != nullptr) return block;
     if (block.refusal == Refusal::not_ours && !file_.belongs_to_this_process()) {
       switch_off();  // a child made by a bare clone(): the file is the parent's, header and all

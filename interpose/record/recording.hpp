@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "interpose/record/block_supply.hpp"
 #include "interpose/record/lane.hpp"
 #include "interpose/record/recording_file.hpp"
 #include "interpose/record/trace_format.hpp"
@@ -25,7 +26,9 @@ class Recording {
 
   /// A refusal counts one dropped record; the first is said on one line. Want of space switches recording
   /// off; the limit does not, so that the header tells how much is missing.
-  [[nodiscard]] ClaimedBlock claim_block() noexcept;
+  [[nodiscard]] ClaimedBlock take_block() noexcept;
+  void announce_need_of_block() noexcept { blocks_.announce_need(); }
+  [[nodiscard]] BlockSupply& blocks() noexcept { return blocks_; }
 
   /// Writes `count` records of 64 bytes that must lie in one block. For what is rare: strings, modules,
   /// notices.
@@ -42,6 +45,7 @@ class Recording {
   std::atomic<bool> on_{false};
   std::atomic<bool> space_ended_{false};
   RecordingFile file_;
+  BlockSupply blocks_{file_};
   std::mutex rare_mutex_;
   Lane* rare_lane_ = nullptr;
   std::mutex note_mutex_;  ///< guards the header's features_note; innermost

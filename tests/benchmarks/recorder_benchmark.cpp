@@ -13,6 +13,18 @@ namespace {
 
 using namespace penstock;
 
+std::string folder;
+
+/// Before the first benchmark that records; those before it ran with recording off.
+void begin_recording(const benchmark::State&) {
+  constexpr std::uint64_t limit_bytes = std::uint64_t{4} << 30;
+  record::Identity identity;
+  identity.directory = folder;
+  identity.limit_bytes = limit_bytes;
+  identity.with_gpu_activity = false;
+  if (!record::begin(identity)) std::exit(EXIT_FAILURE);
+}
+
 void is_on_while_off(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(record::is_on());
 }
@@ -53,29 +65,24 @@ void own_work_without_cupti(benchmark::State& state) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  benchmark::Initialize(&count, arguments);
-  // As many iterations as the recording holds: what is dropped costs less.
-  constexpr std::uint64_t limit_bytes = std::uint64_t{4} << 30;
+  // As many as the recording holds: what is dropped costs less.
   constexpr benchmark::IterationCount written = 10'000'000;
-  std::string folder = (std::filesystem::temp_directory_path() / "penstock-benchmark-XXXXXX").string();
+  folder = (std::filesystem::temp_directory_path() / "penstock-benchmark-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return EXIT_FAILURE;
 
+  benchmark::Initialize(&count, arguments);
   benchmark::RegisterBenchmark("is_on while off", is_on_while_off);
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::ClearRegisteredBenchmarks();
-
-  record::Identity identity;
-  identity.directory = folder;
-  identity.limit_bytes = limit_bytes;
-  identity.with_gpu_activity = false;
-  if (!record::begin(identity)) return EXIT_FAILURE;
   benchmark::RegisterBenchmark("now_ns", now);
-  benchmark::RegisterBenchmark("write", write)->Iterations(written);
-  benchmark::RegisterBenchmark("event", event)->Iterations(written);
-  benchmark::RegisterBenchmark("event, 2 threads", event)->Iterations(written / 2)->Threads(2);
-  benchmark::RegisterBenchmark("intern a known string", intern_a_known_string)->Arg(16)->Arg(128);
-  benchmark::RegisterBenchmark("OwnWork without CUPTI", own_work_without_cupti);
+  benchmark::RegisterBenchmark("write", write)->Setup(begin_recording)->Iterations(written);
+  benchmark::RegisterBenchmark("event", event)->Setup(begin_recording)->Iterations(written);
+  benchmark::RegisterBenchmark("event", event)->Setup(begin_recording)->Iterations(written / 2)->Threads(2);
+  benchmark::RegisterBenchmark("intern a known string", intern_a_known_string)
+      ->Setup(begin_recording)
+      ->Arg(16)
+      ->Arg(128);
+  benchmark::RegisterBenchmark("OwnWork without CUPTI", own_work_without_cupti)->Setup(begin_recording);
   benchmark::RunSpecifiedBenchmarks();
+
   record::end();
   std::filesystem::remove_all(folder);
   return EXIT_SUCCESS;

@@ -1,0 +1,50 @@
+#include "interpose/record/block_supply.hpp"
+
+#include <algorithm>
+
+#include "interpose/record/background_thread.hpp"
+
+namespace penstock::record {
+
+void BlockSupply::start() {
+  thread_ = start_background_thread("penstock-blocks", [this] { prepare_blocks(); });
+}
+
+void BlockSupply::stop() noexcept {
+  if (!thread_) return;
+  stopping_.store(true, std::memory_order_relaxed);
+  announce_need();
+  thread_->join();
+  thread_.reset();
+}
+
+ClaimedBlock BlockSupply::take() noexcept {
+  for (std::atomic<std::byte*>& ready : ready_) {
+    if (ready.load(std::memory_order_relaxed) == nullptr) continue;
+    if (std::byte* block = ready.exchange(nullptr, std::memory_order_acquire))
+      return {block, Refusal::none, 0};
+  }
+  return file_.claim_block();
+}
+
+void BlockSupply::announce_need() noexcept {
+  needs_.fetch_add(1, std::memory_order_release);
+  needs_.notify_one();
+}
+
+void BlockSupply::prepare_blocks() noexcept {
+  while (true) {
+    needs_.wait(0, std::memory_order_acquire);
+    if (stopping_.load(std::memory_order_relaxed)) return;
+    needs_.fetch_sub(1, std::memory_order_relaxed);
+    // Only this thread fills places, so one that is free stays free.
+    auto* const free = std::find_if(ready_.begin(), ready_.end(), [](const std::atomic<std::byte*>& ready) {
+      return ready.load(std::memory_order_relaxed) == nullptr;
+    });
+    if (free == ready_.end()) continue;
+    // A refusal is not reported: the writer who needs the block will meet it.
+    free->store(file_.claim_block().begin, std::memory_order_release);
+  }
+}
+
+}  // namespace penstock::record
