@@ -119,13 +119,30 @@ Search find_library() {
   return search;
 }
 
+bool are_of_one_object(const void* one, const void* other) noexcept {
+  Dl_info first{};
+  Dl_info second{};
+  return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 && first.dli_fbase == second.dli_fbase;
+}
+
+/// The library's own PMPI function, unless another tool that wraps MPI stands behind this one: then the
+/// tool's, so that it goes on seeing what reaches MPI.
+void* find_function(void* library, const char* pmpi_name) noexcept {
+  void* const function = dlsym(library, pmpi_name);
+  if (library != RTLD_DEFAULT || function == nullptr) return function;
+  const char* const mpi_name = pmpi_name + 1;
+  void* const next = dlsym(RTLD_NEXT, mpi_name);
+  return next != nullptr && !are_of_one_object(next, function) ? next : function;
+}
+
 /// Threads that come here together write the same values.
 void fill_slot(void** slot, void* address) noexcept {
   if (address != nullptr) __atomic_store_n(slot, address, __ATOMIC_RELAXED);
 }
 
 void fill_table(void* library) noexcept {
-#define PENSTOCK_ROW(owner, waits, name, ...) fill_slot(&penstock_pmpi_##name, dlsym(library, "PMPI_" #name));
+#define PENSTOCK_ROW(owner, waits, name, ...) \
+  fill_slot(&penstock_pmpi_##name, find_function(library, "PMPI_" #name));
 #include "interpose/mpi_functions.def"
 #ifdef OPEN_MPI
 #define PENSTOCK_OBJECT(object) fill_slot(&penstock_address_of_##object, dlsym(library, #object));
