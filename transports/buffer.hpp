@@ -27,7 +27,7 @@ struct Buffer {
   int device = -1;                ///< driver ordinal; -1 for host memory
   CUcontext context = nullptr;    ///< to be current for copies; the device's primary one for pool and VMM memory
   std::uint64_t buffer_id = 0;    ///< CU_POINTER_ATTRIBUTE_BUFFER_ID; 0 for host memory
-  CUdeviceptr range_base = 0;     ///< of the allocation (cuMemGetAddressRange); 0 unknown
+  CUdeviceptr range_base = 0;     ///< of the allocation (virtual memory: the reserved range); 0 unknown
   std::size_t range_bytes = 0;
 };
 

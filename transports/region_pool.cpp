@@ -99,7 +99,7 @@ Status RegionCache::open(const Offer& offer, std::shared_ptr<MappedRegion>& regi
   if (found == nullptr) {
     if (Status opened = open_region(offer, found); !opened.ok()) return opened;
     const std::lock_guard lock(mutex_);
-    entries_.push_back({offer.process_nonce, region_number(offer.region_id), found});
+    entries_.push_back({{offer.process_id, offer.process_nonce}, region_number(offer.region_id), found});
     take_surplus(surplus);
   }
   if (found->header().ticket.load(std::memory_order_acquire) != offer.region_id) {
@@ -122,8 +122,8 @@ std::size_t RegionCache::size() const {
 
 std::shared_ptr<MappedRegion> RegionCache::find(const Offer& offer) {
   const auto same = [&](const Entry& entry) {
-    return entry.process_nonce == offer.process_nonce && entry.number == region_number(offer.region_id) &&
-           entry.region->bytes() == offer.region_bytes;
+    return entry.sender == ProcessIdentity{offer.process_id, offer.process_nonce} &&
+           entry.number == region_number(offer.region_id) && entry.region->bytes() == offer.region_bytes;
   };
   const auto known = std::find_if(entries_.begin(), entries_.end(), same);
   if (known == entries_.end()) return nullptr;

@@ -53,7 +53,7 @@ class RegionCache {
 
  private:
   struct Entry {
-    std::uint64_t process_nonce;
+    ProcessIdentity sender;
     std::uint64_t number;
     std::shared_ptr<MappedRegion> region;
   };

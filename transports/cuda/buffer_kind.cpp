@@ -46,23 +46,6 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
   return true;
 }
 
-/// Context of memory that belongs to none, and the range that is mapped in one piece: the attributes name the
-/// reserved range, of which that may be a part.
-void complete(const cuda::Driver& driver, Buffer& buffer) {
-  if (buffer.context == nullptr && buffer.device >= 0) buffer.context = cuda::Context::primary(buffer.device);
-  if (buffer.kind != BufferKind::virtual_memory && buffer.kind != BufferKind::async_pool) return;
-  const cuda::ContextRef context = cuda::Context::of(buffer);
-  if (context == nullptr) return;
-  const cuda::ContextScope scope(*context);
-  CUdeviceptr base = 0;
-  std::size_t bytes = 0;
-  const auto address = reinterpret_cast<CUdeviceptr>(buffer.pointer);
-  if (driver.cuMemGetAddressRange(&base, &bytes, address) == CUDA_SUCCESS) {
-    buffer.range_base = base;
-    buffer.range_bytes = bytes;
-  }
-}
-
 Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   const Attributes<8> attributes(driver, pointer,
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
@@ -91,7 +74,9 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
     buffer.kind = BufferKind::device;
   }
   try {
-    complete(driver, buffer);
+    // memory of pools and virtual memory belongs to no context
+    if (buffer.context == nullptr && buffer.device >= 0)
+      buffer.context = cuda::Context::primary(buffer.device);
   } catch (const std::bad_alloc&) {
     // still known to be device memory; whoever copies it meets the lack of memory again
   }

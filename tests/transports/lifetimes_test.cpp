@@ -1,0 +1,273 @@
+// Memory that is freed, processes that die and offers that lie.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/transports/gpu_memory.hpp"
+#include "tests/transports/partner.hpp"
+#include "transports/region.hpp"
+
+namespace penstock::transports::test {
+namespace {
+
+constexpr unsigned slot = 0;
+constexpr std::size_t bytes = 100'000;
+constexpr Shape shape{bytes};
+
+class Lifetimes : public testing::Test {
+ protected:
+  void SetUp() override {
+    allocate(from, 0);
+    allocate(to, 1);
+  }
+  void allocate(Partner& partner, int device) {
+    partner.allocate(slot, BufferKind::device, shape.extent(), device % device_count_of_machine());
+    partner.fill(slot, {}, 0);
+  }
+  void receive(std::uint64_t seed) {
+    from.fill(slot, shape, seed);
+    const Answer received = to.receive(slot, shape, from.describe(slot, shape).offer);
+    ASSERT_TRUE(received.ok()) << received.where;
+    ASSERT_EQ(to.check(slot, shape, bytes, seed), -1) << "seed " << seed;
+  }
+
+  Partner from;
+  Partner to;
+};
+
+TEST_F(Lifetimes, memory_that_was_freed_and_allocated_again_is_mapped_anew) {
+  receive(1);
+  const std::uint64_t first_address = from.describe(slot, shape).offer.range_base;
+  bool address_came_back = false;
+  for (std::uint64_t round = 2; round < 12; ++round) {
+    from.release(slot);
+    allocate(from, 0);
+    address_came_back = address_came_back || from.describe(slot, shape).offer.range_base == first_address;
+    receive(round);
+  }
+  EXPECT_TRUE(address_came_back) << "the case that this test is for did not happen";
+  EXPECT_LE(to.cached_ranges(), 10);
+}
+
+TEST_F(Lifetimes, a_mapping_of_freed_memory_is_dropped_when_its_address_comes_back) {
+  receive(1);
+  const std::uint64_t first_address = from.describe(slot, shape).offer.range_base;
+  from.release(slot);
+  allocate(from, 0);
+  ASSERT_EQ(from.describe(slot, shape).offer.range_base, first_address);
+  receive(2);
+  EXPECT_EQ(to.cached_ranges(), 1);
+}
+
+TEST_F(Lifetimes, several_messages_from_one_allocation_share_a_mapping) {
+  for (std::uint64_t seed = 1; seed < 5; ++seed) receive(seed);
+  EXPECT_EQ(to.cached_ranges(), 1);
+}
+
+TEST_F(Lifetimes, a_sender_that_dies_before_it_is_pulled_from_is_lost) {
+  from.fill(slot, shape, 1);
+  const Answer offered = from.describe(slot, shape);
+  from.kill();
+  const Answer received = to.receive(slot, shape, offered.offer);
+  EXPECT_EQ(received.code, Code::peer_lost) << received.where;
+  EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
+}
+
+TEST_F(Lifetimes, a_sender_that_dies_while_it_is_pulled_from_does_no_harm) {
+  receive(1);
+  ASSERT_TRUE(to.begin(slot, shape, from.describe(slot, shape).offer).ok());
+  from.kill();
+  const Answer received = to.finish();
+  EXPECT_TRUE(received.ok() || received.code == Code::cuda_failed) << received.where;
+}
+
+TEST_F(Lifetimes, a_sender_that_dies_before_its_region_is_opened_is_lost) {
+  to.force_road(Road::staged);
+  const Answer staged = from.stage(slot, shape, true);
+  from.kill();
+  EXPECT_EQ(to.receive(slot, shape, staged.offer).code, Code::peer_lost);
+}
+
+TEST_F(Lifetimes, a_sender_that_dies_half_way_through_the_ring_is_lost) {
+  constexpr Shape large{64u << 20};
+  from.allocate(slot, BufferKind::device, large.extent());
+  to.allocate(slot, BufferKind::device, large.extent());
+  to.force_road(Road::staged);
+  const Answer staged = from.stage(slot, large, false);  // the ring is full, nobody turns it
+  ASSERT_TRUE(staged.ok());
+  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+  from.kill();
+  EXPECT_EQ(to.finish().code, Code::peer_lost);
+}
+
+TEST_F(Lifetimes, a_receiver_that_dies_half_way_through_the_ring_is_lost) {
+  constexpr Shape large{64u << 20};
+  from.allocate(slot, BufferKind::device, large.extent());
+  to.allocate(slot, BufferKind::device, large.extent());
+  to.force_road(Road::staged);
+  const Answer staged = from.stage(slot, large, false);
+  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+  from.serve();
+  to.kill();
+  EXPECT_EQ(from.served().code, Code::peer_lost);
+}
+
+TEST_F(Lifetimes, a_sender_that_gives_up_half_way_tells_the_receiver) {
+  constexpr Shape large{64u << 20};
+  from.allocate(slot, BufferKind::device, large.extent());
+  to.allocate(slot, BufferKind::device, large.extent());
+  to.force_road(Road::staged);
+  const Answer staged = from.stage(slot, large, false);
+  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+  from.drop_send();
+  EXPECT_EQ(to.finish().code, Code::peer_lost);
+}
+
+TEST_F(Lifetimes, a_receiver_that_gives_up_half_way_tells_the_sender) {
+  constexpr Shape large{64u << 20};
+  from.allocate(slot, BufferKind::device, large.extent());
+  to.allocate(slot, BufferKind::device, large.extent());
+  to.force_road(Road::staged);
+  const Answer staged = from.stage(slot, large, false);
+  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+  to.drop_pull();
+  from.serve();
+  EXPECT_EQ(from.served().code, Code::peer_lost);
+}
+
+TEST_F(Lifetimes, an_abandoned_region_serves_no_other_message) {
+  to.force_road(Road::staged);
+  const Answer first = from.stage(slot, shape, true);
+  ASSERT_TRUE(from.produce().ok());
+  from.drop_send(true);
+  from.fill(slot, shape, 2);
+  const Answer second = from.stage(slot, shape, true);
+  EXPECT_NE(first.offer.region_id, second.offer.region_id);
+  from.serve();
+  EXPECT_NE(to.receive(slot, shape, first.offer).code, Code::ok) << "a message that was cancelled arrived";
+  EXPECT_TRUE(to.receive(slot, shape, second.offer).ok());
+  EXPECT_TRUE(from.served().ok());
+  EXPECT_EQ(to.check(slot, shape, bytes, 2), -1);
+}
+
+TEST_F(Lifetimes, a_region_is_used_again_once_it_is_drained) {
+  to.force_road(Road::staged);
+  std::uint64_t numbers[2] = {};
+  for (std::uint64_t& number : numbers) {
+    const Answer staged = from.stage(slot, shape, true);
+    number = region_number(staged.offer.region_id);
+    from.serve();
+    ASSERT_TRUE(to.receive(slot, shape, staged.offer).ok());
+    ASSERT_TRUE(from.served().ok());
+  }
+  EXPECT_EQ(numbers[0], numbers[1]);
+}
+
+TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_were) {
+  const auto send = [&](int messages) {
+    for (int message = 0; message < messages; ++message) {
+      to.force_road(message % 2 == 0 ? Road::peer : Road::staged);
+      Offer offer = from.describe(slot, shape).offer;
+      if (message % 2 == 1) {
+        offer = from.stage(slot, shape, true).offer;
+        from.serve();
+      }
+      ASSERT_TRUE(to.receive(slot, shape, offer).ok());
+      ASSERT_TRUE(message % 2 == 0 || from.served().ok());
+    }
+  };
+  send(500);
+  const std::int64_t descriptors[] = {from.open_descriptors(), to.open_descriptors()};
+  const std::int64_t memory_bytes[] = {from.resident_bytes(), to.resident_bytes()};
+  send(10'000);
+  EXPECT_EQ(from.open_descriptors(), descriptors[0]);
+  EXPECT_EQ(to.open_descriptors(), descriptors[1]);
+  constexpr std::int64_t tolerance_bytes = 4 << 20;
+  EXPECT_LE(from.resident_bytes(), memory_bytes[0] + tolerance_bytes);
+  EXPECT_LE(to.resident_bytes(), memory_bytes[1] + tolerance_bytes);
+}
+
+/// Offers that a sender with a fault, or none at all, could publish.
+class Lies : public Lifetimes {
+ protected:
+  void SetUp() override {
+    Lifetimes::SetUp();
+    from.fill(slot, shape, 1);
+    staged_ = from.stage(slot, shape, true).offer;
+    ASSERT_TRUE(from.produce().ok());
+  }
+  /// Receives what `lie` makes of a good offer; the destination must stay as it was.
+  template <class Lie>
+  void expect_refusal(Road road, Lie lie) {
+    Offer offer = road == Road::staged ? staged_ : from.describe(slot, shape).offer;
+    lie(offer);
+    to.force_road(road);
+    const Answer received = to.receive(slot, shape, offer);
+    EXPECT_TRUE(received.code == Code::peer_lost || received.code == Code::declined ||
+                received.code == Code::bad_argument)
+        << "code " << static_cast<int>(received.code) << ' ' << received.where;
+    EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
+  }
+  Offer staged_{};
+};
+
+TEST_F(Lies, about_where_the_payload_lies_are_refused_by_the_peer_road) {
+  expect_refusal(Road::peer, [](Offer& offer) { offer.address = offer.range_base - 1; });
+  expect_refusal(Road::peer, [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
+  expect_refusal(Road::peer, [](Offer& offer) { offer.address = ~0ull; });
+  expect_refusal(Road::peer, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+  expect_refusal(Road::peer, [](Offer& offer) { offer.range_bytes = 10; });
+  expect_refusal(Road::peer, [](Offer& offer) {
+    offer.range_bytes = 1ull << 40;
+    offer.address = offer.range_base + (1ull << 39);
+  });
+}
+
+TEST_F(Lies, about_the_region_are_refused_by_the_staged_road) {
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region_descriptor = 9999; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region_descriptor = 0; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region_bytes = 1ull << 50; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region_bytes = 100; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region_bytes -= 4096; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region_id += 1; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.process_nonce += 1; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = -1; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = 0; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+}
+
+TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {
+  char path[] = "/tmp/penstock-test-XXXXXX";
+  const int ordinary = mkstemp(path);
+  unlink(path);
+  const int unsealed = memfd_create("unsealed", 0);
+  for (const int file : {ordinary, unsealed}) {
+    ASSERT_EQ(ftruncate(file, 1 << 20), 0);
+    expect_refusal(Road::staged, [&](Offer& offer) {
+      offer.process_id = getpid();
+      offer.region_descriptor = file;
+      offer.region_bytes = 1 << 20;
+    });
+    close(file);
+  }
+}
+
+TEST_F(Lies, about_how_much_was_produced_are_found_out) {
+  // the test itself plays the sender
+  std::unique_ptr<Region> region;
+  ASSERT_TRUE(Region::make(1 << 20, region).ok());
+  for (const std::uint64_t produced : {std::uint64_t{bytes} + 1, UINT64_MAX - 1}) {
+    Offer offer{};
+    offer.payload_bytes = bytes;
+    offer.process_id = this_process().id;
+    offer.process_nonce = this_process().nonce;
+    region->begin(bytes, offer);
+    region->mapped().header().produced.store(produced);
+    to.force_road(Road::staged);
+    EXPECT_EQ(to.receive(slot, shape, offer).code, Code::peer_lost);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::transports::test

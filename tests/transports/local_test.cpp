@@ -1,0 +1,154 @@
+// The local road: both sides in this process.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "tests/transports/busy_stream.hpp"
+#include "transports/staged.hpp"
+#include "transports/transport.hpp"
+
+namespace penstock::transports::test {
+namespace {
+
+constexpr std::size_t bytes = 600'001;
+
+Place place(const GpuMemory& memory, const Layout& layout) {
+  return {inspect(memory.data()), layout};
+}
+
+Status finish(Pull& pull) {
+  bool finished = false;
+  while (!finished) {
+    if (Status state = pull.advance(finished); !state.ok()) return state;
+  }
+  return {};
+}
+
+/// By whatever road the chooser names; `sent` drives the sender where it has to stage.
+Status transfer(const Place& source, const Place& destination, Choice& choice) {
+  const char* why_not = "";
+  Offer offer = describe(source, &why_not);
+  choice = choose(offer, destination);
+  std::unique_ptr<StagedSend> send;
+  if (choice.transport == nullptr) {
+    if (Status started = StagedSend::start(source, true, offer, send); !started.ok()) return started;
+    choice = choose(offer, destination);
+  }
+  std::unique_ptr<Pull> pull;
+  if (Status started = choice.transport->start(offer, destination, pull); !started.ok()) return started;
+  bool finished = false;
+  bool produced = send == nullptr;
+  while (!finished) {
+    if (!produced) {
+      if (Status state = send->advance(produced); !state.ok()) return state;
+    }
+    if (Status state = pull->advance(finished); !state.ok()) return state;
+  }
+  return {};
+}
+
+TEST(LocalRoad, carries_every_kind_of_memory_to_every_other_on_any_device) {
+  Layout strided;
+  strided.append({8, 1000, bytes / 1000, 1500});
+  strided.append({1'000'000, bytes % 1000, 1, 0});
+  ASSERT_EQ(strided.bytes(), bytes);
+  for (const BufferKind from_kind : buffer_kinds) {
+    for (const BufferKind to_kind : buffer_kinds) {
+      for (int to_device = 0; to_device < device_count(); ++to_device) {
+        for (const Layout& to_layout : {Layout::contiguous(bytes, 3), strided}) {
+          SCOPED_TRACE(testing::Message() << name_of(from_kind) << " to " << name_of(to_kind) << " on device "
+                                          << to_device << ", blocks: " << to_layout.blocks().size());
+          const GpuMemory from(from_kind, bytes);
+          const GpuMemory to(to_kind, 1'000'064, to_device);
+          fill(from, Layout::contiguous(bytes), bytes, 1);
+          fill(to, {}, 0, 0);
+          Choice choice;
+          Status status = transfer(place(from, Layout::contiguous(bytes)), place(to, to_layout), choice);
+          ASSERT_TRUE(status.ok()) << status.where() << ' ' << status.detail();
+          EXPECT_EQ(first_difference(to, to_layout, bytes, 1), -1);
+          if (to_layout.is_contiguous() || to_device == 0) {
+            EXPECT_EQ(choice.transport->road(), Road::local) << choice.reason;
+            EXPECT_STREQ(choice.reason, "same process");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LocalRoad, is_staged_when_the_sender_is_strided) {
+  Layout strided;
+  strided.append({0, 10, 100, 30});
+  const GpuMemory from(BufferKind::device, 4000);
+  const GpuMemory to(BufferKind::device, 2000);
+  fill(from, strided, 1000, 5);
+  fill(to, {}, 0, 0);
+  Choice choice;
+  ASSERT_TRUE(transfer(place(from, strided), place(to, Layout::contiguous(1000)), choice).ok());
+  EXPECT_EQ(choice.transport->road(), Road::staged);
+  EXPECT_STREQ(choice.reason, "sender's payload is not contiguous");
+  EXPECT_EQ(first_difference(to, Layout::contiguous(1000), 1000, 5), -1);
+}
+
+TEST(LocalRoad, refuses_a_senders_buffer_that_was_freed) {
+  const GpuMemory to(BufferKind::device, bytes);
+  auto from = std::make_unique<GpuMemory>(BufferKind::device, bytes);
+  const char* why_not = "";
+  const Offer offer = describe(place(*from, Layout::contiguous(bytes)), &why_not);
+  from.reset();
+  const Place destination = place(to, Layout::contiguous(bytes));
+  const Choice choice = choose(offer, destination);
+  ASSERT_NE(choice.transport, nullptr);
+  std::unique_ptr<Pull> pull;
+  EXPECT_EQ(choice.transport->start(offer, destination, pull).code(), Code::bad_argument);
+}
+
+TEST(LocalRoad, writes_only_after_what_the_receiver_queued_before) {
+  const GpuMemory from(BufferKind::device, bytes);
+  const GpuMemory to(BufferKind::device, bytes);
+  fill(from, Layout::contiguous(bytes), bytes, 1);
+  const char* why_not = "";
+  const Offer offer = describe(place(from, Layout::contiguous(bytes)), &why_not);
+  const Place destination = place(to, Layout::contiguous(bytes));
+  BusyStream busy(CU_STREAM_LEGACY);
+  REQUIRE_CUDA(cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to.data()), 0, bytes, CU_STREAM_LEGACY));
+  std::unique_ptr<Pull> pull;
+  ASSERT_TRUE(choose(offer, destination).transport->start(offer, destination, pull).ok());
+  for (int poll = 0; poll < 1000; ++poll) {
+    bool finished = false;
+    ASSERT_TRUE(pull->advance(finished).ok());
+    ASSERT_FALSE(finished);
+  }
+  busy.release();
+  ASSERT_TRUE(finish(*pull).ok());
+  EXPECT_EQ(first_difference(to, Layout::contiguous(bytes), bytes, 1), -1);
+}
+
+TEST(LocalRoad, serves_several_threads_at_once) {
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([thread] {
+      const int devices = device_count();
+      for (std::uint64_t round = 0; round < 10; ++round) {
+        const BufferKind from_kind = buffer_kinds[(thread + round) % std::size(buffer_kinds)];
+        const BufferKind to_kind = buffer_kinds[(thread * 2 + round * 5) % std::size(buffer_kinds)];
+        const GpuMemory from(from_kind, bytes, static_cast<int>(round) % devices);
+        const GpuMemory to(to_kind, bytes, static_cast<int>(thread) % devices);
+        const Layout all = Layout::contiguous(bytes);
+        fill(from, all, bytes, thread);
+        Choice choice;
+        ASSERT_TRUE(transfer(place(from, all), place(to, all), choice).ok());
+        ASSERT_EQ(first_difference(to, all, bytes, thread), -1);
+        std::vector<std::uint8_t> host(bytes);
+        ASSERT_TRUE(download(host.data(), place(from, all)).ok());
+        ASSERT_TRUE(upload(place(to, all), host.data()).ok());
+        ASSERT_EQ(first_difference(to, all, bytes, thread), -1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace penstock::transports::test

@@ -1,0 +1,153 @@
+#include "transports/readiness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "tests/transports/busy_stream.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::transports::test {
+namespace {
+
+using Flag = std::atomic<std::uint32_t>;
+
+/// Long enough for a flag that comes too early to be seen; a slow machine can only make the test pass.
+void give_it_time() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+void wait_until_set(const Flag& flag) {
+  while (flag.load(std::memory_order_acquire) == 0) std::this_thread::yield();
+}
+
+class Readiness : public testing::Test {
+ protected:
+  void SetUp() override { use_device(0); }
+  void TearDown() override { set_stream_order(StreamOrder::legacy_stream); }
+  const GpuMemory memory_{BufferKind::device, 4096};
+  const Buffer buffer_ = inspect(memory_.data());
+};
+
+TEST_F(Readiness, is_signalled_at_once_when_nothing_was_queued) {
+  Flag ready{0};
+  signal_when_ready(buffer_, &ready);
+  EXPECT_EQ(ready.load(), 1u);
+}
+
+TEST_F(Readiness, waits_for_the_legacy_stream_without_keeping_the_caller) {
+  Flag ready{0};
+  BusyStream busy(CU_STREAM_LEGACY);
+  signal_when_ready(buffer_, &ready);
+  give_it_time();
+  EXPECT_EQ(ready.load(), 0u);
+  busy.release();
+  wait_until_set(ready);
+}
+
+TEST_F(Readiness, waits_for_blocking_streams_as_the_legacy_stream_does) {
+  const OwnStream blocking(CU_STREAM_DEFAULT);
+  Flag ready{0};
+  BusyStream busy(blocking.handle());
+  signal_when_ready(buffer_, &ready);
+  give_it_time();
+  EXPECT_EQ(ready.load(), 0u);
+  busy.release();
+  wait_until_set(ready);
+}
+
+TEST_F(Readiness, does_not_wait_for_non_blocking_streams) {
+  const OwnStream other(CU_STREAM_NON_BLOCKING);
+  Flag ready{0};
+  BusyStream busy(other.handle());
+  signal_when_ready(buffer_, &ready);
+  wait_until_set(ready);
+}
+
+TEST_F(Readiness, does_not_wait_for_the_legacy_stream_of_another_device) {
+  if (device_count() < 2) GTEST_SKIP() << "one GPU only";
+  use_device(1);
+  Flag ready{0};
+  BusyStream busy(CU_STREAM_LEGACY);
+  signal_when_ready(buffer_, &ready);
+  wait_until_set(ready);
+}
+
+TEST_F(Readiness, of_host_memory_is_at_once) {
+  const GpuMemory pinned(BufferKind::pinned, 64);
+  BusyStream busy(CU_STREAM_LEGACY);
+  Flag ready{0};
+  signal_when_ready(inspect(pinned.data()), &ready);
+  EXPECT_EQ(ready.load(), 1u);
+}
+
+TEST_F(Readiness, is_at_once_when_the_application_synchronises_itself) {
+  set_stream_order(StreamOrder::none);
+  BusyStream busy(CU_STREAM_LEGACY);
+  Flag ready{0};
+  signal_when_ready(buffer_, &ready);
+  EXPECT_EQ(ready.load(), 1u);
+}
+
+TEST_F(Readiness, waits_for_all_streams_in_device_order) {
+  set_stream_order(StreamOrder::device);
+  const OwnStream other(CU_STREAM_NON_BLOCKING);
+  BusyStream busy(other.handle());
+  Flag ready{0};
+  auto signalled = std::async(std::launch::async, [&] { signal_when_ready(buffer_, &ready); });
+  give_it_time();
+  EXPECT_EQ(ready.load(), 0u);
+  busy.release();
+  signalled.get();
+  EXPECT_EQ(ready.load(), 1u);
+}
+
+TEST_F(Readiness, of_pool_memory_waits_for_the_devices_primary_context) {
+  const GpuMemory pool(BufferKind::async_pool, 4096);
+  Flag ready{0};
+  BusyStream busy(CU_STREAM_LEGACY);
+  signal_when_ready(inspect(pool.data()), &ready);
+  give_it_time();
+  EXPECT_EQ(ready.load(), 0u);
+  busy.release();
+  wait_until_set(ready);
+}
+
+TEST_F(Readiness, of_many_messages_is_signalled_for_each) {
+  std::vector<Flag> flags(300);
+  BusyStream busy(CU_STREAM_LEGACY);
+  for (Flag& flag : flags) signal_when_ready(buffer_, &flag);
+  busy.release();
+  for (const Flag& flag : flags) wait_until_set(flag);
+}
+
+TEST_F(Readiness, leaves_the_threads_current_context_as_it_was) {
+  const int other_device = device_count() - 1;
+  use_device(other_device);
+  CUcontext before = nullptr;
+  REQUIRE_CUDA(cuCtxGetCurrent(&before));
+  Flag ready{0};
+  signal_when_ready(buffer_, &ready);
+  CUcontext after = nullptr;
+  REQUIRE_CUDA(cuCtxGetCurrent(&after));
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(Readiness, a_download_waits_for_the_legacy_stream) {
+  std::vector<std::uint8_t> host(memory_.bytes());
+  const OwnStream stream(CU_STREAM_DEFAULT);
+  BusyStream busy(stream.handle());
+  REQUIRE_CUDA(
+      cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory_.data()), 7, memory_.bytes(), stream.handle()));
+  const Place place{buffer_, Layout::contiguous(memory_.bytes())};
+  auto downloaded = std::async(std::launch::async, [&] { return download(host.data(), place); });
+  give_it_time();
+  busy.release();
+  EXPECT_TRUE(downloaded.get().ok());
+  EXPECT_EQ(host, std::vector<std::uint8_t>(memory_.bytes(), 7));
+}
+
+}  // namespace
+}  // namespace penstock::transports::test

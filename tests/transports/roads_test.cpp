@@ -1,0 +1,348 @@
+// Payloads between two real processes, by every road, for every kind of memory.
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include "tests/transports/gpu_memory.hpp"
+#include "tests/transports/partner.hpp"
+
+namespace penstock::transports {
+
+std::ostream& operator<<(std::ostream& out, Road road) {
+  return out << name_of(road);
+}
+std::ostream& operator<<(std::ostream& out, BufferKind kind) {
+  return out << name_of(kind);
+}
+
+namespace test {
+namespace {
+
+constexpr unsigned slot = 0;
+
+/// Sends the payload of `from` to `to` as the interposer would: an offer, and staging if the receiver asks
+/// for it.
+Answer transfer(Partner& from, const Shape& from_shape, Partner& to, const Shape& to_shape,
+                bool whole = false) {
+  const Answer offered = from.describe(slot, from_shape);
+  const Answer direct = to.receive(slot, to_shape, offered.offer);
+  if (direct.code != Code::declined) return direct;
+  const Answer staged = from.stage(slot, from_shape, whole);
+  if (!staged.ok()) return staged;
+  from.serve();
+  const Answer received = to.receive(slot, to_shape, staged.offer);
+  const Answer served = from.served();
+  return received.ok() ? (served.ok() ? received : served) : received;
+}
+
+struct Sides {
+  BufferKind from;
+  BufferKind to;
+};
+
+class EveryKind : public testing::TestWithParam<Sides> {};
+
+TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) {
+  const auto [from_kind, to_kind] = GetParam();
+  Partner from;
+  Partner to;
+  std::uint64_t seed = 0;
+  for (const int to_device : {0, 1}) {
+    for (const std::size_t bytes :
+         {std::size_t{1}, std::size_t{4093}, std::size_t{300'001}, std::size_t{2'500'000}}) {
+      const Shape contiguous{bytes};
+      const Shape strided{bytes, 1000, 1536};
+      for (const Shape& from_shape : {contiguous, strided}) {
+        for (const Shape& to_shape : {contiguous, strided}) {
+          SCOPED_TRACE(testing::Message() << bytes << " bytes to device " << to_device << ", rows of "
+                                          << from_shape.row_bytes << " to rows of " << to_shape.row_bytes);
+          ++seed;
+          from.allocate(slot, from_kind, from_shape.extent());
+          to.allocate(slot, to_kind, to_shape.extent(), to_device % device_count_of_machine());
+          from.fill(slot, from_shape, seed);
+          to.fill(slot, {}, 0);
+          const Answer received = transfer(from, from_shape, to, to_shape);
+          ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
+          EXPECT_EQ(to.check(slot, to_shape, bytes, seed), -1);
+          const bool exported = from_kind == BufferKind::device && from_shape.layout().is_contiguous();
+          const bool maps = exported && to_kind != BufferKind::pageable && to_kind != BufferKind::pinned;
+          // a process that has no CUDA context cannot map memory; pinned memory brings one
+          if (maps || (exported && to_kind == BufferKind::pinned)) {
+            EXPECT_EQ(received.road, Road::peer) << received.reason;
+          } else {
+            EXPECT_EQ(received.road, Road::staged) << received.reason;
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<Sides> all_sides() {
+  std::vector<Sides> all;
+  for (const BufferKind from : buffer_kinds) {
+    for (const BufferKind to : buffer_kinds) all.push_back({from, to});
+  }
+  return all;
+}
+
+std::string name_of_sides(const testing::TestParamInfo<Sides>& info) {
+  std::string name = std::string(name_of(info.param.from)) + "_to_" + name_of(info.param.to);
+  for (char& letter : name) letter = letter == ' ' ? '_' : letter;
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Roads, EveryKind, testing::ValuesIn(all_sides()), name_of_sides);
+
+/// Two processes, device memory at both ends.
+class DeviceToDevice : public testing::Test {
+ protected:
+  static constexpr std::size_t bytes = 100'000;
+  static constexpr Shape shape{bytes};
+
+  void allocate(Partner& partner, int device = 0, std::size_t payload_bytes = bytes) {
+    partner.allocate(slot, BufferKind::device, Shape{payload_bytes}.extent(),
+                     device % device_count_of_machine());
+    partner.fill(slot, {}, 0);
+  }
+  Answer offer(Partner& from, std::uint64_t seed) {
+    from.fill(slot, shape, seed);
+    return from.describe(slot, shape);
+  }
+};
+
+TEST_F(DeviceToDevice, takes_the_peer_road_and_says_why) {
+  Partner from;
+  Partner to;
+  allocate(from, 0);
+  allocate(to, 1);
+  const Answer received = to.receive(slot, shape, offer(from, 1).offer);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::peer);
+  EXPECT_STREQ(received.reason, device_count_of_machine() > 1 ? "CUDA IPC between devices with peer access"
+                                                              : "CUDA IPC on one device");
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, of_zero_bytes_finishes) {
+  Partner from;
+  Partner to;
+  allocate(from);
+  allocate(to);
+  const Answer received = to.receive(slot, {}, from.describe(slot, {}).offer);
+  EXPECT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
+}
+
+TEST_F(DeviceToDevice, of_a_message_shorter_than_its_receive_leaves_the_rest_alone) {
+  Partner from;
+  Partner to;
+  allocate(from);
+  allocate(to);
+  from.fill(slot, {1000}, 5);
+  ASSERT_TRUE(to.receive(slot, shape, from.describe(slot, {1000}).offer).ok());
+  EXPECT_EQ(to.check(slot, shape, 1000, 5), -1);
+}
+
+TEST_F(DeviceToDevice, of_a_message_longer_than_its_receive_is_refused_on_each_road) {
+  Partner from;
+  Partner to;
+  allocate(from);
+  allocate(to);
+  EXPECT_EQ(to.receive(slot, {1000}, from.describe(slot, shape).offer).code, Code::bad_argument);
+  const Answer staged = from.stage(slot, shape, true);
+  to.force_road(Road::staged);
+  EXPECT_EQ(to.receive(slot, {1000}, staged.offer).code, Code::bad_argument);
+  from.drop_send(true);
+  EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
+}
+
+TEST_F(DeviceToDevice, goes_by_the_road_that_is_forced) {
+  Partner from;
+  Partner to;
+  allocate(from);
+  allocate(to);
+  to.force_road(Road::peer);
+  const Answer by_peer = to.receive(slot, shape, offer(from, 1).offer);
+  EXPECT_EQ(by_peer.road, Road::peer);
+  EXPECT_STREQ(by_peer.reason, "forced by PENSTOCK_ROAD");
+  to.force_road(Road::staged);
+  const Answer by_staging = transfer(from, shape, to, shape);
+  EXPECT_EQ(by_staging.road, Road::staged);
+  EXPECT_STREQ(by_staging.reason, "forced by PENSTOCK_ROAD");
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+  to.force_road(Road::local);
+  const Answer refused = to.begin(slot, shape, offer(from, 2).offer);
+  EXPECT_EQ(refused.code, Code::declined);
+  EXPECT_STREQ(refused.reason, "sender is another process");
+}
+
+TEST_F(DeviceToDevice, carries_more_than_the_ring_holds) {
+  constexpr Shape large{(37u << 20) + 5};
+  Partner from;
+  Partner to;
+  allocate(from, 0, large.bytes);
+  allocate(to, 1, large.bytes);
+  to.force_road(Road::staged);
+  for (const bool whole : {false, true}) {
+    const std::uint64_t seed = whole ? 3 : 4;
+    from.fill(slot, large, seed);
+    ASSERT_TRUE(transfer(from, large, to, large, whole).ok());
+    EXPECT_EQ(to.check(slot, large, large.bytes, seed), -1);
+  }
+}
+
+TEST_F(DeviceToDevice, staged_whole_frees_the_sender_before_the_receiver_comes) {
+  Partner from;
+  Partner to;
+  allocate(from, 0);
+  allocate(to, 1);
+  from.fill(slot, shape, 9);
+  const Answer staged = from.stage(slot, shape, true);
+  ASSERT_TRUE(staged.ok()) << staged.where;
+  const Answer produced = from.produce();
+  EXPECT_TRUE(produced.ok());
+  EXPECT_EQ(produced.value, 0) << "drained before anybody came";
+  from.fill(slot, shape, 10);  // the sender goes on with its buffer
+  from.drop_send();
+  to.force_road(Road::staged);
+  ASSERT_TRUE(to.receive(slot, shape, staged.offer).ok());
+  EXPECT_EQ(to.check(slot, shape, bytes, 9), -1);
+}
+
+TEST_F(DeviceToDevice, is_staged_where_peer_access_is_off) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "peer access of real devices cannot be switched off";
+  Partner from({"SIMULATED_GPU_PEER=0"});
+  Partner to({"SIMULATED_GPU_PEER=0"});
+  allocate(from, 0);
+  allocate(to, 1);
+  from.fill(slot, shape, 1);
+  const Answer received = transfer(from, shape, to, shape);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_STREQ(received.reason, "peer access is off");
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, maps_a_device_that_is_hidden_from_the_receiver) {
+  Partner from({"CUDA_VISIBLE_DEVICES=0"});
+  Partner to({"CUDA_VISIBLE_DEVICES=" + std::to_string(device_count_of_machine() - 1)});
+  from.allocate(slot, BufferKind::device, shape.extent());
+  to.allocate(slot, BufferKind::device, shape.extent());
+  to.fill(slot, {}, 0);
+  from.fill(slot, shape, 1);
+  const Answer received = transfer(from, shape, to, shape);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, is_staged_once_the_driver_has_refused_to_map) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from;
+  Partner to({"SIMULATED_GPU_FAULTS=cuIpcOpenMemHandle_v2:801"});
+  allocate(from, 0);
+  allocate(to, 1);
+  from.fill(slot, shape, 1);
+  const Answer first = transfer(from, shape, to, shape);
+  ASSERT_TRUE(first.ok()) << first.where;
+  EXPECT_EQ(first.road, Road::staged);
+  EXPECT_STREQ(first.reason, "the driver refused to map the sender's memory");
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, tries_to_map_again_after_a_passing_failure) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from;
+  Partner to({"SIMULATED_GPU_FAULTS=cuIpcOpenMemHandle_v2:2x1"});
+  allocate(from, 0);
+  allocate(to, 1);
+  const Answer offered = offer(from, 1);
+  const Answer first = to.begin(slot, shape, offered.offer);
+  EXPECT_EQ(first.code, Code::declined);
+  EXPECT_STREQ(first.reason, "the better road was tried and declined");
+  EXPECT_EQ(to.receive(slot, shape, offered.offer).road, Road::peer);
+}
+
+TEST_F(DeviceToDevice, is_staged_where_the_driver_refuses_to_export) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from({"SIMULATED_GPU_FAULTS=cuIpcGetMemHandle:801"});
+  Partner to;
+  allocate(from, 0);
+  allocate(to, 1);
+  from.fill(slot, shape, 1);
+  EXPECT_STREQ(from.describe(slot, shape).reason, "the driver refused to export the sender's memory");
+  const Answer received = transfer(from, shape, to, shape);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, is_staged_through_unpinned_memory_when_none_can_be_pinned) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from({"SIMULATED_GPU_FAULTS=cuMemHostRegister_v2:2"});
+  Partner to({"SIMULATED_GPU_FAULTS=cuMemHostRegister_v2:2"});
+  allocate(from, 0);
+  allocate(to, 1);
+  from.fill(slot, shape, 1);
+  to.force_road(Road::staged);
+  ASSERT_TRUE(transfer(from, shape, to, shape).ok());
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, says_that_a_copy_could_not_be_queued) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from;
+  Partner to({"SIMULATED_GPU_FAULTS=cuMemcpyAsync:719"});
+  allocate(from, 0);
+  allocate(to, 1);
+  const Answer by_peer = to.begin(slot, shape, offer(from, 1).offer);
+  EXPECT_EQ(by_peer.code, Code::declined);
+  const Answer staged = from.stage(slot, shape, true);
+  from.serve();
+  const Answer received = to.receive(slot, shape, staged.offer);
+  EXPECT_EQ(received.code, Code::cuda_failed);
+  EXPECT_EQ(received.detail, 719);
+  EXPECT_TRUE(from.served().ok()) << "the sender is free of a receiver that failed";
+}
+
+TEST_F(DeviceToDevice, says_that_a_copy_could_not_be_staged) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from({"SIMULATED_GPU_FAULTS=cuMemcpyAsync:719"});
+  allocate(from, 0);
+  const Answer staged = from.stage(slot, shape, true);
+  EXPECT_EQ(staged.code, Code::cuda_failed);
+  EXPECT_EQ(staged.detail, 719);
+}
+
+TEST_F(DeviceToDevice, receives_into_the_host_of_a_process_without_a_context_by_staging) {
+  Partner from;
+  Partner to;
+  allocate(from, 0);
+  to.allocate(slot, BufferKind::pageable, shape.extent());
+  to.fill(slot, {}, 0);
+  from.fill(slot, shape, 1);
+  const Answer received = transfer(from, shape, to, shape);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_STREQ(received.reason, "this process has no CUDA context");
+  EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+TEST_F(DeviceToDevice, survives_that_either_side_shuts_down) {
+  Partner from;
+  Partner to;
+  allocate(from, 0);
+  allocate(to, 1);
+  const Answer offered = offer(from, 1);
+  ASSERT_TRUE(to.receive(slot, shape, offered.offer).ok());
+  ASSERT_TRUE(from.stage(slot, shape, true).ok());
+  ASSERT_TRUE(to.begin(slot, shape, offered.offer).ok());
+  to.shut_down();
+  to.drop_pull();  // was in flight when it happened
+  EXPECT_EQ(to.begin(slot, shape, offered.offer).code, Code::declined);
+  from.shut_down();
+  from.drop_send();
+}
+
+}  // namespace
+}  // namespace test
+}  // namespace penstock::transports
