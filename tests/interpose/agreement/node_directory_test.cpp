@@ -1,0 +1,180 @@
+#include "interpose/node_directory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "interpose/launcher.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+int files_of_ours() {
+  const std::string prefix = "penstock-" + std::to_string(::geteuid()) + "-";
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    if (entry.path().filename().string().starts_with(prefix)) ++count;
+  }
+  return count;
+}
+
+/// Runs `body` in a child process that looks like a rank; returns its exit code.
+pid_t start_rank(int rank, const std::function<int()>& body) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::setenv("PMI_RANK", std::to_string(rank).c_str(), 1);
+  ::_exit(body());
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Two pipes by which a parent leads children through phases.
+class Gate {
+ public:
+  Gate() { static_cast<void>(!::pipe(ends_.data())); }
+  void open(int passes) const {
+    for (int i = 0; i < passes; ++i) static_cast<void>(!::write(ends_[1], "x", 1));
+  }
+  void pass() const {
+    char byte = 0;
+    static_cast<void>(!::read(ends_[0], &byte, 1));
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+TEST(NodeDirectory, ranks_of_one_launcher_find_each_other_and_agree_on_the_nonce) {
+  const Gate joined;
+  const Gate all_joined;
+  const Gate nonces;
+  std::array<int, 2> results{};
+  ASSERT_EQ(::pipe(results.data()), 0);
+  std::array<pid_t, 2> ranks{};
+  for (int rank = 0; rank < 2; ++rank) {
+    ranks[static_cast<std::size_t>(rank)] = start_rank(rank, [&] {
+      NodeDirectory directory;
+      directory.join();
+      joined.open(1);
+      all_joined.pass();
+      directory.publish(rank, 2);
+      if (!directory.is_open() || !directory.holds_whole_job()) return 1;
+      const JobNonce nonce = directory.nonce();
+      static_cast<void>(!::write(results[1], &nonce, sizeof nonce));
+      return directory.row_of(1 - rank) != nullptr && directory.row_of(2) == nullptr ? 0 : 2;
+    });
+  }
+  joined.pass();
+  joined.pass();
+  all_joined.open(2);
+  EXPECT_EQ(exit_code_of(ranks[0]), 0);
+  EXPECT_EQ(exit_code_of(ranks[1]), 0);
+  JobNonce first;
+  JobNonce second;
+  ASSERT_EQ(::read(results[0], &first, sizeof first), static_cast<ssize_t>(sizeof first));
+  ASSERT_EQ(::read(results[0], &second, sizeof second), static_cast<ssize_t>(sizeof second));
+  EXPECT_EQ(first, second);
+  EXPECT_FALSE(first == JobNonce{});
+}
+
+TEST(NodeDirectory, leaves_no_file_once_published) {
+  const int before = files_of_ours();
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [&] {
+                                      NodeDirectory directory;
+                                      directory.join();
+                                      directory.publish(0, 1);
+                                      return files_of_ours() - before;
+                                    })),
+            0);
+}
+
+TEST(NodeDirectory, what_a_killed_job_left_is_swept_by_the_next) {
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [] {
+                                      NodeDirectory directory;
+                                      directory.join();
+                                      ::raise(SIGKILL);
+                                      return 0;
+                                    })),
+            128 + SIGKILL);
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [] {
+                                      NodeDirectory directory;
+                                      directory.join();
+                                      directory.publish(0, 1);
+                                      return files_of_ours();
+                                    })),
+            0);
+}
+
+TEST(NodeDirectory, a_slot_is_found_by_its_envelope_until_it_is_freed) {
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [] {
+                                      NodeDirectory directory;
+                                      directory.join();
+                                      directory.publish(0, 1);
+                                      std::uint32_t index = 0;
+                                      Slot* slot = directory.take_slot(&index);
+                                      if (slot == nullptr) return 1;
+                                      slot->offer.payload_bytes = 4096;
+                                      slot->set(SlotState::offered);
+                                      Envelope envelope{};
+                                      envelope.payload_bytes = 4096;
+                                      envelope.row = directory.own_index();
+                                      envelope.slot = index;
+                                      envelope.generation = slot->generation;
+                                      if (directory.find(envelope) != slot) return 2;
+                                      Envelope stale = envelope;
+                                      --stale.generation;
+                                      if (directory.find(stale) != nullptr) return 3;
+                                      Envelope wild = envelope;
+                                      wild.slot = slots_per_rank;
+                                      if (directory.find(wild) != nullptr) return 4;
+                                      wild = envelope;
+                                      wild.row = directory_rows;
+                                      if (directory.find(wild) != nullptr) return 5;
+                                      directory.free_slot(slot);
+                                      return directory.find(envelope) == nullptr ? 0 : 6;
+                                    })),
+            0);
+}
+
+TEST(NodeDirectory, slots_run_out_without_harm) {
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [] {
+                                      NodeDirectory directory;
+                                      directory.join();
+                                      std::uint32_t index = 0;
+                                      for (std::uint32_t i = 0; i < slots_per_rank; ++i) {
+                                        Slot* slot = directory.take_slot(&index);
+                                        if (slot == nullptr) return 1;
+                                        slot->set(SlotState::offered);
+                                      }
+                                      return directory.take_slot(&index) == nullptr ? 0 : 2;
+                                    })),
+            0);
+}
+
+TEST(Launcher, jobs_of_different_launchers_have_different_keys) {
+  const JobIdentity mine = identify_job();
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [&] {
+                                      const JobIdentity other = identify_job();
+                                      return other.key[0] == mine.key[0] || other.environment_rank != 0;
+                                    })),
+            0);
+}
+
+}  // namespace
+}  // namespace penstock::interpose

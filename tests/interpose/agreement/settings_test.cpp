@@ -1,0 +1,61 @@
+#include "interpose/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace penstock::interpose {
+namespace {
+
+/// Sets a variable while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST(Settings, read_numbers_with_units) {
+  const Variable buffered("PENSTOCK_BUFFERED_BYTES", "32K");
+  const Variable limit("PENSTOCK_TRACE_LIMIT", "2G");
+  read_settings();
+  EXPECT_EQ(settings().buffered_bytes, 32u * 1024);
+  EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
+}
+
+TEST(Settings, read_switches_roads_and_orders) {
+  const Variable record("PENSTOCK_RECORD", "1");
+  const Variable road("PENSTOCK_ROAD", "staged");
+  const Variable order("PENSTOCK_STREAM_ORDER", "none");
+  read_settings();
+  EXPECT_TRUE(settings().record);
+  EXPECT_EQ(settings().road, transports::Road::staged);
+  EXPECT_EQ(settings().stream_order, transports::StreamOrder::none);
+}
+
+TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
+  const std::uint64_t before = settings().patience_us;
+  const Variable patience("PENSTOCK_PATIENCE_US", "soon");
+  const Variable overflow("PENSTOCK_BUFFERED_BYTES", "99999999999999999999");
+  const std::uint64_t buffered_before = settings().buffered_bytes;
+  testing::internal::CaptureStderr();
+  read_settings();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(settings().patience_us, before);
+  EXPECT_EQ(settings().buffered_bytes, buffered_before);
+  EXPECT_NE(said.find("PENSTOCK_PATIENCE_US=soon"), std::string::npos) << said;
+}
+
+TEST(Settings, an_unknown_name_is_said) {
+  const Variable typo("PENSTOCK_RAOD", "peer");
+  testing::internal::CaptureStderr();
+  read_settings();
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("PENSTOCK_RAOD"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::interpose
