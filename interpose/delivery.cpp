@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "interpose/errors.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 
@@ -79,6 +80,9 @@ bool Delivery::try_offered() {
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
   if (status.ok()) return false;
   if (status.code() != Code::declined) return end(status, SlotState::failed);
+  record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
+                                           status.where(), status.detail()})
+                     .data());
   excluded_ |= 1u << static_cast<unsigned>(road_);
   slot_->set(SlotState::offered);
   return false;

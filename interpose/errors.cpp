@@ -9,8 +9,6 @@
 namespace penstock::interpose {
 namespace {
 
-using Line = std::array<char, 256>;
-
 /// The error class that tells a program most about the failure.
 int error_class_of(Code code) noexcept {
   switch (code) {
@@ -29,35 +27,36 @@ int error_class_of(Code code) noexcept {
   return MPI_ERR_OTHER;
 }
 
-void describe(Line& line, const char* mpi_call, const Status& status) noexcept {
+}  // namespace
+
+Line describe(const char* what, const Status& status) noexcept {
+  Line line;
   switch (status.code()) {
     case Code::cuda_failed:
-      std::snprintf(line.data(), line.size(), "%s: %s failed (CUDA error %d)", mpi_call, status.where(),
+      std::snprintf(line.data(), line.size(), "%s: %s failed (CUDA error %d)", what, status.where(),
                     status.detail());
-      return;
+      return line;
     case Code::system_failed:
-      std::snprintf(line.data(), line.size(), "%s: %s failed (%s)", mpi_call, status.where(),
+      std::snprintf(line.data(), line.size(), "%s: %s failed (%s)", what, status.where(),
                     std::strerror(status.detail()));
-      return;
+      return line;
     case Code::out_of_memory:
-      std::snprintf(line.data(), line.size(), "%s: out of memory in %s", mpi_call, status.where());
-      return;
+      std::snprintf(line.data(), line.size(), "%s: out of memory in %s", what, status.where());
+      return line;
     case Code::peer_lost:
-      std::snprintf(line.data(), line.size(), "%s: the other process is gone (%s)", mpi_call, status.where());
-      return;
+      std::snprintf(line.data(), line.size(), "%s: the other process is gone (%s)", what, status.where());
+      return line;
     case Code::bad_argument:
       std::snprintf(line.data(), line.size(), "%s: the buffer lies in no allocation, or passes its end (%s)",
-                    mpi_call, status.where());
-      return;
+                    what, status.where());
+      return line;
     case Code::ok:
     case Code::declined:
       break;
   }
-  std::snprintf(line.data(), line.size(), "%s: no road could carry the message (%s)", mpi_call,
-                status.where());
+  std::snprintf(line.data(), line.size(), "%s: no road could carry the message (%s)", what, status.where());
+  return line;
 }
-
-}  // namespace
 
 int raise(MPI_Comm communicator, int code) {
   // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves
@@ -73,8 +72,7 @@ int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call) {
 }
 
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
-  Line line;
-  describe(line, mpi_call, status);
+  const Line line = describe(mpi_call, status);
   record::notice(line.data());
   return raise(communicator, error_class_of(status.code()));
 }

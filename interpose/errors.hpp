@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <array>
+
 #include "transports/status.hpp"
 
 namespace penstock::interpose {
@@ -13,6 +15,10 @@ int raise(MPI_Comm communicator, int code);
 
 /// "penstock: MPI_Put: device buffers are not supported in this call", then raise(MPI_ERR_BUFFER).
 int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call);
+
+/// "MPI_Send: cuMemcpyAsync failed (CUDA error 2)": what failed in `what`, as one line of text.
+using Line = std::array<char, 256>;
+[[nodiscard]] Line describe(const char* what, const Status& status) noexcept;
 
 /// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);

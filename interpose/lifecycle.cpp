@@ -62,6 +62,7 @@ void rise(int provided) {
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();
+  if (transports::cuda_in_use()) record::gpu_seen();
   wake_up();
 }
 
@@ -81,6 +82,7 @@ void part() {
 
 void descend() {
   fall_asleep();
+  if (transports::cuda_in_use()) record::gpu_seen();
   record::end();
   close_communicators();
   close_matched_messages();

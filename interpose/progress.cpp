@@ -8,6 +8,8 @@
 
 #include "interpose/engine.hpp"
 #include "interpose/mpi_details.hpp"
+#include "interpose/node_directory.hpp"
+#include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
 
@@ -51,7 +53,8 @@ bool Waiting::step() {
 
 int Waiting::end(MPI_Status* status) {
   Operation& operation = entry_->operation;
-  MPI_Status told = entry_->status;
+  MPI_Status told = told_from(status);
+  copy_without_error(entry_->status, told);
   int code = MPI_SUCCESS;
   if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &told);
   if (operation.pending != nullptr) {
@@ -60,6 +63,11 @@ int Waiting::end(MPI_Status* status) {
   }
   hand_out(told, status);
   return code;
+}
+
+void note_gpu_use() noexcept {
+  node_directory().note_gpu();
+  record::gpu_seen();
 }
 
 void Backoff::pause() noexcept {

@@ -40,6 +40,10 @@ class Waiting {
 /// One step of everything that needs it. Thread: any.
 void progress();
 
+/// A device buffer was seen: from now on blocking calls of all ranks of the node poll, and kernels are
+/// recorded.
+void note_gpu_use() noexcept;
+
 /// Spins a bounded time, then yields the processor: ranks may be more than cores.
 class Backoff {
  public:

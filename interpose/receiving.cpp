@@ -30,7 +30,7 @@ class Receive final : public Pending {
   [[nodiscard]] bool prepare(const CallScope& scope, bool blocking) {
     on_device_ = touches_device(call_.buffer, call_.count, call_.datatype);
     if (on_device_) {
-      node_directory().note_gpu();
+      note_gpu_use();
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
       capacity_ = place_.layout.bytes();
       landing_ = LandingZone(std::max(capacity_, envelope_bytes));
@@ -96,11 +96,7 @@ class Receive final : public Pending {
   }
 
   void mend(MPI_Status& status) const override {
-    if (from_stash_) {
-      const int error = status.MPI_ERROR;
-      status = stashed_status_;
-      status.MPI_ERROR = error;
-    }
+    if (from_stash_) copy_without_error(stashed_status_, status);
     if (delivery_ != nullptr)
       set_bytes(status, std::min<std::uint64_t>(delivery_->envelope().payload_bytes, capacity_));
     if (truncated_) set_bytes(status, capacity_);
@@ -114,14 +110,8 @@ class Receive final : public Pending {
     }
     record_.complete(status);
     if (code != MPI_SUCCESS) return code;
-    if (truncated_) {
-      status.MPI_ERROR = MPI_ERR_TRUNCATE;
-      return raise(call_.communicator, MPI_ERR_TRUNCATE);
-    }
-    if (!status_.ok()) {
-      status.MPI_ERROR = MPI_ERR_OTHER;
-      return raise_status(call_.communicator, "MPI_Recv", status_);
-    }
+    if (truncated_) return raise(call_.communicator, MPI_ERR_TRUNCATE);
+    if (!status_.ok()) return raise_status(call_.communicator, "MPI_Recv", status_);
     return code;
   }
 

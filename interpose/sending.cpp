@@ -10,6 +10,7 @@
 #include "interpose/landing_zones.hpp"
 #include "interpose/message_record.hpp"
 #include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/settings.hpp"
 #include "transports/staged.hpp"
 
@@ -95,7 +96,7 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
 
   transports::Place source = place_of(call.buffer, call.count, call.datatype);
   const bool on_device = transports::lives_on_device(source.buffer.kind);
-  if (on_device) node_directory().note_gpu();
+  if (on_device) note_gpu_use();
   const std::size_t bytes = source.layout.bytes();
   record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
                source.buffer.kind, blocking);

@@ -42,9 +42,12 @@ Status copy_rows(const Rows<char*>& to, const Rows<const char*>& from, std::size
     copy.dstPitch = static_cast<std::size_t>(to.pitch);
     copy.WidthInBytes = bytes;
     copy.Height = rows;
-    return cuda::check(driver->cuMemcpy2DAsync(&copy, stream), "cuMemcpy2DAsync");
+    const CUresult copied = driver->cuMemcpy2DAsync(&copy, stream);
+    // refused for memory that the context's device cannot map (another device's pool), which rows can be
+    // copied from all the same
+    if (copied != CUDA_ERROR_INVALID_VALUE) return cuda::check(copied, "cuMemcpy2DAsync");
   }
-  // rows that overlap, run backwards or lie very far apart
+  // also rows that overlap, run backwards or lie very far apart
   for (std::size_t row = 0; row < rows; ++row) {
     const CUresult copied = driver->cuMemcpyAsync(to.row(row), from.row(row), bytes, stream);
     if (copied != CUDA_SUCCESS) return cuda::check(copied, "cuMemcpyAsync");
