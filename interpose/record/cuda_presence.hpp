@@ -6,6 +6,12 @@
 
 namespace penstock::record {
 
+#ifdef PENSTOCK_SIMULATED_GPU
+inline constexpr bool gpu_is_simulated = true;
+#else
+inline constexpr bool gpu_is_simulated = false;
+#endif
+
 [[nodiscard]] bool cuda_is_loaded() noexcept;
 [[nodiscard]] bool cuda_is_initialised() noexcept;
 

@@ -13,6 +13,7 @@
 #include "interpose/record/activity_buffers.hpp"
 #include "interpose/record/activity_writer.hpp"
 #include "interpose/record/background_thread.hpp"
+#include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/cupti_library.hpp"
 #include "interpose/record/driver_calls.hpp"
 #include "interpose/record/recorder.hpp"
@@ -158,7 +159,8 @@ void CuptiCapture::read_filled() noexcept {
   if (library.get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS) dropped_by_cupti_ += dropped;
   trace::FileHeader& header = recording().file().header();
   std::atomic_ref<std::uint64_t>(header.dropped_gpu_records).store(dropped_by_cupti_ + writer_.incomplete());
-  std::atomic_ref<std::uint64_t>(header.clock_error_ns).store(writer_.clock_error_ns());
+  std::atomic_ref<std::uint64_t>(header.clock_error_ns)
+      .store(gpu_is_simulated ? 0 : writer_.clock_error_ns());  // it has the host's clock
 }
 
 void CuptiCapture::stop() noexcept {

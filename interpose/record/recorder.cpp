@@ -96,7 +96,7 @@ void switch_off_in_child() noexcept {
 }
 
 void note_gpu_use() noexcept {
-  recording().add_features(trace::feature::gpu_used);
+  recording().add_features(trace::feature::gpu_used | (gpu_is_simulated ? trace::feature::simulated : 0u));
   if (collects_gpu_activity) start_cupti_capture();
 }
 

@@ -53,6 +53,16 @@ record::Identity TemporaryFolder::identity() const {
   return identity;
 }
 
+std::string built_library(const std::string& name) {
+  std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (; folder != folder.root_path(); folder = folder.parent_path()) {
+    for (const std::filesystem::path& place : {folder / name, folder / "lib" / name}) {
+      if (std::filesystem::exists(place)) return place.string();
+    }
+  }
+  throw std::runtime_error(name + " was not built");
+}
+
 std::size_t count_of(const std::string& what, const std::string& in) {
   std::size_t count = 0;
   for (std::size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + what.size())) ++count;

@@ -37,6 +37,9 @@ class TemporaryFolder {
   std::string output_;
 };
 
+/// A library of the build, found from where the program lies, so that a build may be moved.
+[[nodiscard]] std::string built_library(const std::string& name);
+
 [[nodiscard]] std::size_t count_of(const std::string& what, const std::string& in);
 
 }  // namespace penstock::test

@@ -17,6 +17,10 @@ using test::in_child;
 using test::ReadRecording;
 using test::TemporaryFolder;
 
+std::string injection_library() {
+  return test::built_library("libpenstock_record_injection.so");
+}
+
 record::Identity with_nvtx(const TemporaryFolder& folder) {
   record::Identity identity = folder.identity();
   identity.with_gpu_activity = true;
@@ -26,7 +30,7 @@ record::Identity with_nvtx(const TemporaryFolder& folder) {
 TEST(NvtxHeader, ranges_of_a_program_with_NVIDIAs_header_are_recorded) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
-    setenv("NVTX_INJECTION64_PATH", INJECTION_LIBRARY_PATH, 1);
+    setenv("NVTX_INJECTION64_PATH", injection_library().c_str(), 1);
     ASSERT_TRUE(record::begin(with_nvtx(folder)));
     EXPECT_EQ(nvtxRangePushA("sweep"), 0);
     EXPECT_EQ(nvtxRangePushW(L"halo"), 1);
@@ -60,7 +64,7 @@ TEST(NvtxHeader, ranges_of_a_program_with_NVIDIAs_header_are_recorded) {
 TEST(NvtxHeader, a_program_without_ranges_has_the_feature_when_the_environment_names_us) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
-    setenv("NVTX_INJECTION64_PATH", INJECTION_LIBRARY_PATH, 1);
+    setenv("NVTX_INJECTION64_PATH", injection_library().c_str(), 1);
     ASSERT_TRUE(record::begin(with_nvtx(folder)));
     record::end();
   });
