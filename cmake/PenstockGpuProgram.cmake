@@ -9,7 +9,7 @@ function(penstock_add_gpu_program name)
   set(kernel_sources ${ARGN})
   list(FILTER kernel_sources INCLUDE REGEX "\\.cu$")
   if(kernel_sources)
-    set_source_files_properties(${kernel_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+    set_source_files_properties(${kernel_sources} PROPERTIES LANGUAGE CXX)  # CMake adds -x c++
   endif()
   set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON)
 endfunction()

@@ -1,6 +1,6 @@
 // The driver API's subset that the simulated GPU offers, under NVIDIA's names, values and layouts
 // (CUDA 13.0), so that code built with either header runs on the simulated libcuda.so.1. What nobody here
-// calls is absent: such code does not compile. tests/check_against_toolkit.cmake compares this file with
+// calls is absent: such code does not compile. tests/check_against_toolkit.py compares this file with
 // NVIDIA's where there is one.
 #ifndef SIMULATED_GPU_CUDA_H
 #define SIMULATED_GPU_CUDA_H

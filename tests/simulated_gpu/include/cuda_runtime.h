@@ -19,7 +19,6 @@
 #define __device__
 #define __host__
 #define __forceinline__ inline
-#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 /// A block runs on one thread of the host, all its fibers included, and blocks of one thread run one after
 /// another.

@@ -1,5 +1,5 @@
 // The runtime API's subset that the simulated GPU offers, under NVIDIA's names, values and layouts
-// (CUDA 13.0). What nobody here calls is absent. tests/check_against_toolkit.cmake compares this file with
+// (CUDA 13.0). What nobody here calls is absent. tests/check_against_toolkit.py compares this file with
 // NVIDIA's.
 #ifndef SIMULATED_GPU_CUDA_RUNTIME_API_H
 #define SIMULATED_GPU_CUDA_RUNTIME_API_H
@@ -166,6 +166,7 @@ typedef enum cudaLaunchAttributeID {
 typedef union cudaLaunchAttributeValue {
   char pad[64];
   int cooperative;
+  void* simulatedGpuUnused;
 } cudaLaunchAttributeValue;
 typedef struct cudaLaunchAttribute_st {
   cudaLaunchAttributeID id;

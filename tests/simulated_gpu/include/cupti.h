@@ -1,5 +1,5 @@
 // The subset of CUPTI that the simulated GPU offers: activity records, under NVIDIA's names, values and
-// layouts (CUDA 13.0). Callbacks, counters and the rest are absent. tests/check_against_toolkit.cmake
+// layouts (CUDA 13.0). Callbacks, counters and the rest are absent. tests/check_against_toolkit.py
 // compares this file with NVIDIA's.
 #ifndef SIMULATED_GPU_CUPTI_H
 #define SIMULATED_GPU_CUPTI_H
