@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "analysis/text_figures.hpp"
 #include "analysis/text_table.hpp"
 
 namespace penstock::analysis {
@@ -16,100 +17,6 @@ namespace {
 
 constexpr std::size_t screen_columns = 100;
 constexpr std::size_t few_ranks = 8;
-
-/// One unit for all times of a report, so that columns compare at a glance.
-class TimeUnit {
- public:
-  explicit TimeUnit(double typical_ns) {
-    if (typical_ns < 1e6) {
-      *this = TimeUnit(1e3, "µs");
-    } else if (typical_ns < 1e9) {
-      *this = TimeUnit(1e6, "ms");
-    }
-  }
-  [[nodiscard]] const char* name() const { return name_; }
-  [[nodiscard]] std::string number(double time_ns) const { return fmt::format("{:.3f}", time_ns / ns_); }
-  [[nodiscard]] std::string with_unit(double time_ns) const { return number(time_ns) + " " + name_; }
-
- private:
-  TimeUnit(double ns, const char* name) : ns_(ns), name_(name) {}
-  double ns_ = 1e9;
-  const char* name_ = "s";
-};
-
-double share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string percent(double share) {
-  const double value = share * 100;
-  return value < 0.05 && value > 0 ? "<0.1 %" : fmt::format("{:.1f} %", value);
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit) {
-    value /= 1024;
-  }
-  const bool is_whole = value == std::floor(value) || value >= 100;
-  return fmt::format("{:.{}f} {}", value, is_whole ? 0 : 1, units[unit]);
-}
-
-std::string count_text(std::uint64_t count) {
-  std::string digits = std::to_string(count);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) {
-    digits.insert(i - 3, ",");
-  }
-  return digits;
-}
-
-/// Eighths of a block, so that small shares are seen too.
-std::string bar(double share, std::size_t columns) {
-  constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto units =
-      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * 8 * static_cast<double>(columns)));
-  std::string text;
-  for (std::size_t i = 0; i < units / 8; ++i) {
-    text += "█";
-  }
-  return text + eighths[units % 8];
-}
-
-std::string base_name(std::string_view path) {
-  return std::string(path.substr(path.find_last_of('/') + 1));
-}
-
-/// "MPICH Version:  4.0.2\nMPICH Release …" → "MPICH 4.0.2"; "Open MPI v4.1.4, package: …" → "Open MPI
-/// v4.1.4".
-std::string short_version(std::string_view version) {
-  std::string text = printable(version.substr(0, version.find_first_of("\n,")));
-  if (const std::size_t word = text.find("Version:"); word != std::string::npos) {
-    text.erase(word, 8);
-  }
-  std::string single_spaced;
-  std::unique_copy(text.begin(), text.end(), std::back_inserter(single_spaced),
-                   [](char left, char right) { return left == ' ' && right == ' '; });
-  return single_spaced;
-}
-
-/// Function and line of a call site, or as much as is known.
-std::string place_of(const CallSiteFigures& site) {
-  const std::string module = base_name(site.module);
-  const bool is_library = module.find(".so") != std::string::npos;
-  std::string place = site.function;
-  if (site.line != 0) {
-    place += fmt::format("{}{}:{}", place.empty() ? "" : "  ", base_name(site.file), site.line);
-  } else if (!module.empty()) {
-    place = fmt::format("{}{}+0x{:x}", place.empty() ? "" : place + "  ", module, site.module_offset);
-  } else if (site.module_offset != 0) {
-    place = fmt::format("0x{:x}", site.module_offset);
-  } else {
-    place = "unknown";
-  }
-  return printable(is_library && site.line != 0 ? module + ": " + place : place);
-}
 
 Cause main_cause(const TimeByCause& times) {
   return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
@@ -161,7 +68,7 @@ class Writer {
     return unit_.number(static_cast<double>(time_ns) / ranks_);
   }
   [[nodiscard]] std::string of_run(std::uint64_t time_ns) const {
-    return percent(share(time_ns, report_.total_ns));
+    return percent_text(share_of(time_ns, report_.total_ns));
   }
 
   void header() {
@@ -201,9 +108,9 @@ class Writer {
       const CallSiteFigures& worst = report_.call_sites.front();
       const std::string who =
           worst.main_counterpart < 0 ? "" : fmt::format(" (rank {})", worst.main_counterpart);
-      text += fmt::format(" {} of it is {} at {}: {}{}.",
-                          percent(share(worst.counted_ns, report_.counted_ns)), printable(worst.mpi_function),
-                          place_of(worst), name_of(main_cause(worst.by_cause)), who);
+      text += fmt::format(
+          " {} of it is {} at {}: {}{}.", percent_text(share_of(worst.counted_ns, report_.counted_ns)),
+          printable(worst.mpi_function), place_in_sentence(worst), name_of(main_cause(worst.by_cause)), who);
     }
     for (const std::string& each : wrapped(text, screen_columns)) {
       line(bold(each));
@@ -229,14 +136,14 @@ class Writer {
                     {""}});
     for (const Cause cause : order) {
       rows.add_row({std::string(name_of(cause)), per_rank(time_of(cause)), of_run(time_of(cause)),
-                    bar(share(time_of(cause), report_.counted_ns), 40)});
+                    bar_text(share_of(time_of(cause), report_.counted_ns), 40)});
     }
     table(rows);
   }
 
   void call_sites() {
     TextTable rows({{"Where", Align::left, true},
-                    {"MPI function"},
+                    {"MPI function", Align::left, true},
                     {"calls", Align::right},
                     {fmt::format("{}/rank", unit_.name()), Align::right},
                     {"of run", Align::right},
@@ -247,10 +154,10 @@ class Writer {
         continue;
       }
       const Cause cause = main_cause(site.by_cause);
-      const double part = share(site.by_cause[static_cast<std::size_t>(cause)], site.counted_ns);
+      const double part = share_of(site.by_cause[static_cast<std::size_t>(cause)], site.counted_ns);
       const std::string who =
           site.main_counterpart < 0 ? "" : fmt::format(", rank {}", site.main_counterpart);
-      rows.add_row({place_of(site), printable(site.mpi_function), count_text(site.calls),
+      rows.add_row({place_text(site), printable(site.mpi_function), count_text(site.calls),
                     per_rank(site.counted_ns), of_run(site.counted_ns),
                     fmt::format("{} {:.0f} %{}", name_of(cause), part * 100, who)});
     }
@@ -270,11 +177,11 @@ class Writer {
             unit_.number(static_cast<double>(rank.communication_ns)),
             known(rank.hidden_ns),
             rank.kernels_known && rank.communication_ns != 0
-                ? percent(share(rank.hidden_ns, rank.communication_ns))
+                ? percent_text(share_of(rank.hidden_ns, rank.communication_ns))
                 : "–",
-            known(rank.upper_bound_ns),
             is_exposed_ ? known(rank.exposed_ns) : unit_.number(static_cast<double>(rank.host_ns)),
-            rank.is_counted ? percent(share(rank.counted_ns, rank.total_ns)) : "–"};
+            rank.is_counted ? percent_text(share_of(rank.counted_ns, rank.total_ns)) : "–",
+            known(rank.upper_bound_ns)};
   }
 
   void ranks() {
@@ -282,12 +189,12 @@ class Writer {
     TextTable rows({{is_each ? "Rank" : "Ranks"},
                     {"run " + std::string(unit_.name()), Align::right},
                     {"kernels", Align::right},
-                    {"commun.", Align::right},
+                    {"comm.", Align::right},
                     {"hidden", Align::right},
                     {"overlap", Align::right},
-                    {"at most", Align::right},
                     {is_exposed_ ? "exposed" : "in MPI", Align::right},
-                    {"of run", Align::right}});
+                    {"of run", Align::right},
+                    {"up to", Align::right}});
     if (is_each) {
       for (const RankFigures& rank : report_.ranks) {
         rows.add_row(rank_row(std::to_string(rank.rank), rank));
@@ -325,7 +232,7 @@ class Writer {
     for (std::size_t i = 0; i < std::min(report_.phases.size(), options_.top); ++i) {
       const PhaseFigures& phase = report_.phases[i];
       rows.add_row({printable(phase.name), per_rank(phase.total_ns), per_rank(phase.counted_ns),
-                    percent(share(phase.counted_ns, phase.total_ns))});
+                    percent_text(share_of(phase.counted_ns, phase.total_ns))});
     }
     table(rows);
     note_more(report_.phases.size());
@@ -348,7 +255,7 @@ class Writer {
       rows.add_row({fmt::format("{} → {}", name_of(road.source), name_of(road.destination)),
                     road.size_limit_bytes == 0 ? "larger" : "≤ " + bytes_text(road.size_limit_bytes),
                     count_text(road.messages), bytes_text(road.bytes), name_of(road.road),
-                    road.median_gbps ? fmt::format("{:.3g}", *road.median_gbps) : "–",
+                    road.median_gbps ? speed_text(*road.median_gbps) : "–",
                     is_mpis ? "the MPI library's own" : printable(road.reason)});
     }
     table(rows);
@@ -376,7 +283,7 @@ class Writer {
     if (dropped_gpu != 0) {
       text += fmt::format(", {} GPU records lost (exposed time is then too high)", count_text(dropped_gpu));
     }
-    text += fmt::format("; recording cost {} of the run", percent(share(cost_ns, all_ns)));
+    text += fmt::format("; recording cost {} of the run", percent_text(share_of(cost_ns, all_ns)));
     if (is_exposed_) {
       text += is_clock_known
                   ? fmt::format("; GPU clock error ≤ {:.1f} µs", static_cast<double>(clock_error_ns) * 1e-3)

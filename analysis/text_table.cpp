@@ -7,6 +7,7 @@ namespace penstock::analysis {
 namespace {
 
 constexpr std::size_t gap = 2;
+constexpr std::size_t narrowest = 8;  ///< of a column that gives way
 
 bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
@@ -70,11 +71,18 @@ std::vector<std::string> TextTable::lines(std::size_t width) const {
     }
     widths.push_back(widest);
   }
-  const std::size_t total = std::accumulate(widths.begin(), widths.end(), gap * (columns_.size() - 1));
-  for (std::size_t i = 0; i < columns_.size() && total > width; ++i) {
-    if (columns_[i].gives_way) {
-      widths[i] -= std::min(widths[i] - std::min<std::size_t>(widths[i], 8), total - width);
+  std::size_t total = std::accumulate(widths.begin(), widths.end(), gap * (columns_.size() - 1));
+  for (; total > width; --total) {
+    std::size_t* widest = nullptr;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].gives_way && widths[i] > narrowest && (widest == nullptr || widths[i] > *widest)) {
+        widest = &widths[i];
+      }
     }
+    if (widest == nullptr) {
+      break;
+    }
+    --*widest;
   }
   const auto line_of = [&](const auto& cell_at) {
     std::string line;

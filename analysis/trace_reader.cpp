@@ -159,7 +159,7 @@ void TraceReader::note_end_of_block(std::size_t index) {
 std::vector<Flaw> TraceReader::take_flaws() {
   if (skipped_records_ != 0) {
     if (skipped_records_ > 1) {
-      first_skipped_.what += fmt::format(" ({} records like it were left out)", skipped_records_);
+      first_skipped_.what += fmt::format(" ({} records were left out)", skipped_records_);
     }
     flaws_.push_back(first_skipped_);
   }

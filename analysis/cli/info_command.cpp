@@ -12,6 +12,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/elf_needs.hpp"
 #include "analysis/cli/launch_plan.hpp"
+#include "analysis/text_figures.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::cli {
@@ -34,10 +35,7 @@ std::string version_of_mpi(const std::filesystem::path& library) {
     ask(text.data(), &length);
   }
   // the library stays loaded: unloading an MPI is not safe, and this process ends soon
-  std::string version(text.data(), static_cast<std::size_t>(std::clamp(length, 0, 8192)));
-  version.erase(std::min(version.find_first_of("\n,"), version.size()));
-  std::replace(version.begin(), version.end(), '\t', ' ');
-  return version;
+  return analysis::short_version({text.data(), static_cast<std::size_t>(std::clamp(length, 0, 8192))});
 }
 
 void show_mpi() {

@@ -1,8 +1,11 @@
 // The `penstock` command.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "analysis/cli/commands.hpp"
 
@@ -15,14 +18,22 @@ int main(int argc, char** argv) {
       "penstock");
   application.set_version_flag("--version", "penstock " PENSTOCK_VERSION);
   application.require_subcommand(1);
+  // what stands behind "--" may be a program's own arguments and must not be looked at (CLI11 would)
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  const std::vector<std::string> behind_separator(separator, words.end());
+  words.erase(separator, words.end());
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+
+  constexpr int exit_usage = 2;
   int exit_code = 0;
-  penstock::cli::add_run_command(application, exit_code);
+  penstock::cli::add_run_command(application, behind_separator, exit_code);
   penstock::cli::add_report_command(application, exit_code);
   penstock::cli::add_info_command(application, exit_code);
   try {
-    application.parse(argc, argv);
+    application.parse(words);
   } catch (const CLI::ParseError& error) {
-    return application.exit(error);
+    return application.exit(error) == 0 ? 0 : exit_usage;
   } catch (const std::exception& error) {
     fmt::print(stderr, "penstock: {}\n", error.what());
     return 1;

@@ -19,17 +19,19 @@ namespace {
 
 constexpr int exit_not_executable = 126;
 
-/// The program and its arguments, without the "--" that may stand before them.
-std::vector<std::string> program_in(std::vector<std::string> rest) {
-  if (!rest.empty() && rest.front() == "--") {
-    rest.erase(rest.begin());
-  } else if (!rest.empty() && rest.front().starts_with('-')) {
-    throw CLI::ExtrasError("run", {rest.front()});
+/// The program and its arguments: what is left of the parsed words, then what stands behind "--". That "--"
+/// is ours if it comes before the program, else the program's.
+std::vector<std::string> program_in(std::vector<std::string> words,
+                                    const std::vector<std::string>& behind_separator) {
+  if (!words.empty() && words.front().starts_with('-')) {
+    throw CLI::ExtrasError("run", {words.front()});
   }
-  if (rest.empty()) {
+  const bool is_ours = words.empty() && !behind_separator.empty();
+  words.insert(words.end(), behind_separator.begin() + (is_ours ? 1 : 0), behind_separator.end());
+  if (words.empty()) {
     throw CLI::RequiredError("a program");
   }
-  return rest;
+  return words;
 }
 
 int run(RunOptions options) {
@@ -56,7 +58,8 @@ int run(RunOptions options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& application, int& exit_code) {
+void add_run_command(CLI::App& application, const std::vector<std::string>& behind_separator,
+                     int& exit_code) {
   auto options = std::make_shared<RunOptions>();
   auto family = std::make_shared<std::string>();
   auto no_record = std::make_shared<bool>(false);
@@ -71,10 +74,10 @@ void add_run_command(CLI::App& application, int& exit_code) {
       ->check(CLI::IsMember({"mpich", "openmpi"}));
   command->prefix_command();  // the first word that is no option of ours is the program, the rest is its own
   command->footer("program [arguments …]: what to start");
-  command->callback([=, &exit_code] {
+  command->callback([=, &behind_separator, &exit_code] {
     options->record = !*no_record;
     options->family = family_named(*family);
-    options->command = program_in(command->remaining());
+    options->command = program_in(command->remaining(), behind_separator);
     exit_code = run(std::move(*options));
   });
 }

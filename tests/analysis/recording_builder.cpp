@@ -225,6 +225,7 @@ TemporaryDirectory::~TemporaryDirectory() {
 }
 
 void write_bytes(const std::filesystem::path& file, const std::vector<std::byte>& bytes) {
+  std::filesystem::remove(file);  // some file systems flush a file that is written over
   std::ofstream out(file, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!out) {

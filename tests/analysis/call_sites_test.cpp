@@ -1,0 +1,69 @@
+// Names addresses of this very test program, which was built with debug information or not.
+#include "analysis/call_sites.hpp"
+
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <filesystem>
+
+namespace penstock::analysis {
+namespace {
+
+/// The address that a call made here returns to, as a wrapper would record it.
+[[gnu::noinline]] const void* return_address() {
+  return __builtin_return_address(0);
+}
+
+struct Place {
+  const void* address;
+  int line;
+};
+[[gnu::noinline]] Place place_that_calls() {
+  const int line = __LINE__ + 1;
+  const void* const address = return_address();
+  return {address, line};
+}
+
+std::uint64_t load_bias() {
+  std::uint64_t bias = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* out) {
+        *static_cast<std::uint64_t*>(out) = object->dlpi_addr;  // the program comes first
+        return 1;
+      },
+      &bias);
+  return bias;
+}
+
+TEST(CallSites, names_function_file_and_line_of_the_call_itself) {
+  const Place place = place_that_calls();
+  CallSites sites;
+  const SourcePlace named = sites.name(std::filesystem::read_symlink("/proc/self/exe"),
+                                       reinterpret_cast<std::uintptr_t>(place.address) - load_bias());
+  EXPECT_NE(named.function.find("place_that_calls"), std::string::npos) << named.function;
+#ifndef NDEBUG
+  const bool has_debug_information = true;
+#else
+  const bool has_debug_information = named.line != 0;
+#endif
+  if (has_debug_information) {
+    EXPECT_EQ(std::filesystem::path(named.file).filename(), "call_sites_test.cpp");
+    EXPECT_EQ(named.line, place.line);
+  }
+}
+
+TEST(CallSites, a_stripped_module_leaves_the_place_unnamed) {
+  const SourcePlace named = CallSites().name("/bin/true", 0x10);
+  EXPECT_EQ(named.line, 0);
+  EXPECT_TRUE(named.file.empty());
+}
+
+TEST(CallSites, a_module_that_is_gone_or_no_program_leaves_the_place_unnamed) {
+  CallSites sites;
+  EXPECT_TRUE(sites.name("/nowhere/app", 0x1234).function.empty());
+  EXPECT_TRUE(sites.name("/etc/passwd", 0x1234).function.empty());
+  EXPECT_TRUE(sites.name("", 0).function.empty());
+}
+
+}  // namespace
+}  // namespace penstock::analysis

@@ -1,0 +1,127 @@
+// The `penstock` command as a user meets it: exit codes, what goes to which stream.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+struct Outcome {
+  int exit_code;
+  std::string output;
+  std::string errors;
+};
+
+class Command : public ::testing::Test {
+ protected:
+  Command() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "LD_PRELOAD"}) {
+      ::unsetenv(name);
+    }
+  }
+  /// Runs `penstock <arguments>` by a shell.
+  [[nodiscard]] Outcome penstock(const std::string& arguments) const {
+    const std::string out = (directory_.path() / "out").string();
+    const std::string err = (directory_.path() / "err").string();
+    const int status = std::system((PENSTOCK_COMMAND " " + arguments + " >" + out + " 2>" + err).c_str());
+    return {WEXITSTATUS(status), content_of(out), content_of(err)};
+  }
+  [[nodiscard]] std::filesystem::path make_recording() const {
+    const std::filesystem::path recording = directory_.path() / "recording";
+    std::filesystem::create_directory(recording);
+    testing::RecordingBuilder(0, 1)
+        .kernel(0, 10)
+        .call({.function = "MPI_Barrier", .begin = 10, .end = 20})
+        .write(recording);
+    return recording;
+  }
+  static std::string content_of(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+
+ private:
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(Command, says_its_version) {
+  const Outcome outcome = penstock("--version");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.output.substr(0, 9), "penstock ");
+}
+
+TEST_F(Command, wrong_use_ends_with_2_and_says_how_to_get_help) {
+  for (const char* arguments : {"", "dance", "report --frobnicate", "run --frobnicate /bin/true", "run",
+                                "run --", "run --mpi lam /bin/true"}) {
+    const Outcome outcome = penstock(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_NE(outcome.errors.find("--help"), std::string::npos) << arguments;
+  }
+}
+
+TEST_F(Command, report_prints_no_escape_codes_into_a_file) {
+  const Outcome outcome = penstock("report " + make_recording().string());
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("exposed communication"), std::string::npos);
+  EXPECT_EQ(outcome.output.find('\033'), std::string::npos);
+  EXPECT_EQ(outcome.errors, "");
+}
+
+TEST_F(Command, report_writes_json) {
+  const Outcome outcome = penstock("report --json " + make_recording().string());
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(nlohmann::json::parse(outcome.output).at("schema"), "penstock-report-1");
+}
+
+TEST_F(Command, report_of_nothing_says_what_is_missing_and_ends_with_1) {
+  const Outcome outcome = penstock("report /nowhere/penstock-out");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.errors, "penstock: /nowhere/penstock-out: no such file or directory\n");
+  EXPECT_EQ(outcome.output, "");
+}
+
+TEST_F(Command, run_passes_arguments_and_exit_code_through) {
+  EXPECT_EQ(penstock("run -- /bin/sh -c 'exit 7'").exit_code, 7);
+  EXPECT_EQ(penstock("run /bin/echo -h --json -- -o x").output, "-h --json -- -o x\n");
+  EXPECT_EQ(penstock("run -- /bin/echo -h -- x").output, "-h -- x\n");
+}
+
+TEST_F(Command, run_of_a_program_that_is_not_there_ends_with_127) {
+  const Outcome outcome = penstock("run ./not-there");
+  EXPECT_EQ(outcome.exit_code, 127);
+  EXPECT_EQ(outcome.errors, "penstock: ./not-there: no such program\n");
+}
+
+TEST_F(Command, run_of_a_file_that_is_no_program_ends_with_126) {
+  EXPECT_EQ(penstock("run /etc/passwd").exit_code, 126);
+}
+
+TEST_F(Command, run_hands_its_options_to_the_program_by_environment) {
+  const Outcome outcome = penstock(
+      "run --mpi mpich -o somewhere --road staged /bin/sh -c 'echo $PENSTOCK_RECORD $PENSTOCK_OUTPUT "
+      "$PENSTOCK_ROAD'");
+  const bool has_library = outcome.errors.empty();  // the preload library may not be built yet
+  if (has_library) {
+    EXPECT_EQ(outcome.output, "1 somewhere staged\n");
+  } else {
+    EXPECT_NE(outcome.errors.find("is missing"), std::string::npos) << outcome.errors;
+  }
+}
+
+TEST_F(Command, info_names_both_mpis_and_the_gpu_driver) {
+  const Outcome outcome = penstock("info");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* word : {"MPICH", "Open MPI", "GPU driver", "CUPTI"}) {
+    EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::analysis

@@ -1,0 +1,159 @@
+// Recordings that were cut off or damaged anywhere: the analysis ends with a report or a TraceError, never
+// otherwise, and says where.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "analysis/analyse.hpp"
+#include "analysis/rank_trace.hpp"
+#include "analysis/report_json.hpp"
+#include "analysis/report_text.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+
+RecordingBuilder small_recording(std::int32_t rank) {
+  const std::int32_t peer = 1 - rank;
+  RecordingBuilder builder(rank, 2);
+  builder.module("/bin/true", 0x1000, 0x2000, 0, 0x1000).notice("a feature is off").range("step", 0, 900);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::uint64_t begin = i * 40;
+    const auto direction = rank == 0 ? trace::Direction::send : trace::Direction::receive;
+    builder.kernel(begin, begin + 15)
+        .half({.direction = direction,
+               .peer = peer,
+               .post = begin + 10,
+               .complete = begin + 30,
+               .key = i % 2 == 0 ? i + 1 : 0})
+        .transfer({.begin = begin + 12, .end = begin + 28, .bytes = 4096, .key = i + 1})
+        .call({.function = "MPI_Sendrecv",
+               .begin = begin + 10,
+               .end = begin + 30,
+               .bytes = 8,
+               .call_site = 0x1800})
+        .call({.function = "MPI_Barrier",
+               .begin = begin + 31,
+               .end = begin + 35,
+               .collective_ordinal = static_cast<std::uint32_t>(i + 1)});
+  }
+  return builder;
+}
+
+/// Everything that a user may do with a directory. True if there was a report.
+bool survives(const std::filesystem::path& directory) {
+  try {
+    const Report report = analyse(directory);
+    EXPECT_FALSE(to_text(report, {}).empty());
+    EXPECT_FALSE(to_json(report).empty());
+    std::uint64_t sum_ns = 0;
+    for (const std::uint64_t each : report.by_cause) {
+      sum_ns += each;
+    }
+    EXPECT_EQ(sum_ns, report.counted_ns);
+    return true;
+  } catch (const TraceError& error) {
+    EXPECT_FALSE(error.flaw().file.empty());
+    return false;
+  }
+}
+
+TEST(DamagedRecording, cut_off_after_any_record_still_gives_a_report_that_says_where) {
+  const TemporaryDirectory directory;
+  const std::vector<std::byte> whole = small_recording(0).bytes();
+  small_recording(1).write(directory.path());
+  const auto file = directory.path() / "rank-0.penstock";
+  for (std::size_t size = 0; size < whole.size(); size += 64) {
+    testing::write_bytes(file, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
+    ASSERT_TRUE(survives(directory.path())) << "cut off at " << size;  // rank 1 is there in any case
+    const Report report = analyse(directory.path());
+    ASSERT_FALSE(report.flaws.empty()) << "cut off at " << size << " and nothing said";
+    const bool is_named = std::any_of(report.flaws.begin(), report.flaws.end(), [&](const Flaw& flaw) {
+      return flaw.file == file && flaw.offset_bytes.has_value();
+    });
+    ASSERT_TRUE(is_named) << "cut off at " << size;
+    if (size > trace::file_header_bytes + 64 * 200) {
+      size += 64 * 97;  // past the last record nothing changes
+    }
+  }
+}
+
+TEST(DamagedRecording, cut_off_in_the_middle_of_a_record_keeps_what_stands_before_it) {
+  const TemporaryDirectory directory;
+  std::vector<std::byte> bytes = small_recording(0).bytes();
+  const std::size_t records = RecordingBuilder(0, 2).bytes().size();
+  bytes.resize(trace::file_header_bytes + 64 * 60 + 17);
+  EXPECT_LT(bytes.size(), records);
+  const auto file = directory.path() / "rank-0.penstock";
+  testing::write_bytes(file, bytes);
+  const RankTrace rank = load_rank(file);
+  EXPECT_GT(rank.calls.size(), 5u);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].offset_bytes, bytes.size());
+  EXPECT_EQ(rank.flaws[0].what, "cut off; what stands before it was used");
+}
+
+TEST(DamagedRecording, random_bytes_anywhere_never_crash_the_analysis) {
+  const TemporaryDirectory directory;
+  const std::vector<std::byte> whole = small_recording(0).bytes();
+  small_recording(1).write(directory.path());
+  const auto file = directory.path() / "rank-0.penstock";
+  constexpr std::size_t used_bytes = trace::file_header_bytes + 64 * 150;
+  std::mt19937_64 random(20261120);
+  for (int round = 0; round < 1500; ++round) {
+    std::vector<std::byte> bytes(whole.begin(), whole.begin() + used_bytes);
+    for (std::uint64_t flips = 1 + random() % 20; flips > 0; --flips) {
+      bytes[random() % used_bytes] = static_cast<std::byte>(random());
+    }
+    testing::write_bytes(file, bytes);
+    ASSERT_TRUE(survives(directory.path())) << "round " << round;
+  }
+}
+
+TEST(DamagedRecording, a_record_with_impossible_times_is_left_out_and_named) {
+  const TemporaryDirectory directory;
+  RecordingBuilder builder(0, 1);
+  builder.call({.function = "MPI_Send", .begin = 5, .end = 9});
+  trace::MpiCall impossible{};
+  impossible.begin_ns = testing::origin_ns + 50;
+  impossible.end_ns = testing::origin_ns + 40;
+  impossible.kind = trace::RecordKind::mpi_call;
+  builder.raw(impossible).call({.function = "MPI_Send", .begin = 60, .end = 70});
+  const RankTrace rank = load_rank(builder.write(directory.path()));
+  EXPECT_EQ(rank.calls.size(), 2u);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "impossible times");
+  EXPECT_EQ(rank.flaws[0].offset_bytes.value_or(0) % 64, 0u);
+}
+
+TEST(DamagedRecording, a_record_of_an_unknown_kind_is_left_out_and_named) {
+  const TemporaryDirectory directory;
+  RecordingBuilder builder(0, 1);
+  trace::MpiCall unknown{};
+  unknown.kind = static_cast<trace::RecordKind>(200);
+  builder.raw(unknown).raw(unknown).call({.function = "MPI_Send", .begin = 60, .end = 70});
+  const RankTrace rank = load_rank(builder.write(directory.path()));
+  EXPECT_EQ(rank.calls.size(), 1u);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "unknown record kind (2 records were left out)");
+}
+
+TEST(DamagedRecording, a_wiped_record_is_told_from_the_end_of_a_block) {
+  const TemporaryDirectory directory;
+  RecordingBuilder builder(0, 1);
+  builder.call({.function = "MPI_Send", .begin = 5, .end = 9})
+      .raw(trace::MpiCall{})
+      .call({.function = "MPI_Send", .begin = 60, .end = 70});
+  const RankTrace rank = load_rank(builder.write(directory.path()));
+  EXPECT_EQ(rank.calls.size(), 1u);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "record wiped out; the rest of its block was left out");
+}
+
+}  // namespace
+}  // namespace penstock::analysis

@@ -1,0 +1,155 @@
+#include "analysis/cli/launch_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::cli {
+namespace {
+
+/// A folder with two preload libraries and a few programs, and an environment that no launcher has touched.
+class LaunchPlanTest : public ::testing::Test {
+ protected:
+  LaunchPlanTest() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "LD_PRELOAD", "NVTX_INJECTION64_PATH",
+                             "CUDA_INJECTION64_PATH"}) {
+      ::unsetenv(name);
+    }
+    touch("libpenstock_mpich.so");
+    touch("libpenstock_openmpi.so");
+    make_script("script");
+    make_script("mpiexec.mpich");
+    touch("plain.txt");
+  }
+  void touch(const std::string& name) const { std::ofstream(path(name)) << ""; }
+  void make_script(const std::string& name) const {
+    std::ofstream(path(name)) << "#!/bin/sh\n";
+    std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] std::filesystem::path path(const std::string& name) const { return directory_.path() / name; }
+  [[nodiscard]] LaunchPlan plan(RunOptions options) const { return plan_launch(options, directory_.path()); }
+  [[nodiscard]] LaunchPlan plan_of(const std::filesystem::path& program,
+                                   std::optional<MpiFamily> family = {}) const {
+    RunOptions options;
+    options.command = {program.string()};
+    options.family = family;
+    return plan(options);
+  }
+  /// Value that the plan sets; "(unset)" if it sets none.
+  static std::string value(const LaunchPlan& plan, std::string_view name) {
+    const auto found = std::find_if(plan.environment.begin(), plan.environment.end(),
+                                    [name](const auto& each) { return each.first == name; });
+    return found == plan.environment.end() ? "(unset)" : found->second;
+  }
+
+ private:
+  analysis::testing::TemporaryDirectory directory_;
+};
+
+TEST_F(LaunchPlanTest, a_program_gets_the_preload_library_of_its_mpi) {
+#ifdef TINY_MPICH
+  EXPECT_EQ(value(plan_of(TINY_MPICH), "LD_PRELOAD"), path("libpenstock_mpich.so"));
+#endif
+#ifdef TINY_OPENMPI
+  EXPECT_EQ(value(plan_of(TINY_OPENMPI), "LD_PRELOAD"), path("libpenstock_openmpi.so"));
+#endif
+}
+
+TEST_F(LaunchPlanTest, the_launchers_variables_do_not_overrule_the_program) {
+#ifdef TINY_MPICH
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  EXPECT_EQ(value(plan_of(TINY_MPICH), "LD_PRELOAD"), path("libpenstock_mpich.so"));
+#endif
+}
+
+TEST_F(LaunchPlanTest, a_script_goes_by_the_launcher_that_started_it) {
+  ::setenv("PMI_RANK", "0", 1);
+  EXPECT_EQ(value(plan_of(path("script")), "LD_PRELOAD"), path("libpenstock_mpich.so"));
+  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  EXPECT_EQ(value(plan_of(path("script")), "LD_PRELOAD"), path("libpenstock_openmpi.so"));
+}
+
+TEST_F(LaunchPlanTest, a_script_without_launcher_runs_plain_and_it_is_said) {
+  const LaunchPlan plan = plan_of(path("script"));
+  EXPECT_TRUE(plan.environment.empty());
+  EXPECT_EQ(plan.refusal, 0);
+  ASSERT_EQ(plan.notes.size(), 1u);
+  EXPECT_NE(plan.notes[0].find("--mpi mpich or openmpi"), std::string::npos);
+}
+
+TEST_F(LaunchPlanTest, the_user_may_name_the_mpi) {
+  EXPECT_EQ(value(plan_of(path("script"), MpiFamily::openmpi), "LD_PRELOAD"), path("libpenstock_openmpi.so"));
+}
+
+TEST_F(LaunchPlanTest, recording_is_switched_on_and_the_doors_of_nvtx_and_cuda_are_named) {
+  const LaunchPlan plan = plan_of(path("script"), MpiFamily::mpich);
+  EXPECT_EQ(value(plan, "PENSTOCK_RECORD"), "1");
+  EXPECT_EQ(value(plan, "PENSTOCK_OUTPUT"), "penstock-out");
+  EXPECT_EQ(value(plan, "NVTX_INJECTION64_PATH"), path("libpenstock_mpich.so"));
+  EXPECT_EQ(value(plan, "CUDA_INJECTION64_PATH"), path("libpenstock_mpich.so"));
+  EXPECT_EQ(value(plan, "PENSTOCK_ROAD"), "(unset)");
+}
+
+TEST_F(LaunchPlanTest, without_recording_no_tool_door_is_opened) {
+  RunOptions options;
+  options.command = {path("script").string()};
+  options.family = MpiFamily::mpich;
+  options.record = false;
+  options.road = "staged";
+  const LaunchPlan without = plan(options);
+  EXPECT_EQ(value(without, "PENSTOCK_RECORD"), "0");
+  EXPECT_EQ(value(without, "PENSTOCK_OUTPUT"), "(unset)");
+  EXPECT_EQ(value(without, "NVTX_INJECTION64_PATH"), "(unset)");
+  EXPECT_EQ(value(without, "PENSTOCK_ROAD"), "staged");
+}
+
+TEST_F(LaunchPlanTest, another_tool_that_came_first_stays) {
+  ::setenv("LD_PRELOAD", "libother.so", 1);
+  ::setenv("NVTX_INJECTION64_PATH", "/other/tool.so", 1);
+  const LaunchPlan plan = plan_of(path("script"), MpiFamily::mpich);
+  EXPECT_EQ(value(plan, "LD_PRELOAD"), path("libpenstock_mpich.so").string() + ":libother.so");
+  EXPECT_EQ(value(plan, "NVTX_INJECTION64_PATH"), "(unset)");
+}
+
+TEST_F(LaunchPlanTest, the_library_is_not_preloaded_twice) {
+  ::setenv("LD_PRELOAD", path("libpenstock_mpich.so").c_str(), 1);
+  EXPECT_EQ(value(plan_of(path("script"), MpiFamily::mpich), "LD_PRELOAD"), "(unset)");
+}
+
+TEST_F(LaunchPlanTest, a_launcher_runs_as_it_is_and_the_right_order_is_said) {
+  const LaunchPlan plan = plan_of(path("mpiexec.mpich"));
+  EXPECT_TRUE(plan.environment.empty());
+  EXPECT_EQ(plan.refusal, 0);
+  ASSERT_EQ(plan.notes.size(), 1u);
+  EXPECT_NE(plan.notes[0].find("mpiexec.mpich -n 4 penstock run ./app"), std::string::npos);
+}
+
+TEST_F(LaunchPlanTest, a_missing_preload_library_is_said_and_the_program_runs) {
+  std::filesystem::remove(path("libpenstock_mpich.so"));
+  const LaunchPlan plan = plan_of(path("script"), MpiFamily::mpich);
+  EXPECT_TRUE(plan.environment.empty());
+  EXPECT_EQ(plan.refusal, 0);
+  ASSERT_EQ(plan.notes.size(), 1u);
+  EXPECT_NE(plan.notes[0].find("libpenstock_mpich.so is missing"), std::string::npos);
+}
+
+TEST_F(LaunchPlanTest, programs_that_cannot_run_are_refused_as_a_shell_does) {
+  EXPECT_EQ(plan_of("/nowhere/app").refusal, 127);
+  EXPECT_EQ(plan_of("no-such-program-anywhere").refusal, 127);
+  EXPECT_EQ(plan_of(path("plain.txt")).refusal, 126);
+  EXPECT_EQ(plan_of("/tmp").refusal, 126);
+}
+
+TEST_F(LaunchPlanTest, programs_are_searched_in_path) {
+  EXPECT_FALSE(find_program("sh").empty());
+  EXPECT_TRUE(find_program("no-such-program-anywhere").empty());
+  EXPECT_EQ(find_program("./no-such-program"), "");
+}
+
+}  // namespace
+}  // namespace penstock::cli

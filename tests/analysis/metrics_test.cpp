@@ -1,0 +1,231 @@
+// Whole reports from recordings whose figures can be added up by hand. Times are ns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "analysis/analyse.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+using trace::Direction;
+
+std::uint64_t of(const TimeByCause& times, Cause cause) {
+  return times[static_cast<std::size_t>(cause)];
+}
+
+Report report_on(std::initializer_list<RecordingBuilder> ranks, std::optional<std::int32_t> only_rank = {}) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return analyse(directory.path(), only_rank);
+}
+
+/// Rank 0 receives at 100, its GPU computes until 200; rank 1 sends at 300; the message is there at 350.
+RecordingBuilder receiver() {
+  return RecordingBuilder(0, 2)
+      .kernel(0, 200)
+      .half({.direction = Direction::receive, .peer = 1, .post = 100, .complete = 350, .bytes = 64})
+      .call({.function = "MPI_Recv", .begin = 100, .end = 350, .bytes = 64, .call_site = 0x40})
+      .range("exchange", 50, 400)
+      .range("exchange", 60, 90)
+      .range("step", 0, 1000);
+}
+RecordingBuilder sender() {
+  return RecordingBuilder(1, 2)
+      .kernel(0, 300)
+      .half({.direction = Direction::send, .peer = 0, .post = 300, .complete = 310, .bytes = 64})
+      .call({.function = "MPI_Send", .begin = 300, .end = 310, .bytes = 64, .call_site = 0x80});
+}
+
+TEST(Metrics, exposed_hidden_and_overlap_are_as_defined) {
+  const Report report = report_on({receiver(), sender()});
+  ASSERT_EQ(report.measure, Measure::exposed_communication);
+  const RankFigures& rank = report.ranks.at(0);
+  EXPECT_EQ(rank.total_ns, 1000u);
+  EXPECT_EQ(rank.kernels_ns, 200u);
+  EXPECT_EQ(rank.host_ns, 250u);
+  EXPECT_EQ(rank.communication_ns, 250u);
+  EXPECT_EQ(rank.exposed_ns, 150u);
+  EXPECT_EQ(rank.hidden_ns, 100u);
+  EXPECT_EQ(rank.upper_bound_ns, 150u);
+  EXPECT_EQ(report.ranks.at(1).exposed_ns, 10u);
+}
+
+TEST(Metrics, each_exposed_second_has_one_cause_and_they_add_up) {
+  const Report report = report_on({receiver(), sender()});
+  EXPECT_EQ(report.counted_ns, 160u);
+  EXPECT_EQ(of(report.by_cause, Cause::late_sender), 100u);  // 200 to 300: before, the GPU computed
+  EXPECT_EQ(of(report.by_cause, Cause::wire), 60u);
+  for (const RankFigures& rank : report.ranks) {
+    EXPECT_EQ(rank.counted_ns, rank.exposed_ns);
+    EXPECT_EQ(std::accumulate(rank.by_cause.begin(), rank.by_cause.end(), std::uint64_t{0}), rank.exposed_ns);
+  }
+  const auto sum = [](const auto& rows) {
+    std::uint64_t sum_ns = 0;
+    for (const auto& row : rows) {
+      sum_ns += row.counted_ns;
+    }
+    return sum_ns;
+  };
+  EXPECT_EQ(sum(report.call_sites), report.counted_ns);
+  EXPECT_EQ(sum(report.peers), report.counted_ns);
+  EXPECT_EQ(sum(report.communicators), report.counted_ns);
+  EXPECT_EQ(sum(report.functions), report.counted_ns);
+}
+
+TEST(Metrics, breakdowns_name_site_peer_communicator_and_function) {
+  const Report report = report_on({receiver(), sender()});
+  ASSERT_EQ(report.call_sites.size(), 2u);
+  EXPECT_EQ(report.call_sites[0].mpi_function, "MPI_Recv");
+  EXPECT_EQ(report.call_sites[0].counted_ns, 150u);
+  EXPECT_EQ(report.call_sites[0].calls, 1u);
+  EXPECT_EQ(report.call_sites[0].main_counterpart, 1);
+  EXPECT_EQ(report.peers.at(0).rank, 1);
+  EXPECT_EQ(report.communicators.at(0).name, "MPI_COMM_WORLD");
+  EXPECT_EQ(report.communicators.at(0).size, 2);
+  EXPECT_EQ(report.functions.at(0).mpi_function, "MPI_Recv");
+  EXPECT_EQ(report.functions.at(0).bytes, 64u);
+}
+
+TEST(Metrics, phases_count_what_lies_in_them_once) {
+  const Report report = report_on({receiver(), sender()});
+  ASSERT_EQ(report.phases.size(), 2u);
+  const auto exchange = std::find_if(report.phases.begin(), report.phases.end(),
+                                     [](const PhaseFigures& phase) { return phase.name == "exchange"; });
+  ASSERT_NE(exchange, report.phases.end());
+  EXPECT_EQ(exchange->total_ns, 350u);
+  EXPECT_EQ(exchange->counted_ns, 150u);
+}
+
+TEST(Metrics, without_kernel_records_communication_is_shown_and_nothing_is_called_exposed) {
+  RecordingBuilder blind = receiver();
+  blind.header().features &= ~trace::feature::kernels;
+  std::snprintf(blind.header().features_note, sizeof blind.header().features_note, "libcupti was not found");
+  const Report report = report_on({blind, sender()});
+  EXPECT_EQ(report.measure, Measure::communication_time);
+  EXPECT_EQ(report.why_not_exposed, "GPU kernels of rank 0 were not recorded: libcupti was not found");
+  EXPECT_FALSE(report.ranks.at(0).kernels_known);
+  EXPECT_EQ(report.ranks.at(0).counted_ns, 250u);
+  EXPECT_EQ(report.counted_ns, 260u);
+  EXPECT_EQ(of(report.by_cause, Cause::late_sender), 200u);
+}
+
+TEST(Metrics, a_program_that_used_no_gpu_has_communication_time) {
+  RecordingBuilder rank(0, 1);
+  rank.header().features = trace::feature::kernels;
+  const Report report = report_on({rank.call({.function = "MPI_Barrier", .begin = 0, .end = 10})});
+  EXPECT_EQ(report.measure, Measure::communication_time);
+  EXPECT_EQ(report.why_not_exposed, "the program used no GPU");
+}
+
+TEST(Metrics, a_rank_without_gpu_among_others_is_not_counted) {
+  RecordingBuilder controller(1, 2);
+  controller.header().features = trace::feature::kernels;
+  controller.call({.function = "MPI_Recv", .begin = 0, .end = 900});
+  const Report report =
+      report_on({RecordingBuilder(0, 2).kernel(0, 10).call({.function = "MPI_Send", .begin = 10, .end = 30}),
+                 controller});
+  EXPECT_EQ(report.measure, Measure::exposed_communication);
+  EXPECT_EQ(report.counted_ranks, 1u);
+  EXPECT_EQ(report.counted_ns, 20u);
+  EXPECT_FALSE(report.ranks.at(1).is_counted);
+}
+
+TEST(Metrics, a_killed_rank_is_counted_until_its_last_record) {
+  const Report report = report_on({receiver().never_finishes(), sender()});
+  EXPECT_FALSE(report.ranks.at(0).finished);
+  EXPECT_EQ(report.ranks.at(0).total_ns, 1000u);  // the range that ends at 1000
+  const Report shorter = report_on({RecordingBuilder(0, 1)
+                                        .kernel(0, 40)
+                                        .call({.function = "MPI_Barrier", .begin = 40, .end = 70})
+                                        .never_finishes()});
+  EXPECT_EQ(shorter.ranks.at(0).total_ns, 70u);
+}
+
+TEST(Metrics, one_rank_alone_is_explained_by_the_others) {
+  const Report report = report_on({receiver(), sender()}, 0);
+  ASSERT_EQ(report.ranks.size(), 1u);
+  EXPECT_EQ(report.counted_ns, 150u);
+  EXPECT_EQ(of(report.by_cause, Cause::late_sender), 100u);
+}
+
+TEST(Metrics, a_rank_that_has_no_recording_is_refused_by_name) {
+  try {
+    report_on({receiver(), sender()}, 7);
+    FAIL() << "reported";
+  } catch (const TraceError& error) {
+    EXPECT_NE(std::string(error.what()).find("no recording of rank 7 in it"), std::string::npos);
+  }
+}
+
+TEST(Metrics, roads_tell_class_count_bytes_speed_and_reason) {
+  const auto receive = [](std::uint64_t key) {
+    return testing::HalfWords{.direction = Direction::receive,
+                              .peer = 1,
+                              .post = 0,
+                              .complete = 100,
+                              .bytes = 4096,
+                              .key = key,
+                              .buffer = trace::BufferKind::device};
+  };
+  const Report report = report_on(
+      {RecordingBuilder(0, 2)
+           .half(receive(1))
+           .transfer({.begin = 0, .end = 8, .bytes = 4096, .key = 1, .reason = "peer access"})
+           .half(receive(2))
+           .transfer({.begin = 0, .end = 16, .bytes = 4096, .key = 2, .reason = "peer access"})
+           .half(receive(3))
+           .transfer({.begin = 0, .end = 32, .bytes = 4096, .key = 3, .reason = "peer access"})
+           .half({.direction = Direction::receive, .peer = 1, .post = 50, .complete = 100, .bytes = 100}),
+       RecordingBuilder(1, 2).half({.direction = Direction::send,
+                                    .peer = 0,
+                                    .post = 60,
+                                    .complete = 62,
+                                    .bytes = 100,
+                                    .buffer = trace::BufferKind::pinned})});
+  ASSERT_EQ(report.roads.size(), 2u);
+  EXPECT_EQ(report.roads[0].road, trace::Road::peer);
+  EXPECT_EQ(report.roads[0].source, trace::BufferKind::device);
+  EXPECT_EQ(report.roads[0].size_limit_bytes, 64u * 1024);
+  EXPECT_EQ(report.roads[0].messages, 3u);
+  EXPECT_EQ(report.roads[0].bytes, 3u * 4096);
+  EXPECT_EQ(report.roads[0].reason, "peer access");
+  EXPECT_DOUBLE_EQ(report.roads[0].median_gbps.value_or(0), 256.0);
+  EXPECT_EQ(report.roads[1].road, trace::Road::mpi);
+  EXPECT_EQ(report.roads[1].source, trace::BufferKind::pinned);
+  EXPECT_EQ(report.roads[1].destination, trace::BufferKind::pageable);
+  EXPECT_DOUBLE_EQ(report.roads[1].median_gbps.value_or(0), 2.5);  // 100 bytes from 60 to 100
+}
+
+TEST(Metrics, notices_are_counted_by_rank) {
+  const Report report = report_on({RecordingBuilder(0, 3).notice("NVTX is off").notice("NVTX is off"),
+                                   RecordingBuilder(1, 3).notice("NVTX is off"), RecordingBuilder(2, 3)});
+  ASSERT_EQ(report.notices.size(), 1u);
+  EXPECT_EQ(report.notices[0].text, "NVTX is off");
+  EXPECT_EQ(report.notices[0].ranks, 2u);
+}
+
+TEST(Metrics, cost_drops_and_clock_error_stand_with_the_result) {
+  RecordingBuilder rank(0, 1);
+  rank.header().dropped_records = 3;
+  rank.header().dropped_gpu_records = 4;
+  rank.header().own_cost_ns = 5;
+  rank.header().clock_error_ns = 6;
+  RecordingBuilder unknown(0, 1);
+  unknown.header().clock_error_ns = trace::clock_error_unknown;
+  const Report report = report_on({rank});
+  EXPECT_EQ(report.ranks[0].dropped_records, 3u);
+  EXPECT_EQ(report.ranks[0].dropped_gpu_records, 4u);
+  EXPECT_EQ(report.ranks[0].own_cost_ns, 5u);
+  EXPECT_EQ(report.ranks[0].clock_error_ns, 6u);
+  EXPECT_EQ(report_on({unknown}).ranks[0].clock_error_ns, std::nullopt);
+}
+
+}  // namespace
+}  // namespace penstock::analysis

@@ -1,0 +1,105 @@
+#include "analysis/report_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/analyse.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+
+nlohmann::json json_of(std::initializer_list<RecordingBuilder> ranks) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return nlohmann::json::parse(to_json(analyse(directory.path())));
+}
+
+RecordingBuilder barrier_at(std::int32_t rank, std::uint64_t begin) {
+  return RecordingBuilder(rank, 2)
+      .runs(0, 1'000'000'000)
+      .kernel(0, 100'000'000)
+      .call({.function = "MPI_Barrier", .begin = begin, .end = 750'000'000, .collective_ordinal = 1});
+}
+
+TEST(ReportJson, names_its_schema_and_writes_seconds) {
+  const nlohmann::json json = json_of({barrier_at(0, 250'000'000), barrier_at(1, 500'000'000)});
+  EXPECT_EQ(json.at("schema"), "penstock-report-1");
+  EXPECT_EQ(json.at("measure"), "exposed_communication");
+  EXPECT_TRUE(json.at("why_not_exposed").is_null());
+  EXPECT_DOUBLE_EQ(json.at("counted").at("total_s"), 2.0);
+  EXPECT_DOUBLE_EQ(json.at("counted").at("counted_s"), 0.75);
+  EXPECT_DOUBLE_EQ(json.at("counted").at("by_cause_s").at("wait_at_collective"), 0.25);
+  EXPECT_DOUBLE_EQ(json.at("counted").at("by_cause_s").at("wire"), 0.5);
+  EXPECT_DOUBLE_EQ(json.at("ranks").at(0).at("exposed_s"), 0.5);
+  EXPECT_EQ(json.at("job").at("ranks"), 2);
+}
+
+TEST(ReportJson, has_every_documented_key) {
+  const nlohmann::json json = json_of({barrier_at(0, 0), barrier_at(1, 0)});
+  for (const char* key : {"schema", "job", "measure", "why_not_exposed", "counted", "ranks", "call_sites",
+                          "peers", "communicators", "mpi_functions", "phases", "roads", "notices", "flaws"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  for (const char* key : {"rank",
+                          "host",
+                          "finished",
+                          "used_gpu",
+                          "kernels_recorded",
+                          "total_s",
+                          "kernels_s",
+                          "host_in_mpi_s",
+                          "in_flight_s",
+                          "communication_s",
+                          "exposed_s",
+                          "exposed_upper_bound_s",
+                          "hidden_s",
+                          "overlap",
+                          "cuda_synchronisation_s",
+                          "counted",
+                          "counted_s",
+                          "by_cause_s",
+                          "records",
+                          "dropped_records",
+                          "dropped_gpu_records",
+                          "tool_cost_s",
+                          "gpu_clock_error_s"}) {
+    EXPECT_TRUE(json.at("ranks").at(0).contains(key)) << key;
+  }
+}
+
+TEST(ReportJson, absent_is_null_and_not_zero) {
+  RecordingBuilder blind = barrier_at(0, 0);
+  blind.header().features = trace::feature::gpu_used;
+  const nlohmann::json json = json_of({blind, barrier_at(1, 0)});
+  EXPECT_EQ(json.at("measure"), "communication_time");
+  EXPECT_EQ(json.at("why_not_exposed"), "GPU kernels of rank 0 were not recorded");
+  EXPECT_TRUE(json.at("ranks").at(0).at("exposed_s").is_null());
+  EXPECT_TRUE(json.at("ranks").at(0).at("overlap").is_null());
+  EXPECT_FALSE(json.at("ranks").at(1).at("exposed_s").is_null());
+}
+
+TEST(ReportJson, is_valid_whatever_bytes_the_names_have) {
+  RecordingBuilder strange = barrier_at(0, 0);
+  strange.notice("not UTF-8: \xff\xfe and a quote \" and \n");
+  EXPECT_NO_THROW(json_of({strange, barrier_at(1, 0)}));
+}
+
+TEST(ReportJson, flaws_carry_file_and_offset) {
+  RecordingBuilder rank = barrier_at(0, 0);
+  trace::MpiCall unknown{};
+  unknown.kind = static_cast<trace::RecordKind>(99);
+  const nlohmann::json json = json_of({rank.raw(unknown), barrier_at(1, 0)});
+  ASSERT_EQ(json.at("flaws").size(), 1u);
+  EXPECT_TRUE(json.at("flaws").at(0).at("file").get<std::string>().ends_with("rank-0.penstock"));
+  EXPECT_TRUE(json.at("flaws").at(0).at("offset_bytes").is_number());
+}
+
+}  // namespace
+}  // namespace penstock::analysis

@@ -1,0 +1,205 @@
+#include "analysis/report_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "analysis/analyse.hpp"
+#include "analysis/text_table.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+/// A report of a large job with something in every section, all names as long as they get.
+Report large_report() {
+  Report report;
+  report.program =
+      "./a_program_with_a_long_name --with-many options --that-fill 1 --the-line 2 --and-go-on 3 --and-on 4";
+  report.mpi_version = "Open MPI v4.1.4, package: Debian OpenMPI";
+  report.hosts = {"node01", "node02"};
+  report.devices = {"NVIDIA H200"};
+  report.world_size = 64;
+  report.counted_ranks = 64;
+  report.total_ns = 64 * 6'100'000'000ull;
+  report.counted_ns = 64 * 1'420'000'000ull;
+  report.by_cause = {64 * 800'000'000ull, 64 * 300'000'000ull, 64 * 100'000'000ull, 64 * 100'000'000ull,
+                     64 * 50'000'000ull,  64 * 40'000'000ull,  64 * 20'000'000ull,  64 * 10'000'000ull};
+  for (int i = 0; i < 12; ++i) {
+    CallSiteFigures site;
+    site.function = "exchange_the_halos_of_the_whole_lattice_with_all_neighbours";
+    site.file = "/home/someone/source/lattice_exchange_implementation.cpp";
+    site.line = 1200 + i;
+    site.module = "/home/someone/build/a_program_with_a_long_name";
+    site.mpi_function = "MPI_Neighbor_alltoallw_init";
+    site.calls = 123'456'789;
+    site.counted_ns = report.counted_ns / 12;
+    site.by_cause = report.by_cause;
+    site.main_counterpart = 63;
+    report.call_sites.push_back(site);
+    report.phases.push_back({"phase " + std::to_string(i), report.total_ns / 12, report.counted_ns / 12});
+    report.roads.push_back(
+        {trace::BufferKind::virtual_memory, trace::BufferKind::virtual_memory, 256 << 20, trace::Road::staged,
+         "peer access between the two devices is switched off by the driver", 12'345, 1ull << 40, 51.5});
+    report.notices.push_back(
+        {"a notice that is longer than a line of the terminal, so that it must be wrapped to two", 64, 0});
+    report.flaws.push_back({"/home/someone/run/penstock-out/rank-12.penstock", 123456,
+                            "cut off; what stands before it was used"});
+  }
+  for (std::int32_t i = 0; i < 64; ++i) {
+    RankFigures rank;
+    rank.rank = i;
+    rank.finished = true;
+    rank.is_counted = rank.kernels_known = true;
+    rank.total_ns = 6'100'000'000;
+    rank.kernels_ns = 4'000'000'000;
+    rank.communication_ns = 2'000'000'000;
+    rank.hidden_ns = 580'000'000;
+    rank.upper_bound_ns = rank.exposed_ns = rank.counted_ns = 1'420'000'000 + static_cast<std::uint64_t>(i);
+    report.ranks.push_back(rank);
+  }
+  return report;
+}
+
+TEST(ReportText, is_never_wider_than_100_columns) {
+  for (const std::string& line : lines_of(to_text(large_report(), {.colours = false, .top = 50}))) {
+    EXPECT_LE(width_of(line), 100u) << line;
+  }
+}
+
+TEST(ReportText, fits_one_screen) {
+  Report report = large_report();
+  report.notices.resize(1);
+  report.flaws.clear();
+  EXPECT_LE(lines_of(to_text(report, {})).size(), 52u);
+}
+
+TEST(ReportText, opens_with_the_number) {
+  const std::string text = to_text(large_report(), {});
+  EXPECT_NE(
+      text.find("\n23.3 % of the run (1.420 s of 6.100 s on the average rank) is exposed communication"),
+      std::string::npos)
+      << text;
+}
+
+TEST(ReportText, has_colours_only_when_asked) {
+  EXPECT_EQ(to_text(large_report(), {.colours = false}).find('\033'), std::string::npos);
+  EXPECT_NE(to_text(large_report(), {.colours = true}).find('\033'), std::string::npos);
+}
+
+TEST(ReportText, lets_no_recording_steer_the_terminal) {
+  Report report = large_report();
+  report.program = "evil\033[2J\r\n";
+  report.notices = {{"evil\033[2J", 1, 0}};
+  report.hosts = {"\033[2J"};
+  report.call_sites[0].function = "\033[2J";
+  report.call_sites[0].mpi_function = "\033[2J";
+  EXPECT_EQ(to_text(report, {}).find('\033'), std::string::npos);
+}
+
+TEST(ReportText, says_what_is_not_known_instead_of_showing_zero) {
+  Report report = large_report();
+  report.measure = Measure::communication_time;
+  report.why_not_exposed = "GPU kernels of rank 0 were not recorded: libcupti was not found";
+  report.ranks.resize(2);
+  report.ranks[0].kernels_known = report.ranks[1].kernels_known = false;
+  const std::string text = to_text(report, {});
+  EXPECT_NE(text.find("is communication time. How much of it is"), std::string::npos) << text;
+  EXPECT_NE(text.find("libcupti was not found"), std::string::npos);
+  EXPECT_EQ(text.find("exposed communication"), std::string::npos) << text;
+  EXPECT_NE(text.find("–"), std::string::npos);
+}
+
+TEST(ReportText, tables_shorten_the_column_that_gives_way) {
+  TextTable table({{"Where", Align::left, true}, {"count", Align::right}});
+  table.add_row({"a rather long place in the source", "12"});
+  table.add_row({"short", "3"});
+  EXPECT_EQ(table.lines(20), (std::vector<std::string>{"Where          count", "a rather lon…     12",
+                                                       "short              3"}));
+}
+
+TEST(ReportText, wrapping_keeps_words_whole) {
+  EXPECT_EQ(wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(wrapped("one two three", 7, 2), (std::vector<std::string>{"one two", "  three"}));
+  EXPECT_EQ(wrapped("", 7), (std::vector<std::string>{""}));
+}
+
+/// The whole page, as a person sees it: a late sender whose length is known.
+TEST(ReportText, golden_page_of_two_ranks) {
+  ::setenv("TZ", "UTC", 1);
+  const TemporaryDirectory directory;
+  constexpr std::uint64_t ms = 1'000'000;
+  RecordingBuilder(0, 2)
+      .runs(0, 1000 * ms)
+      .kernel(0, 200 * ms)
+      .half({.direction = trace::Direction::receive,
+             .peer = 1,
+             .post = 100 * ms,
+             .complete = 350 * ms,
+             .bytes = 1 << 20,
+             .key = 1,
+             .buffer = trace::BufferKind::device})
+      .transfer({.begin = 310 * ms,
+                 .end = 350 * ms,
+                 .bytes = 1 << 20,
+                 .key = 1,
+                 .reason = "peer access over NVLink"})
+      .call({.function = "MPI_Recv", .begin = 100 * ms, .end = 350 * ms, .bytes = 1 << 20, .call_site = 0x40})
+      .range("exchange", 50 * ms, 400 * ms)
+      .write(directory.path());
+  RecordingBuilder(1, 2)
+      .runs(0, 1000 * ms)
+      .kernel(0, 300 * ms)
+      .half({.direction = trace::Direction::send,
+             .peer = 0,
+             .post = 300 * ms,
+             .complete = 350 * ms,
+             .bytes = 1 << 20,
+             .key = 1,
+             .buffer = trace::BufferKind::device})
+      .call({.function = "MPI_Send", .begin = 300 * ms, .end = 350 * ms, .bytes = 1 << 20, .call_site = 0x80})
+      .write(directory.path());
+  const std::string expected = R"(penstock · ./solver --steps 10
+2 ranks on node01 · MPICH 4.0.2 · Test GPU · 2023-11-14 22:30
+
+10.0 % of the run (0.100 s of 1.000 s on the average rank) is exposed communication: the rank is in
+MPI and its GPU computes nothing. 75.0 % of it is MPI_Recv at 0x40: late sender (rank 1).
+
+Why exposed  s/rank  of run
+late sender   0.050   5.0 %  ████████████████████
+wire          0.050   5.0 %  ████████████████████
+
+Where  MPI function  calls  s/rank  of run  mostly
+0x40   MPI_Recv          1   0.075   7.5 %  late sender 67 %, rank 1
+0x80   MPI_Send          1   0.025   2.5 %  wire 100 %, rank 0
+
+Rank  run s  kernels  comm.  hidden  overlap  exposed  of run  up to
+0     1.000    0.200  0.250   0.100   40.0 %    0.150  15.0 %  0.150
+1     1.000    0.300  0.050   0.000    0.0 %    0.050   5.0 %  0.050
+
+NVTX phase  s/rank in it  exposed in it  of phase
+exchange           0.175          0.075    42.9 %
+
+Messages         size     count  bytes  road  GB/s  why this road
+device → device  ≤ 1 MiB      1  1 MiB  peer  0.03  peer access over NVLink
+
+8 records, 0 dropped; recording cost 0.0 % of the run; GPU clock error ≤ 0.0 µs.
+)";
+  EXPECT_EQ(to_text(analyse(directory.path()), {}), expected);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
