@@ -1,0 +1,47 @@
+// Runs one MPI call on host buffers and again on buffers of other kinds, and compares every byte of both
+// buffers: what was received, the gaps between the elements, what was sent, and the guards around. Knows no
+// single MPI call.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "tests/support/memory.hpp"
+
+namespace penstock::test_support {
+
+/// Bytes that a call may look at around the address it is given.
+struct Extent {
+  std::size_t before = 0;
+  std::size_t after = 0;
+};
+
+/// Calls MPI with these addresses and returns its code. `send` may be ignored.
+using Exchange = std::function<int(const void* send, void* receive)>;
+
+/// Kinds of memory for one rank's buffers.
+struct Kinds {
+  MemoryKind send;
+  MemoryKind receive;
+};
+
+/// How ranks may mix: a name, and the kinds of a rank.
+struct Placement {
+  const char* name;
+  Kinds (*kinds_of)(int rank);
+};
+[[nodiscard]] std::span<const Placement> placements();
+
+/// Both buffers begin `guard_bytes` after their memory does. `seed` must differ between calls, to see stale
+/// bytes.
+void expect_same_as_on_host(Extent send, Extent receive, const Exchange& exchange);
+
+/// The first failure of any rank fails them all, so that a test never goes on alone.
+[[nodiscard]] bool any_rank_failed();
+
+}  // namespace penstock::test_support

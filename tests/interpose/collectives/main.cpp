@@ -1,0 +1,52 @@
+// GoogleTest in every rank of an MPI job. All ranks run the same tests in the same order.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "tests/support/watchdog.hpp"
+
+namespace {
+
+/// Tells the watchdog where the rank is.
+class Progress : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& test) override {
+    penstock::test_support::progress("%s", test.name());
+  }
+};
+
+/// What the ranks that print nothing else say.
+class Failures : public testing::EmptyTestEventListener {
+ public:
+  explicit Failures(int rank) : rank_(rank) {}
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_,
+                 result.file_name() != nullptr ? result.file_name() : "", result.line_number(),
+                 result.message());
+  }
+
+  int rank_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  penstock::test_support::watch(rank, 60);
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  listeners.Append(new Progress);
+  if (rank != 0) {
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new Failures(rank));
+  }
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
