@@ -1,0 +1,198 @@
+// Packing, local reduction and files with device buffers, against the same on host buffers.
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "tests/interpose/collectives/comparison.hpp"
+#include "tests/interpose/collectives/element_types.hpp"
+
+namespace penstock::test_support {
+namespace {
+
+constexpr int count = 500;
+
+TEST(StagedCalls, Pack_writes_the_packed_bytes_only) {
+  const ElementTypes types;
+  for (const ElementType& type : types.all()) {
+    SCOPED_TRACE(type.name);
+    expect_same_as_on_host(
+        type.extent(count), {.before = 0, .after = 20000}, [&](const void* from, void* to) {
+          int position = 100;
+          const int code = MPI_Pack(from, count, type.handle, to, 20000, &position, MPI_COMM_WORLD);
+          int size = 0;
+          MPI_Type_size(type.handle, &size);
+          EXPECT_EQ(position, 100 + count * size);
+          return code;
+        });
+  }
+}
+
+TEST(StagedCalls, Unpack_leaves_the_gaps_of_the_datatype_alone) {
+  const ElementTypes types;
+  for (const ElementType& type : types.all()) {
+    SCOPED_TRACE(type.name);
+    expect_same_as_on_host(
+        {.before = 0, .after = 20000}, type.extent(count), [&](const void* from, void* to) {
+          int position = 100;
+          return MPI_Unpack(from, 20000, &position, to, count, type.handle, MPI_COMM_WORLD);
+        });
+  }
+}
+
+TEST(StagedCalls, Pack_external_and_Unpack_external_work_on_device_buffers) {
+  expect_same_as_on_host({.before = 0, .after = count * sizeof(int)}, {.before = 0, .after = 20000},
+                         [&](const void* from, void* to) {
+                           MPI_Aint position = 8;
+                           return MPI_Pack_external("external32", from, count, MPI_INT, to, 20000, &position);
+                         });
+  expect_same_as_on_host({.before = 0, .after = 20000}, {.before = 0, .after = count * sizeof(int)},
+                         [&](const void* from, void* to) {
+                           MPI_Aint position = 8;
+                           return MPI_Unpack_external("external32", from, 20000, &position, to, count,
+                                                      MPI_INT);
+                         });
+}
+
+TEST(StagedCalls, Reduce_local_combines_device_buffers) {
+  const ElementTypes types;
+  for (const ElementType& type : types.all()) {
+    SCOPED_TRACE(type.name);
+    expect_same_as_on_host(type.extent(count), type.extent(count), [&](const void* from, void* to) {
+      return MPI_Reduce_local(from, to, count, type.handle, type.operation);
+    });
+  }
+}
+
+#if MPI_VERSION >= 4
+TEST(StagedCalls, with_large_counts_do_the_same) {
+  expect_same_as_on_host({.before = 0, .after = count * sizeof(int)}, {.before = 0, .after = 20000},
+                         [&](const void* from, void* to) {
+                           MPI_Count position = 4;
+                           return MPI_Pack_c(from, count, MPI_INT, to, 20000, &position, MPI_COMM_WORLD);
+                         });
+  expect_same_as_on_host({.before = 0, .after = 20000}, {.before = 0, .after = count * sizeof(int)},
+                         [&](const void* from, void* to) {
+                           MPI_Count position = 4;
+                           return MPI_Unpack_c(from, 20000, &position, to, count, MPI_INT, MPI_COMM_WORLD);
+                         });
+  expect_same_as_on_host(
+      {.before = 0, .after = count * sizeof(int)}, {.before = 0, .after = count * sizeof(int)},
+      [&](const void* from, void* to) { return MPI_Reduce_local_c(from, to, count, MPI_INT, MPI_SUM); });
+}
+#endif
+
+/// A file of its own for every run, on all ranks; gone when it is closed.
+class Files : public testing::Test {
+ protected:
+  Files() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const char* const folder = std::getenv("TMPDIR");
+    std::array<char, 256> name{};
+    std::snprintf(name.data(), name.size(), "%s/penstock-files-XXXXXX", folder != nullptr ? folder : "/tmp");
+    if (rank == 0) {
+      const int made = ::mkstemp(name.data());
+      EXPECT_GE(made, 0);
+      ::close(made);
+    }
+    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    EXPECT_EQ(MPI_File_open(MPI_COMM_WORLD, name.data(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                            MPI_INFO_NULL, &file),
+              MPI_SUCCESS);
+  }
+  ~Files() override { MPI_File_close(&file); }
+
+  [[nodiscard]] MPI_Offset own_place() const { return static_cast<MPI_Offset>(rank) * 100000; }
+
+  /// Writes by `write`, reads back plainly what is now in the file.
+  template <typename Write>
+  void expect_written(Write write) {
+    expect_same_as_on_host(
+        type.extent(count), {.before = 0, .after = count * 3}, [&](const void* from, void* to) {
+          const int code = write(from);
+          MPI_File_sync(file);
+          std::vector<std::byte> seen(count * 3);
+          MPI_File_read_at(file, own_place(), seen.data(), count * 3, MPI_BYTE, MPI_STATUS_IGNORE);
+          copy_to(to, seen);
+          return code;
+        });
+  }
+
+  /// Test code has to reach device memory as well: through MPI itself.
+  static void copy_to(void* to, const std::vector<std::byte>& bytes) {
+    int position = 0;
+    MPI_Unpack(bytes.data(), static_cast<int>(bytes.size()), &position, to, static_cast<int>(bytes.size()),
+               MPI_BYTE, MPI_COMM_SELF);
+  }
+
+  int rank = 0;
+  MPI_File file = MPI_FILE_NULL;
+  ElementTypes types;
+  ElementType type = types.all().back();  // 3 bytes in 7
+};
+
+TEST_F(Files, File_write_at_writes_from_device_buffers) {
+  expect_written([&](const void* from) {
+    return MPI_File_write_at(file, own_place(), from, count, type.handle, MPI_STATUS_IGNORE);
+  });
+  expect_written([&](const void* from) {
+    return MPI_File_write_at_all(file, own_place(), from, count, type.handle, MPI_STATUS_IGNORE);
+  });
+}
+
+TEST_F(Files, File_write_writes_from_device_buffers_at_the_files_own_position) {
+  expect_written([&](const void* from) {
+    MPI_File_seek(file, own_place(), MPI_SEEK_SET);
+    return MPI_File_write(file, from, count, type.handle, MPI_STATUS_IGNORE);
+  });
+  expect_written([&](const void* from) {
+    MPI_File_seek(file, own_place(), MPI_SEEK_SET);
+    return MPI_File_write_all(file, from, count, type.handle, MPI_STATUS_IGNORE);
+  });
+}
+
+TEST_F(Files, File_iwrite_at_writes_what_the_buffer_held_when_it_was_called) {
+  expect_written([&](const void* from) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_File_iwrite_at(file, own_place(), from, count, type.handle, &request);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
+}
+
+TEST_F(Files, File_reads_fill_device_buffers_as_far_as_the_file_goes) {
+  std::vector<std::byte> contents(static_cast<std::size_t>(own_place()) + count);
+  for (std::size_t index = 0; index < contents.size(); ++index)
+    contents[index] = static_cast<std::byte>(index * 31);
+  MPI_File_write_at_all(file, 0, contents.data(), static_cast<int>(contents.size()), MPI_BYTE,
+                        MPI_STATUS_IGNORE);
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const auto expect_read = [&](auto read) {
+    expect_same_as_on_host({}, type.extent(count), [&](const void*, void* to) { return read(to); });
+  };
+  expect_read([&](void* to) {
+    MPI_Status status;
+    const int code = MPI_File_read_at(file, own_place(), to, count, type.handle, &status);
+    int bytes = 0;
+    MPI_Get_elements(&status, MPI_BYTE, &bytes);
+    EXPECT_GT(bytes, 0);
+    return code;
+  });
+  expect_read([&](void* to) {
+    return MPI_File_read_at_all(file, own_place(), to, count, type.handle, MPI_STATUS_IGNORE);
+  });
+  expect_read([&](void* to) {
+    MPI_File_seek(file, own_place(), MPI_SEEK_SET);
+    return MPI_File_read(file, to, count, type.handle, MPI_STATUS_IGNORE);
+  });
+  expect_read([&](void* to) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_File_iread_at(file, own_place(), to, count, type.handle, &request);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
+}
+
+}  // namespace
+}  // namespace penstock::test_support
