@@ -1,6 +1,7 @@
 // The wrappers of the calls that make, name and free communicators. What they make is numbered at once, in an
 // order that is the same on all its ranks.
 #include "interpose/call_scope.hpp"
+#include "interpose/collective_arrival.hpp"
 #include "interpose/communicators.hpp"
 
 #define PENSTOCK_CALLER __builtin_return_address(0)
@@ -31,6 +32,7 @@ int create(Function function, const void* caller, MPI_Comm parent, const MPI_Com
   if (scope.stands_aside()) return call();
   scope.collective(parent, -1, 0);
   const Origin origin = origin_from(parent);
+  arrive(parent);
   const int code = call();
   if (code == MPI_SUCCESS) note_created(*made, origin);
   return code;
