@@ -1,5 +1,6 @@
 #include "interpose/delivery.hpp"
 
+#include <cstdio>
 #include <utility>
 
 #include "interpose/errors.hpp"
@@ -103,11 +104,19 @@ bool Delivery::start_staged() {
 
 bool Delivery::end(const Status& status, SlotState state) {
   status_ = status;
+  if (!status.ok()) say_failure();
   pull_.reset();
   if (slot_ != nullptr) slot_->set(state);
   over_ = true;
   record();
   return true;
+}
+
+void Delivery::say_failure() const {
+  char what[160];
+  std::snprintf(what, sizeof what, "%s road, %s to %s, %llu bytes", name_of(road_), name_of(source_kind_),
+                name_of(destination_.buffer.kind), static_cast<unsigned long long>(envelope_.payload_bytes));
+  record::notice(describe(what, status_).data());
 }
 
 void Delivery::record() const {

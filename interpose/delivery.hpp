@@ -32,6 +32,7 @@ class Delivery {
   [[nodiscard]] bool try_offered();
   [[nodiscard]] bool start_staged();
   [[nodiscard]] bool end(const Status& status, SlotState state);
+  void say_failure() const;
   void record() const;
 
   Envelope envelope_;

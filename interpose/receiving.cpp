@@ -77,12 +77,12 @@ class Receive final : public Pending {
     if (delivery_ != nullptr) return delivery_->advance();
     if (from_stash_) return true;
     if (!arrived) return false;
+    int cancelled = 0;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled != 0) return true;  // its count means nothing
     record_.matched();
     const std::uint64_t received = bytes_of(status);
     if (received == envelope_bytes && (on_device_ || capacity_ >= envelope_bytes)) {
-      int cancelled = 0;
-      PMPI_Test_cancelled(&status, &cancelled);
-      if (cancelled != 0) return true;
       Envelope envelope;
       std::byte bytes[envelope_bytes];
       if (read_envelope(first_bytes(bytes), node_directory().nonce(), &envelope)) {
