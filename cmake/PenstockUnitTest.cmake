@@ -6,8 +6,8 @@
 #
 #   penstock_discover_tests(<target> LABELS <label>... [SUFFIX <text>] [ENVIRONMENT <name=value>...]
 #                           [TIMEOUT <seconds>])
-#     Each test of a GoogleTest program becomes a CTest. Those labelled `unit` are labelled `gpu` as well in a
-#     build for NVIDIA GPUs.
+#     Each test of a GoogleTest program becomes a CTest. In a build for NVIDIA GPUs those of programs that use one
+#     (that link penstock_gpu_runtime) are labelled `gpu` as well.
 #
 # The targets `unit_tests` and `thread_tests` build just the programs with those labels that start no MPI.
 find_package(GTest REQUIRED)
@@ -37,7 +37,8 @@ function(penstock_discover_tests target)
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
   endif()
-  if("unit" IN_LIST test_LABELS AND NOT PENSTOCK_GPU_IS_SIMULATED)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  if("penstock_gpu_runtime" IN_LIST libraries AND NOT PENSTOCK_GPU_IS_SIMULATED)
     list(APPEND test_LABELS gpu)
   endif()
   if(NOT "mpi" IN_LIST test_LABELS)
