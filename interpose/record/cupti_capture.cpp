@@ -49,7 +49,8 @@ class CuptiCapture {
 
  private:
   [[nodiscard]] std::string enable_kinds();
-  void trace_calls_that_issue_work(bool traced) noexcept;
+  /// False: Penstock's own work cannot be told apart.
+  bool trace_calls_that_issue_work(bool traced) noexcept;
   [[nodiscard]] std::string refusal(const char* what, CUptiResult result) const;
   void collect() noexcept;
   void read_filled() noexcept;
@@ -103,19 +104,25 @@ std::string CuptiCapture::enable_kinds() {
     while (i-- > 0) library.disable(activity_kinds[i]);
     return refusal("activity", result);
   }
-  trace_calls_that_issue_work(true);
+  if (!trace_calls_that_issue_work(true)) {
+    // Better no kernels than Penstock's counted as the application's.
+    for (const CUpti_ActivityKind kind : activity_kinds) library.disable(kind);
+    return "CUPTI traces no driver calls, so Penstock's own work cannot be told apart";
+  }
   return {};
 }
 
 /// CUPTI makes external-correlation records only for calls that it traces. Tracing every driver call would
 /// cost each of the thousands of event queries; the calls that give the GPU work are enough.
-void CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
-  if (library.enable_driver_api == nullptr) {
-    traced ? library.enable(CUPTI_ACTIVITY_KIND_DRIVER) : library.disable(CUPTI_ACTIVITY_KIND_DRIVER);
-    return;
+bool CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
+  std::size_t understood = 0;  // an older CUPTI knows not all of them, nor the function itself
+  for (const std::uint32_t call : driver_calls_that_issue_work) {
+    if (library.enable_driver_api == nullptr) break;
+    if (library.enable_driver_api(call, traced ? 1 : 0) == CUPTI_SUCCESS) ++understood;
   }
-  for (const std::uint32_t call : driver_calls_that_issue_work)
-    library.enable_driver_api(call, traced ? 1 : 0);
+  if (understood != 0) return true;
+  constexpr CUpti_ActivityKind all_calls = CUPTI_ACTIVITY_KIND_DRIVER;
+  return (traced ? library.enable(all_calls) : library.disable(all_calls)) == CUPTI_SUCCESS;
 }
 
 std::string CuptiCapture::refusal(const char* what, CUptiResult result) const {

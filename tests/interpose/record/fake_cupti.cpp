@@ -78,6 +78,10 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   if (fake_cupti_control.behaviour == FakeCuptiBehaviour::already_subscribed) {
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
+  if (fake_cupti_control.behaviour == FakeCuptiBehaviour::traces_no_calls &&
+      kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+    return CUPTI_ERROR_NOT_SUPPORTED;
+  }
   fake_cupti_control.enabled_kinds.push_back(kind);
   return CUPTI_SUCCESS;
 }
@@ -91,6 +95,7 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
 CUptiResult cuptiActivityEnableDriverApi(std::uint32_t call, std::uint8_t enable) {
   const std::lock_guard lock(mutex);
   made.push_back(FakeCuptiCall::enable_driver_call);
+  if (fake_cupti_control.behaviour == FakeCuptiBehaviour::traces_no_calls) return CUPTI_ERROR_NOT_SUPPORTED;
   std::erase(fake_cupti_control.enabled_driver_calls, call);
   if (enable != 0) fake_cupti_control.enabled_driver_calls.push_back(call);
   return CUPTI_SUCCESS;

@@ -9,7 +9,7 @@
 
 namespace penstock::test {
 
-enum class FakeCuptiBehaviour : int { normal, already_subscribed, unknown_version };
+enum class FakeCuptiBehaviour : int { normal, already_subscribed, unknown_version, traces_no_calls };
 
 /// What was asked of it, in order.
 enum class FakeCuptiCall : int {
