@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 
 namespace penstock::test_support {
 
@@ -22,16 +23,24 @@ void say(const char* text) {
 }
 
 // Only what is safe in a signal handler; backtrace() was called once before, so that it loads nothing here.
-void bark(int) {
+void tell_place(const char* what) {
   say(rank_label);
-  say(" is stuck; it last came to: ");
+  say(what);
+  say("; it last came to: ");
   say(note);
   say("\n");
   void* frames[48];
   backtrace_symbols_fd(frames, backtrace(frames, 48), STDERR_FILENO);
+}
+
+void bark(int) {
+  tell_place(" is stuck");
   ::sleep(1);  // the launcher ends all ranks when one exits: let the others speak
   ::_exit(stuck_exit_code);
 }
+
+// Installed to run once: the fault happens again on return and ends the process as it would have.
+void tell_crash(int) { tell_place(" crashed"); }
 
 }  // namespace
 
@@ -43,6 +52,9 @@ void watch(int rank, unsigned seconds) {
   struct sigaction action {};
   action.sa_handler = bark;
   ::sigaction(SIGALRM, &action, nullptr);
+  action.sa_handler = tell_crash;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE}) ::sigaction(fault, &action, nullptr);
   ::alarm(seconds);
 }
 

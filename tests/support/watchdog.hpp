@@ -4,7 +4,7 @@
 
 namespace penstock::test_support {
 
-/// Starts to watch the process: after `seconds` without progress() it prints and exits with
+/// Starts to watch the process: when it crashes, it says where; after `seconds` without progress() it prints and exits with
 /// `stuck_exit_code`. All ranks should use the same limit, so that all of them speak. Thread: main.
 void watch(int rank, unsigned seconds);
 

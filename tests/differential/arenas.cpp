@@ -1,0 +1,95 @@
+#include "tests/differential/arenas.hpp"
+
+#include "tests/support/random.hpp"
+
+namespace penstock::differential {
+
+namespace {
+
+std::size_t index_of(MemoryKind kind) {
+  return static_cast<std::size_t>(kind);
+}
+
+/// Sums of small whole numbers are exact in any order.
+void fill_with_small_numbers(std::byte* bytes, std::size_t count, test_support::Random& random) {
+  for (std::size_t at = 0; at + sizeof(double) <= count; at += sizeof(double)) {
+    const double number = random.between(-1000, 1000);
+    std::memcpy(bytes + at, &number, sizeof number);
+  }
+}
+
+}  // namespace
+
+Arenas::Arenas(const Program& program, int rank, bool host_only, int device) {
+  for (const MemoryKind kind : test_support::memory_kinds) {
+    const std::size_t bytes = program.arena_bytes[rank][index_of(kind)];
+    test_support::Random random(test_support::mix(program.seed) + index_of(kind) * 8 +
+                                static_cast<std::uint64_t>(rank));
+    std::vector<std::byte> image(bytes);
+    random.fill(image.data(), bytes);
+    const auto& numbered = program.communicators;
+    for (const Collective& collective : program.collectives) {
+      if (!is_reduction(collective.call) || collective.reduction != Reduction::double_sum) continue;
+      const auto& members = numbered[static_cast<std::size_t>(collective.communicator)].members;
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        if (members[i] != rank) continue;
+        for (const Region& region : {collective.members[i].send, collective.members[i].receive}) {
+          if (region.kind == kind) {
+            fill_with_small_numbers(image.data() + region.offset, region.bytes, random);
+          }
+        }
+      }
+    }
+    if (bytes == 0) continue;
+    of(kind) = test_support::Memory(host_only ? MemoryKind::pageable : kind, bytes, device);
+    of(kind).write(0, image.data(), bytes);
+  }
+  std::size_t staging_bytes = 0;
+  for (const Message& message : program.messages) {
+    if (message.source == rank && message.fills_late) staging_bytes += message.send.region.bytes;
+  }
+  staging_ =
+      test_support::Memory(host_only ? MemoryKind::pageable : MemoryKind::pinned, staging_bytes, device);
+}
+
+std::byte* Arenas::address(const Region& region) const {
+  return of(region.kind).data() + region.offset;
+}
+
+void Arenas::fill(const Region& region, std::uint64_t value) {
+  std::vector<std::byte> bytes(region.bytes);
+  test_support::Random(value).fill(bytes.data(), bytes.size());
+  of(region.kind).write(region.offset, bytes.data(), bytes.size());
+}
+
+void Arenas::fill_in_stream_order(const Region& region, std::uint64_t value) {
+  std::byte* source = staging_.data() + staging_used_;
+  staging_used_ += region.bytes;
+  test_support::Random(value).fill(source, region.bytes);
+  of(region.kind).write_in_stream_order(region.offset, source, region.bytes);
+}
+
+std::uint64_t Arenas::digest(const Region& region) const {
+  std::vector<std::byte> bytes(region.bytes + 2 * guard_bytes);
+  of(region.kind).read(region.offset - guard_bytes, bytes.data(), bytes.size());
+  return test_support::digest(bytes.data(), bytes.size());
+}
+
+void Arenas::forget(const Region& region, std::size_t from_byte) {
+  const std::vector<std::byte> zeros(region.bytes - from_byte);
+  of(region.kind).write(region.offset + from_byte, zeros.data(), zeros.size());
+}
+
+std::vector<std::byte> Arenas::read(const Region& region) const {
+  std::vector<std::byte> bytes(region.bytes);
+  of(region.kind).read(region.offset, bytes.data(), bytes.size());
+  return bytes;
+}
+
+std::uint64_t Arenas::digest(MemoryKind kind) const {
+  std::vector<std::byte> bytes(of(kind).size());
+  of(kind).read(0, bytes.data(), bytes.size());
+  return test_support::digest(bytes.data(), bytes.size());
+}
+
+}  // namespace penstock::differential

@@ -1,0 +1,44 @@
+// A rank's memory for one program: one allocation of each kind, in which all of its buffers lie, surrounded
+// by guard bytes. Filled from the seed, so that every run starts from the same bytes. Knows no MPI.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "tests/differential/program.hpp"
+#include "tests/support/memory.hpp"
+
+namespace penstock::differential {
+
+class Arenas {
+ public:
+  /// `host_only`: all kinds are pageable memory and no GPU is touched.
+  Arenas(const Program& program, int rank, bool host_only, int device);
+
+  [[nodiscard]] std::byte* address(const Region& region) const;
+  /// Overwrites the region's bytes from `value`; returns when done.
+  void fill(const Region& region, std::uint64_t value);
+  /// The same by a copy on the legacy stream that may still be queued when it returns.
+  void fill_in_stream_order(const Region& region, std::uint64_t value);
+  /// Digest of the region and its guards, as it is now.
+  [[nodiscard]] std::uint64_t digest(const Region& region) const;
+  /// Sets to zero what MPI leaves undefined or may differ legally.
+  void forget(const Region& region, std::size_t from_byte = 0);
+  /// Bytes of a region, as they are now.
+  [[nodiscard]] std::vector<std::byte> read(const Region& region) const;
+  /// Digest of everything of a kind.
+  [[nodiscard]] std::uint64_t digest(MemoryKind kind) const;
+
+ private:
+  [[nodiscard]] const test_support::Memory& of(MemoryKind kind) const {
+    return arenas_[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] test_support::Memory& of(MemoryKind kind) { return arenas_[static_cast<std::size_t>(kind)]; }
+
+  std::array<test_support::Memory, test_support::memory_kinds.size()> arenas_;
+  test_support::Memory staging_;  ///< pinned sources of queued copies, each used once
+  std::size_t staging_used_ = 0;
+};
+
+}  // namespace penstock::differential

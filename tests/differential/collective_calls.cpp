@@ -1,0 +1,221 @@
+#include "tests/differential/collective_calls.hpp"
+
+namespace penstock::differential {
+
+namespace {
+
+int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+
+MPI_Op operation_of(Reduction reduction, MPI_Op affine) {
+  switch (reduction) {
+    case Reduction::long_bxor:
+      return MPI_BXOR;
+    case Reduction::pair_minloc:
+      return MPI_MINLOC;
+    case Reduction::affine_compose:
+      return affine;
+    default:
+      return MPI_SUM;
+  }
+}
+
+bool only_root_is_in_place(CollectiveCall call) {
+  return call == CollectiveCall::gather || call == CollectiveCall::gatherv ||
+         call == CollectiveCall::scatter || call == CollectiveCall::scatterv ||
+         call == CollectiveCall::reduce;
+}
+
+}  // namespace
+
+CollectiveRun::CollectiveRun(const Collective& collective, const Arenas& arenas, MPI_Comm communicator,
+                             MPI_Op affine)
+    : collective_(collective),
+      communicator_(communicator),
+      member_(rank_in(communicator)),
+      size_(static_cast<int>(collective.members.size())),
+      operation_(operation_of(collective.reduction, affine)),
+      send_type_(is_reduction(collective.call)
+                     ? Datatype::element(collective.reduction)
+                     : Datatype::unit(collective.members[static_cast<std::size_t>(member_)].send_has_gaps)),
+      receive_type_(
+          is_reduction(collective.call)
+              ? Datatype::element(collective.reduction)
+              : Datatype::unit(collective.members[static_cast<std::size_t>(member_)].receive_has_gaps)) {
+  const auto& member = collective.members[static_cast<std::size_t>(member_)];
+  const bool is_root = member_ == collective.root;
+  send_ = arenas.address(member.send);
+  receive_ = arenas.address(member.receive);
+  if (collective.in_place && (is_root || !only_root_is_in_place(collective.call))) {
+    const bool scatters =
+        collective.call == CollectiveCall::scatter || collective.call == CollectiveCall::scatterv;
+    (scatters ? receive_ : send_) = MPI_IN_PLACE;
+  }
+  share_unequally();
+}
+
+void CollectiveRun::share_unequally() {
+  const auto size = static_cast<std::size_t>(size_);
+  const bool all_to_all =
+      collective_.call == CollectiveCall::alltoallv || collective_.call == CollectiveCall::alltoallw;
+  // what i sends to j is what j sends to i, as exchanges in place demand
+  for (std::size_t i = 0; i < size; ++i) {
+    shares_.push_back(collective_.counts[all_to_all ? (i + static_cast<std::size_t>(member_)) % size : i]);
+  }
+  // not in the order of ranks, so that starts are not what one would guess
+  starts_.assign(size, 0);
+  for (std::size_t i = size - 1; i > 0; --i) starts_[i - 1] = starts_[i] + shares_[i];
+  const auto& member = collective_.members[static_cast<std::size_t>(member_)];
+  for (const int start : starts_) {
+    const auto units = static_cast<std::size_t>(start);
+    send_byte_starts_.push_back(
+        static_cast<int>(units * (member.send_has_gaps ? unit_bytes_with_gaps : unit_bytes)));
+    receive_byte_starts_.push_back(
+        static_cast<int>(units * (member.receive_has_gaps ? unit_bytes_with_gaps : unit_bytes)));
+  }
+  send_types_.assign(size, send_type_.get());
+  receive_types_.assign(size, receive_type_.get());
+}
+
+void CollectiveRun::start(MPI_Request& request) {
+  MPI_Request* const later = collective_.blocking ? nullptr : &request;
+  if (is_reduction(collective_.call)) {
+    reduce(later);
+    return;
+  }
+  switch (collective_.call) {
+    case CollectiveCall::gatherv:
+    case CollectiveCall::scatterv:
+    case CollectiveCall::allgatherv:
+      move_unequal_data(later);
+      break;
+    case CollectiveCall::alltoall:
+    case CollectiveCall::alltoallv:
+    case CollectiveCall::alltoallw:
+      exchange_all(later);
+      break;
+    default:
+      move_data(later);
+  }
+}
+
+void CollectiveRun::move_data(MPI_Request* request) {
+  const int count = collective_.counts[0];
+  const int root = collective_.root;
+  const MPI_Datatype sent = send_type_.get();
+  const MPI_Datatype received = receive_type_.get();
+  switch (collective_.call) {
+    case CollectiveCall::barrier:
+      request ? MPI_Ibarrier(communicator_, request) : MPI_Barrier(communicator_);
+      break;
+    case CollectiveCall::bcast:
+      request ? MPI_Ibcast(receive_, count, received, root, communicator_, request)
+              : MPI_Bcast(receive_, count, received, root, communicator_);
+      break;
+    case CollectiveCall::gather:
+      request ? MPI_Igather(send_, count, sent, receive_, count, received, root, communicator_, request)
+              : MPI_Gather(send_, count, sent, receive_, count, received, root, communicator_);
+      break;
+    case CollectiveCall::scatter:
+      request ? MPI_Iscatter(send_, count, sent, receive_, count, received, root, communicator_, request)
+              : MPI_Scatter(send_, count, sent, receive_, count, received, root, communicator_);
+      break;
+    default:
+      request ? MPI_Iallgather(send_, count, sent, receive_, count, received, communicator_, request)
+              : MPI_Allgather(send_, count, sent, receive_, count, received, communicator_);
+  }
+}
+
+void CollectiveRun::move_unequal_data(MPI_Request* request) {
+  const int own = shares_[static_cast<std::size_t>(member_)];
+  const int* counts = shares_.data();
+  const int* starts = starts_.data();
+  const int root = collective_.root;
+  const MPI_Datatype sent = send_type_.get();
+  const MPI_Datatype received = receive_type_.get();
+  switch (collective_.call) {
+    case CollectiveCall::gatherv:
+      request
+          ? MPI_Igatherv(send_, own, sent, receive_, counts, starts, received, root, communicator_, request)
+          : MPI_Gatherv(send_, own, sent, receive_, counts, starts, received, root, communicator_);
+      break;
+    case CollectiveCall::scatterv:
+      request
+          ? MPI_Iscatterv(send_, counts, starts, sent, receive_, own, received, root, communicator_, request)
+          : MPI_Scatterv(send_, counts, starts, sent, receive_, own, received, root, communicator_);
+      break;
+    default:
+      request ? MPI_Iallgatherv(send_, own, sent, receive_, counts, starts, received, communicator_, request)
+              : MPI_Allgatherv(send_, own, sent, receive_, counts, starts, received, communicator_);
+  }
+}
+
+void CollectiveRun::exchange_all(MPI_Request* request) {
+  const int count = collective_.counts[0];
+  const int* counts = shares_.data();
+  const int* starts = starts_.data();
+  const MPI_Datatype sent = send_type_.get();
+  const MPI_Datatype received = receive_type_.get();
+  switch (collective_.call) {
+    case CollectiveCall::alltoall:
+      request ? MPI_Ialltoall(send_, count, sent, receive_, count, received, communicator_, request)
+              : MPI_Alltoall(send_, count, sent, receive_, count, received, communicator_);
+      break;
+    case CollectiveCall::alltoallv:
+      request ? MPI_Ialltoallv(send_, counts, starts, sent, receive_, counts, starts, received, communicator_,
+                               request)
+              : MPI_Alltoallv(send_, counts, starts, sent, receive_, counts, starts, received, communicator_);
+      break;
+    default:
+      request ? MPI_Ialltoallw(send_, counts, send_byte_starts_.data(), send_types_.data(), receive_, counts,
+                               receive_byte_starts_.data(), receive_types_.data(), communicator_, request)
+              : MPI_Alltoallw(send_, counts, send_byte_starts_.data(), send_types_.data(), receive_, counts,
+                              receive_byte_starts_.data(), receive_types_.data(), communicator_);
+  }
+}
+
+void CollectiveRun::reduce(MPI_Request* request) {
+  const int count = collective_.counts[0];
+  const MPI_Datatype type = receive_type_.get();
+  switch (collective_.call) {
+    case CollectiveCall::reduce:
+      request
+          ? MPI_Ireduce(send_, receive_, count, type, operation_, collective_.root, communicator_, request)
+          : MPI_Reduce(send_, receive_, count, type, operation_, collective_.root, communicator_);
+      break;
+    case CollectiveCall::allreduce:
+      request ? MPI_Iallreduce(send_, receive_, count, type, operation_, communicator_, request)
+              : MPI_Allreduce(send_, receive_, count, type, operation_, communicator_);
+      break;
+    case CollectiveCall::reduce_scatter:
+      request ? MPI_Ireduce_scatter(send_, receive_, shares_.data(), type, operation_, communicator_, request)
+              : MPI_Reduce_scatter(send_, receive_, shares_.data(), type, operation_, communicator_);
+      break;
+    case CollectiveCall::reduce_scatter_block:
+      request ? MPI_Ireduce_scatter_block(send_, receive_, count, type, operation_, communicator_, request)
+              : MPI_Reduce_scatter_block(send_, receive_, count, type, operation_, communicator_);
+      break;
+    case CollectiveCall::scan:
+      request ? MPI_Iscan(send_, receive_, count, type, operation_, communicator_, request)
+              : MPI_Scan(send_, receive_, count, type, operation_, communicator_);
+      break;
+    default:
+      request ? MPI_Iexscan(send_, receive_, count, type, operation_, communicator_, request)
+              : MPI_Exscan(send_, receive_, count, type, operation_, communicator_);
+  }
+}
+
+std::size_t CollectiveRun::defined_bytes(const Collective& collective, std::size_t member) {
+  if (collective.call == CollectiveCall::exscan && member == 0) return 0;
+  const bool scatters_result = collective.call == CollectiveCall::reduce_scatter ||
+                               collective.call == CollectiveCall::reduce_scatter_block;
+  if (scatters_result && collective.in_place) {
+    return static_cast<std::size_t>(collective.counts[member]) * element_bytes(collective.reduction);
+  }
+  return collective.members[member].receive.bytes;
+}
+
+}  // namespace penstock::differential

@@ -1,0 +1,50 @@
+// Carries out one collective of a program. Knows what each MPI call takes, and which bytes it leaves
+// undefined.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "tests/differential/arenas.hpp"
+#include "tests/differential/datatypes.hpp"
+#include "tests/differential/program.hpp"
+
+namespace penstock::differential {
+
+/// One rank's part in it. Keeps what the call refers to until destroyed, so it must outlive the request.
+class CollectiveRun {
+ public:
+  CollectiveRun(const Collective& collective, const Arenas& arenas, MPI_Comm communicator, MPI_Op affine);
+
+  /// Blocking calls leave the request null.
+  void start(MPI_Request& request);
+
+  /// The member's receive region is undefined from here on after the call.
+  [[nodiscard]] static std::size_t defined_bytes(const Collective& collective, std::size_t member);
+
+ private:
+  void share_unequally();
+  void move_data(MPI_Request* request);
+  void move_unequal_data(MPI_Request* request);
+  void exchange_all(MPI_Request* request);
+  void reduce(MPI_Request* request);
+
+  const Collective& collective_;
+  MPI_Comm communicator_;
+  int member_ = 0;
+  int size_ = 0;
+  MPI_Op operation_;
+  Datatype send_type_;
+  Datatype receive_type_;
+  void* send_;  ///< MPI_IN_PLACE where the call is in place
+  void* receive_;
+  std::vector<int> shares_;  ///< units to or from each member
+  std::vector<int> starts_;  ///< where they lie, in units
+  std::vector<int> send_byte_starts_;
+  std::vector<int> receive_byte_starts_;
+  std::vector<MPI_Datatype> send_types_;
+  std::vector<MPI_Datatype> receive_types_;
+};
+
+}  // namespace penstock::differential

@@ -1,0 +1,145 @@
+// Differential random programs: many seeds in one launch, each a program that is run on MPI. What its ranks
+// see is written down by a plain run on host memory and compared by a run under Penstock on memory of every
+// kind.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/differential/arenas.hpp"
+#include "tests/differential/executor.hpp"
+#include "tests/differential/generator.hpp"
+#include "tests/support/watchdog.hpp"
+
+namespace {
+
+using namespace penstock;
+using differential::Program;
+
+struct Options {
+  std::string plain_file;
+  std::string check_file;
+  std::uint64_t first = 1;
+  std::uint64_t seeds = 60;
+  bool host_only = false;
+};
+
+/// Waits for all ranks, those that the program left out too, without taking the others' cores meanwhile.
+void meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  for (int flag = 0; flag == 0; std::this_thread::sleep_for(std::chrono::microseconds(100))) {
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  }
+}
+
+/// What the run sees on this rank; empty if the program leaves the rank out.
+std::vector<std::string> run_program(const Program& program, bool host_only, int gpus) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < program.ranks ? 0 : MPI_UNDEFINED, rank, &world);
+  if (world == MPI_COMM_NULL) return {};
+  std::vector<std::string> lines;
+  {
+    differential::Arenas arenas(program, rank, host_only, gpus > 0 ? rank % gpus : 0);
+    differential::Executor executor(program, world, arenas);
+    executor.run();
+    lines = executor.tell();
+  }
+  MPI_Comm_free(&world);
+  return lines;
+}
+
+/// The operation that a line is about, in full.
+std::string describe(const Program& program, const std::string& line) {
+  std::size_t index = 0;
+  if (std::sscanf(line.c_str(), "message %zu", &index) == 1) return describe(program.messages.at(index));
+  if (std::sscanf(line.c_str(), "collective %zu", &index) == 1)
+    return describe(program.collectives.at(index));
+  return "";
+}
+
+/// Compares with the next lines of the plain run; false and one report at the first difference.
+bool matches(const Program& program, const std::vector<std::string>& seen, std::ifstream& plain, int rank) {
+  std::string header;
+  std::getline(plain, header);
+  std::size_t count = 0;
+  if (std::sscanf(header.c_str(), "%*s %*s %zu", &count) != 1) count = 0;
+  std::vector<std::string> expected(count);
+  for (std::string& line : expected) std::getline(plain, line);
+  for (std::size_t i = 0; i < std::max(count, seen.size()); ++i) {
+    const std::string wanted = i < count ? expected[i] : "nothing";
+    const std::string got = i < seen.size() ? seen[i] : "nothing";
+    if (wanted == got) continue;
+    fmt::print(stderr,
+               "FAILED seed {} on rank {}: {}\n    plain    {}\n    Penstock {}\n"
+               "    rerun: tests/differential/run --first {} --seeds 1\n",
+               program.seed, rank, describe(program, got), wanted, got, program.seed);
+    return false;
+  }
+  return true;
+}
+
+int run(const Options& options) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  test_support::watch(rank, 60);
+  const bool plain = !options.plain_file.empty();
+  const bool host_only = plain || options.host_only;
+  const int gpus = host_only ? 0 : test_support::gpu_count();
+  const std::string path = fmt::format("{}.{}", plain ? options.plain_file : options.check_file, rank);
+  std::ofstream written;
+  std::ifstream expected;
+  if (plain) {
+    written.open(path);
+  } else {
+    expected.open(path);
+  }
+
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
+    test_support::progress("the start of seed %llu", static_cast<unsigned long long>(seed));
+    const Program program = differential::generate(seed, size);
+    const std::vector<std::string> seen = run_program(program, host_only, gpus);
+    meet();
+    if (plain) {
+      fmt::memory_buffer text;
+      fmt::format_to(std::back_inserter(text), "seed {} {}\n", seed, seen.size());
+      for (const std::string& line : seen) fmt::format_to(std::back_inserter(text), "{}\n", line);
+      written.write(text.data(), static_cast<std::streamsize>(text.size()));
+    } else if (!matches(program, seen, expected, rank)) {
+      ++failed;
+    }
+  }
+  written.close();
+  fmt::print("rank {}: {} seeds from {}, {} failed\n", rank, options.seeds, options.first, failed);
+  return failed > 0 || (plain && !written) || (!plain && !expected) ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  Options options;
+  CLI::App app("Differential random programs; start it with tests/differential/run");
+  auto* plain =
+      app.add_option("--plain", options.plain_file, "write what is seen to FILE.<rank>, host memory only");
+  app.add_option("--check", options.check_file, "compare with FILE.<rank>")->excludes(plain);
+  app.add_option("--first", options.first, "first seed");
+  app.add_option("--seeds", options.seeds, "how many");
+  app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
+  CLI11_PARSE(app, argument_count, arguments);
+  if (options.plain_file.empty() && options.check_file.empty()) return app.exit(CLI::CallForHelp());
+
+  MPI_Init(&argument_count, &arguments);
+  const int result = run(options);
+  MPI_Finalize();
+  return result;
+}

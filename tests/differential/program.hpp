@@ -1,0 +1,207 @@
+// A random MPI program as plain data: what is sent, received and reduced, in which memory, and in which order
+// each rank does it. Every rank derives the same program from a seed. Knows no MPI.
+//
+// Order: all ranks' actions come from one global list in which each action can complete once those before it
+// have (a blocking receive stands after its send has started, and so on), so that no program can deadlock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/support/memory.hpp"
+
+namespace penstock::differential {
+
+using test_support::MemoryKind;
+
+/// A piece of its rank's memory of one kind. Guard bytes surround it.
+struct Region {
+  MemoryKind kind = MemoryKind::pageable;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+enum class Base : std::uint8_t { byte, int32, float64 };
+[[nodiscard]] constexpr std::size_t size_of(Base base) {
+  return base == Base::byte ? 1 : base == Base::int32 ? 4 : 8;
+}
+
+/// How elements lie in a region: `copies` of a type of `elements_each`, with gaps unless contiguous.
+enum class Shape : std::uint8_t { contiguous, vector, indexed, structure };
+struct Place {
+  Region region;
+  Shape shape = Shape::contiguous;
+  int copies = 1;
+  int elements_each = 0;
+  [[nodiscard]] int elements() const { return copies * elements_each; }
+};
+
+struct Message {
+  int source = 0;  ///< ranks in the program, also where the communicator numbers them otherwise
+  int destination = 0;
+  int communicator = 0;
+  int tag = 0;
+  Base base = Base::byte;
+  Place send;
+  Place receive;
+  bool any_source = false;
+  bool any_tag = false;
+  int send_request = -1;  ///< the first message of those that share a persistent request; -1: not persistent
+  int receive_request = -1;
+  bool frees_request = false;   ///< MPI_Request_free right after Isend
+  bool fills_late = false;      ///< payload is written by a copy queued just before the send
+  bool checks_at_once = false;  ///< the receiver reads its buffer as soon as the receive completes
+};
+
+enum class CollectiveCall : std::uint8_t {
+  barrier,
+  bcast,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  reduce,
+  allreduce,
+  reduce_scatter,
+  reduce_scatter_block,
+  scan,
+  exscan,
+  count_
+};
+
+/// Operations whose result does not depend on how an MPI associates them.
+enum class Reduction : std::uint8_t { int_sum, long_bxor, double_sum, pair_minloc, affine_compose, count_ };
+
+struct Collective {
+  CollectiveCall call{};
+  bool blocking = true;
+  bool in_place = false;
+  int communicator = 0;
+  int root = 0;  ///< rank in the communicator
+  Reduction reduction{};
+  std::vector<int> counts;  ///< per member of the communicator (units; for uniform calls all alike)
+  struct Member {
+    Region send;
+    Region receive;
+    bool send_has_gaps = false;
+    bool receive_has_gaps = false;
+  };
+  std::vector<Member> members;  ///< in the communicator's order
+};
+
+/// Messages to one rank that may match its wildcard receives in any order between sources, never within one.
+struct Race {
+  int destination = 0;
+  std::vector<int> sources;  ///< one entry a message, in order of sending by each source
+  std::vector<Region> sends;
+  std::vector<Region> receives;
+  enum class How : std::uint8_t { receives_first, probe, matched_probe, persistent } how{};
+};
+
+/// A receive that nothing matches, and that is cancelled.
+struct Unmatched {
+  int rank = 0;
+  int communicator = 0;
+  int tag = 0;
+  Region region;
+};
+
+enum class ActionKind : std::uint8_t {
+  send,
+  ssend,
+  rsend,
+  bsend,
+  isend,
+  issend,
+  irsend,
+  ibsend,
+  start_send,
+  recv,
+  irecv,
+  start_receive,
+  probe_recv,
+  iprobe_irecv,
+  mprobe_mrecv,
+  improbe_imrecv,
+  sendrecv,
+  waitall,
+  waitany,
+  waitsome,
+  wait_each,
+  testall,
+  testsome,
+  testany,
+  poke,  ///< one MPI_Testsome of everything outstanding, whatever it yields
+  collective,
+  race,
+  unmatched_receive,
+  unmatched_cancel,
+  pause,
+};
+
+/// Kinds of operation that have a request.
+enum class OperationKind : std::uint8_t { send, receive, collective };
+struct Operation {
+  OperationKind kind{};
+  int index = 0;
+  friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+struct Action {
+  ActionKind kind{};
+  int index = 0;  ///< of the message, collective, race, unmatched receive; microseconds of a pause
+  int other = 0;  ///< sendrecv: the message received
+  std::vector<Operation> targets;  ///< completions: what must be complete when the action ends
+};
+
+/// A communicator: its members in order. 0 is the program's world, the others are made from it.
+struct Communicator {
+  std::vector<int> members;
+  int color_of_rank[4] = {0, 0, 0, 0};
+  int key_of_rank[4] = {0, 0, 0, 0};
+  bool is_duplicate = false;
+};
+
+struct Program {
+  std::uint64_t seed = 0;
+  int ranks = 2;
+  std::vector<Communicator> communicators;
+  std::vector<Message> messages;
+  std::vector<Collective> collectives;
+  std::vector<Race> races;
+  std::vector<Unmatched> unmatched;
+  std::vector<std::vector<Action>> actions;  ///< of each rank
+  std::size_t arena_bytes[4][test_support::memory_kinds.size()] = {};
+};
+
+inline constexpr std::size_t guard_bytes = 32;
+
+/// Blocks of a place's type, in elements: where each starts and how long it is.
+struct Piece {
+  int start = 0;
+  int length = 0;
+};
+[[nodiscard]] std::vector<Piece> pieces(Shape shape, int elements);
+/// Elements from the first to past the last of one copy, with the gap that separates it from the next.
+[[nodiscard]] int extent(Shape shape, int elements);
+[[nodiscard]] std::size_t span_bytes(const Place& place, Base base);
+
+/// Bytes of one unit of a collective: its memory, with or without gaps; or of a reduction's element.
+inline constexpr std::size_t unit_bytes = 12;
+inline constexpr std::size_t unit_bytes_with_gaps = 24;
+[[nodiscard]] std::size_t element_bytes(Reduction reduction);
+[[nodiscard]] bool is_reduction(CollectiveCall call);
+[[nodiscard]] const char* name_of(CollectiveCall call);
+
+/// One line about an operation, for the report of a difference.
+[[nodiscard]] std::string describe(const Message& message);
+[[nodiscard]] std::string describe(const Collective& collective);
+
+}  // namespace penstock::differential
