@@ -189,27 +189,26 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
 
 void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                                      std::span<const std::uint32_t> transfers) {
-  const Counterpart last{arrivals.last_rank, call.communicator};
+  const Counterpart nobody{-1, call.communicator};
   for (const std::uint32_t each : transfers) {
     moving_.push_back(facts_of(rank_.transfers[each].record, host_));
   }
   if (!arrivals.one_host) {  // arrivals of other clocks cannot be compared
-    paint_transfers(last);
-    return paint_until(call_end_ns_, Cause::unattributed, last);
+    paint_transfers(nobody);
+    return paint_until(call_end_ns_, Cause::unattributed, nobody);
   }
   const bool is_root = call.peer == rank_.header.world_rank;
   if (!is_root && arrivals.root_ns != 0 && flows_from_root(rank_.strings.at(call.function))) {
-    const Counterpart root{call.peer, call.communicator};
-    paint_until(arrivals.root_ns, Cause::collective_wait, root);
-    paint_transfers(root);
-    return paint_until(call_end_ns_, Cause::wire, root);
+    paint_until(arrivals.root_ns, Cause::collective_wait, {call.peer, call.communicator});
+    paint_transfers(nobody);
+    return paint_until(call_end_ns_, Cause::wire, nobody);
   }
   if (arrivals.last_ns <= call.end_ns) {  // else it left before the last one came, and did not wait for it
-    paint_until(arrivals.last_ns, Cause::collective_wait, last);
+    paint_until(arrivals.last_ns, Cause::collective_wait, {arrivals.last_rank, call.communicator});
   }
-  paint_transfers(last);
+  paint_transfers(nobody);
   const bool is_complete = arrivals.seen >= arrivals.expected;
-  paint_until(call_end_ns_, is_complete ? Cause::wire : Cause::unattributed, last);
+  paint_until(call_end_ns_, is_complete ? Cause::wire : Cause::unattributed, nobody);
 }
 
 /// Within a transfer, waiting is put first, then packing: only their lengths are recorded.

@@ -1,6 +1,12 @@
 // The second half of Metrics: from sums by fact to the breakdowns of the report.
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <limits>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "analysis/call_sites.hpp"
@@ -20,6 +26,12 @@ template <typename Figures>
 void charge(Figures& figures, Cause cause, std::uint64_t time_ns) {
   figures.counted_ns += time_ns;
   figures.by_cause[static_cast<std::size_t>(cause)] += time_ns;
+}
+
+bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 && status.st_mtim.tv_sec > 0 &&
+         static_cast<std::uint64_t>(status.st_mtim.tv_sec) > realtime_ns / 1'000'000'000;
 }
 
 std::optional<double> median_of(std::vector<float>& values) {
@@ -126,6 +138,13 @@ void Metrics::finish_call_sites(
     report_.call_sites.push_back(std::move(figures));
   }
   sort_by_time(report_.call_sites);
+  std::set<std::string> modules;
+  for (const CallSiteFigures& site : report_.call_sites) {
+    if (modules.insert(site.module).second && is_newer_than(site.module, report_.began_realtime_ns)) {
+      report_.flaws.push_back(
+          {site.module, std::nullopt, "is newer than the recording; call sites in it may be named wrongly"});
+    }
+  }
 }
 
 void Metrics::finish_roads() {

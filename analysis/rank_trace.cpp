@@ -112,6 +112,12 @@ RankTrace load_rank(const std::filesystem::path& file) {
   rank.begin_ns = rank.header.begin_ns;
   rank.finished = rank.header.end_ns > rank.header.begin_ns;
   rank.end_ns = rank.finished ? rank.header.end_ns : std::max(rank.begin_ns, collector.last_ns);
+  for (const Call& each : rank.calls) {
+    if (each.record.begin_ns > rank.begin_ns && rank.strings.at(each.record.function) == "MPI_Finalize") {
+      rank.end_ns =
+          std::min(rank.end_ns, each.record.begin_ns);  // waiting for others to end is no communication
+    }
+  }
   for (const trace::Communicator& each : rank.communicators) {
     rank.global_ids_.try_emplace(each.local_id, each.global_id);
   }

@@ -85,7 +85,7 @@ class Writer {
     }
     facts.push_back(fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(began)));
     std::erase(facts, std::string());
-    line(bold(shortened("penstock · " + printable(report_.program), screen_columns)));
+    line(bold(shortened("penstock · " + command_text(report_.program), screen_columns)));
     line(dim(shortened(fmt::format("{}", fmt::join(facts, " · ")), screen_columns)));
     line();
   }
@@ -180,8 +180,8 @@ class Writer {
                 ? percent_text(share_of(rank.hidden_ns, rank.communication_ns))
                 : "–",
             is_exposed_ ? known(rank.exposed_ns) : unit_.number(static_cast<double>(rank.host_ns)),
-            rank.is_counted ? percent_text(share_of(rank.counted_ns, rank.total_ns)) : "–",
-            known(rank.upper_bound_ns)};
+            known(rank.upper_bound_ns),
+            rank.is_counted ? percent_text(share_of(rank.counted_ns, rank.total_ns)) : "–"};
   }
 
   void ranks() {
@@ -193,8 +193,8 @@ class Writer {
                     {"hidden", Align::right},
                     {"overlap", Align::right},
                     {is_exposed_ ? "exposed" : "in MPI", Align::right},
-                    {"of run", Align::right},
-                    {"up to", Align::right}});
+                    {"up to", Align::right},
+                    {"of run", Align::right}});
     if (is_each) {
       for (const RankFigures& rank : report_.ranks) {
         rows.add_row(rank_row(std::to_string(rank.rank), rank));

@@ -105,6 +105,11 @@ std::string short_version(std::string_view version) {
   return single_spaced;
 }
 
+std::string command_text(std::string_view command_line) {
+  const std::size_t end = std::min(command_line.find(' '), command_line.size());
+  return printable(base_name(command_line.substr(0, end)).append(command_line.substr(end)));
+}
+
 std::string place_text(const CallSiteFigures& site) {
   return printable(site.function.empty() ? position_of(site) : position_of(site) + " " + site.function);
 }

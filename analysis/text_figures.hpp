@@ -35,6 +35,8 @@ class TimeUnit {
 /// "MPICH Version:  4.0.2\nMPICH Release …" → "MPICH 4.0.2"; "Open MPI v4.1.4, package: …" → "Open MPI
 /// v4.1.4".
 [[nodiscard]] std::string short_version(std::string_view version);
+/// "/home/me/app --steps 3" → "app --steps 3"
+[[nodiscard]] std::string command_text(std::string_view command_line);
 /// "halo.cpp:120 exchange" for a table: what identifies it comes first.
 [[nodiscard]] std::string place_text(const CallSiteFigures& site);
 /// "exchange (halo.cpp:120)" for a sentence.

@@ -172,9 +172,9 @@ TEST(Causes, a_collective_waits_for_the_last_to_arrive) {
         {.function = "MPI_Allreduce", .begin = begin, .end = 500, .bytes = 8, .collective_ordinal = 1});
   };
   const JobInMemory job{rank(0, 100), rank(1, 450), rank(2, 300)};
-  EXPECT_EQ(job.explain(0, 0), (Spans{{100, 450, Cause::collective_wait, 1}, {450, 500, Cause::wire, 1}}));
-  EXPECT_EQ(job.explain(2, 0), (Spans{{300, 450, Cause::collective_wait, 1}, {450, 500, Cause::wire, 1}}));
-  EXPECT_EQ(job.explain(1, 0), (Spans{{450, 500, Cause::wire, 1}}));
+  EXPECT_EQ(job.explain(0, 0), (Spans{{100, 450, Cause::collective_wait, 1}, {450, 500, Cause::wire, -1}}));
+  EXPECT_EQ(job.explain(2, 0), (Spans{{300, 450, Cause::collective_wait, 1}, {450, 500, Cause::wire, -1}}));
+  EXPECT_EQ(job.explain(1, 0), (Spans{{450, 500, Cause::wire, -1}}));
 }
 
 TEST(Causes, a_broadcast_waits_for_its_root_only) {
@@ -187,8 +187,8 @@ TEST(Causes, a_broadcast_waits_for_its_root_only) {
                                             .collective_ordinal = 1});
   };
   const JobInMemory job{rank(0, 100, 320), rank(1, 600, 610), rank(2, 300, 310)};
-  EXPECT_EQ(job.explain(0, 0), (Spans{{100, 300, Cause::collective_wait, 2}, {300, 320, Cause::wire, 2}}));
-  EXPECT_EQ(job.explain(2, 0), (Spans{{300, 310, Cause::wire, 1}}));  // the root did not wait for rank 1
+  EXPECT_EQ(job.explain(0, 0), (Spans{{100, 300, Cause::collective_wait, 2}, {300, 320, Cause::wire, -1}}));
+  EXPECT_EQ(job.explain(2, 0), (Spans{{300, 310, Cause::wire, -1}}));  // the root did not wait for rank 1
 }
 
 TEST(Causes, a_collective_that_a_rank_was_not_seen_at_is_not_explained_past_the_last_arrival) {
@@ -198,7 +198,7 @@ TEST(Causes, a_collective_that_a_rank_was_not_seen_at_is_not_explained_past_the_
   };
   const JobInMemory job{rank(0, 100), rank(1, 200)};  // rank 2 left no recording
   EXPECT_EQ(job.explain(0, 0),
-            (Spans{{100, 200, Cause::collective_wait, 1}, {200, 500, Cause::unattributed, 1}}));
+            (Spans{{100, 200, Cause::collective_wait, 1}, {200, 500, Cause::unattributed, -1}}));
 }
 
 TEST(Causes, staging_inside_a_collective_is_told_apart) {
@@ -210,9 +210,9 @@ TEST(Causes, staging_inside_a_collective_is_told_apart) {
   };
   const JobInMemory job{rank(0, 100), rank(1, 200)};
   EXPECT_EQ(job.explain(0, 0), (Spans{{100, 200, Cause::collective_wait, 1},
-                                      {200, 250, Cause::wire, 1},
-                                      {250, 300, Cause::staging, 1},
-                                      {300, 400, Cause::wire, 1}}));
+                                      {200, 250, Cause::wire, -1},
+                                      {250, 300, Cause::staging, -1},
+                                      {300, 400, Cause::wire, -1}}));
 }
 
 TEST(Causes, what_cannot_be_told_is_unattributed) {

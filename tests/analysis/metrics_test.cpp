@@ -148,6 +148,16 @@ TEST(Metrics, a_killed_rank_is_counted_until_its_last_record) {
   EXPECT_EQ(shorter.ranks.at(0).total_ns, 70u);
 }
 
+TEST(Metrics, the_run_ends_where_finalize_begins) {
+  const Report report = report_on({RecordingBuilder(0, 1)
+                                       .runs(0, 1000)
+                                       .kernel(0, 10)
+                                       .call({.function = "MPI_Barrier", .begin = 100, .end = 150})
+                                       .call({.function = "MPI_Finalize", .begin = 800, .end = 1100})});
+  EXPECT_EQ(report.ranks.at(0).total_ns, 800u);
+  EXPECT_EQ(report.counted_ns, 50u);
+}
+
 TEST(Metrics, one_rank_alone_is_explained_by_the_others) {
   const Report report = report_on({receiver(), sender()}, 0);
   ASSERT_EQ(report.ranks.size(), 1u);
@@ -201,6 +211,19 @@ TEST(Metrics, roads_tell_class_count_bytes_speed_and_reason) {
   EXPECT_EQ(report.roads[1].source, trace::BufferKind::pinned);
   EXPECT_EQ(report.roads[1].destination, trace::BufferKind::pageable);
   EXPECT_DOUBLE_EQ(report.roads[1].median_gbps.value_or(0), 2.5);  // 100 bytes from 60 to 100
+}
+
+TEST(Metrics, a_program_that_was_built_again_after_the_run_is_said) {
+  const TemporaryDirectory programs;
+  const std::filesystem::path program = programs.path() / "app";
+  testing::write_bytes(program, {});  // now, while the recordings of these tests say 2023
+  RecordingBuilder rank(0, 1);
+  rank.module(program.string(), 0x1000, 0x2000, 0, 0x1000)
+      .call({.function = "MPI_Barrier", .begin = 0, .end = 10, .call_site = 0x1800});
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.flaws.size(), 1u);
+  EXPECT_EQ(report.flaws[0].file, program);
+  EXPECT_EQ(report.flaws[0].what, "is newer than the recording; call sites in it may be named wrongly");
 }
 
 TEST(Metrics, notices_are_counted_by_rank) {
