@@ -21,6 +21,19 @@ bool serves_device_buffers() noexcept {
   return settings().move && driver_is_installed();
 }
 
+/// The library's own answer, null when it has none or cannot be asked now (MPICH aborts outside Init …
+/// Finalize).
+template <typename Question>
+Question* own_question(const char* name) noexcept {
+  int is_initialized = 0;
+  int is_finalized = 0;
+  if (bind_mpi() != Binding::bound || PMPI_Initialized(&is_initialized) != MPI_SUCCESS ||
+      PMPI_Finalized(&is_finalized) != MPI_SUCCESS || is_initialized == 0 || is_finalized != 0) {
+    return nullptr;
+  }
+  return reinterpret_cast<Question*>(find_mpi_symbol(name));
+}
+
 }  // namespace
 }  // namespace penstock::interpose
 
@@ -29,7 +42,7 @@ using namespace penstock::interpose;
 // Without Penstock's service the answer is the MPI library's own.
 PENSTOCK_EXPORT int MPIX_Query_cuda_support() {
   if (serves_device_buffers()) return 1;
-  const auto own = reinterpret_cast<int (*)()>(find_mpi_symbol("MPIX_Query_cuda_support"));
+  const auto own = own_question<int()>("MPIX_Query_cuda_support");
   return own != nullptr ? own() : 0;
 }
 
@@ -40,7 +53,7 @@ PENSTOCK_EXPORT int MPIX_GPU_query_support(int gpu_type, int* is_supported) {
     *is_supported = 1;
     return MPI_SUCCESS;
   }
-  const auto own = reinterpret_cast<int (*)(int, int*)>(find_mpi_symbol("MPIX_GPU_query_support"));
+  const auto own = own_question<int(int, int*)>("MPIX_GPU_query_support");
   if (own != nullptr) return own(gpu_type, is_supported);
   *is_supported = 0;
   return MPI_SUCCESS;

@@ -3,6 +3,12 @@
 #ifndef PENSTOCK_MPI_EXT_H
 #define PENSTOCK_MPI_EXT_H
 
+#ifdef __GNUC__
+#pragma GCC system_header /* #include_next is an extension, and -pedantic would say so */
+#endif
+
+#include <mpi.h> /* Open MPI's header needs it, and does not say so */
+
 #if defined(__has_include_next)
 #if __has_include_next(<mpi-ext.h>)
 #include_next <mpi-ext.h>
@@ -18,7 +24,7 @@ extern "C" {
 #endif
 
 /* 1 when device buffers are served in this process: by Penstock, or by the MPI library itself; else 0.
- * May be called before MPI_Init. */
+ * Under Penstock it may be called at any time; MPICH's own aborts before MPI_Init. */
 int MPIX_Query_cuda_support(void);
 
 #ifdef __cplusplus
