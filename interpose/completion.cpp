@@ -41,7 +41,7 @@ class Item {
   int complete(MPI_Status& status) {
     if (entry_ == nullptr) return PMPI_Wait(request_, &status);
     if (!entry_->active) {
-      status = empty_status();
+      copy_without_error(empty_status(), status);
       return MPI_SUCCESS;
     }
     if (entry_->kind != Handle::persistent) *request_ = MPI_REQUEST_NULL;
@@ -110,6 +110,10 @@ int finish_detached(Pending& pending, MPI_Status& status, int code) {
   return pending.complete(status, code);
 }
 
+MPI_Status told_from_at(const MPI_Status* statuses, int index) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
+}
+
 void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
   if (statuses != MPI_STATUSES_IGNORE) statuses[index] = status;
 }
@@ -117,7 +121,7 @@ void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
 int wait_one(MPI_Request* request, MPI_Status* status) {
   Item item(request);
   if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (!must_poll() && item.may_detach()) {
     const std::unique_ptr<Pending> pending = item.detach();
@@ -137,6 +141,7 @@ int complete_all(std::vector<Item>& items, MPI_Status* statuses) {
   std::vector<MPI_Status> told(items.size());
   bool failed = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    told[i] = told_from_at(statuses, static_cast<int>(i));
     codes[i] = items[i].complete(told[i]);
     failed = failed || codes[i] != MPI_SUCCESS;
   }
@@ -153,6 +158,7 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items
   pending.reserve(items.size());
   for (Item& item : items) pending.push_back(item.detach());
   std::vector<MPI_Status> told(items.size());
+  for (std::size_t i = 0; i < told.size(); ++i) told[i] = told_from_at(statuses, static_cast<int>(i));
   int code = PMPI_Waitall(count, requests, told.data());
   bool failed = code != MPI_SUCCESS;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -225,11 +231,12 @@ int try_any(std::vector<Item>& items, AnyResult& result, MPI_Status& status) {
 int wait_any(std::vector<Item>& items, int* index, MPI_Status* status) {
   for (Backoff backoff;; backoff.pause()) {
     AnyResult result;
-    MPI_Status told = empty_status();
+    MPI_Status told = told_from(status);
     const int code = try_any(items, result, told);
     if (code != MPI_SUCCESS || result.index != MPI_UNDEFINED || !result.any_active) {
       *index = result.index;
-      hand_out(result.index == MPI_UNDEFINED ? empty_status() : told, status);
+      if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
+      hand_out(told, status);
       return code;
     }
     progress();
@@ -243,7 +250,7 @@ int try_some(std::vector<Item>& items, int* done_count, int* indices, MPI_Status
   std::vector<int> codes;
   *done_count = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    MPI_Status told;
+    MPI_Status told = told_from_at(statuses, *done_count);
     int code = MPI_SUCCESS;
     const Item::Outcome outcome = items[i].try_complete(told, code);
     any_active = any_active || outcome != Item::Outcome::inactive;
@@ -286,7 +293,7 @@ PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status
     progress();
     return MPI_SUCCESS;
   }
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   const int code = item.complete(told);
   hand_out(told, status);
   return code;
@@ -320,12 +327,13 @@ PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, i
   }
   std::vector<Item> items = items_of(count, requests);
   AnyResult result;
-  MPI_Status told = empty_status();
+  MPI_Status told = told_from(status);
   const int code = try_any(items, result, told);
   *index = result.index;
   *flag = (result.index != MPI_UNDEFINED || !result.any_active) ? 1 : 0;
   if (*flag != 0) {
-    hand_out(result.index == MPI_UNDEFINED ? empty_status() : told, status);
+    if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
+    hand_out(told, status);
   } else {
     progress();
   }
@@ -366,7 +374,8 @@ PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_S
   const Engine::Lock lock(engine());
   *flag = (!entry->active || Engine::advance(*entry)) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
-  MPI_Status told = entry->active ? entry->status : empty_status();
+  MPI_Status told = told_from(status);
+  copy_without_error(entry->active ? entry->status : empty_status(), told);
   if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->mend(told);
   hand_out(told, status);
   return MPI_SUCCESS;

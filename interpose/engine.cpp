@@ -60,7 +60,7 @@ int Engine::release(Entry* entry, MPI_Status& status) {
   Operation operation = std::move(entry->operation);
   const MPI_Request handle = entry->handle;
   const Handle kind = entry->kind;
-  status = entry->status;
+  copy_without_error(entry->status, status);
   if (kind == Handle::persistent) {
     entry->active = entry->arrived = entry->finished = false;
   } else {

@@ -67,7 +67,7 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
       *found = info.stash->peek(source, tag);
       if (*found != nullptr) {
         *flag = 1;
-        *status = (*found)->status;
+        copy_without_error((*found)->status, *status);
         return MPI_SUCCESS;
       }
     }

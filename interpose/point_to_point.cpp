@@ -58,7 +58,7 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
 
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (may_receive_directly(call)) {
     code = plain(&told);
@@ -108,7 +108,7 @@ template <typename Plain>
 int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                       Plain plain) {
   describe(scope, send);
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (may_receive_directly(receive) && is_plain(send)) {
     MessageRecord record;

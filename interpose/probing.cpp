@@ -53,7 +53,7 @@ int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* mess
   Operation operation;
   int code = post_matched_receive(call, message, scope, true, operation);
   if (code != MPI_SUCCESS) return code;
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   code = finish(std::move(operation), &told);
   if (scope.recording()) scope.add_bytes(bytes_of(told));
   hand_out(told, status);
@@ -68,7 +68,7 @@ using namespace penstock::interpose;
 PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) {
   CallScope scope(Function::Probe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Probe(source, tag, communicator, status);
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (is_ignored(source)) {
     code = PMPI_Probe(source, tag, communicator, &told);
@@ -92,7 +92,7 @@ PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_St
 PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
   CallScope scope(Function::Iprobe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Iprobe(source, tag, communicator, flag, status);
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (is_ignored(source)) {
     code = PMPI_Iprobe(source, tag, communicator, flag, &told);
@@ -117,7 +117,7 @@ PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_M
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Mprobe(source, tag, communicator, message, status);
   }
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   int flag = 0;
   int code = MPI_SUCCESS;
   for (Backoff backoff;; backoff.pause()) {
@@ -136,7 +136,7 @@ PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int*
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Improbe(source, tag, communicator, flag, message, status);
   }
-  MPI_Status told;
+  MPI_Status told = told_from(status);
   const int code = take_once(communicator, source, tag, flag, message, &told);
   if (code != MPI_SUCCESS) return code;
   if (*flag != 0) {

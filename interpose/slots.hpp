@@ -9,7 +9,8 @@
 //        wants_staging (the receiver has no road to the buffer)
 //
 // `failed`: the receiver gave up, the sender need not wait. Only the side named moves a slot out of a state:
-// offered → pulling | wants_staging by the receiver, offered → staging by the sender, both by compare-exchange.
+// offered → pulling | wants_staging by the receiver, offered → staging by the sender, both by
+// compare-exchange.
 #pragma once
 
 #include <atomic>
@@ -25,8 +26,8 @@ enum class SlotState : std::uint32_t { free, offered, pulling, wants_staging, st
 struct alignas(64) Slot {
   std::atomic<SlotState> state;
   std::atomic<std::uint32_t> generation;  ///< counts uses, so that a stale envelope is told
-  std::atomic<std::uint32_t> ready;       ///< 1: the sender's earlier GPU work is done, the payload may be read
-  std::uint32_t receiver;                 ///< world rank it was sent to
+  std::atomic<std::uint32_t> ready;  ///< 1: the sender's earlier GPU work is done, the payload may be read
+  std::uint32_t receiver;            ///< world rank it was sent to
   transports::Offer offer;
 
   [[nodiscard]] bool move(SlotState from, SlotState to) noexcept {
@@ -34,7 +35,9 @@ struct alignas(64) Slot {
   }
   void set(SlotState to) noexcept { state.store(to, std::memory_order_release); }
   [[nodiscard]] SlotState get() const noexcept { return state.load(std::memory_order_acquire); }
-  [[nodiscard]] bool is_over() const noexcept { return get() == SlotState::done || get() == SlotState::failed; }
+  [[nodiscard]] bool is_over() const noexcept {
+    return get() == SlotState::done || get() == SlotState::failed;
+  }
 };
 static_assert(std::atomic<SlotState>::is_always_lock_free);
 
