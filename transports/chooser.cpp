@@ -51,11 +51,13 @@ Choice choose(const Offer& offer, const Place& destination, unsigned excluded) n
       return {verdict.accepted && (excluded & bit(road)) == 0 ? &transport : nullptr, why_staged};
     }
     if (only != Road::none && only != road) continue;
-    if ((excluded & bit(road)) != 0) {
-      why_staged = verdict.accepted ? "the better road was tried and declined" : verdict.reason;
-    } else if (verdict.accepted) {
+    const bool was_tried = (excluded & bit(road)) != 0;
+    if (verdict.accepted && !was_tried) {
       return {&transport, only == road ? "forced by PENSTOCK_ROAD" : verdict.reason};
-    } else {
+    }
+    if (verdict.accepted) {
+      why_staged = "the better road was tried and declined";
+    } else if (*verdict.reason != '\0') {
       why_staged = verdict.reason;
     }
   }

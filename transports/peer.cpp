@@ -112,10 +112,8 @@ class PeerRoad final : public Transport {
   }
 
   [[nodiscard]] Verdict judge(const Offer& offer, const Place& destination) const {
-    if (sender_of(offer) == this_process()) {
-      return {false, offer.contiguous == 0 ? "sender's payload is not contiguous"
-                                           : "a process cannot open its own handles"};
-    }
+    // its own handles cannot be opened; why the local road was not taken says that road
+    if (sender_of(offer) == this_process()) return {false, ""};
     if (offer.ipc_exported == 0) return {false, why_not_exported(offer)};
     if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
     const cuda::ContextRef context = context_for(offer, destination);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "transports/copy.hpp"
+#include "transports/copy_pull.hpp"
 #include "transports/cuda/stream_order.hpp"
 #include "transports/guarded.hpp"
 #include "transports/region_pool.hpp"
@@ -152,6 +152,11 @@ class StagedRoad final : public Transport {
     return guarded([&]() -> Status {
       if (offer.payload_bytes > destination.layout.bytes()) {
         return {Code::bad_argument, "a message longer than its receive"};
+      }
+      if (offer.payload_bytes ==
+          0) {  // the sender does not wait for it: the region may serve another already
+        pull = std::make_unique<CopyPull>(CopySource{}, destination, nullptr);
+        return {};
       }
       cuda::ContextRef context;
       if (lives_on_device(destination.buffer.kind)) {

@@ -26,7 +26,8 @@ class Pull {
   [[nodiscard]] virtual Status advance(bool& finished) noexcept = 0;
 };
 
-/// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …).
+/// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …), empty where the
+/// road was never meant for it.
 struct Verdict {
   bool accepted = false;
   const char* reason = "";

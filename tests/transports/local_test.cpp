@@ -70,6 +70,9 @@ TEST(LocalRoad, carries_every_kind_of_memory_to_every_other_on_any_device) {
           if (to_layout.is_contiguous() || to_device == 0) {
             EXPECT_EQ(choice.transport->road(), Road::local) << choice.reason;
             EXPECT_STREQ(choice.reason, "same process");
+          } else if (choice.transport->road() == Road::staged) {
+            EXPECT_STREQ(choice.reason,
+                         "receiver's layout is not contiguous, and the sender's device is another");
           }
         }
       }

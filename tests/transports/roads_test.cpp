@@ -130,8 +130,14 @@ TEST_F(DeviceToDevice, of_zero_bytes_finishes) {
   Partner to;
   allocate(from);
   allocate(to);
-  const Answer received = to.receive(slot, {}, from.describe(slot, {}).offer);
-  EXPECT_TRUE(received.ok()) << received.where;
+  const Answer by_peer = to.receive(slot, {}, from.describe(slot, {}).offer);
+  EXPECT_TRUE(by_peer.ok()) << by_peer.where;
+  to.force_road(Road::staged);
+  const Answer staged = from.stage(slot, {}, true);
+  from.serve();
+  EXPECT_TRUE(from.served().ok());
+  const Answer by_staging = to.receive(slot, {}, staged.offer);
+  EXPECT_TRUE(by_staging.ok()) << by_staging.where;
   EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
 }
 
