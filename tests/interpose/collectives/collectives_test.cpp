@@ -30,7 +30,7 @@ template <template <typename> typename Body>
 void for_all_spellings() {
   const ElementTypes types;
   for (const ElementType& type : types.all()) {
-    for (const int count : {0, 1, 7, 3000}) {
+    for (const int count : {0, 7, 3000}) {
       for (const Form form : {Form::blocking, Form::nonblocking}) {
         SCOPED_TRACE(std::string(type.name) + " x " + std::to_string(count) +
                      (form == Form::blocking ? ", blocking" : ", non-blocking"));
@@ -232,9 +232,10 @@ PENSTOCK_COLLECTIVE_TEST(Alltoallw) {
 }
 
 PENSTOCK_COLLECTIVE_TEST(Reduce) {
-  const int root = world.size - 1;
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
+    // MPICH 4.0.2 itself crashes with a large vector in place at another root
+    const int root = in_place ? 0 : world.size - 1;
     expect_same_as_on_host(type.extent(count), type.extent(count), [&](const void* send, void* receive) {
       return PENSTOCK_CALL(Reduce, world.rank == root && in_place ? MPI_IN_PLACE : send, receive, count,
                            type.handle, type.operation, root, world.communicator);

@@ -8,8 +8,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <span>
-#include <vector>
 
 #include "tests/support/memory.hpp"
 
@@ -23,19 +21,6 @@ struct Extent {
 
 /// Calls MPI with these addresses and returns its code. `send` may be ignored.
 using Exchange = std::function<int(const void* send, void* receive)>;
-
-/// Kinds of memory for one rank's buffers.
-struct Kinds {
-  MemoryKind send;
-  MemoryKind receive;
-};
-
-/// How ranks may mix: a name, and the kinds of a rank.
-struct Placement {
-  const char* name;
-  Kinds (*kinds_of)(int rank);
-};
-[[nodiscard]] std::span<const Placement> placements();
 
 /// Both buffers begin `guard_bytes` after their memory does. `seed` must differ between calls, to see stale
 /// bytes.
