@@ -84,7 +84,6 @@ std::uint64_t CUPTIAPI timestamp() {
 std::string CuptiCapture::start() {
   if (std::string why = open_cupti(library); !why.empty()) return why;
   buffers.top_up();
-  capture.store(this, std::memory_order_release);
   // The clock comes before any kind: records made earlier would carry CUPTI's own, the realtime clock.
   CUptiResult result = library.register_timestamp_callback(timestamp);
   if (result != CUPTI_SUCCESS) return refusal("timestamp callback", result);
@@ -181,6 +180,7 @@ void CuptiCapture::stop() noexcept {
 void start_cupti_capture() noexcept try {
   if (was_tried.exchange(true)) return;
   auto* const started = new CuptiCapture;
+  capture.store(started, std::memory_order_release);
   const std::string why = started->start();
   if (why.empty()) {
     recording().add_features(trace::feature::kernels);

@@ -26,12 +26,19 @@ bool records() noexcept {
   return is_wanted.load(std::memory_order_relaxed) && is_on();
 }
 
-/// A domain or a registered string: what NVTX calls a handle is a pointer to one. Programs keep handles for
-/// good, so nothing is freed. They may be made before the recording begins: the id is looked up at the first
-/// use in it.
+/// A domain or a registered string: what NVTX calls a handle is a pointer to one. They may be made before the
+/// recording begins: the id is looked up at the first use in it.
 class Named {
  public:
-  explicit Named(std::string text) : text_(std::move(text)) {}
+  /// Kept until the process ends, as programs keep their handles.
+  [[nodiscard]] static Named* make(std::string text) {
+    auto* const named = new Named(std::move(text));
+    named->next_ = all_.load(std::memory_order_relaxed);
+    while (!all_.compare_exchange_weak(named->next_, named, std::memory_order_release)) {
+    }
+    return named;
+  }
+
   [[nodiscard]] std::uint32_t id() noexcept {
     std::uint32_t id = id_.load(std::memory_order_relaxed);
     if (id == trace::no_string) {
@@ -42,6 +49,10 @@ class Named {
   }
 
  private:
+  explicit Named(std::string text) : text_(std::move(text)) {}
+
+  static constinit inline std::atomic<Named*> all_{nullptr};
+  Named* next_ = nullptr;
   const std::string text_;
   std::atomic<std::uint32_t> id_{trace::no_string};
 };
@@ -240,12 +251,12 @@ void on_domain_end(void*, nvtx::RangeId id) noexcept {
 }
 
 void* make_named(const char* text) noexcept try {
-  return new Named(text == nullptr ? "" : text);
+  return Named::make(text == nullptr ? "" : text);
 } catch (...) {
   return nullptr;
 }
 void* make_named(const wchar_t* text) noexcept try {
-  return new Named(text == nullptr ? std::string() : narrow(text));
+  return Named::make(text == nullptr ? std::string() : narrow(text));
 } catch (...) {
   return nullptr;
 }

@@ -33,7 +33,7 @@ std::uint64_t event_cost_ps = 0;
 
 template <std::size_t size>
 void copy_text(char (&to)[size], std::string_view text) noexcept {
-  std::memcpy(to, text.data(), std::min(text.size(), size - 1));
+  text.copy(to, size - 1);
 }
 
 /// The command line, arguments separated by blanks.

@@ -1,7 +1,6 @@
 #include "interpose/record/strings.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
@@ -29,7 +28,7 @@ bool write_text(std::uint32_t id, std::string_view text) noexcept {
     records[i].id = id;
     records[i].bytes = static_cast<std::uint8_t>(piece.size());
     records[i].more = i + 1 < pieces ? 1 : 0;
-    std::memcpy(records[i].characters, piece.data(), piece.size());
+    piece.copy(records[i].characters, characters_per_piece);
     records[i].kind = trace::RecordKind::text;
   }
   return recording().write_rare(records.get(), pieces);
@@ -47,6 +46,7 @@ struct StringTable::Entry {
 struct StringTable::Slots {
   std::size_t count;  ///< a power of two
   std::unique_ptr<std::atomic<const Entry*>[]> at;
+  std::unique_ptr<const Slots> outgrown;  ///< by these; somebody may still be looking into them
 
   /// Where the text is, or where it would go.
   [[nodiscard]] std::size_t index_of(std::string_view text, std::size_t hash) const noexcept {
@@ -85,7 +85,7 @@ const StringTable::Entry* StringTable::add(std::string_view text, std::size_t ha
   std::unique_ptr<char[]> copy(new (std::nothrow) char[text.size() + 1]);
   std::unique_ptr<Entry> entry(new (std::nothrow) Entry{{}, hash, entries_ + 1});
   if (!copy || !entry || !write_text(entry->id, text)) return nullptr;
-  std::memcpy(copy.get(), text.data(), text.size());
+  text.copy(copy.get(), text.size());
   entry->text = {copy.release(), text.size()};
   ++entries_;
   const Slots* slots = slots_.load(std::memory_order_relaxed);
@@ -99,7 +99,7 @@ bool StringTable::make_room() noexcept {
   const Slots* old = slots_.load(std::memory_order_relaxed);
   if (old != nullptr && (entries_ + 1) * std::size_t{2} <= old->count) return true;
   const std::size_t count = old == nullptr ? first_slot_count : old->count * 2;
-  std::unique_ptr<Slots> larger(new (std::nothrow) Slots{count, nullptr});
+  std::unique_ptr<Slots> larger(new (std::nothrow) Slots{count, nullptr, nullptr});
   if (!larger) return false;
   larger->at.reset(new (std::nothrow) std::atomic<const Entry*>[count]());
   if (!larger->at) return false;
@@ -108,6 +108,7 @@ bool StringTable::make_room() noexcept {
     if (entry != nullptr)
       larger->at[larger->index_of(entry->text, entry->hash)].store(entry, std::memory_order_relaxed);
   }
+  larger->outgrown.reset(old);
   slots_.store(larger.release(), std::memory_order_release);
   return true;
 }

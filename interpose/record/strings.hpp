@@ -25,8 +25,7 @@ class StringTable {
   [[nodiscard]] bool make_room() noexcept;
   [[nodiscard]] const Entry* add(std::string_view text, std::size_t hash) noexcept;
 
-  std::atomic<Slots*> slots_{
-      nullptr};  ///< replaced when it grows; the old ones stay for those who look into them
+  std::atomic<Slots*> slots_{nullptr};  ///< replaced when they grow
   std::mutex adding_;
   std::uint32_t entries_ = 0;
 };
