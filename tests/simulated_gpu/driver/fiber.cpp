@@ -1,8 +1,9 @@
 #include "fiber.hpp"
 
 #include <boost/context/fiber.hpp>
-#include <boost/context/fixedsize_stack.hpp>
 #include <boost/context/preallocated.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <boost/context/stack_traits.hpp>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,14 @@ namespace {
 
 constexpr std::size_t stack_bytes = 64 * 1024;
 
+/// The lowest page of a stack is a guard, which sanitizers must not write their marks for.
+[[maybe_unused]] std::size_t usable_bytes(const boost::context::stack_context& stack) {
+  return stack.size - boost::context::stack_traits::page_size();
+}
+[[maybe_unused]] char* usable_begin(const boost::context::stack_context& stack) {
+  return static_cast<char*>(stack.sp) - usable_bytes(stack);
+}
+
 /// Stacks of this thread that no fiber uses: a block of 1024 threads needs as many, block after block.
 class StackPool {
  public:
@@ -46,7 +55,7 @@ class StackPool {
     free_.pop_back();
 #ifdef SIMULATED_GPU_ASAN
     // the last fiber's frames left their marks
-    __asan_unpoison_memory_region(static_cast<char*>(stack.sp) - stack.size, stack.size);
+    __asan_unpoison_memory_region(usable_begin(stack), usable_bytes(stack));
 #endif
     return stack;
   }
@@ -55,7 +64,7 @@ class StackPool {
   }
 
  private:
-  boost::context::fixedsize_stack allocator_{stack_bytes};
+  boost::context::protected_fixedsize_stack allocator_{stack_bytes};
   std::vector<boost::context::stack_context> free_;
 };
 
@@ -95,7 +104,7 @@ struct Fiber::State {
 #endif
 #ifdef SIMULATED_GPU_ASAN
     void* fake_stack = nullptr;
-    __sanitizer_start_switch_fiber(&fake_stack, static_cast<char*>(stack.sp) - stack.size, stack.size);
+    __sanitizer_start_switch_fiber(&fake_stack, usable_begin(stack), usable_bytes(stack));
 #endif
     inside = std::move(inside).resume();
 #ifdef SIMULATED_GPU_ASAN

@@ -309,14 +309,17 @@ TEST(Faults, that_cannot_be_read_are_named) {
 }
 
 TEST(EntryPoints, are_found_by_the_name_without_version) {
-  void* function = nullptr;
-  CUdriverProcAddressQueryResult status{};
-  ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &function, CUDA_VERSION, 0, &status), CUDA_SUCCESS);
-  EXPECT_EQ(function, reinterpret_cast<void*>(&cuMemAlloc));
-  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
-  EXPECT_EQ(cuGetProcAddress("cuTexObjectCreate", &function, CUDA_VERSION, 0, &status), CUDA_ERROR_NOT_FOUND);
-  EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-  EXPECT_EQ(function, nullptr);
+  in_child({}, [] {
+    void* function = nullptr;
+    CUdriverProcAddressQueryResult status{};
+    ASSERT_EQ(cuGetProcAddress("cuMemAlloc", &function, CUDA_VERSION, 0, &status), CUDA_SUCCESS);
+    EXPECT_EQ(function, reinterpret_cast<void*>(&cuMemAlloc));
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SUCCESS);
+    EXPECT_EQ(cuGetProcAddress("cuTexObjectCreate", &function, CUDA_VERSION, 0, &status),
+              CUDA_ERROR_NOT_FOUND);
+    EXPECT_EQ(status, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    EXPECT_EQ(function, nullptr);
+  });
 }
 
 TEST(EntryPoints, that_are_not_simulated_are_named_when_asked_to) {

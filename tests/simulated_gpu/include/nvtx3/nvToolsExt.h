@@ -65,7 +65,7 @@ inline const void* export_table(uint32_t id) {
 
 inline bool open_tool() {
   const char* path = std::getenv("NVTX_INJECTION64_PATH");
-  void* tool = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY);
+  void* tool = path == nullptr || *path == '\0' ? nullptr : dlopen(path, RTLD_LAZY);
   if (tool == nullptr) return false;
   using Initialize = int (*)(const void* (*)(uint32_t));
   const auto initialize = reinterpret_cast<Initialize>(dlsym(tool, "InitializeInjectionNvtx2"));
