@@ -31,20 +31,23 @@ int note_folder_of_cudart(dl_phdr_info* object, std::size_t, void* out) noexcept
   return 1;
 }
 
-std::vector<std::string> folders_to_search() {
-  std::vector<std::string> folders;
+std::vector<std::string> folders_beside_the_programs_cudart() {
   std::string cudart;
   dl_iterate_phdr(note_folder_of_cudart, &cudart);
+  std::vector<std::string> folders;
   if (!cudart.empty()) {
     for (const char* folder : folders_beside_cudart) folders.push_back(cudart + "/" + folder);
   }
-  const auto add_toolkit = [&](const char* root) {
-    if (root == nullptr || *root == '\0') return;
+  return folders;
+}
+
+std::vector<std::string> folders_of_toolkits() {
+  std::vector<std::string> folders;
+  const char* const roots[] = {std::getenv("CUDA_HOME"), std::getenv("CUDA_PATH"), "/usr/local/cuda"};
+  for (const char* root : roots) {
+    if (root == nullptr || *root == '\0') continue;
     for (const char* folder : folders_in_toolkit) folders.push_back(std::string(root) + "/" + folder);
-  };
-  add_toolkit(std::getenv("CUDA_HOME"));
-  add_toolkit(std::getenv("CUDA_PATH"));
-  add_toolkit("/usr/local/cuda");
+  }
   return folders;
 }
 
@@ -52,16 +55,22 @@ void* load(const char* name) noexcept {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
-void* find_library() {
-  for (const char* name : library_names) {
-    if (void* library = load(name)) return library;
-  }
-  for (const std::string& folder : folders_to_search()) {
+void* load_from(const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
     for (const char* name : library_names) {
       if (void* library = load((folder + "/" + name).c_str())) return library;
     }
   }
   return nullptr;
+}
+
+/// The program's own toolkit (or simulated GPU) goes before whatever the system's search finds.
+void* find_library() {
+  if (void* library = load_from(folders_beside_the_programs_cudart())) return library;
+  for (const char* name : library_names) {
+    if (void* library = load(name)) return library;
+  }
+  return load_from(folders_of_toolkits());
 }
 
 template <typename Function>
