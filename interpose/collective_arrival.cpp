@@ -53,12 +53,6 @@ std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info)
   return members;
 }
 
-/// Keeps the MPI library's own messages moving: those who have not come may be waiting for one.
-void progress_library() {
-  int found = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
-}
-
 /// Two communicators may share a place. A rank that last noted another one may have passed this collective,
 /// or not have come yet; it is waited for until everything that others need of this rank has been copied
 /// aside.
@@ -73,7 +67,6 @@ void await_others(MPI_Comm communicator, const CommunicatorInfo& info, std::uint
       const Seen seen = look_for(wanted, row->arrivals[place]);
       if (seen == Seen::here || (seen == Seen::unknown && record::now_ns() > limit_ns)) break;
       progress();
-      progress_library();
       backoff.pause();
     }
   }

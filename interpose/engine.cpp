@@ -131,9 +131,23 @@ bool Engine::must_poll() const noexcept {
   return !is_empty() && node_directory().gpu_seen();
 }
 
+void Engine::open_sentinel() {
+  PMPI_Comm_dup(MPI_COMM_SELF, &sentinel_communicator_);
+  PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, 0, sentinel_communicator_, &sentinel_);
+}
+
+void Engine::close_sentinel() {
+  if (sentinel_ == MPI_REQUEST_NULL) return;
+  PMPI_Cancel(&sentinel_);
+  PMPI_Wait(&sentinel_, MPI_STATUS_IGNORE);
+  PMPI_Comm_free(&sentinel_communicator_);
+}
+
 void Engine::progress() {
-  if (is_empty()) return;
   const Lock lock(*this);
+  int never = 0;
+  if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
+  if (is_empty()) return;
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {
     Entry* next = entry->next;

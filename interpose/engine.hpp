@@ -95,8 +95,15 @@ class Engine {
   /// Takes the entry out of the table, whatever state it is in. Takes Lock.
   void erase(Entry* entry);
 
-  /// One step of everything that other ranks may wait for. Takes Lock.
+  /// One step of everything that other ranks may wait for, the MPI library's own messages included. Takes
+  /// Lock.
   void progress();
+
+  /// From MPI_Init to MPI_Finalize: a receive that never completes, by which the MPI library is made to
+  /// progress. (A probe will not do: it returns at once where something is found, or on a communicator of
+  /// one.)
+  void open_sentinel();
+  void close_sentinel();
   [[nodiscard]] bool must_poll() const noexcept;
 
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
@@ -117,6 +124,8 @@ class Engine {
   Entry* first_ = nullptr;  ///< those in the table and orphans, newest first
   std::atomic<std::uint32_t> entry_count_{0};
   std::atomic<std::uint64_t> envelopes_seen_{0};
+  MPI_Comm sentinel_communicator_ = MPI_COMM_NULL;
+  MPI_Request sentinel_ = MPI_REQUEST_NULL;
   std::recursive_mutex mutex_;
   bool threaded_ = false;
 };

@@ -59,6 +59,7 @@ void rise(int provided) {
   transports::force_road(settings().road);
   transports::set_stream_order(settings().stream_order);
   open_matched_messages();
+  engine().open_sentinel();
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();
@@ -86,6 +87,7 @@ void descend() {
   record::end();
   close_communicators();
   close_matched_messages();
+  engine().close_sentinel();
   transports::shut_down();
   drop_landing_zones();
   node_directory().leave();
