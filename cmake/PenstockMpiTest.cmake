@@ -10,6 +10,9 @@
 #     @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
 #
+#   penstock_describe_mpi_test(name FAMILY family RANKS k [LABELS …] [TIMEOUT seconds])
+#     What CTest must know of a test that starts an MPI job otherwise.
+#
 # A test that says "SKIPPED: reason" counts as skipped, not as passed.
 include_guard()
 
@@ -31,22 +34,15 @@ function(penstock_add_mpi_test)
     penstock_add_mpi_program(NAME ${test_NAME} SOURCES ${test_SOURCES} LIBRARIES ${test_LIBRARIES})
   endif()
   if(NOT test_TIMEOUT)
-    set(test_TIMEOUT 120)
+    set(test_TIMEOUT 180)
   endif()
   if(NOT test_FAMILIES)
     set(test_FAMILIES ${PENSTOCK_MPI_FAMILIES})
   endif()
-  if(PENSTOCK_GPU_IS_SIMULATED)
-    set(gpu_label sim)
-  else()
-    set(gpu_label gpu)
-  endif()
-
   foreach(family IN LISTS test_FAMILIES)
     if(NOT family IN_LIST PENSTOCK_MPI_FAMILIES)
       continue()
     endif()
-    string(TOUPPER ${family} upper)
     set(preload "")
     if(NOT test_PLAIN)
       set(preload --preload $<TARGET_FILE:penstock_preload_${family}>)
@@ -55,14 +51,8 @@ function(penstock_add_mpi_test)
     add_test(NAME ${test_NAME}.${family}
              COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload}
                      ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
-    set_tests_properties(
-      ${test_NAME}.${family}
-      PROPERTIES LABELS "mpi;${gpu_label};${test_LABELS}"
-                 TIMEOUT ${test_TIMEOUT}
-                 PROCESSORS ${test_RANKS}
-                 SKIP_RETURN_CODE 77
-                 SKIP_REGULAR_EXPRESSION "SKIPPED: "
-                 ENVIRONMENT "MPIEXEC=${PENSTOCK_${upper}_MPIEXEC};${penstock_gpu_environment}")
+    penstock_describe_mpi_test(${test_NAME}.${family} FAMILY ${family} RANKS ${test_RANKS} TIMEOUT ${test_TIMEOUT}
+                               LABELS ${test_LABELS})
     if(test_PREPARES)
       set_tests_properties(${test_NAME}.${family} PROPERTIES FIXTURES_SETUP ${test_PREPARES}.${family})
     endif()
@@ -70,4 +60,25 @@ function(penstock_add_mpi_test)
       set_tests_properties(${test_NAME}.${family} PROPERTIES FIXTURES_REQUIRED ${test_NEEDS}.${family})
     endif()
   endforeach()
+endfunction()
+
+function(penstock_describe_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "FAMILY;RANKS;TIMEOUT" "LABELS")
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 180)
+  endif()
+  if(PENSTOCK_GPU_IS_SIMULATED)
+    set(gpu_label sim)
+  else()
+    set(gpu_label gpu)
+  endif()
+  string(TOUPPER ${test_FAMILY} upper)
+  set_tests_properties(
+    ${name}
+    PROPERTIES LABELS "mpi;${gpu_label};${test_LABELS}"
+               TIMEOUT ${test_TIMEOUT}
+               PROCESSORS ${test_RANKS}
+               SKIP_RETURN_CODE 77
+               SKIP_REGULAR_EXPRESSION "SKIPPED: "
+               ENVIRONMENT "MPIEXEC=${PENSTOCK_${upper}_MPIEXEC};${penstock_gpu_environment}")
 endfunction()

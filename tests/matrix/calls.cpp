@@ -9,8 +9,6 @@ namespace penstock::matrix {
 
 namespace {
 
-constexpr int untouched = -77;
-
 int source_argument(const Case& test, int peer) {
   return test.match == Match::any_source || test.match == Match::any_source_any_tag ? MPI_ANY_SOURCE : peer;
 }

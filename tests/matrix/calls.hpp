@@ -18,6 +18,9 @@ struct Endpoint {
   MPI_Comm communicator = MPI_COMM_NULL;
 };
 
+/// What a field holds that no call has written.
+inline constexpr int untouched = -77;
+
 /// A status no call has written yet; what MPI leaves alone stays recognisable.
 [[nodiscard]] MPI_Status untouched_status();
 

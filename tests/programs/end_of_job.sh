@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# How jobs end, and what is left of them.
+#   end_of_job.sh CASE FAMILY JOB LIBRARY PENSTOCK
+# CASE   finalize     the job ends as it should: a report, nothing left behind
+#        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
+#        exit         no rank calls MPI_Finalize: the same
+#        unwritable   the recording cannot be written: the job runs, one line a rank at most says why
+set -euo pipefail
+case=$1 family=$2 job=$3 library=$4 penstock=$5
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() {
+  echo "FAILED: $*"
+  sed 's/^/    /' "$folder/output"
+  exit 1
+}
+
+# a copy under a name of its own, so that its processes can be told from others'
+cp "$job" "$folder/job"
+output=$folder/recording
+ranks=3
+if [ "$case" = unwritable ]; then
+  touch "$folder/file"
+  output=$folder/file/recording
+fi
+end=$case
+[ "$case" != unwritable ] || end=finalize
+code=0
+"$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$output" \
+  -- "$folder/job" "$end" >"$folder/output" 2>&1 || code=$?
+if grep -q '^SKIPPED' "$folder/output"; then
+  cat "$folder/output"
+  exit 77
+fi
+
+[ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost"
+case $case in
+  finalize | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
+  kill) [ "$code" != 0 ] || fail "the launcher did not see that a rank died" ;;
+esac
+
+if [ "$case" = unwritable ]; then
+  lines=$(grep -c '^penstock: ' "$folder/output" || true)
+  [ "$lines" -ge 1 ] || fail "nothing says why there is no recording"
+  [ "$lines" -le "$ranks" ] || fail "more than one line a rank"
+  grep '^penstock: ' "$folder/output" | grep -q "$output" || fail "the line does not name the directory"
+else
+  [ "$(find "$output" -name 'rank-*.penstock' | wc -l)" = "$ranks" ] || fail "not one recording a rank"
+  "$penstock" report "$output" >"$folder/report" 2>&1 || { cat "$folder/report" && fail "the report failed"; }
+  grep -q 'MPI_Sendrecv' "$folder/report" || { cat "$folder/report" && fail "the report does not name MPI_Sendrecv"; }
+fi
+
+# the launcher may return a moment before the last rank is gone
+for ((i = 0; i < 50; ++i)); do
+  pgrep -f "^$folder/job" >/dev/null || break
+  sleep 0.1
+done
+! pgrep -f "^$folder/job" || fail "a process is left"
+left=$(find /dev/shm -maxdepth 1 -name 'penstock*' -newer "$folder/job" -user "$(id -u)")
+[ -z "$left" ] || fail "left in /dev/shm: $left"
+echo "passed"

@@ -1,0 +1,57 @@
+// A small job for the scripts in this folder: neighbours exchange device buffers, and then the job ends in
+// one of several ways.
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "tests/programs/test_messages.hpp"
+
+namespace {
+
+using namespace penstock;
+
+constexpr int rounds = 20;
+
+/// Everyone gets the right neighbour's bytes, or false.
+bool exchange(int round, int size) {
+  const std::size_t bytes = round % 2 == 0 ? 5000 : 300000;
+  const auto seed = [&](int rank) { return static_cast<std::uint64_t>(round * 100 + rank); };
+  const int rank = programs::rank();
+  const int next = (rank + 1) % size;
+  const int previous = (rank + size - 1) % size;
+  const programs::Buffer sent(test_support::MemoryKind::device, bytes, seed(rank));
+  const programs::Buffer received(test_support::MemoryKind::device, bytes);
+  MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, next, 1, received.data(), received.count(), MPI_BYTE,
+               previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return received.read() == programs::payload(bytes, seed(previous));
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const std::string end = argument_count > 1 ? arguments[1] : "finalize";
+  MPI_Init(&argument_count, &arguments);
+  if (test_support::gpu_count() == 0) {
+    std::puts("SKIPPED: no GPU");
+    MPI_Finalize();
+    return 0;
+  }
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rank = programs::rank();
+  test_support::watch(rank, 60);
+  bool right = true;
+  for (int round = 0; round < rounds; ++round) right = exchange(round, size) && right;
+  std::printf("rank %d: %s\n", rank, right ? "all messages arrived" : "WRONG BYTES");
+  std::fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (end == "kill" && rank == size - 1) ::raise(SIGKILL);
+  if (end == "kill") exchange(rounds, size);  // with the dead
+  if (end == "exit") ::_exit(right ? 0 : 1);  // never comes to MPI_Finalize, runs no destructor
+  MPI_Finalize();
+  return right ? 0 : 1;
+}

@@ -1,0 +1,176 @@
+// Programs that rely on what MPI promises and seldom gets tested: standard sends that complete by themselves,
+// and requests that nobody ever looks at again.
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "tests/programs/test_messages.hpp"
+
+namespace penstock::programs {
+namespace {
+
+TEST(LazyPrograms, standard_sends_of_up_to_64_KiB_complete_with_no_receive_posted) {
+  constexpr std::array sizes = {1, 64, 65, 4096, 65535, 65536};
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::async_pool, MemoryKind::managed}) {
+    SCOPED_TRACE(name_of(kind));
+    if (rank() == 0) {
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        Buffer buffer(kind, static_cast<std::size_t>(sizes[i]), 100 + i);
+        MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, static_cast<int>(i), MPI_COMM_WORLD);
+        buffer.write(payload(static_cast<std::size_t>(sizes[i]), 999));  // the buffer is the program's again
+      }
+    }
+    // rank 1 enters MPI, but posts no receive before all sends are over
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() == 1) {
+      for (std::size_t i = sizes.size(); i-- > 0;) {
+        const Buffer buffer(kind, static_cast<std::size_t>(sizes[i]), 200);
+        MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, static_cast<int>(i), MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        EXPECT_EQ(buffer.read(), payload(static_cast<std::size_t>(sizes[i]), 100 + i))
+            << sizes[i] << " bytes";
+      }
+    }
+  }
+}
+
+TEST(LazyPrograms, many_standard_sends_complete_with_no_receive_posted) {
+  constexpr int messages = 200;
+  constexpr std::size_t bytes = 16384;
+  if (rank() == 0) {
+    Buffer buffer(MemoryKind::device, bytes);
+    for (int i = 0; i < messages; ++i) {
+      buffer.write(payload(bytes, 300 + static_cast<std::uint64_t>(i)));
+      MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 1) {
+    const Buffer buffer(MemoryKind::device, bytes);
+    for (int i = 0; i < messages; ++i) {
+      MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      ASSERT_EQ(buffer.read(), payload(bytes, 300 + static_cast<std::uint64_t>(i))) << "message " << i;
+    }
+  }
+}
+
+TEST(LazyPrograms, two_ranks_that_both_send_before_they_receive_do_not_deadlock_up_to_64_KiB) {
+  if (rank() > 1) return;
+  const Buffer sent(MemoryKind::device, 65536, 400 + static_cast<std::uint64_t>(rank()));
+  const Buffer received(MemoryKind::device, 65536);
+  MPI_Send(sent.data(), sent.count(), MPI_BYTE, 1 - rank(), 1, MPI_COMM_WORLD);
+  MPI_Recv(received.data(), received.count(), MPI_BYTE, 1 - rank(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  EXPECT_EQ(received.read(), payload(65536, 400 + static_cast<std::uint64_t>(1 - rank())));
+}
+
+TEST(LazyPrograms, a_large_send_to_a_very_late_receiver_is_delivered_as_it_was_when_sent) {
+  if (rank() == 0) {
+    Buffer buffer(MemoryKind::device, 4 << 20, 500);
+    MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    buffer.write(payload(4 << 20, 501));
+  } else if (rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    const Buffer buffer(MemoryKind::device, 4 << 20);
+    MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(buffer.read(), payload(4 << 20, 500));
+  }
+}
+
+TEST(LazyPrograms, sends_whose_requests_are_freed_at_once_are_delivered) {
+  constexpr std::array<std::size_t, 4> sizes = {10, 5000, 70000, 1 << 20};
+  std::vector<Buffer> buffers;
+  for (const std::size_t bytes : sizes) {
+    buffers.emplace_back(MemoryKind::device, bytes, rank() == 0 ? 600 + bytes : 0);
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const int tag = static_cast<int>(i);
+    if (rank() == 0) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(buffers[i].data(), buffers[i].count(), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request);
+      MPI_Request_free(&request);
+      EXPECT_EQ(request, MPI_REQUEST_NULL);
+    } else if (rank() == 1) {
+      MPI_Recv(buffers[i].data(), buffers[i].count(), MPI_BYTE, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffers[i].read(), payload(sizes[i], 600 + sizes[i])) << sizes[i] << " bytes";
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);  // the buffers live until everything has arrived
+}
+
+TEST(LazyPrograms, a_receive_whose_request_is_freed_still_fills_its_buffer) {
+  constexpr std::size_t bytes = 300000;
+  const Buffer buffer(MemoryKind::device, bytes, rank() == 0 ? 700 : 0);
+  if (rank() == 1) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 0) MPI_Ssend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+  if (rank() == 1) {
+    // all MPI promises is that it arrives; calls that have nothing to do with it drive progress
+    for (int i = 0; i < 10000 && buffer.read() != payload(bytes, 700); ++i) {
+      int flag = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    }
+    EXPECT_EQ(buffer.read(), payload(bytes, 700));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(LazyPrograms, sends_whose_requests_are_dropped_are_delivered_and_finalize_returns) {
+  // that MPI_Finalize returns is seen by the program's end
+  constexpr std::array<std::size_t, 3> sizes = {5000, 70000, 1 << 20};
+  static std::vector<Buffer> buffers;  // until MPI_Finalize, as the standard demands of such programs
+  for (const std::size_t bytes : sizes) buffers.emplace_back(MemoryKind::device, bytes, 800 + bytes);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (rank() == 0) {
+      MPI_Request dropped = MPI_REQUEST_NULL;
+      MPI_Isend(buffers[i].data(), buffers[i].count(), MPI_BYTE, 1, static_cast<int>(i), MPI_COMM_WORLD,
+                &dropped);
+    } else if (rank() == 1) {
+      buffers[i].write(payload(sizes[i], 1));
+      MPI_Recv(buffers[i].data(), buffers[i].count(), MPI_BYTE, 0, static_cast<int>(i), MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffers[i].read(), payload(sizes[i], 800 + sizes[i])) << sizes[i] << " bytes";
+    }
+  }
+}
+
+TEST(LazyPrograms, MPI_Cancel_of_an_unmatched_device_receive_leaves_the_buffer_alone) {
+  const Buffer buffer(MemoryKind::device, 70000, 900);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status{};
+  int cancelled = 0;
+  MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, &status);
+  MPI_Test_cancelled(&status, &cancelled);
+  EXPECT_EQ(cancelled, 1);
+  EXPECT_EQ(buffer.read(), payload(70000, 900));
+}
+
+TEST(LazyPrograms, MPI_Request_get_status_sees_completion_without_freeing_the_request) {
+  constexpr std::size_t bytes = 300000;
+  const Buffer buffer(MemoryKind::device, bytes, rank() == 0 ? 950 : 0);
+  if (rank() == 0) {
+    MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+  } else if (rank() == 1) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status{};
+    MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+    for (int flag = 0; flag == 0;) MPI_Request_get_status(request, &flag, &status);
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    EXPECT_EQ(count, static_cast<int>(bytes));
+    EXPECT_EQ(status.MPI_SOURCE, 0);
+    EXPECT_EQ(buffer.read(), payload(bytes, 950));
+    EXPECT_NE(request, MPI_REQUEST_NULL);
+    MPI_Wait(&request, &status);
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    EXPECT_EQ(count, static_cast<int>(bytes));
+  }
+}
+
+}  // namespace
+}  // namespace penstock::programs

@@ -1,0 +1,43 @@
+// GoogleTest in an MPI job: every rank runs the same tests in the same order; the job fails if a test fails
+// on any.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "tests/support/memory.hpp"
+#include "tests/support/watchdog.hpp"
+
+namespace {
+
+/// Says which test a stuck rank was in, and keeps the ranks in step.
+class InStep : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo& test) override {
+    MPI_Barrier(MPI_COMM_WORLD);
+    penstock::test_support::progress("%s.%s", test.test_suite_name(), test.name());
+  }
+};
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  testing::InitGoogleTest(&argument_count, arguments);
+  int threads = 0;
+  MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_MULTIPLE, &threads);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  penstock::test_support::watch(rank, 60);
+  int failed = 0;
+  if (penstock::test_support::gpu_count() == 0) {
+    std::puts("SKIPPED: no GPU");
+  } else {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new InStep);
+    failed = RUN_ALL_TESTS();
+  }
+  int failed_anywhere = 0;
+  MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed_anywhere;
+}

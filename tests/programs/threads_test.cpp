@@ -1,0 +1,134 @@
+// Several threads of each rank send and receive device buffers at once (MPI_THREAD_MULTIPLE).
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/programs/test_messages.hpp"
+
+namespace penstock::programs {
+namespace {
+
+constexpr int thread_count = 4;
+
+bool is_thread_multiple() {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  return provided == MPI_THREAD_MULTIPLE;
+}
+
+/// Runs `body(thread)` on several threads and waits for them. GoogleTest's EXPECT is safe to use in them.
+template <typename Body>
+void on_threads(Body body) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < thread_count; ++thread) threads.emplace_back(body, thread);
+  for (std::thread& thread : threads) thread.join();
+}
+
+std::uint64_t seed_of(int from, int thread, int round) {
+  return static_cast<std::uint64_t>(from * 1'000'000 + thread * 1000 + round);
+}
+std::size_t bytes_of(int thread, int round) {
+  constexpr std::size_t sizes[] = {1, 64, 65, 3000, 65536, 65537, 200000};
+  return sizes[static_cast<std::size_t>(thread * 3 + round) % std::size(sizes)];
+}
+
+TEST(Threads, exchange_device_messages_each_with_a_tag_of_its_own) {
+  if (!is_thread_multiple() || rank() > 1) return;
+  on_threads([](int thread) {
+    for (int round = 0; round < 30; ++round) {
+      const std::size_t bytes = bytes_of(thread, round);
+      const Buffer sent(MemoryKind::device, bytes, seed_of(rank(), thread, round));
+      const Buffer received(MemoryKind::device, bytes);
+      MPI_Request requests[2];
+      MPI_Irecv(received.data(), received.count(), MPI_BYTE, 1 - rank(), thread, MPI_COMM_WORLD,
+                &requests[0]);
+      MPI_Isend(sent.data(), sent.count(), MPI_BYTE, 1 - rank(), thread, MPI_COMM_WORLD, &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      EXPECT_EQ(received.read(), payload(bytes, seed_of(1 - rank(), thread, round)))
+          << "thread " << thread << ", round " << round;
+    }
+  });
+}
+
+TEST(Threads, receive_by_matched_probe_whatever_comes_each_message_once) {
+  if (!is_thread_multiple() || rank() > 1) return;
+  constexpr int messages = thread_count * 20;
+  std::atomic<int> received{0};
+  std::vector<std::atomic<int>> seen(messages);
+  on_threads([&](int thread) {
+    if (rank() == 0) {
+      for (int i = thread; i < messages; i += thread_count) {
+        const Buffer buffer(MemoryKind::device, bytes_of(thread, i), seed_of(0, 0, i));
+        MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, i, MPI_COMM_WORLD);
+      }
+      return;
+    }
+    while (received < messages) {
+      MPI_Message message = MPI_MESSAGE_NULL;
+      MPI_Status status{};
+      int flag = 0;
+      MPI_Improbe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, &status);
+      if (flag == 0) {
+        ::sched_yield();
+        continue;
+      }
+      ++received;
+      int bytes = 0;
+      MPI_Get_count(&status, MPI_BYTE, &bytes);
+      const int i = status.MPI_TAG;
+      EXPECT_EQ(static_cast<std::size_t>(bytes), bytes_of(i % thread_count, i));
+      const Buffer buffer(MemoryKind::device, static_cast<std::size_t>(bytes));
+      MPI_Mrecv(buffer.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffer.read(), payload(static_cast<std::size_t>(bytes), seed_of(0, 0, i))) << "message " << i;
+      ++seen[static_cast<std::size_t>(i)];
+    }
+  });
+  if (rank() == 1) {
+    for (int i = 0; i < messages; ++i) EXPECT_EQ(seen[static_cast<std::size_t>(i)], 1) << "message " << i;
+  }
+}
+
+TEST(Threads, a_request_started_by_one_thread_may_be_completed_by_another) {
+  if (!is_thread_multiple() || rank() > 1) return;
+  for (int round = 0; round < 10; ++round) {
+    const std::size_t bytes = bytes_of(1, round);
+    const Buffer sent(MemoryKind::device, bytes, seed_of(rank(), 1, round));
+    const Buffer received(MemoryKind::device, bytes);
+    MPI_Request requests[2];
+    std::thread starter([&] {
+      MPI_Irecv(received.data(), received.count(), MPI_BYTE, 1 - rank(), 5, MPI_COMM_WORLD, &requests[0]);
+      MPI_Isend(sent.data(), sent.count(), MPI_BYTE, 1 - rank(), 5, MPI_COMM_WORLD, &requests[1]);
+    });
+    starter.join();
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    EXPECT_EQ(received.read(), payload(bytes, seed_of(1 - rank(), 1, round))) << "round " << round;
+  }
+}
+
+TEST(Threads, blocking_sends_and_receives_on_a_communicator_each) {
+  if (!is_thread_multiple()) return;
+  std::vector<MPI_Comm> communicators(thread_count);
+  for (MPI_Comm& communicator : communicators) MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  if (rank() <= 1) {
+    on_threads([&](int thread) {
+      const MPI_Comm mine = communicators[static_cast<std::size_t>(thread)];
+      for (int round = 0; round < 20; ++round) {
+        const std::size_t bytes = bytes_of(thread, round);
+        const bool sends = (round + thread) % 2 == rank();
+        const Buffer buffer(MemoryKind::device, bytes, sends ? seed_of(7, thread, round) : 0);
+        if (sends) {
+          MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1 - rank(), 0, mine);
+        } else {
+          MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 1 - rank(), 0, mine, MPI_STATUS_IGNORE);
+          EXPECT_EQ(buffer.read(), payload(bytes, seed_of(7, thread, round)))
+              << "thread " << thread << ", round " << round;
+        }
+      }
+    });
+  }
+  for (MPI_Comm& communicator : communicators) MPI_Comm_free(&communicator);
+}
+
+}  // namespace
+}  // namespace penstock::programs
