@@ -48,8 +48,9 @@ Report analyse(const std::filesystem::path& path, std::optional<std::int32_t> on
   MessageIndex index;
   MeasureVote vote;
   std::vector<std::size_t> counted;
+  RankTrace rank;
   for (const std::filesystem::path& file : job.files) {
-    const RankTrace rank = load_rank(file);
+    load_rank(file, rank);
     index.add(rank);
     if (!only_rank || *only_rank == rank.header.world_rank) {
       counted.push_back(index.rank_count() - 1);
@@ -63,7 +64,8 @@ Report analyse(const std::filesystem::path& path, std::optional<std::int32_t> on
 
   Metrics metrics(index, vote.choice());
   for (const std::size_t position : counted) {
-    metrics.add(load_rank(job.files[position]), position);
+    load_rank(job.files[position], rank);
+    metrics.add(rank, position);
   }
   Report report = metrics.finish();
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(job.flaws.begin()),

@@ -36,9 +36,8 @@ bool flows_from_root(std::string_view mpi_function) noexcept {
           mpi_function.find("educe") == std::string_view::npos);
 }
 
-std::size_t MessageIndex::HashCollectiveId::operator()(const CollectiveId& id) const noexcept {
-  std::uint64_t mixed =
-      (id.communicator ^ (std::uint64_t{id.ordinal} << 32) ^ id.ordinal) * 0x9e3779b97f4a7c15u;
+std::size_t MessageIndex::HashPageId::operator()(const PageId& id) const noexcept {
+  const std::uint64_t mixed = (id.communicator ^ (std::uint64_t{id.number} << 32)) * 0x9e3779b97f4a7c15u;
   return static_cast<std::size_t>(mixed ^ (mixed >> 29));
 }
 
@@ -88,7 +87,8 @@ void MessageIndex::add_collectives(const RankTrace& rank, std::uint32_t host) {
     if (communicator == 0) {
       continue;
     }
-    Arrivals& arrivals = collectives_[{communicator, record.collective_ordinal}];
+    CollectivePage& page = collectives_[{communicator, record.collective_ordinal / calls_per_page}];
+    Arrivals& arrivals = page[record.collective_ordinal % calls_per_page];
     if (arrivals.seen == 0) {
       arrivals.host = host;
       arrivals.expected = sizes[record.communicator];
@@ -199,9 +199,13 @@ const Arrivals* MessageIndex::arrivals_at(const RankTrace& rank, const trace::Mp
   if (call.collective_ordinal == 0 || call.communicator == self_local_id) {
     return nullptr;
   }
-  const auto found =
-      collectives_.find({rank.global_communicator(call.communicator), call.collective_ordinal});
-  return found == collectives_.end() ? nullptr : &found->second;
+  const auto page = collectives_.find(
+      {rank.global_communicator(call.communicator), call.collective_ordinal / calls_per_page});
+  if (page == collectives_.end()) {
+    return nullptr;
+  }
+  const Arrivals& arrivals = page->second[call.collective_ordinal % calls_per_page];
+  return arrivals.seen == 0 ? nullptr : &arrivals;
 }
 
 }  // namespace penstock::analysis

@@ -5,6 +5,7 @@
 // kept.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -79,13 +80,17 @@ class MessageIndex {
     std::int32_t tag;
     std::uint32_t half;
   };
-  struct CollectiveId {
+  /// Collective calls that follow each other on a communicator lie together: they are asked for in this
+  /// order.
+  static constexpr std::uint32_t calls_per_page = 16;
+  using CollectivePage = std::array<Arrivals, calls_per_page>;
+  struct PageId {
     std::uint64_t communicator;
-    std::uint32_t ordinal;
-    friend bool operator==(const CollectiveId&, const CollectiveId&) = default;
+    std::uint32_t number;
+    friend bool operator==(const PageId&, const PageId&) = default;
   };
-  struct HashCollectiveId {
-    std::size_t operator()(const CollectiveId& id) const noexcept;
+  struct HashPageId {
+    std::size_t operator()(const PageId& id) const noexcept;
   };
 
   void add_collectives(const RankTrace& rank, std::uint32_t host);
@@ -99,7 +104,7 @@ class MessageIndex {
   std::vector<std::uint32_t> partner_;  ///< of each half; its own index when there is none
   std::vector<Ordered> without_key_;
   std::vector<TransferFacts> transfers_;
-  std::unordered_map<CollectiveId, Arrivals, HashCollectiveId> collectives_;
+  std::unordered_map<PageId, CollectivePage, HashPageId> collectives_;
   std::uint64_t unmatched_ = 0;
 };
 

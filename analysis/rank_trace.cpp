@@ -101,9 +101,33 @@ std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) cons
   return no_call;
 }
 
+/// Forgets the records and keeps their memory.
+void RankTrace::clear() {
+  record_count = 0;
+  strings = {};
+  modules.clear();
+  communicators.clear();
+  calls.clear();
+  halves.clear();
+  transfers.clear();
+  kernels.clear();
+  copies.clear();
+  ranges.clear();
+  synchronisations.clear();
+  notices.clear();
+  calls_of_lane_.clear();
+  global_ids_.clear();
+}
+
 RankTrace load_rank(const std::filesystem::path& file) {
-  TraceReader reader(file);
   RankTrace rank;
+  load_rank(file, rank);
+  return rank;
+}
+
+void load_rank(const std::filesystem::path& file, RankTrace& rank) {
+  TraceReader reader(file);
+  rank.clear();
   rank.file = file;
   rank.header = reader.header();
   Collector collector{rank, {}};
@@ -132,7 +156,6 @@ RankTrace load_rank(const std::filesystem::path& file) {
     }
     last = i + 1;
   }
-  return rank;
 }
 
 }  // namespace penstock::analysis

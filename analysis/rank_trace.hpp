@@ -66,12 +66,15 @@ struct RankTrace {
   static constexpr std::uint32_t no_call = ~std::uint32_t{0};
 
  private:
-  friend RankTrace load_rank(const std::filesystem::path& file);
+  friend void load_rank(const std::filesystem::path& file, RankTrace& rank);
+  void clear();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_of_lane_;  ///< begin and end in `calls`
   std::unordered_map<std::uint32_t, std::uint64_t> global_ids_;
 };
 
 /// Errors: TraceError when nothing of it can be used; RankTrace::flaws for parts.
 [[nodiscard]] RankTrace load_rank(const std::filesystem::path& file);
+/// The same into the memory of a rank that is no longer needed: mapping fresh pages costs more than reading.
+void load_rank(const std::filesystem::path& file, RankTrace& rank);
 
 }  // namespace penstock::analysis

@@ -154,12 +154,11 @@ class Writer {
         continue;
       }
       const Cause cause = main_cause(site.by_cause);
-      const double part = share_of(site.by_cause[static_cast<std::size_t>(cause)], site.counted_ns);
       const std::string who =
-          site.main_counterpart < 0 ? "" : fmt::format(", rank {}", site.main_counterpart);
+          site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
       rows.add_row({place_text(site), printable(site.mpi_function), count_text(site.calls),
                     per_rank(site.counted_ns), of_run(site.counted_ns),
-                    fmt::format("{} {:.0f} %{}", name_of(cause), part * 100, who)});
+                    fmt::format("{}{}", name_of(cause), who)});
     }
     if (waiting != 0) {
       table(rows);

@@ -183,8 +183,8 @@ late sender   0.050   5.0 %  █████████████████
 wire          0.050   5.0 %  ████████████████████
 
 Where  MPI function  calls  s/rank  of run  mostly
-0x40   MPI_Recv          1   0.075   7.5 %  late sender 67 %, rank 1
-0x80   MPI_Send          1   0.025   2.5 %  wire 100 %, rank 0
+0x40   MPI_Recv          1   0.075   7.5 %  late sender (rank 1)
+0x80   MPI_Send          1   0.025   2.5 %  wire (rank 0)
 
 Rank  run s  kernels  comm.  hidden  overlap  exposed  up to  of run
 0     1.000    0.200  0.250   0.100   40.0 %    0.150  0.150  15.0 %
