@@ -33,9 +33,10 @@ class LocalRoad final : public Transport {
     return {true, "same process"};
   }
 
-  [[nodiscard]] Status start(const Offer& offer, const Place& destination,
+  [[nodiscard]] Status start(const Offer& published, const Place& destination,
                              std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
+      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
       const auto* pointer = reinterpret_cast<const void*>(offer.address);
       const Buffer buffer = inspect(pointer);
       if (buffer.buffer_id != offer.buffer_id)
@@ -43,7 +44,9 @@ class LocalRoad final : public Transport {
       CopySource source{pointer, offer.payload_bytes};
       source.side = lives_on_device(buffer.kind) ? Side::device : Side::host;
       cuda::ContextRef context;
-      if (lives_on_device(destination.buffer.kind)) {
+      // managed memory is reached from every context, another device's pool memory only from its own
+      if (lives_on_device(destination.buffer.kind) &&
+          (destination.buffer.kind != BufferKind::managed || source.side == Side::host)) {
         context = cuda::Context::of(destination.buffer);
         if (needs_peer_copy(buffer, destination.buffer)) source.context = buffer.context;
       } else if (source.side == Side::device) {

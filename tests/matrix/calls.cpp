@@ -56,8 +56,10 @@ std::string tell(const MPI_Status& status, const MessageForm& form) {
   MPI_Get_elements(&status, form.datatype(), &elements);
   MPI_Get_elements_x(&status, form.datatype(), &elements_x);
   MPI_Test_cancelled(&status, &cancelled);
+  // MPI-4.0 §3.2.5: only MPI_ERR_IN_STATUS gives the field a meaning; libraries set it to success or leave it
+  const int error = status.MPI_ERROR == untouched ? MPI_SUCCESS : status.MPI_ERROR;
   return fmt::format("source={} tag={} error={} count={} elements={}/{} cancelled={}", status.MPI_SOURCE,
-                     status.MPI_TAG, status.MPI_ERROR, count, elements, elements_x, cancelled);
+                     status.MPI_TAG, error, count, elements, elements_x, cancelled);
 }
 
 MPI_Status complete(MPI_Request& request, Completion completion) {

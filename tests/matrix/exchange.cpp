@@ -82,11 +82,11 @@ Exchange::~Exchange() {
 test_support::Memory& Exchange::memory(const Case& test, Role role, std::size_t span_bytes) {
   const MemoryKind asked = role == Role::sender ? test.sender_kind : test.receiver_kind;
   const MemoryKind kind = host_only_ ? MemoryKind::pageable : asked;
-  int device = 0;
-  if (gpus_ > 1 && test.placement == Placement::two_devices) device = rank_ % 2;
-  if (gpus_ > 1 && test.placement == Placement::self) device = role == Role::receiver ? 1 : 0;
   // send and receive in place share a buffer
   const Role owner = test.style == Style::sendrecv_replace ? Role::sender : role;
+  int device = 0;
+  if (gpus_ > 1 && test.placement == Placement::two_devices) device = rank_ % 2;
+  if (gpus_ > 1 && test.placement == Placement::self) device = owner == Role::receiver ? 1 : 0;
   auto& memory = memories_[{kind, device, owner}];
   const std::size_t bytes = span_bytes + 2 * guard_bytes + alignments * sizeof(double);
   if (memory.size() < bytes || test.fresh_memory) {
