@@ -2,9 +2,8 @@
 // host buffers. Run on three ranks or more.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
@@ -27,9 +26,8 @@ struct World {
 
 /// A test body: a template over the counts' size, given a form, element type and number of elements.
 template <template <typename> typename Body>
-void for_all_spellings() {
-  const ElementTypes types;
-  for (const ElementType& type : types.all()) {
+void for_all_spellings(std::span<const ElementType> types) {
+  for (const ElementType& type : types) {
     for (const int count : {0, 7, 3000}) {
       for (const Form form : {Form::blocking, Form::nonblocking}) {
         SCOPED_TRACE(std::string(type.name) + " x " + std::to_string(count) +
@@ -66,25 +64,26 @@ struct UnevenBlocks {
   int elements = 0;  ///< that the buffer must hold
 };
 
-#define PENSTOCK_COLLECTIVE_TEST(name)                                                  \
+#define PENSTOCK_COLLECTIVE_TEST(name, types)                                           \
   template <typename Mpi>                                                               \
   struct name {                                                                         \
     static void run(const World& world, Form form, const ElementType& type, int count); \
   };                                                                                    \
   TEST(Collectives, name##_delivers_what_it_does_on_host_buffers) {                     \
-    for_all_spellings<name>();                                                          \
+    const ElementTypes element_types;                                                   \
+    for_all_spellings<name>(element_types.types());                                     \
   }                                                                                     \
   template <typename Mpi>                                                               \
   void name<Mpi>::run(const World& world, Form form, const ElementType& type, int count)
 
-PENSTOCK_COLLECTIVE_TEST(Bcast) {
+PENSTOCK_COLLECTIVE_TEST(Bcast, all) {
   const int root = world.size - 1;
   expect_same_as_on_host(type.extent(0), type.extent(count), [&](const void*, void* receive) {
     return PENSTOCK_CALL(Bcast, receive, count, type.handle, root, world.communicator);
   });
 }
 
-PENSTOCK_COLLECTIVE_TEST(Gather) {
+PENSTOCK_COLLECTIVE_TEST(Gather, all) {
   const int root = 1;
   expect_same_as_on_host(
       type.extent(count), type.extent(count * world.size), [&](const void* send, void* receive) {
@@ -101,7 +100,7 @@ PENSTOCK_COLLECTIVE_TEST(Gather) {
       });
 }
 
-PENSTOCK_COLLECTIVE_TEST(Gatherv) {
+PENSTOCK_COLLECTIVE_TEST(Gatherv, all) {
   const int root = 0;
   const UnevenBlocks<Mpi> blocks(world.size, count);
   const auto own = blocks.counts[static_cast<std::size_t>(world.rank)];
@@ -119,7 +118,7 @@ PENSTOCK_COLLECTIVE_TEST(Gatherv) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Scatter) {
+PENSTOCK_COLLECTIVE_TEST(Scatter, all) {
   const int root = 1;
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
@@ -132,7 +131,7 @@ PENSTOCK_COLLECTIVE_TEST(Scatter) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Scatterv) {
+PENSTOCK_COLLECTIVE_TEST(Scatterv, all) {
   const int root = world.size - 1;
   const UnevenBlocks<Mpi> blocks(world.size, count);
   const auto own = blocks.counts[static_cast<std::size_t>(world.rank)];
@@ -149,7 +148,7 @@ PENSTOCK_COLLECTIVE_TEST(Scatterv) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Allgather) {
+PENSTOCK_COLLECTIVE_TEST(Allgather, all) {
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
     expect_same_as_on_host(
@@ -160,7 +159,7 @@ PENSTOCK_COLLECTIVE_TEST(Allgather) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Allgatherv) {
+PENSTOCK_COLLECTIVE_TEST(Allgatherv, all) {
   const UnevenBlocks<Mpi> blocks(world.size, count);
   const auto own = blocks.counts[static_cast<std::size_t>(world.rank)];
   for (const bool in_place : {false, true}) {
@@ -175,7 +174,7 @@ PENSTOCK_COLLECTIVE_TEST(Allgatherv) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Alltoall) {
+PENSTOCK_COLLECTIVE_TEST(Alltoall, all) {
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
     expect_same_as_on_host(type.extent(count * world.size), type.extent(count * world.size),
@@ -204,7 +203,7 @@ struct PairwiseBlocks {
   int elements = 0;
 };
 
-PENSTOCK_COLLECTIVE_TEST(Alltoallv) {
+PENSTOCK_COLLECTIVE_TEST(Alltoallv, all) {
   const PairwiseBlocks<Mpi> blocks(world, count, 1);
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
@@ -217,7 +216,7 @@ PENSTOCK_COLLECTIVE_TEST(Alltoallv) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Alltoallw) {
+PENSTOCK_COLLECTIVE_TEST(Alltoallw, all) {
   const PairwiseBlocks<Mpi> blocks(world, count, type.extent_bytes());
   const std::vector<MPI_Datatype> types(static_cast<std::size_t>(world.size), type.handle);
   for (const bool in_place : {false, true}) {
@@ -231,7 +230,7 @@ PENSTOCK_COLLECTIVE_TEST(Alltoallw) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Reduce) {
+PENSTOCK_COLLECTIVE_TEST(Reduce, plain) {
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
     // MPICH 4.0.2 itself crashes with a large vector in place at another root
@@ -243,7 +242,7 @@ PENSTOCK_COLLECTIVE_TEST(Reduce) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Allreduce) {
+PENSTOCK_COLLECTIVE_TEST(Allreduce, plain) {
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
     expect_same_as_on_host(type.extent(count), type.extent(count), [&](const void* send, void* receive) {
@@ -253,7 +252,7 @@ PENSTOCK_COLLECTIVE_TEST(Allreduce) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Scan) {
+PENSTOCK_COLLECTIVE_TEST(Scan, plain) {
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
     expect_same_as_on_host(type.extent(count), type.extent(count), [&](const void* send, void* receive) {
@@ -263,7 +262,7 @@ PENSTOCK_COLLECTIVE_TEST(Scan) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Exscan) {
+PENSTOCK_COLLECTIVE_TEST(Exscan, plain) {
   for (const bool in_place : {false, true}) {
     SCOPED_TRACE(in_place ? "in place" : "");
     expect_same_as_on_host(type.extent(count), type.extent(count), [&](const void* send, void* receive) {
@@ -273,7 +272,7 @@ PENSTOCK_COLLECTIVE_TEST(Exscan) {
   }
 }
 
-PENSTOCK_COLLECTIVE_TEST(Reduce_scatter) {
+PENSTOCK_COLLECTIVE_TEST(Reduce_scatter, plain) {
   std::vector<typename Mpi::Count> counts;
   int total = 0;
   for (int rank = 0; rank < world.size; ++rank) {
@@ -287,7 +286,7 @@ PENSTOCK_COLLECTIVE_TEST(Reduce_scatter) {
   });
 }
 
-PENSTOCK_COLLECTIVE_TEST(Reduce_scatter_block) {
+PENSTOCK_COLLECTIVE_TEST(Reduce_scatter_block, plain) {
   expect_same_as_on_host(type.extent(count * world.size), type.extent(count),
                          [&](const void* send, void* receive) {
                            return PENSTOCK_CALL(Reduce_scatter_block, send, receive, count, type.handle,

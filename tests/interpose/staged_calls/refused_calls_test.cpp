@@ -37,12 +37,17 @@ class RefusedCalls : public testing::Test {
 
 class RefusedWindows : public RefusedCalls {
  protected:
-  RefusedWindows() {
-    MPI_Win_create(host.data(), sizeof host, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  void SetUp() override {
+    // Open MPI 4.1 has no one-sided communication over some transports
+    if (MPI_Win_create(host.data(), sizeof host, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window) !=
+        MPI_SUCCESS) {
+      GTEST_SKIP() << "this MPI makes no windows here";
+    }
     MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
     MPI_Win_fence(0, window);
   }
-  ~RefusedWindows() override {
+  void TearDown() override {
+    if (window == MPI_WIN_NULL) return;
     MPI_Win_fence(0, window);
     MPI_Win_free(&window);
   }
@@ -86,7 +91,9 @@ TEST_F(RefusedWindows, but_not_with_host_origins) {
 TEST_F(RefusedCalls, windows_on_device_memory) {
   MPI_Win window = MPI_WIN_NULL;
   EXPECT_REFUSED(MPI_Win_create(device, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
-  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  if (MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window) != MPI_SUCCESS) {
+    GTEST_SKIP() << "this MPI makes no windows here";
+  }
   MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
   EXPECT_REFUSED(MPI_Win_attach(window, device, 64));
   MPI_Win_free(&window);

@@ -58,7 +58,7 @@ TEST(StagedCalls, Pack_external_and_Unpack_external_work_on_device_buffers) {
 
 TEST(StagedCalls, Reduce_local_combines_device_buffers) {
   const ElementTypes types;
-  for (const ElementType& type : types.all()) {
+  for (const ElementType& type : types.plain()) {
     SCOPED_TRACE(type.name);
     expect_same_as_on_host(type.extent(count), type.extent(count), [&](const void* from, void* to) {
       return MPI_Reduce_local(from, to, count, type.handle, type.operation);
@@ -130,7 +130,7 @@ class Files : public testing::Test {
   int rank = 0;
   MPI_File file = MPI_FILE_NULL;
   ElementTypes types;
-  ElementType type = types.all().back();  // 3 bytes in 7
+  ElementType type = types.plain().back();  // 3 bytes in 7
 };
 
 TEST_F(Files, File_write_at_writes_from_device_buffers) {
@@ -162,7 +162,8 @@ TEST_F(Files, File_iwrite_at_writes_what_the_buffer_held_when_it_was_called) {
 }
 
 TEST_F(Files, File_reads_fill_device_buffers_as_far_as_the_file_goes) {
-  std::vector<std::byte> contents(static_cast<std::size_t>(own_place()) + count);
+  // enough for one read and a third of another
+  std::vector<std::byte> contents(static_cast<std::size_t>(own_place()) + 4 * count);
   for (std::size_t index = 0; index < contents.size(); ++index)
     contents[index] = static_cast<std::byte>(index * 31);
   MPI_File_write_at_all(file, 0, contents.data(), static_cast<int>(contents.size()), MPI_BYTE,
@@ -174,22 +175,24 @@ TEST_F(Files, File_reads_fill_device_buffers_as_far_as_the_file_goes) {
   };
   expect_read([&](void* to) {
     MPI_Status status;
-    const int code = MPI_File_read_at(file, own_place(), to, count, type.handle, &status);
+    const int code = MPI_File_read_at(file, own_place() + 3 * count, to, count, type.handle, &status);
     int bytes = 0;
     MPI_Get_elements(&status, MPI_BYTE, &bytes);
-    EXPECT_GT(bytes, 0);
+    EXPECT_GE(bytes, count);
     return code;
   });
   expect_read([&](void* to) {
-    return MPI_File_read_at_all(file, own_place(), to, count, type.handle, MPI_STATUS_IGNORE);
+    return MPI_File_read_at_all(file, own_place() + 3 * count, to, count, type.handle, MPI_STATUS_IGNORE);
   });
   expect_read([&](void* to) {
     MPI_File_seek(file, own_place(), MPI_SEEK_SET);
     return MPI_File_read(file, to, count, type.handle, MPI_STATUS_IGNORE);
   });
+  // in one piece: Open MPI 4.1 reads each piece of a datatype by an asynchronous call of its own, and may
+  // never end
   expect_read([&](void* to) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_File_iread_at(file, own_place(), to, count, type.handle, &request);
+    MPI_File_iread_at(file, own_place(), to, 3 * count, MPI_BYTE, &request);
     return MPI_Wait(&request, MPI_STATUS_IGNORE);
   });
 }
