@@ -11,7 +11,15 @@
 namespace penstock::transports {
 
 /// Numbers as in the trace format.
-enum class BufferKind : std::uint8_t { unknown, pageable, pinned, device, async_pool, virtual_memory, managed };
+enum class BufferKind : std::uint8_t {
+  unknown,
+  pageable,
+  pinned,
+  device,
+  async_pool,
+  virtual_memory,
+  managed
+};
 
 [[nodiscard]] constexpr bool lives_on_device(BufferKind kind) noexcept {
   return kind == BufferKind::device || kind == BufferKind::async_pool || kind == BufferKind::virtual_memory ||
@@ -24,10 +32,11 @@ enum class BufferKind : std::uint8_t { unknown, pageable, pinned, device, async_
 struct Buffer {
   void* pointer = nullptr;
   BufferKind kind = BufferKind::pageable;
-  int device = -1;                ///< driver ordinal; -1 for host memory
-  CUcontext context = nullptr;    ///< to be current for copies; the device's primary one for pool and VMM memory
-  std::uint64_t buffer_id = 0;    ///< CU_POINTER_ATTRIBUTE_BUFFER_ID; 0 for host memory
-  CUdeviceptr range_base = 0;     ///< of the allocation (virtual memory: the reserved range); 0 unknown
+  int device = -1;  ///< driver ordinal; -1 for host memory
+  CUcontext context =
+      nullptr;  ///< to be current for copies; the device's primary one for pool and VMM memory
+  std::uint64_t buffer_id = 0;  ///< CU_POINTER_ATTRIBUTE_BUFFER_ID; 0 for host memory
+  CUdeviceptr range_base = 0;   ///< of the allocation (virtual memory: the reserved range); 0 unknown
   std::size_t range_bytes = 0;
 };
 
@@ -69,7 +78,9 @@ class Layout {
     return blocks_.empty() || (blocks_.size() == 1 && blocks_[0].count == 1);
   }
   /// Offset of the first byte; 0 when empty.
-  [[nodiscard]] std::ptrdiff_t first_offset() const noexcept { return blocks_.empty() ? 0 : blocks_[0].offset; }
+  [[nodiscard]] std::ptrdiff_t first_offset() const noexcept {
+    return blocks_.empty() ? 0 : blocks_[0].offset;
+  }
   [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
 
   /// The first `bytes` of it (a message may be shorter than the receive it meets).

@@ -37,7 +37,7 @@ struct RoadInfo {
 };
 struct MachineInfo {
   bool driver_found = false;
-  bool simulated = false;      ///< the simulated GPU's libcuda
+  bool simulated = false;  ///< the simulated GPU's libcuda
   int driver_version = 0;
   std::vector<DeviceInfo> devices;
   std::vector<RoadInfo> roads;

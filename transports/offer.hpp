@@ -9,25 +9,25 @@
 
 namespace penstock::transports {
 
-/// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced; the staging
-/// fields once more when the sender turns to staging.
+/// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced; the
+/// staging fields once more when the sender turns to staging.
 struct Offer {
   std::uint64_t payload_bytes;
-  std::int64_t process_id;        ///< of the sender
-  std::uint64_t process_nonce;    ///< tells a process from a later one with the same id
-  std::uint64_t address;          ///< of the first byte, in the sender's address space
-  std::uint64_t buffer_id;        ///< tells an allocation from a later one at the same address
+  std::int64_t process_id;      ///< of the sender
+  std::uint64_t process_nonce;  ///< tells a process from a later one with the same id
+  std::uint64_t address;        ///< of the first byte, in the sender's address space
+  std::uint64_t buffer_id;      ///< tells an allocation from a later one at the same address
   std::uint64_t range_base;
   std::uint64_t range_bytes;
   std::uint8_t device_uuid[16];
-  std::uint8_t ipc_handle[64];    ///< CUipcMemHandle of the range; valid if `ipc_exported`
+  std::uint8_t ipc_handle[64];  ///< CUipcMemHandle of the range; valid if `ipc_exported`
   BufferKind kind;
   std::uint8_t ipc_exported;
-  std::uint8_t contiguous;        ///< the payload's bytes lie at `address` in one piece
+  std::uint8_t contiguous;  ///< the payload's bytes lie at `address` in one piece
   std::uint8_t reserved[1];
-  std::int32_t region_descriptor; ///< sender's file descriptor of the staging region; -1 none
-  std::uint64_t region_id;        ///< unique in the sender's life
-  std::uint64_t region_bytes;     ///< of the whole mapping
+  std::int32_t region_descriptor;  ///< sender's file descriptor of the staging region; -1 none
+  std::uint64_t region_id;         ///< unique in the sender's life
+  std::uint64_t region_bytes;      ///< of the whole mapping
 };
 
 /// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle where the

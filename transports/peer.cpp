@@ -78,9 +78,10 @@ class PeerRoad final : public Transport {
     return verdict;
   }
 
-  [[nodiscard]] Status start(const Offer& offer, const Place& destination,
+  [[nodiscard]] Status start(const Offer& published, const Place& destination,
                              std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
+      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
       if (!lies_in_its_range(offer)) return {Code::peer_lost, "sender's offer"};
       const cuda::ContextRef context = context_for(offer, destination);
       if (context == nullptr) return {Code::declined, "this process has no CUDA context"};

@@ -18,8 +18,8 @@ enum class StreamOrder : std::uint8_t {
 void set_stream_order(StreamOrder order) noexcept;
 
 /// Stores 1 (release) to `flag` once the work queued so far on the buffer's device is done: at once when it
-/// already is, else from the driver's side (no thread of the application needed). `flag` must stay mapped until
-/// then. On failure waits for the work and stores 1. Thread: any.
+/// already is, else from the driver's side (no thread of the application needed). `flag` must stay mapped
+/// until then. On failure waits for the work and stores 1. Thread: any.
 void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) noexcept;
 
 }  // namespace penstock::transports

@@ -147,9 +147,10 @@ class StagedRoad final : public Transport {
     return {true, "through shared host memory"};
   }
 
-  [[nodiscard]] Status start(const Offer& offer, const Place& destination,
+  [[nodiscard]] Status start(const Offer& published, const Place& destination,
                              std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
+      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
       if (offer.payload_bytes > destination.layout.bytes()) {
         return {Code::bad_argument, "a message longer than its receive"};
       }

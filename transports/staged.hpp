@@ -1,8 +1,8 @@
-// The staged road: payload through host memory that both processes map and pin. The sender's half (StagedSend)
-// copies device → region chunk by chunk; the receiver's half (the `staged` Transport) copies region →
-// destination behind it. A region large enough for the whole payload frees the sender as soon as its own copies
-// are done: that is how a late receiver is buffered. Regions are anonymous memory (memfd) that the receiver
-// opens through /proc/<pid>/fd/<n>: no name, nothing outlives the processes.
+// The staged road: payload through host memory that both processes map and pin. The sender's half
+// (StagedSend) copies device → region chunk by chunk; the receiver's half (the `staged` Transport) copies
+// region → destination behind it. A region large enough for the whole payload frees the sender as soon as its
+// own copies are done: that is how a late receiver is buffered. Regions are anonymous memory (memfd) that the
+// receiver opens through /proc/<pid>/fd/<n>: no name, nothing outlives the processes.
 #pragma once
 
 #include <cstddef>

@@ -8,12 +8,12 @@ namespace penstock {
 
 enum class Code : std::uint8_t {
   ok,
-  declined,        ///< this road cannot carry the message; no byte has moved, take the next
-  out_of_memory,   ///< host, pinned or device memory, or slots
-  cuda_failed,     ///< `detail` is the CUresult
-  system_failed,   ///< `detail` is errno
-  peer_lost,       ///< the other process is gone, or what it published cannot be trusted
-  bad_argument,    ///< a pointer that no allocation holds, a layout past its allocation
+  declined,       ///< this road cannot carry the message; no byte has moved, take the next
+  out_of_memory,  ///< host, pinned or device memory, or slots
+  cuda_failed,    ///< `detail` is the CUresult
+  system_failed,  ///< `detail` is errno
+  peer_lost,      ///< the other process is gone, or what it published cannot be trusted
+  bad_argument,   ///< a pointer that no allocation holds, a layout past its allocation
 };
 
 /// Thread: a value. `where` is a string literal naming the failing call, for the one line that says so.

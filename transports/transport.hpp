@@ -21,13 +21,13 @@ enum class Road : std::uint8_t { none, mpi, local, peer, staged };
 class Pull {
  public:
   virtual ~Pull() = default;
-  /// One step. Never blocks. `finished` becomes true once every byte is in the destination and visible to work
-  /// that the application issues afterwards. An error after the start is final. Thread: one at a time.
+  /// One step. Never blocks. `finished` becomes true once every byte is in the destination and visible to
+  /// work that the application issues afterwards. An error after the start is final. Thread: one at a time.
   [[nodiscard]] virtual Status advance(bool& finished) noexcept = 0;
 };
 
-/// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …), empty where the
-/// road was never meant for it.
+/// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …), empty
+/// where the road was never meant for it.
 struct Verdict {
   bool accepted = false;
   const char* reason = "";
