@@ -123,6 +123,7 @@ void count_call(MPI_Comm*, int* code, ...) {
 }
 
 TEST_F(RefusedCalls, go_to_the_error_handler_of_what_they_are_called_on) {
+  calls_of_handler = 0;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_create_errhandler(count_call, &handler);
   MPI_Comm own = MPI_COMM_NULL;
