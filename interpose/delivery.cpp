@@ -94,8 +94,8 @@ bool Delivery::start_staged() {
   const Choice choice = choose(slot_->offer, destination_, ~(1u << static_cast<unsigned>(Road::staged)));
   if (choice.transport == nullptr) return end({Code::declined, choice.reason}, SlotState::failed);
   road_ = choice.transport->road();
-  // the first reason tells why the buffer itself could not be read; keep it
-  if (*reason_ == '\0') reason_ = choice.reason;
+  // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
+  if (*reason_ == '\0') reason_ = "receiver was late, or sender's layout is in pieces";
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
   if (status.ok()) return false;

@@ -71,6 +71,10 @@ int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call) {
   return raise(communicator, MPI_ERR_BUFFER);
 }
 
+int raise_freed(MPI_Comm communicator, const char* mpi_call) {
+  return raise_status(communicator, mpi_call, {Code::bad_argument, "device memory that was freed"});
+}
+
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
   const Line line = describe(mpi_call, status);
   record::notice(line.data());

@@ -20,6 +20,9 @@ int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call);
 using Line = std::array<char, 256>;
 [[nodiscard]] Line describe(const char* what, const Status& status) noexcept;
 
+/// The buffer of `mpi_call` was device memory and has been freed: MPI_ERR_BUFFER.
+int raise_freed(MPI_Comm communicator, const char* mpi_call);
+
 /// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);
 

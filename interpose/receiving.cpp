@@ -26,15 +26,20 @@ class Receive final : public Pending {
  public:
   explicit Receive(const ReceiveCall& call) : call_(call) {}
 
-  /// Decides where the MPI library is to write. False: no landing zone to be had.
-  [[nodiscard]] bool prepare(const CallScope& scope, bool blocking) {
+  /// Decides where the MPI library is to write. Returns MPI_SUCCESS, or the code of the error that was
+  /// raised.
+  [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
     on_device_ = touches_device(call_.buffer, call_.count, call_.datatype);
     if (on_device_) {
       note_gpu_use();
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
       capacity_ = place_.layout.bytes();
+      if (place_.buffer.kind == transports::BufferKind::unknown)
+        return raise_freed(call_.communicator, "MPI_Recv");
       landing_ = LandingZone(std::max(capacity_, envelope_bytes));
-      if (landing_.data() == nullptr) return false;
+      if (landing_.data() == nullptr) {
+        return raise_status(call_.communicator, "MPI_Recv", {Code::out_of_memory, "landing zone"});
+      }
     } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
       in_one_piece_ = true;
     } else {
@@ -44,7 +49,7 @@ class Receive final : public Pending {
     }
     record_.begin(scope, trace::Direction::receive, call_.communicator, call_.source, call_.tag, capacity_,
                   on_device_ ? place_.buffer.kind : transports::BufferKind::pageable, blocking);
-    return true;
+    return MPI_SUCCESS;
   }
 
   int post(MPI_Request* request) {
@@ -178,10 +183,6 @@ class Receive final : public Pending {
   bool truncated_ = false;
 };
 
-int refuse_landing(const ReceiveCall& call) {
-  return raise_status(call.communicator, "MPI_Recv", {Code::out_of_memory, "landing zone"});
-}
-
 bool is_ignored(const ReceiveCall& call) {
   return call.source == MPI_PROC_NULL || !settings().move;
 }
@@ -201,7 +202,7 @@ int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int cod
   const bool may_be_envelope = node_directory().is_open() && bytes_of(status) == envelope_bytes;
   if (!may_be_envelope && !scope.recording()) return code;
   Receive receive(call);
-  if (!receive.prepare(scope, true)) return refuse_landing(call);
+  if (const int refused = receive.prepare(scope, true); refused != MPI_SUCCESS) return refused;
   Backoff backoff;
   while (!receive.advance(true, status)) {
     progress();
@@ -217,8 +218,8 @@ int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking,
                       &operation.request);
   }
   auto receive = std::make_unique<Receive>(call);
-  if (!receive->prepare(scope, blocking)) return refuse_landing(call);
-  int code = MPI_SUCCESS;
+  int code = receive->prepare(scope, blocking);
+  if (code != MPI_SUCCESS) return code;
   if (node_directory().gpu_seen()) {
     const std::shared_ptr<CommunicatorInfo> info = info_of(call.communicator);
     const StashLock lock(info.get());
@@ -247,8 +248,8 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
   std::optional<StashedMessage> stashed;
   redeem_message(message, &call.communicator, &stashed);
   auto receive = std::make_unique<Receive>(call);
-  if (!receive->prepare(scope, blocking)) return refuse_landing(call);
-  int code = MPI_SUCCESS;
+  int code = receive->prepare(scope, blocking);
+  if (code != MPI_SUCCESS) return code;
   if (stashed) {
     receive->take_over(*stashed);
   } else {

@@ -95,6 +95,7 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
   }
 
   transports::Place source = place_of(call.buffer, call.count, call.datatype);
+  if (source.buffer.kind == BufferKind::unknown) return raise_freed(call.communicator, "MPI_Send");
   const bool on_device = transports::lives_on_device(source.buffer.kind);
   if (on_device) note_gpu_use();
   const std::size_t bytes = source.layout.bytes();

@@ -123,6 +123,7 @@ Status on_device(const Place& place, Copy copy) noexcept {
 Status download(void* host, const Place& source) noexcept {
   const std::size_t bytes = source.layout.bytes();
   if (bytes == 0) return {};
+  if (source.buffer.kind == BufferKind::unknown) return {Code::bad_argument, "device memory that was freed"};
   if (!lives_on_device(source.buffer.kind)) {
     LayoutCursor cursor(source.layout);
     return copy_out_host(host, source, cursor, bytes);
@@ -133,6 +134,8 @@ Status download(void* host, const Place& source) noexcept {
 Status upload(const Place& destination, const void* host) noexcept {
   const std::size_t bytes = destination.layout.bytes();
   if (bytes == 0) return {};
+  if (destination.buffer.kind == BufferKind::unknown)
+    return {Code::bad_argument, "device memory that was freed"};
   if (!lives_on_device(destination.buffer.kind)) {
     LayoutCursor cursor(destination.layout);
     return copy_in_host(destination, cursor, host, bytes);

@@ -40,13 +40,15 @@ struct Buffer {
   std::size_t range_bytes = 0;
 };
 
-/// Classifies an address. Never fails: what the driver does not know is pageable host memory.
-/// Thread: any. Cost: no driver call before CUDA is loaded in the process; then one attribute query.
-/// Source: CU_POINTER_ATTRIBUTE_*; does not initialise CUDA nor make a context.
+/// Classifies an address. Never fails: what the driver does not know is pageable host memory, or `unknown` if
+/// it was device memory in an earlier message and can no longer be read. Thread: any. Cost: no driver call
+/// before CUDA is loaded in the process; then one attribute query. Source: CU_POINTER_ATTRIBUTE_*; does not
+/// initialise CUDA nor make a context.
 [[nodiscard]] Buffer inspect(const void* pointer) noexcept;
 
-/// The cheap question of the hot path: may this be memory that only a GPU can touch (or managed memory)?
-/// Null is host. Thread: any. Cost: a few ns until libcuda is loaded in the process.
+/// The cheap question of the hot path: is this memory that only a GPU can touch (also if freed since it was
+/// last seen), or managed memory? Null is host. Thread: any. Cost: a few ns until libcuda is loaded in the
+/// process.
 [[nodiscard]] bool is_on_device(const void* pointer) noexcept;
 
 /// `count` pieces of `bytes`, `stride` apart, the first at `offset` from the buffer's pointer. In a Layout

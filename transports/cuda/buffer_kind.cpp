@@ -6,6 +6,7 @@
 #include "transports/buffer.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/driver.hpp"
+#include "transports/cuda/freed_ranges.hpp"
 #include "transports/cuda/host_ranges.hpp"
 
 namespace penstock::transports {
@@ -57,7 +58,11 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   const auto type = attributes.get<unsigned>(0);
   const bool managed = attributes.get<std::uint8_t>(1) != 0;
   if (type == CU_MEMORYTYPE_HOST && !managed) buffer.kind = BufferKind::pinned;
-  if (type != CU_MEMORYTYPE_DEVICE && !managed) return buffer;
+  if (type != CU_MEMORYTYPE_DEVICE && !managed) {
+    if (type != CU_MEMORYTYPE_HOST && cuda::is_freed_device_memory(pointer))
+      buffer.kind = BufferKind::unknown;
+    return buffer;
+  }
 
   buffer.context = attributes.get<CUcontext>(2);
   buffer.device = attributes.get<int>(3);
@@ -80,6 +85,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   } catch (const std::bad_alloc&) {
     // still known to be device memory; whoever copies it meets the lack of memory again
   }
+  cuda::remember_device_range(buffer.range_base, buffer.range_bytes);
   return buffer;
 }
 
@@ -118,7 +124,9 @@ bool is_on_device(const void* pointer) noexcept {
   if (driver == nullptr) return false;
   const Attributes<2> attributes(*driver, pointer,
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED});
-  return attributes.get<unsigned>(0) == CU_MEMORYTYPE_DEVICE || attributes.get<std::uint8_t>(1) != 0;
+  const auto type = attributes.get<unsigned>(0);
+  if (type == CU_MEMORYTYPE_DEVICE || attributes.get<std::uint8_t>(1) != 0) return true;
+  return type != CU_MEMORYTYPE_HOST && cuda::is_freed_device_memory(pointer);
 }
 
 }  // namespace penstock::transports

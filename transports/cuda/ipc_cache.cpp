@@ -51,8 +51,14 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   dropped.clear();
   const ContextScope scope(*context);
   if (!scope.status().ok()) return scope.status();
+  // One thread at a time: the driver refuses a handle that another thread is just opening.
+  const std::lock_guard opening(opening_);
+  {
+    const std::lock_guard lock(mutex_);
+    mapped = find(range, context);
+    if (mapped != nullptr) return {};
+  }
   CUdeviceptr address = 0;
-  // Of two threads that open one handle at once each gets a count of its own from the driver.
   Status opened = check(driver->cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
                         "cuIpcOpenMemHandle");
   if (!opened.ok()) return opened;

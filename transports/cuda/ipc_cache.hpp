@@ -72,7 +72,8 @@ class IpcCache {
 
   const IpcCacheLimits limits_;
   mutable std::mutex mutex_;
-  Ranges ranges_;  ///< most recently used last
+  std::mutex opening_;  ///< around cuIpcOpenMemHandle; taken before mutex_
+  Ranges ranges_;       ///< most recently used last
 };
 
 }  // namespace penstock::transports::cuda
