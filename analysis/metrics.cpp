@@ -81,7 +81,9 @@ void Metrics::add(const RankTrace& rank, std::size_t position) {
   figures.records = rank.record_count;
   figures.dropped_records = rank.header.dropped_records;
   figures.dropped_gpu_records = rank.header.dropped_gpu_records;
-  figures.own_cost_ns = rank.header.own_cost_ns;
+  if (rank.finished) {
+    figures.own_cost_ns = rank.header.own_cost_ns;
+  }
   if (figures.kernels_known && rank.header.clock_error_ns != trace::clock_error_unknown) {
     figures.clock_error_ns = rank.header.clock_error_ns;
   }

@@ -51,7 +51,7 @@ Json of(const RankFigures& rank) {
   json["records"] = rank.records;
   json["dropped_records"] = rank.dropped_records;
   json["dropped_gpu_records"] = rank.dropped_gpu_records;
-  json["tool_cost_s"] = seconds(rank.own_cost_ns);
+  json["tool_cost_s"] = rank.own_cost_ns ? Json(seconds(*rank.own_cost_ns)) : Json(nullptr);
   json["gpu_clock_error_s"] = rank.clock_error_ns ? Json(seconds(*rank.clock_error_ns)) : Json(nullptr);
   return json;
 }

@@ -106,11 +106,14 @@ class Writer {
     }
     if (report_.counted_ns != 0) {
       const CallSiteFigures& worst = report_.call_sites.front();
+      const Cause cause = main_cause(worst.by_cause);
+      const std::uint64_t of_cause_ns = worst.by_cause[static_cast<std::size_t>(cause)];
       const std::string who =
-          worst.main_counterpart < 0 ? "" : fmt::format(" (rank {})", worst.main_counterpart);
-      text += fmt::format(
-          " {} of it is {} at {}: {}{}.", percent_text(share_of(worst.counted_ns, report_.counted_ns)),
-          printable(worst.mpi_function), place_in_sentence(worst), name_of(main_cause(worst.by_cause)), who);
+          worst.main_counterpart < 0 ? "" : fmt::format("; rank {}", worst.main_counterpart);
+      text += fmt::format(" {} of it is {} at {}, above all {} ({} of that{}).",
+                          percent_text(share_of(worst.counted_ns, report_.counted_ns)),
+                          printable(worst.mpi_function), place_in_sentence(worst), name_of(cause),
+                          percent_text(share_of(of_cause_ns, worst.counted_ns)), who);
     }
     for (const std::string& each : wrapped(text, screen_columns)) {
       line(bold(each));
@@ -266,15 +269,15 @@ class Writer {
     std::uint64_t dropped = 0;
     std::uint64_t dropped_gpu = 0;
     std::uint64_t cost_ns = 0;
-    std::uint64_t all_ns = 0;
+    std::uint64_t cost_of_ns = 0;  ///< run time of the ranks whose cost is known
     std::uint64_t clock_error_ns = 0;
     bool is_clock_known = true;
     for (const RankFigures& rank : report_.ranks) {
       records += rank.records;
       dropped += rank.dropped_records;
       dropped_gpu += rank.dropped_gpu_records;
-      cost_ns += rank.own_cost_ns;
-      all_ns += rank.total_ns;
+      cost_ns += rank.own_cost_ns.value_or(0);
+      cost_of_ns += rank.own_cost_ns ? rank.total_ns : 0;
       is_clock_known = is_clock_known && (!rank.kernels_known || rank.clock_error_ns);
       clock_error_ns = std::max(clock_error_ns, rank.clock_error_ns.value_or(0));
     }
@@ -282,7 +285,9 @@ class Writer {
     if (dropped_gpu != 0) {
       text += fmt::format(", {} GPU records lost (exposed time is then too high)", count_text(dropped_gpu));
     }
-    text += fmt::format("; recording cost {} of the run", percent_text(share_of(cost_ns, all_ns)));
+    text += cost_of_ns == 0
+                ? "; recording cost not known"
+                : fmt::format("; recording cost {} of the run", percent_text(share_of(cost_ns, cost_of_ns)));
     if (is_exposed_) {
       text += is_clock_known
                   ? fmt::format("; GPU clock error ≤ {:.1f} µs", static_cast<double>(clock_error_ns) * 1e-3)

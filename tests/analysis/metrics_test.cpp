@@ -140,7 +140,8 @@ TEST(Metrics, a_rank_without_gpu_among_others_is_not_counted) {
 TEST(Metrics, a_killed_rank_is_counted_until_its_last_record) {
   const Report report = report_on({receiver().never_finishes(), sender()});
   EXPECT_FALSE(report.ranks.at(0).finished);
-  EXPECT_EQ(report.ranks.at(0).total_ns, 1000u);  // the range that ends at 1000
+  EXPECT_EQ(report.ranks.at(0).total_ns, 1000u);            // the range that ends at 1000
+  EXPECT_EQ(report.ranks.at(0).own_cost_ns, std::nullopt);  // it is written at the end
   const Report shorter = report_on({RecordingBuilder(0, 1)
                                         .kernel(0, 40)
                                         .call({.function = "MPI_Barrier", .begin = 40, .end = 70})

@@ -176,7 +176,8 @@ TEST(ReportText, golden_page_of_two_ranks) {
 2 ranks on node01 · MPICH 4.0.2 · Test GPU · 2023-11-14 22:30
 
 10.0 % of the run (0.100 s of 1.000 s on the average rank) is exposed communication: the rank is in
-MPI and its GPU computes nothing. 75.0 % of it is MPI_Recv at 0x40: late sender (rank 1).
+MPI and its GPU computes nothing. 75.0 % of it is MPI_Recv at 0x40, above all late sender (66.7 % of
+that; rank 1).
 
 Why exposed  s/rank  of run
 late sender   0.050   5.0 %  ████████████████████

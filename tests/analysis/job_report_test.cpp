@@ -1,0 +1,108 @@
+// The whole way, as a user goes it: an example under `penstock run` on real ranks, then `penstock report`.
+// Built once; CTest names the MPI family by its first argument.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+std::string family;
+std::string example;
+
+class JobReport : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string recording() const { return (directory_.path() / "recording").string(); }
+  [[nodiscard]] int run_example(const std::string& arguments) const {
+    const int status = std::system(fmt::format("{} {} 2 -- {} run -o {} {} {} >{} 2>&1", MPI_LAUNCH, family,
+                                               PENSTOCK_COMMAND, recording(), example, arguments, log())
+                                       .c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  [[nodiscard]] std::string report(const std::string& options) const {
+    const std::string to = (directory_.path() / "report").string();
+    EXPECT_EQ(
+        std::system(
+            fmt::format("{} report {} {} >{} 2>&1", PENSTOCK_COMMAND, options, recording(), to).c_str()),
+        0);
+    return content_of(to);
+  }
+  [[nodiscard]] std::string what_was_said() const { return content_of(log()); }
+
+ private:
+  [[nodiscard]] std::string log() const { return (directory_.path() / "log").string(); }
+  static std::string content_of(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(JobReport, tells_exposed_communication_of_the_ising_example) {
+  ASSERT_EQ(run_example("--lattice 16 --sweeps 10"), 0) << what_was_said();
+  const nlohmann::json json = nlohmann::json::parse(report("--json"));
+  EXPECT_TRUE(json.at("flaws").empty()) << json.at("flaws").dump();
+  EXPECT_EQ(json.at("measure"), "exposed_communication") << json.at("why_not_exposed");
+  ASSERT_EQ(json.at("ranks").size(), 2u);
+  for (const nlohmann::json& rank : json.at("ranks")) {
+    EXPECT_TRUE(rank.at("finished"));
+    EXPECT_TRUE(rank.at("kernels_recorded"));
+    EXPECT_GT(rank.at("kernels_s"), 0.0);
+    EXPECT_LE(rank.at("exposed_s"), rank.at("exposed_upper_bound_s"));
+    EXPECT_LE(rank.at("exposed_upper_bound_s"), rank.at("total_s"));
+    EXPECT_EQ(rank.at("dropped_records"), 0);
+    double sum_s = 0;
+    for (const nlohmann::json& part_s : rank.at("by_cause_s")) {
+      sum_s += part_s.get<double>();
+    }
+    EXPECT_NEAR(sum_s, rank.at("exposed_s"), 1e-9);
+  }
+}
+
+TEST_F(JobReport, knows_every_message_of_the_ising_example_by_both_of_its_halves) {
+  ASSERT_EQ(run_example("--lattice 16 --sweeps 10"), 0) << what_was_said();
+  const nlohmann::json json = nlohmann::json::parse(report("--json"));
+  EXPECT_EQ(json.at("counted").at("unmatched_message_halves"), 0);
+  const nlohmann::json& roads = json.at("roads");
+  EXPECT_TRUE(std::any_of(roads.begin(), roads.end(), [](const nlohmann::json& road) {
+    return road.at("source") == "device" && road.at("destination") == "device" && road.at("road") != "mpi" &&
+           !road.at("reason").get<std::string>().empty();
+  })) << roads.dump();
+}
+
+TEST_F(JobReport, names_the_lines_of_the_ising_example_that_communicate) {
+  ASSERT_EQ(run_example("--lattice 16 --sweeps 10"), 0) << what_was_said();
+  const nlohmann::json json = nlohmann::json::parse(report("--json"));
+  const nlohmann::json& sites = json.at("call_sites");
+  EXPECT_TRUE(std::any_of(sites.begin(), sites.end(), [](const nlohmann::json& site) {
+    return site.at("mpi_function") == "MPI_Waitall" && !site.at("function").get<std::string>().empty();
+  })) << sites.dump();
+}
+
+TEST_F(JobReport, prints_a_page_for_people) {
+  ASSERT_EQ(run_example("--lattice 16 --sweeps 10"), 0) << what_was_said();
+  const std::string page = report("");
+  EXPECT_NE(page.find("exposed communication"), std::string::npos) << page;
+  EXPECT_NE(page.find("MPI_Waitall"), std::string::npos) << page;
+}
+
+}  // namespace
+}  // namespace penstock::analysis
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 3) {
+    return 2;
+  }
+  penstock::analysis::family = argv[1];
+  penstock::analysis::example = argv[2];
+  return RUN_ALL_TESTS();
+}
