@@ -32,8 +32,8 @@ ErrorTarget error_target(const Arguments& arguments) noexcept {
     return ErrorTarget::of(MPI_COMM_NULL);
   } else if constexpr (name.find("_init") != name.npos) {
     return ErrorTarget::of(std::get<count - 3>(arguments));  // …, communicator, info, request
-  } else if constexpr (name.starts_with("MPI_Win_create") || name.starts_with("MPI_Isendrecv")) {
-    return ErrorTarget::of(std::get<count - 2>(arguments));  // …, communicator, window or request
+  } else if constexpr (name.starts_with("MPI_Win_create")) {
+    return ErrorTarget::of(std::get<count - 2>(arguments));  // …, communicator, window
   } else if constexpr (name.starts_with("MPI_R")) {
     return ErrorTarget::of_window(std::get<count - 2>(arguments));  // …, window, request
   } else {

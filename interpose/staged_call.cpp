@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "interpose/errors.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
 #include "transports/machine.hpp"
@@ -72,6 +73,7 @@ bool reaches_device(const Region& absolute) noexcept {
 
 void StagedCall::stage(const void*& buffer, const Region& read, const Region& written) {
   if (read.empty() && written.empty()) return;  // nobody will look at the address
+  note_gpu_use();
   if (scope_->recording()) {
     scope_->buffer(static_cast<trace::BufferKind>(transports::inspect(buffer).kind));
   }

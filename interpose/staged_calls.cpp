@@ -1,5 +1,6 @@
 // The wrappers of all other calls with a buffer, generated from the table: those that have a description are
 // staged, the rest refuse device buffers.
+#include "interpose/nonblocking_exchange.hpp"
 #include "interpose/refused_calls.hpp"
 #include "interpose/staged_calls_files.hpp"
 #include "interpose/staged_calls_packing.hpp"
@@ -27,6 +28,24 @@ PENSTOCK_DESCRIBE_FILE(File_iread_all, File_iwrite_all, file_read, file_write)
 PENSTOCK_DESCRIBE_FILE(File_iread_shared, File_iwrite_shared, file_read, file_write)
 PENSTOCK_DESCRIBE_FILE(File_iread_at, File_iwrite_at, file_read_at, file_write_at)
 PENSTOCK_DESCRIBE_FILE(File_iread_at_all, File_iwrite_at_all, file_read_at, file_write_at)
+
+#if MPI_VERSION >= 4
+constexpr auto isendrecv = [](const auto& call, const void* send, auto send_count, MPI_Datatype send_type,
+                              int destination, int send_tag, void* receive, auto receive_count,
+                              MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm communicator,
+                              MPI_Request* request) {
+  return post_exchange(call.scope(), {send, send_count, send_type, destination, send_tag, communicator},
+                       {receive, receive_count, receive_type, source, receive_tag, communicator}, request);
+};
+constexpr auto isendrecv_replace = [](const auto& call, void* buffer, auto count, MPI_Datatype datatype,
+                                      int destination, int send_tag, int source, int receive_tag,
+                                      MPI_Comm communicator, MPI_Request* request) {
+  return post_exchange_in_place(call.scope(), {buffer, count, datatype, destination, send_tag, communicator},
+                                {buffer, count, datatype, source, receive_tag, communicator}, request);
+};
+PENSTOCK_DESCRIBE(Isendrecv, isendrecv)
+PENSTOCK_DESCRIBE(Isendrecv_replace, isendrecv_replace)
+#endif
 
 namespace {
 

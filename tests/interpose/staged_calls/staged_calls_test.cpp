@@ -84,6 +84,59 @@ TEST(StagedCalls, with_large_counts_do_the_same) {
 }
 #endif
 
+#if MPI_VERSION >= 4
+/// Around the ring of all ranks, with sizes around that of an envelope and above.
+class NonblockingExchange : public testing::TestWithParam<int> {
+ protected:
+  NonblockingExchange() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+  [[nodiscard]] Extent buffer() const { return {.before = 0, .after = static_cast<std::size_t>(bytes)}; }
+  void expect_receive(MPI_Request* request) {
+    MPI_Status status;
+    EXPECT_EQ(MPI_Wait(request, &status), MPI_SUCCESS);
+    int received = 0;
+    MPI_Get_count(&status, MPI_BYTE, &received);
+    EXPECT_EQ(received, bytes);
+    EXPECT_EQ(status.MPI_SOURCE, left());
+    EXPECT_EQ(status.MPI_TAG, 5);
+  }
+  [[nodiscard]] int left() const { return (rank + size - 1) % size; }
+  [[nodiscard]] int right() const { return (rank + 1) % size; }
+
+  const int bytes = GetParam();
+  int rank = 0;
+  int size = 0;
+};
+
+TEST_P(NonblockingExchange, Isendrecv_sends_and_receives_behind_one_request) {
+  for (int round = 0; round < 5; ++round) {
+    expect_same_as_on_host(buffer(), buffer(), [&](const void* from, void* to) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      const int code = MPI_Isendrecv(from, bytes, MPI_BYTE, right(), 5, to, bytes, MPI_BYTE, left(), 5,
+                                     MPI_COMM_WORLD, &request);
+      expect_receive(&request);
+      return code;
+    });
+  }
+}
+
+TEST_P(NonblockingExchange, Isendrecv_replace_sends_what_was_there) {
+  for (int round = 0; round < 5; ++round) {
+    expect_same_as_on_host({}, buffer(), [&](const void*, void* to) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      const int code =
+          MPI_Isendrecv_replace(to, bytes, MPI_BYTE, right(), 5, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &request);
+      expect_receive(&request);
+      return code;
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bytes, NonblockingExchange, testing::Values(0, 64, 65, 1 << 20));
+#endif
+
 /// A file of its own for every run, on all ranks; gone when it is closed.
 class Files : public testing::Test {
  protected:

@@ -1,0 +1,80 @@
+#include "interpose/nonblocking_exchange.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "interpose/datatype_layout.hpp"
+#include "interpose/errors.hpp"
+#include "interpose/landing_zones.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "interpose/requests.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// Complete when both are; the status is the receive's.
+class PendingExchange final : public Pending {
+ public:
+  PendingExchange(Operation receive, Operation send, LandingZone copy)
+      : copy_(std::move(copy)), receive_(std::move(receive)), send_(std::move(send)) {}
+
+  bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
+    if (!(receive_.step() & send_.step())) return false;
+    code_ = send_.end(MPI_STATUS_IGNORE);
+    const int receive_code = receive_.end(&status_);
+    if (code_ == MPI_SUCCESS) code_ = receive_code;
+    return true;
+  }
+  void mend(MPI_Status& status) const override { status = status_; }
+  int complete(MPI_Status& /*status*/, int code) override { return code == MPI_SUCCESS ? code_ : code; }
+  [[nodiscard]] Progress progress() const override { return Progress::always; }
+
+ private:
+  LandingZone copy_;  ///< what is sent, if not the user's buffer
+  Waiting receive_;
+  Waiting send_;
+  MPI_Status status_{};
+  int code_ = MPI_SUCCESS;
+};
+
+int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& receive, LandingZone copy,
+              MPI_Request* request) {
+  Operation receiving;
+  if (const int code = post_receive(receive, scope, false, receiving); code != MPI_SUCCESS) return code;
+  Operation sending;
+  if (const int code = post_send(send, scope, false, sending); code != MPI_SUCCESS) {
+    if (receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
+    finish(std::move(receiving), MPI_STATUS_IGNORE);
+    return code;
+  }
+  *request = MPI_REQUEST_NULL;  // attach() makes a handle
+  attach(request,
+         std::make_unique<PendingExchange>(std::move(receiving), std::move(sending), std::move(copy)));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
+                  MPI_Request* request) {
+  return post_both(scope, send, receive, LandingZone(), request);
+}
+
+int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
+                           MPI_Request* request) {
+  const transports::Place source = place_of(send.buffer, send.count, send.datatype);
+  LandingZone copy(source.layout.bytes());
+  const record::OwnWork own;
+  const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}
+                                               : transports::download(copy.data(), source);
+  if (!copied.ok()) return raise_status(send.communicator, "MPI_Isendrecv_replace", copied);
+  SendCall send_copy = send;
+  send_copy.buffer = copy.data();
+  send_copy.count = static_cast<MPI_Count>(source.layout.bytes());
+  send_copy.datatype = MPI_BYTE;
+  return post_both(scope, send_copy, receive, std::move(copy), request);
+}
+
+}  // namespace penstock::interpose
