@@ -79,8 +79,10 @@ void arrive(MPI_Comm communicator) {
   DirectoryRow* const row = node_directory().own_row();
   if (info == nullptr || row == nullptr) return;
   const std::uint64_t place = info->global_id % arrival_places;
-  const Arrival here{static_cast<std::uint32_t>(info->global_id >> 32),
-                     info->arrivals.fetch_add(1, std::memory_order_relaxed) + 1};
+  // collectives of one communicator never overlap, so nobody else counts at the same time
+  const std::uint32_t ordinal = info->arrivals.load(std::memory_order_relaxed) + 1;
+  info->arrivals.store(ordinal, std::memory_order_relaxed);
+  const Arrival here{static_cast<std::uint32_t>(info->global_id >> 32), ordinal};
   row->arrivals[place].store(here.word(), std::memory_order_release);
   if (must_poll()) [[unlikely]]
     await_others(communicator, *info, place, here);
