@@ -57,7 +57,8 @@ bool Engine::advance(Entry& entry) {
 }
 
 int Engine::release(Entry* entry, MPI_Status& status) {
-  Operation operation = std::move(entry->operation);
+  // emptied, since the next start of a persistent one may find its message without a request
+  Operation operation = std::exchange(entry->operation, {});
   const MPI_Request handle = entry->handle;
   const Handle kind = entry->kind;
   copy_without_error(entry->status, status);
