@@ -1,5 +1,6 @@
-/* What a program asks before it hands device pointers to MPI: compile with -I<here>, include <mpi-ext.h>. Stands in
- * for, and goes on to, the MPI library's own header of that name (Open MPI has one, MPICH has not). */
+/* What a program asks before it hands device pointers to MPI: compile with -I<here>, include <mpi-ext.h>.
+ * Stands in for, and goes on to, the MPI library's own header of that name (Open MPI has one, MPICH has not).
+ */
 #ifndef PENSTOCK_MPI_EXT_H
 #define PENSTOCK_MPI_EXT_H
 

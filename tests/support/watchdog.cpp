@@ -40,7 +40,9 @@ void bark(int) {
 }
 
 // Installed to run once: the fault happens again on return and ends the process as it would have.
-void tell_crash(int) { tell_place(" crashed"); }
+void tell_crash(int) {
+  tell_place(" crashed");
+}
 
 }  // namespace
 

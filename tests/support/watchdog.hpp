@@ -4,8 +4,9 @@
 
 namespace penstock::test_support {
 
-/// Starts to watch the process: when it crashes, it says where; after `seconds` without progress() it prints and exits with
-/// `stuck_exit_code`. All ranks should use the same limit, so that all of them speak. Thread: main.
+/// Starts to watch the process: when it crashes, it says where; after `seconds` without progress() it prints
+/// and exits with `stuck_exit_code`. All ranks should use the same limit, so that all of them speak. Thread:
+/// main.
 void watch(int rank, unsigned seconds);
 
 /// The rank got somewhere: notes where (printf style, kept short) and starts the time anew. Thread: main.
