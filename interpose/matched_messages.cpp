@@ -11,6 +11,7 @@ struct Held {
   MPI_Message handle;
   MPI_Comm communicator;
   std::optional<StashedMessage> message;
+  MPI_Request stand_in = MPI_REQUEST_NULL;  ///< the send of the empty message that the handle is of
 };
 
 // few are out at a time: a list is enough
@@ -33,7 +34,7 @@ void close_matched_messages() {
 
 void note_message(MPI_Message handle, MPI_Comm communicator) {
   const std::lock_guard lock(held_mutex);
-  held().push_back({handle, communicator, std::nullopt});
+  held().push_back({handle, communicator, std::nullopt, MPI_REQUEST_NULL});
 }
 
 int hand_out_message(StashedMessage message, MPI_Comm communicator, MPI_Message* handle) {
@@ -43,11 +44,12 @@ int hand_out_message(StashedMessage message, MPI_Comm communicator, MPI_Message*
     return MPI_SUCCESS;
   }
   const std::lock_guard lock(held_mutex);
+  // The request is kept until the message is received: MPICH 4.0 uses it again at once if it is freed before,
+  // and then completes another operation's request with the receive (pmodels/mpich#5977).
   MPI_Request request = MPI_REQUEST_NULL;
   int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &request);
   if (code == MPI_SUCCESS) code = PMPI_Mprobe(0, 0, self, handle, MPI_STATUS_IGNORE);
-  if (code == MPI_SUCCESS) code = PMPI_Request_free(&request);
-  if (code == MPI_SUCCESS) held().push_back({*handle, communicator, std::move(message)});
+  if (code == MPI_SUCCESS) held().push_back({*handle, communicator, std::move(message), request});
   return code;
 }
 
@@ -57,9 +59,13 @@ void redeem_message(MPI_Message* handle, MPI_Comm* communicator, std::optional<S
     if (item.handle != *handle) continue;
     *communicator = item.communicator;
     *message = std::move(item.message);
+    MPI_Request stand_in = item.stand_in;
     std::swap(item, held().back());
     held().pop_back();
-    if (*message) PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
+    if (*message) {
+      PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
+      PMPI_Wait(&stand_in, MPI_STATUS_IGNORE);
+    }
     return;
   }
 }
