@@ -10,12 +10,24 @@
 
 namespace {
 
-/// Says which test a stuck rank was in, and keeps the ranks in step.
+/// Says which test a stuck rank was in, keeps the ranks in step, and tells the failures of ranks that print
+/// nothing.
 class InStep : public testing::EmptyTestEventListener {
+ public:
+  explicit InStep(int rank) : rank_(rank) {}
+
+ private:
   void OnTestStart(const testing::TestInfo& test) override {
     MPI_Barrier(MPI_COMM_WORLD);
     penstock::test_support::progress("%s.%s", test.test_suite_name(), test.name());
   }
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (rank_ == 0 || !result.failed()) return;
+    std::fprintf(stderr, "rank %d: %s:%d: Failure\n%s\n", rank_, result.file_name(), result.line_number(),
+                 result.message());
+  }
+
+  int rank_;
 };
 
 }  // namespace
@@ -33,7 +45,7 @@ int main(int argument_count, char** arguments) {
   } else {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     if (rank != 0) delete listeners.Release(listeners.default_result_printer());
-    listeners.Append(new InStep);
+    listeners.Append(new InStep(rank));
     failed = RUN_ALL_TESTS();
   }
   int failed_anywhere = 0;
