@@ -82,16 +82,18 @@ class Receive final : public Pending {
     if (delivery_ != nullptr) return delivery_->advance();
     if (from_stash_) return true;
     if (!arrived) return false;
+    const std::uint64_t received = bytes_of(status);
+    const bool may_be_envelope = received == envelope_bytes && (on_device_ || capacity_ >= envelope_bytes);
+    if (!may_be_envelope && !on_device_) return true;  // the MPI library has done it all
     int cancelled = 0;
     PMPI_Test_cancelled(&status, &cancelled);
     if (cancelled != 0) return true;  // its count means nothing
-    record_.matched();
-    const std::uint64_t received = bytes_of(status);
-    if (received == envelope_bytes && (on_device_ || capacity_ >= envelope_bytes)) {
+    if (may_be_envelope) {
       Envelope envelope;
       std::byte bytes[envelope_bytes];
       if (read_envelope(first_bytes(bytes), node_directory().nonce(), &envelope)) {
         engine().note_envelope();
+        record_.matched();
         begin_delivery(envelope);
         return delivery_->advance();
       }

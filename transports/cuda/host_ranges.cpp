@@ -74,12 +74,24 @@ Range this_threads_stack() noexcept {
   return stack;
 }
 
+/// Looked up once a thread. Plain data in the static TLS block, so that reaching it costs an instruction: the
+/// library is loaded with the program.
+const Range& stack_of_this_thread() noexcept {
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Range stack;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool known = false;
+  if (!known) [[unlikely]] {
+    stack = this_threads_stack();
+    known = true;
+  }
+  return stack;
+}
+
 }  // namespace
 
 bool is_surely_host(const void* pointer) noexcept {
   static const std::uintptr_t heap = heap_begin();
   static const Range image = program_image();
-  thread_local const Range stack = this_threads_stack();
+  const Range& stack = stack_of_this_thread();
   const std::uintptr_t address = address_of(pointer);
   // Only what lies between here and the stack's end is surely in use, and only if we run on that stack (not a
   // fiber's).
