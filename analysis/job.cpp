@@ -36,7 +36,7 @@ bool are_of_one_job(const Candidate& left, const Candidate& right) {
     return a.job_id_low == b.job_id_low && a.job_id_high == b.job_id_high;
   }
   constexpr std::uint64_t minute_ns = 60'000'000'000;
-  const auto [early, late] = std::minmax(left.began_realtime_ns(), right.began_realtime_ns());
+  const auto [early, late] = std::minmax({left.began_realtime_ns(), right.began_realtime_ns()});
   return std::string_view(a.program) == b.program && late - early < minute_ns;
 }
 

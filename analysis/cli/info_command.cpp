@@ -58,10 +58,8 @@ void show_mpi() {
 
 void show_library(const char* title, std::initializer_list<const char*> names, const char* without_it) {
   for (const char* name : names) {
-    if (void* const handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL); handle != nullptr) {
-      line(title, name);
-      ::dlclose(handle);
-      return;
+    if (::dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // stays loaded, as the MPIs above
+      return line(title, name);
     }
   }
   line(title, fmt::format("not found by the loader: {}", without_it));
