@@ -15,7 +15,8 @@ struct JobNonce {
   friend bool operator==(const JobNonce&, const JobNonce&) = default;
 };
 
-/// Messages up to this size travel as themselves, so that a legal receive always has room for an envelope.
+/// Smaller messages travel as themselves, so that a legal receive always has room for an envelope; a device
+/// message of this very size does not, as its content might look like one.
 inline constexpr std::size_t envelope_bytes = 64;
 
 struct Envelope {

@@ -99,7 +99,10 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall&
   Waiting wait_send(std::move(sending));
   for (Backoff backoff; !(wait_receive.step() & wait_send.step()); backoff.pause()) progress();
   code = wait_send.end(MPI_STATUS_IGNORE);
-  const int receive_code = wait_receive.end(status);
+  int receive_code = wait_receive.end(status);
+  if (receive.source == MPI_PROC_NULL) {  // whose status MPICH tells only in a blocking call
+    receive_code = PMPI_Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, receive.tag, receive.communicator, status);
+  }
   if (send_code != MPI_SUCCESS) return send_code;
   return code != MPI_SUCCESS ? code : receive_code;
 }

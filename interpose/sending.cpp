@@ -104,7 +104,7 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
 
   const int receiver = world_rank_of(call.communicator, call.destination);
   const bool as_envelope = node_directory().row_of(receiver) != nullptr && call.mode != SendMode::buffered &&
-                           (!on_device || bytes > envelope_bytes);
+                           (!on_device || bytes >= envelope_bytes);
   if (as_envelope) {
     if (std::unique_ptr<DeviceSend> send = DeviceSend::open(call, source, receiver)) {
       const std::uint64_t key = send->key();
