@@ -114,14 +114,16 @@ std::string CuptiCapture::enable_kinds() {
 /// CUPTI makes external-correlation records only for calls that it traces. Tracing every driver call would
 /// cost each of the thousands of event queries; the calls that give the GPU work are enough.
 bool CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
-  std::size_t understood = 0;  // an older CUPTI knows not all of them, nor the function itself
-  for (const std::uint32_t call : driver_calls_that_issue_work) {
-    if (library.enable_driver_api == nullptr) break;
-    if (library.enable_driver_api(call, traced ? 1 : 0) == CUPTI_SUCCESS) ++understood;
-  }
-  if (understood != 0) return true;
   constexpr CUpti_ActivityKind all_calls = CUPTI_ACTIVITY_KIND_DRIVER;
-  return (traced ? library.enable(all_calls) : library.disable(all_calls)) == CUPTI_SUCCESS;
+  if (!traced) return library.disable(all_calls) == CUPTI_SUCCESS;
+  if (library.enable(all_calls) != CUPTI_SUCCESS) return false;
+  if (library.enable_driver_api == nullptr) return true;  // an older CUPTI
+  // All, less those that give no work: calls switched on one by one gave no records where CUDA had been
+  // initialised before (H200, CUPTI 13.0).
+  for (std::uint32_t call = 1; call < driver_calls_end; ++call) {
+    if (!issues_work(call)) library.enable_driver_api(call, 0);
+  }
+  return true;
 }
 
 std::string CuptiCapture::refusal(const char* what, CUptiResult result) const {

@@ -2,7 +2,9 @@
 // are part of CUPTI's ABI; a test compares them with NVIDIA's header, which the simulated GPU does not have.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 namespace penstock::record {
 
@@ -34,5 +36,13 @@ inline constexpr std::uint32_t driver_calls_that_issue_work[] = {
     776,  // cuMemcpyBatchAsync
     796,  // cuMemcpyBatchAsync_v2
 };
+
+/// One past the highest id that any CUPTI 12 or 13 gives; it refuses those that it does not know.
+inline constexpr std::uint32_t driver_calls_end = 1024;
+
+[[nodiscard]] inline bool issues_work(std::uint32_t call) noexcept {
+  return std::find(std::begin(driver_calls_that_issue_work), std::end(driver_calls_that_issue_work), call) !=
+         std::end(driver_calls_that_issue_work);
+}
 
 }  // namespace penstock::record

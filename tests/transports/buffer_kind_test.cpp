@@ -61,14 +61,15 @@ TEST(BufferKind, of_nothing_and_of_ordinary_memory_is_host) {
   }
 }
 
-TEST(BufferKind, of_freed_memory_is_no_longer_device) {
+TEST(BufferKind, of_freed_memory_is_unknown_as_nobody_can_touch_it) {
   void* address = nullptr;
   {
     const GpuMemory memory(BufferKind::device, 64 << 20);
     address = memory.data();
     ASSERT_TRUE(is_on_device(address));
   }
-  EXPECT_FALSE(is_on_device(address));
+  EXPECT_TRUE(is_on_device(address));
+  EXPECT_EQ(inspect(address).kind, BufferKind::unknown);
 }
 
 TEST(BufferKind, of_an_address_that_was_host_memory_is_asked_again) {

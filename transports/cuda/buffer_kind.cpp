@@ -6,7 +6,7 @@
 #include "transports/buffer.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/driver.hpp"
-#include "transports/cuda/freed_ranges.hpp"
+#include "transports/cuda/host_access.hpp"
 #include "transports/cuda/host_ranges.hpp"
 
 namespace penstock::transports {
@@ -59,8 +59,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   const bool managed = attributes.get<std::uint8_t>(1) != 0;
   if (type == CU_MEMORYTYPE_HOST && !managed) buffer.kind = BufferKind::pinned;
   if (type != CU_MEMORYTYPE_DEVICE && !managed) {
-    if (type != CU_MEMORYTYPE_HOST && cuda::is_freed_device_memory(pointer))
-      buffer.kind = BufferKind::unknown;
+    if (type != CU_MEMORYTYPE_HOST && !cuda::host_can_access(pointer)) buffer.kind = BufferKind::unknown;
     return buffer;
   }
 
@@ -85,7 +84,6 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   } catch (const std::bad_alloc&) {
     // still known to be device memory; whoever copies it meets the lack of memory again
   }
-  cuda::remember_device_range(buffer.range_base, buffer.range_bytes);
   return buffer;
 }
 
@@ -126,7 +124,7 @@ bool is_on_device(const void* pointer) noexcept {
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED});
   const auto type = attributes.get<unsigned>(0);
   if (type == CU_MEMORYTYPE_DEVICE || attributes.get<std::uint8_t>(1) != 0) return true;
-  return type != CU_MEMORYTYPE_HOST && cuda::is_freed_device_memory(pointer);
+  return type != CU_MEMORYTYPE_HOST && !cuda::host_can_access(pointer);
 }
 
 }  // namespace penstock::transports

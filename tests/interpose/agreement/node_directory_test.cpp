@@ -166,14 +166,22 @@ TEST(NodeDirectory, slots_run_out_without_harm) {
             0);
 }
 
-TEST(Launcher, jobs_of_different_launchers_have_different_keys) {
-  const JobIdentity mine = identify_job();
-  EXPECT_EQ(exit_code_of(start_rank(0,
-                                    [&] {
-                                      const JobIdentity other = identify_job();
-                                      return other.key[0] == mine.key[0] || other.environment_rank != 0;
-                                    })),
-            0);
+TEST(Launcher, ranks_of_one_launcher_have_one_key_and_those_of_another_a_different_one) {
+  ::unsetenv("PMI_RANK");
+  const JobIdentity mine = identify_job();  // no rank: a job of its own, whose children are its ranks
+  const auto has_my_key = [&] {
+    const JobIdentity other = identify_job();
+    return other.key[0] == mine.key[0] && other.key[1] == mine.key[1] ? 0 : 1;
+  };
+  EXPECT_EQ(exit_code_of(start_rank(0, has_my_key)), 0);
+
+  const pid_t other_launcher = ::fork();
+  if (other_launcher == 0) ::_exit(exit_code_of(start_rank(0, has_my_key)));
+  EXPECT_EQ(exit_code_of(other_launcher), 1);
+}
+
+TEST(Launcher, the_environment_tells_the_rank) {
+  EXPECT_EQ(exit_code_of(start_rank(7, [] { return identify_job().environment_rank; })), 7);
 }
 
 }  // namespace

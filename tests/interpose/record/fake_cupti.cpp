@@ -96,8 +96,11 @@ CUptiResult cuptiActivityEnableDriverApi(std::uint32_t call, std::uint8_t enable
   const std::lock_guard lock(mutex);
   made.push_back(FakeCuptiCall::enable_driver_call);
   if (fake_cupti_control.behaviour == FakeCuptiBehaviour::traces_no_calls) return CUPTI_ERROR_NOT_SUPPORTED;
-  std::erase(fake_cupti_control.enabled_driver_calls, call);
-  if (enable != 0) fake_cupti_control.enabled_driver_calls.push_back(call);
+  if (enable == 0) {
+    fake_cupti_control.disabled_driver_calls.insert(call);
+  } else {
+    fake_cupti_control.disabled_driver_calls.erase(call);
+  }
   return CUPTI_SUCCESS;
 }
 
