@@ -1,5 +1,7 @@
 // The whole way, as a user goes it: an example under `penstock run` on real ranks, then `penstock report`.
-// Built once; CTest names the MPI family by its first argument.
+// Built once; all that depends on the machine and the build folder comes by arguments, so that it can be
+// carried:
+//   job_report_test MPI_LAUNCH FAMILY EXAMPLE PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,15 +17,17 @@
 namespace penstock::analysis {
 namespace {
 
+std::string mpi_launch;
 std::string family;
 std::string example;
+std::string penstock_command;
 
 class JobReport : public ::testing::Test {
  protected:
   [[nodiscard]] std::string recording() const { return (directory_.path() / "recording").string(); }
   [[nodiscard]] int run_example(const std::string& arguments) const {
-    const int status = std::system(fmt::format("{} {} 2 -- {} run -o {} {} {} >{} 2>&1", MPI_LAUNCH, family,
-                                               PENSTOCK_COMMAND, recording(), example, arguments, log())
+    const int status = std::system(fmt::format("{} {} 2 -- {} run -o {} {} {} >{} 2>&1", mpi_launch, family,
+                                               penstock_command, recording(), example, arguments, log())
                                        .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -31,7 +35,7 @@ class JobReport : public ::testing::Test {
     const std::string to = (directory_.path() / "report").string();
     EXPECT_EQ(
         std::system(
-            fmt::format("{} report {} {} >{} 2>&1", PENSTOCK_COMMAND, options, recording(), to).c_str()),
+            fmt::format("{} report {} {} >{} 2>&1", penstock_command, options, recording(), to).c_str()),
         0);
     return content_of(to);
   }
@@ -99,10 +103,12 @@ TEST_F(JobReport, prints_a_page_for_people) {
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 3) {
+  if (argc != 5) {
     return 2;
   }
-  penstock::analysis::family = argv[1];
-  penstock::analysis::example = argv[2];
+  penstock::analysis::mpi_launch = argv[1];
+  penstock::analysis::family = argv[2];
+  penstock::analysis::example = argv[3];
+  penstock::analysis::penstock_command = argv[4];
   return RUN_ALL_TESTS();
 }
