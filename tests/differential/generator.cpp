@@ -67,8 +67,8 @@ class Generator {
   MemoryKind draw_kind() {
     constexpr MemoryKind host[] = {MemoryKind::pageable, MemoryKind::pinned};
     constexpr MemoryKind device[] = {MemoryKind::device, MemoryKind::device, MemoryKind::async_pool,
-                                     MemoryKind::managed};
-    return random_.chance(device_percent_) ? device[random_.below(4)] : host[random_.below(2)];
+                                     MemoryKind::managed, MemoryKind::virtual_memory};
+    return random_.chance(device_percent_) ? device[random_.below(5)] : host[random_.below(2)];
   }
 
   Region allocate(int rank, std::size_t bytes) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tests/support/virtual_memory.hpp"
+
 namespace penstock::test_support {
 
 namespace {
@@ -17,7 +19,12 @@ void require(cudaError_t result, const char* call) {
   std::abort();
 }
 
-std::byte* allocate(MemoryKind kind, std::size_t bytes) {
+/// Even no bytes get an address of their own.
+std::size_t allocated_bytes(std::size_t bytes) {
+  return bytes == 0 ? 1 : bytes;
+}
+
+std::byte* allocate(MemoryKind kind, std::size_t bytes, int device) {
   void* data = nullptr;
   switch (kind) {
     case MemoryKind::pageable:
@@ -37,11 +44,15 @@ std::byte* allocate(MemoryKind kind, std::size_t bytes) {
     case MemoryKind::managed:
       require(cudaMallocManaged(&data, bytes, cudaMemAttachGlobal), "cudaMallocManaged");
       break;
+    case MemoryKind::virtual_memory:
+      require(cudaFree(nullptr), "cudaFree");  // makes the context that the driver API needs
+      data = map_virtual_memory(bytes, device);
+      break;
   }
   return static_cast<std::byte*>(data);
 }
 
-void release(MemoryKind kind, std::byte* data) {
+void release(MemoryKind kind, std::byte* data, std::size_t bytes, int device) {
   switch (kind) {
     case MemoryKind::pageable:
       std::free(data);
@@ -56,6 +67,10 @@ void release(MemoryKind kind, std::byte* data) {
     case MemoryKind::device:
     case MemoryKind::managed:
       require(cudaFree(data), "cudaFree");
+      break;
+    case MemoryKind::virtual_memory:
+      require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");  // unmapping waits for nothing
+      unmap_virtual_memory(data, bytes, device);
       break;
   }
 }
@@ -74,6 +89,8 @@ const char* name_of(MemoryKind kind) noexcept {
       return "async_pool";
     case MemoryKind::managed:
       return "managed";
+    case MemoryKind::virtual_memory:
+      return "virtual_memory";
   }
   return "?";
 }
@@ -85,7 +102,7 @@ int gpu_count() noexcept {
 
 Memory::Memory(MemoryKind kind, std::size_t bytes, int device) : bytes_(bytes), kind_(kind), device_(device) {
   if (kind != MemoryKind::pageable) require(cudaSetDevice(device), "cudaSetDevice");
-  data_ = allocate(kind, bytes == 0 ? 1 : bytes);
+  data_ = allocate(kind, allocated_bytes(bytes), device);
 }
 
 Memory::Memory(Memory&& other) noexcept
@@ -105,7 +122,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 Memory::~Memory() {
   if (data_ == nullptr) return;
   if (kind_ != MemoryKind::pageable) require(cudaSetDevice(device_), "cudaSetDevice");
-  release(kind_, data_);
+  release(kind_, data_, allocated_bytes(bytes_), device_);
 }
 
 void Memory::write(std::size_t offset, const void* source, std::size_t bytes) {

@@ -8,9 +8,10 @@
 
 namespace penstock::test_support {
 
-enum class MemoryKind : std::uint8_t { pageable, pinned, device, async_pool, managed };
-inline constexpr std::array memory_kinds = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device,
-                                            MemoryKind::async_pool, MemoryKind::managed};
+enum class MemoryKind : std::uint8_t { pageable, pinned, device, async_pool, managed, virtual_memory };
+inline constexpr std::array memory_kinds = {MemoryKind::pageable, MemoryKind::pinned,
+                                            MemoryKind::device,   MemoryKind::async_pool,
+                                            MemoryKind::managed,  MemoryKind::virtual_memory};
 [[nodiscard]] const char* name_of(MemoryKind kind) noexcept;
 [[nodiscard]] constexpr bool lives_on_device(MemoryKind kind) noexcept {
   return kind != MemoryKind::pageable && kind != MemoryKind::pinned;
