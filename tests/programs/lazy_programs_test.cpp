@@ -137,6 +137,76 @@ TEST(LazyPrograms, sends_whose_requests_are_dropped_are_delivered_and_finalize_r
   }
 }
 
+TEST(LazyPrograms, thousands_of_sends_may_be_outstanding_and_be_received_in_any_order) {
+  // more than there are slots for
+  constexpr int messages = 3000;
+  constexpr std::size_t bytes = 1000;
+  const Buffer buffer(MemoryKind::device, messages * bytes, rank() == 0 ? 450 : 0);
+  std::vector<MPI_Request> requests(messages, MPI_REQUEST_NULL);
+  const auto part = [&](int i) { return buffer.data() + static_cast<std::size_t>(i) * bytes; };
+  if (rank() == 0) {
+    for (int i = 0; i < messages; ++i) {
+      MPI_Isend(part(i), static_cast<int>(bytes), MPI_BYTE, 1, i, MPI_COMM_WORLD,
+                &requests[static_cast<std::size_t>(i)]);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 1) {
+    for (int i = messages; i-- > 0;) {
+      MPI_Irecv(part(i), static_cast<int>(bytes), MPI_BYTE, 0, i, MPI_COMM_WORLD,
+                &requests[static_cast<std::size_t>(i)]);
+    }
+  }
+  MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+  if (rank() == 1) EXPECT_EQ(buffer.read(), payload(messages * bytes, 450));
+}
+
+TEST(LazyPrograms, a_communicator_may_be_freed_while_its_messages_are_under_way) {
+  if (rank() > 1) return;
+  constexpr std::size_t bytes = 300000;
+  const Buffer sent(MemoryKind::device, bytes, 460 + static_cast<std::uint64_t>(rank()));
+  const Buffer received(MemoryKind::device, bytes);
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  std::array<MPI_Request, 2> requests{};
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  MPI_Irecv(received.data(), received.count(), MPI_BYTE, 1 - rank(), 1, duplicate, &requests[0]);
+  MPI_Isend(sent.data(), sent.count(), MPI_BYTE, 1 - rank(), 1, duplicate, &requests[1]);
+  MPI_Comm_free(&duplicate);
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  EXPECT_EQ(received.read(), payload(bytes, 460 + static_cast<std::uint64_t>(1 - rank())));
+}
+
+TEST(LazyPrograms, a_cancelled_send_is_either_cancelled_or_delivered) {
+  constexpr std::size_t bytes = 300000;
+  const Buffer buffer(MemoryKind::device, bytes, rank() == 0 ? 470 : 0);
+  if (rank() == 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status{};
+    int cancelled = 0;
+    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    MPI_Send(&cancelled, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+  } else if (rank() == 1) {
+    // the sender says which, but may need its receiver to find out
+    int delivered = 0;
+    int said = 0;
+    while (said == 0) {
+      int arrived = 0;
+      MPI_Iprobe(0, 2, MPI_COMM_WORLD, &said, MPI_STATUS_IGNORE);
+      MPI_Iprobe(0, 1, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+      if (arrived == 0) continue;
+      MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffer.read(), payload(bytes, 470));
+      ++delivered;
+    }
+    int cancelled = 0;
+    MPI_Recv(&cancelled, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(delivered, cancelled == 0 ? 1 : 0);
+  }
+}
+
 TEST(LazyPrograms, MPI_Cancel_of_an_unmatched_device_receive_leaves_the_buffer_alone) {
   const Buffer buffer(MemoryKind::device, 70000, 900);
   MPI_Request request = MPI_REQUEST_NULL;
