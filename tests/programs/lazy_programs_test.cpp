@@ -158,7 +158,9 @@ TEST(LazyPrograms, thousands_of_sends_may_be_outstanding_and_be_received_in_any_
     }
   }
   MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
-  if (rank() == 1) EXPECT_EQ(buffer.read(), payload(messages * bytes, 450));
+  if (rank() == 1) {
+    EXPECT_EQ(buffer.read(), payload(messages * bytes, 450));
+  }
 }
 
 TEST(LazyPrograms, a_communicator_may_be_freed_while_its_messages_are_under_way) {
