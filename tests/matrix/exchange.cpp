@@ -71,11 +71,13 @@ struct Exchange::Side {
 Exchange::Exchange(bool host_only) : host_only_(host_only), gpus_(host_only ? 0 : test_support::gpu_count()) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_dup(MPI_COMM_WORLD, &data_);
+  MPI_Comm_dup(MPI_COMM_WORLD, &to_self_);
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
 }
 
 Exchange::~Exchange() {
   MPI_Comm_free(&control_);
+  MPI_Comm_free(&to_self_);
   MPI_Comm_free(&data_);
 }
 
@@ -227,7 +229,6 @@ void Exchange::judge(const Side& receiver, Outcome& outcome) const {
 
 Outcome Exchange::run(const Case& test) {
   const bool to_self = test.placement == Placement::self;
-  if (to_self && rank_ != 0) return {};
   const bool sends = to_self || test.exchanges() || rank_ == 0;
   const bool receives = to_self || test.exchanges() || rank_ == 1;
   const int peer = to_self ? rank_ : 1 - rank_;
@@ -239,7 +240,8 @@ Outcome Exchange::run(const Case& test) {
     // any alignment that the element type allows
     side.offset = test_support::mix(test.seed + (role == Role::sender ? 1 : 0)) % alignments * sizeof(double);
     if (test.style == Style::sendrecv_replace) side.offset = 0;
-    side.endpoint = {side.memory->data() + side.offset + guard_bytes, &side.form, peer, data_};
+    side.endpoint = {side.memory->data() + side.offset + guard_bytes, &side.form, peer,
+                     to_self ? to_self_ : data_};
   };
   if (sends) place(sender, Role::sender);
   if (receives) place(receiver, Role::receiver);

@@ -52,6 +52,7 @@ class Exchange {
   int gpus_ = 0;
   int rank_ = 0;
   MPI_Comm data_ = MPI_COMM_NULL;     ///< the messages under test
+  MPI_Comm to_self_ = MPI_COMM_NULL;  ///< the same to oneself: both ranks do it, with nobody's wildcards near
   MPI_Comm control_ = MPI_COMM_NULL;  ///< who comes first; host memory only
   std::map<std::tuple<MemoryKind, int, Role>, test_support::Memory> memories_;
 };

@@ -23,6 +23,7 @@ struct Options {
   std::string plain_file;
   std::string check_file;
   bool full = false;
+  std::size_t largest_bytes = SIZE_MAX;
   bool host_only = false;
   std::size_t only = 0;
   bool has_only = false;
@@ -56,7 +57,7 @@ bool agree(const std::string& plain, const std::string& seen) {
 
 bool is_wanted(const Options& options, const matrix::Case& test) {
   if (options.has_only) return test.number == options.only;
-  return is_legal(test) && (options.full || is_in_short_run(test));
+  return is_legal(test) && test.bytes <= options.largest_bytes && (options.full || is_in_short_run(test));
 }
 
 int run(const Options& options) {
@@ -109,6 +110,7 @@ int main(int argument_count, char** arguments) {
       app.add_option("--plain", options.plain_file, "write what is seen to FILE.<rank>, host memory only");
   app.add_option("--check", options.check_file, "compare with FILE.<rank>")->excludes(plain);
   app.add_flag("--full", options.full, "every legal case");
+  app.add_option("--largest", options.largest_bytes, "no messages of more bytes");
   app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
   auto* only = app.add_option("--case", options.only, "only this case");
   CLI11_PARSE(app, argument_count, arguments);
