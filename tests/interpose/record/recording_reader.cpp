@@ -1,8 +1,10 @@
 #include "recording_reader.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace penstock::test {
 
@@ -31,6 +33,11 @@ ReadRecording::ReadRecording(const std::filesystem::path& path) {
     read_texts(block);
     blocks_.push_back(std::move(block));
   }
+  // a block that was made ready early may lie behind one that its lane was given later
+  std::stable_sort(blocks_.begin(), blocks_.end(), [](const Block& one, const Block& other) {
+    return std::pair(one.header.lane, one.header.ordinal) <
+           std::pair(other.header.lane, other.header.ordinal);
+  });
 }
 
 void ReadRecording::read_texts(const Block& block) {
