@@ -19,12 +19,21 @@ void BlockSupply::stop() noexcept {
 }
 
 ClaimedBlock BlockSupply::take() noexcept {
+  if (std::byte* ready = take_ready()) return {ready, Refusal::none, 0};
+  ClaimedBlock claimed = file_.claim_block();
+  if (claimed.refusal != Refusal::limit || !file_.belongs_to_this_process()) return claimed;
+  // The file's last block may be the one that is being prepared (by the thread, which a child does not have).
+  preparing_.wait(true, std::memory_order_acquire);
+  if (std::byte* last = take_ready()) return {last, Refusal::none, 0};
+  return claimed;
+}
+
+std::byte* BlockSupply::take_ready() noexcept {
   for (std::atomic<std::byte*>& ready : ready_) {
     if (ready.load(std::memory_order_relaxed) == nullptr) continue;
-    if (std::byte* block = ready.exchange(nullptr, std::memory_order_acquire))
-      return {block, Refusal::none, 0};
+    if (std::byte* block = ready.exchange(nullptr, std::memory_order_acquire)) return block;
   }
-  return file_.claim_block();
+  return nullptr;
 }
 
 void BlockSupply::announce_need() noexcept {
@@ -42,8 +51,12 @@ void BlockSupply::prepare_blocks() noexcept {
       return ready.load(std::memory_order_relaxed) == nullptr;
     });
     if (free == ready_.end()) continue;
+    // Seen by whoever claims after this thread: claims are ordered among each other.
+    preparing_.store(true, std::memory_order_relaxed);
     // A refusal is not reported: the writer who needs the block will meet it.
     free->store(file_.claim_block().begin, std::memory_order_release);
+    preparing_.store(false, std::memory_order_release);
+    preparing_.notify_all();
   }
 }
 

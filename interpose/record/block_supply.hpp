@@ -30,10 +30,12 @@ class BlockSupply {
 
  private:
   void prepare_blocks() noexcept;
+  [[nodiscard]] std::byte* take_ready() noexcept;
 
   RecordingFile& file_;
   std::array<std::atomic<std::byte*>, 16> ready_{};
   std::atomic<std::uint32_t> needs_{0};  ///< announced and not yet looked at; the thread sleeps on it
+  std::atomic<bool> preparing_{false};
   std::atomic<bool> stopping_{false};
   std::optional<std::thread> thread_;
 };

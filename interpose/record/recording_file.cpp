@@ -69,7 +69,7 @@ int RecordingFile::create(const char* path, std::uint64_t limit_bytes) noexcept 
 
 ClaimedBlock RecordingFile::claim_block() noexcept {
   if (!belongs_to_this_process() || !descriptor_is_still_ours()) return {nullptr, Refusal::not_ours, 0};
-  const std::uint64_t index = next_block_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t index = next_block_.fetch_add(1, std::memory_order_acq_rel);
   if (index >= block_limit_) return {nullptr, Refusal::limit, 0};
 
   std::byte* begin = mapping_ + offset_of_block(index);
