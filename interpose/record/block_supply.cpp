@@ -21,8 +21,8 @@ void BlockSupply::stop() noexcept {
 ClaimedBlock BlockSupply::take() noexcept {
   if (std::byte* ready = take_ready()) return {ready, Refusal::none, 0};
   ClaimedBlock claimed = file_.claim_block();
-  if (claimed.refusal != Refusal::limit || !file_.belongs_to_this_process()) return claimed;
-  // The file's last block may be the one that is being prepared (by the thread, which a child does not have).
+  if (claimed.begin != nullptr || !file_.belongs_to_this_process()) return claimed;
+  // The last block there is room for may be just being prepared (by the thread, which a child does not have).
   preparing_.wait(true, std::memory_order_acquire);
   if (std::byte* last = take_ready()) return {last, Refusal::none, 0};
   return claimed;
