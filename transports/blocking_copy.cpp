@@ -1,26 +1,21 @@
 // download and upload of staged.hpp: blocking copies between a place and plain host memory. Pinned host
-// memory is copied directly; pageable memory through a pinned bounce in two halves, the CPU emptying or
-// filling one while the GPU copies the other. Large contiguous downloads to pageable memory are left to the
-// driver.
+// memory is copied directly; pageable memory through a ring of pinned chunks, several cores emptying or
+// filling one while the GPU copies others.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "transports/copy.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/stream_order.hpp"
 #include "transports/guarded.hpp"
+#include "transports/host_copy.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::transports {
 namespace {
 
 using cuda::Bounce;
-
-/// Above this the driver's own download to pageable memory (19 GB/s on an H200 host) beats ours (14, the
-/// speed of one thread's memcpy).
-constexpr std::size_t bounce_download_bytes = Bounce::half_bytes;
 
 /// One blocking copy between `place`, which lies on a device, and `host`. When it goes, also after an error,
 /// the GPU has done everything it queued. Thread: one at a time.
@@ -29,80 +24,87 @@ class BlockingCopy {
   BlockingCopy(const Place& place, cuda::ContextRef context) noexcept
       : place_(place), cursor_(place.layout), context_(std::move(context)) {}
   ~BlockingCopy() {
-    for (std::size_t step = 0; step < marks_.size(); ++step) static_cast<void>(wait(step));
+    while (done_ < queued_) static_cast<void>(wait(done_));
   }
   BlockingCopy(const BlockingCopy&) = delete;
   BlockingCopy& operator=(const BlockingCopy&) = delete;
 
   [[nodiscard]] Status download(char* host) {
-    if (Status begun = begin(cuda::Lane::download); !begun.ok()) return begun;
-    const bool driver_is_faster = place_.layout.is_contiguous() && bytes_ > bounce_download_bytes;
-    if (inspect(host).kind != BufferKind::pinned && !driver_is_faster) bounce_ = Bounce::take(context_);
+    if (Status begun = begin(cuda::Lane::download, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
-      if (Status queued = mark(0, copy_out(host, Side::host, place_, cursor_, bytes_, stream_)); !queued.ok())
+      if (Status queued = mark(copy_out(host, Side::host, place_, cursor_, bytes_, stream_)); !queued.ok())
         return queued;
       return wait(0);
     }
-    for (std::size_t step = 0; step <= steps(); ++step) {  // step n is queued before step n-1 is waited for
-      if (step < steps()) {
-        Status copied = copy_out(bounce_->half(step), Side::host, place_, cursor_, step_bytes(step), stream_);
-        if (Status queued = mark(step, copied); !queued.ok()) return queued;
+    for (std::size_t emptied = 0; emptied < steps();) {
+      if (queued_ < steps() && queued_ - emptied < Bounce::depth) {
+        char* const chunk = bounce_->chunk(queued_);
+        Status copied = copy_out(chunk, Side::host, place_, cursor_, step_bytes(queued_), stream_);
+        if (Status queued = mark(copied); !queued.ok()) return queued;
+        continue;
       }
-      if (step == 0) continue;
-      if (Status arrived = wait(step - 1); !arrived.ok()) return arrived;
-      std::memcpy(host + (step - 1) * Bounce::half_bytes, bounce_->half(step - 1), step_bytes(step - 1));
+      if (Status arrived = wait(emptied); !arrived.ok()) return arrived;
+      copy_host(host + emptied * step_bytes_, bounce_->chunk(emptied), step_bytes(emptied));
+      ++emptied;
     }
     return {};
   }
 
   [[nodiscard]] Status upload(const char* host) {
-    if (Status begun = begin(cuda::Lane::upload); !begun.ok()) return begun;
-    if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
+    if (Status begun = begin(cuda::Lane::upload, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
-      if (Status queued = mark(0, copy_in(place_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
+      if (Status queued = mark(copy_in(place_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
         return queued;
       return wait(0);
     }
     for (std::size_t step = 0; step < steps(); ++step) {
-      if (Status free = wait(step); !free.ok()) return free;  // the half's last user, two steps ago
-      std::memcpy(bounce_->half(step), host + step * Bounce::half_bytes, step_bytes(step));
-      Status copied = copy_in(place_, cursor_, bounce_->half(step), Side::host, step_bytes(step), stream_);
-      if (Status queued = mark(step, copied); !queued.ok()) return queued;
+      if (step >= Bounce::depth) {
+        if (Status free = wait(step - Bounce::depth); !free.ok()) return free;
+      }
+      copy_host(bounce_->chunk(step), host + step * step_bytes_, step_bytes(step));
+      Status copied = copy_in(place_, cursor_, bounce_->chunk(step), Side::host, step_bytes(step), stream_);
+      if (Status queued = mark(copied); !queued.ok()) return queued;
     }
-    if (Status done = wait(0); !done.ok()) return done;
-    return wait(1);
+    return wait(steps() - 1);
   }
 
  private:
-  [[nodiscard]] Status begin(cuda::Lane lane) noexcept {
+  [[nodiscard]] Status begin(cuda::Lane lane, const void* host) {
+    if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
+    // the driver has a ring of its own for pieces in one: no worse than one that is not pinned
+    if (bounce_ != nullptr && !bounce_->is_pinned() && place_.layout.is_contiguous()) bounce_ = nullptr;
     if (Status made = context_->stream(lane, stream_); !made.ok()) return made;
-    for (auto& each : marks_) {
-      if (Status taken = cuda::Context::take_event(context_, each); !taken.ok()) return taken;
+    const std::size_t needed = bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth);
+    for (std::size_t each = 0; each < needed; ++each) {
+      if (Status taken = cuda::Context::take_event(context_, marks_[each]); !taken.ok()) return taken;
     }
     return cuda::order_after_application(context_, stream_);
   }
-  [[nodiscard]] std::size_t steps() const noexcept {
-    return (bytes_ + Bounce::half_bytes - 1) / Bounce::half_bytes;
-  }
+  [[nodiscard]] std::size_t steps() const noexcept { return (bytes_ + step_bytes_ - 1) / step_bytes_; }
   [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept {
-    return std::min(Bounce::half_bytes, bytes_ - step * Bounce::half_bytes);
+    return std::min(step_bytes_, bytes_ - step * step_bytes_);
   }
-  /// Marks where the step's copies end, also when queueing them failed half way.
-  [[nodiscard]] Status mark(std::size_t step, const Status& copies) noexcept {
-    Status marked = marks_[step % 2].record(stream_);
+  /// Marks where a step's copies end, also when queueing them failed half way.
+  [[nodiscard]] Status mark(const Status& copies) noexcept {
+    Status marked = marks_[queued_++ % Bounce::depth].record(stream_);
     return copies.ok() ? marked : copies;
   }
-  [[nodiscard]] Status wait(std::size_t step) const noexcept {
-    return marks_[step % 2] ? marks_[step % 2].wait() : Status{};
+  /// For a step, and so for those before it: they are in one stream.
+  [[nodiscard]] Status wait(std::size_t step) noexcept {
+    done_ = step + 1;
+    return marks_[step % Bounce::depth].wait();
   }
 
   const Place& place_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
   const std::size_t bytes_ = place_.layout.bytes();
+  const std::size_t step_bytes_ = Bounce::step_bytes_for(bytes_);
   CUstream stream_ = nullptr;
   Bounce::Loan bounce_;
-  std::array<cuda::Event, 2> marks_;
+  std::array<cuda::Event, Bounce::depth> marks_;
+  std::size_t queued_ = 0;  ///< steps
+  std::size_t done_ = 0;
 };
 
 /// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to.

@@ -1,8 +1,7 @@
 #include "transports/copy.hpp"
 
-#include <cstring>
-
 #include "transports/cuda/driver.hpp"
+#include "transports/host_copy.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -101,11 +100,8 @@ Status copy_out(void* destination, Side destination_side, const Place& place, La
 Status copy_in_host(const Place& place, LayoutCursor& cursor, const void* source,
                     std::size_t bytes) noexcept {
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
-    const char* from = static_cast<const char*>(source) + done;
-    char* to = address_in(place, piece);
-    for (std::size_t row = 0; row < piece.count; ++row, from += piece.bytes, to += piece.stride) {
-      std::memcpy(to, from, piece.bytes);
-    }
+    copy_host_rows(address_in(place, piece), piece.stride, static_cast<const char*>(source) + done,
+                   static_cast<std::ptrdiff_t>(piece.bytes), piece.bytes, piece.count);
     return Status{};
   });
 }
@@ -113,11 +109,8 @@ Status copy_in_host(const Place& place, LayoutCursor& cursor, const void* source
 Status copy_out_host(void* destination, const Place& place, LayoutCursor& cursor,
                      std::size_t bytes) noexcept {
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
-    const char* from = address_in(place, piece);
-    char* to = static_cast<char*>(destination) + done;
-    for (std::size_t row = 0; row < piece.count; ++row, from += piece.stride, to += piece.bytes) {
-      std::memcpy(to, from, piece.bytes);
-    }
+    copy_host_rows(static_cast<char*>(destination) + done, static_cast<std::ptrdiff_t>(piece.bytes),
+                   address_in(place, piece), piece.stride, piece.bytes, piece.count);
     return Status{};
   });
 }

@@ -1,6 +1,6 @@
 // The local road: sender and receiver are threads of one process (or one thread that sends to itself), so the
 // payload is copied from where it lies. A process cannot open its own IPC handles.
-#include "transports/copy_pull.hpp"
+#include "transports/bounce_pull.hpp"
 #include "transports/guarded.hpp"
 #include "transports/process.hpp"
 #include "transports/roads.hpp"
@@ -54,10 +54,7 @@ class LocalRoad final : public Transport {
       }
       const bool needs_cuda = source.side == Side::device || lives_on_device(destination.buffer.kind);
       if (needs_cuda && context == nullptr) return {Code::declined, "this process has no CUDA context"};
-      auto made = std::make_unique<CopyPull>(std::move(source), destination, std::move(context));
-      Status started = made->start();
-      if (started.ok()) pull = std::move(made);
-      return started;
+      return start_copy(source, destination, context, pull);
     });
   }
 };

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <new>
 
+#include "transports/copy_crew.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/cuda/ipc_cache.hpp"
@@ -72,6 +73,7 @@ bool has_context() noexcept {
 
 void shut_down() noexcept {
   constexpr int patience_ms = 5000;
+  CopyCrew::of_process().stop();
   cuda::IpcCache::of_process().clear();
   RegionPool::of_process().clear();
   RegionCache::of_process().clear();

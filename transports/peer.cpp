@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "transports/copy_pull.hpp"
+#include "transports/bounce_pull.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/cuda/ipc_cache.hpp"
 #include "transports/guarded.hpp"
@@ -95,9 +95,7 @@ class PeerRoad final : public Transport {
       const CUdeviceptr first = mapped->address() + (offer.address - offer.range_base);
       CopySource source{reinterpret_cast<const void*>(first), offer.payload_bytes};
       source.keeper = mapped;
-      auto made = std::make_unique<CopyPull>(std::move(source), destination, context);
-      Status started = made->start();
-      if (started.ok()) pull = std::move(made);
+      Status started = start_copy(source, destination, context, pull);
       if (started.code() != Code::cuda_failed) return started;
       cuda::IpcCache::of_process().drop(mapped);
       return {Code::declined, started.where(), started.detail()};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interpose/record/background_thread.hpp"
+#include "transports/background_thread.hpp"
 
 namespace penstock::record {
 

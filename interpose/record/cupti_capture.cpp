@@ -12,12 +12,12 @@
 
 #include "interpose/record/activity_buffers.hpp"
 #include "interpose/record/activity_writer.hpp"
-#include "interpose/record/background_thread.hpp"
 #include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/cupti_library.hpp"
 #include "interpose/record/driver_calls.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
+#include "transports/background_thread.hpp"
 
 namespace penstock::record {
 

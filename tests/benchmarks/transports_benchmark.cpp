@@ -1,8 +1,9 @@
-// What the roads cost without MPI: device→device payloads between two processes by size, each beside the raw
-// CUDA IPC copy of the same bytes, taken in turns in the same processes. Quote the ratio. And what the
-// question "is this pointer on a device?" costs, which every MPI call asks.
+// What the roads cost without MPI: payloads between two processes by size, from a device to another or to the
+// host, each beside the raw CUDA IPC copy of the same bytes, taken in turns in the same processes. Quote the
+// ratio. Then what staged calls copy by, and what the question "is this pointer on a device?" costs, which
+// every MPI call asks.
 //
-//     transports_benchmark [--benchmark_filter=peer|staged|is_on_device]
+//     transports_benchmark [--benchmark_filter=peer|into_host|staged|blocking|host_copy|is_on_device]
 //
 // The sender is this program started again; it uses device 0, the receiver the last device.
 #include <benchmark/benchmark.h>
@@ -19,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "transports/host_copy.hpp"
 #include "transports/staged.hpp"
 #include "transports/transport.hpp"
 
@@ -188,18 +190,19 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-void peer(benchmark::State& state) {
-  const auto bytes = static_cast<std::size_t>(state.range(0));
+/// Pulls into `destination` beside raw copies to `raw_destination`, by turns.
+void pull_beside_raw(benchmark::State& state, const Place& destination, void* raw_destination) {
+  const std::size_t bytes = destination.layout.bytes();
   const Offer offer = pair().ask({bytes, false});
   require(offer.ipc_exported != 0, "export of the sender's memory");
-  const Place destination = pair().memory().place(bytes);
   const RawCopy raw(offer);
-  raw.copy(pair().memory().address(), bytes);
+  const auto raw_address = reinterpret_cast<CUdeviceptr>(raw_destination);
+  raw.copy(raw_address, bytes);
   pull(offer, destination);
   std::vector<double> raw_s;
   std::vector<double> pull_s;
   for (auto iteration : state) {
-    raw_s.push_back(seconds_of([&] { raw.copy(pair().memory().address(), bytes); }));
+    raw_s.push_back(seconds_of([&] { raw.copy(raw_address, bytes); }));
     pull_s.push_back(seconds_of([&] { pull(offer, destination); }));
     state.SetIterationTime(pull_s.back());
   }
@@ -210,7 +213,78 @@ void peer(benchmark::State& state) {
   state.counters["pull_GB/s"] = static_cast<double>(bytes) / pull_median_s / 1e9;
   state.counters["raw/pull"] = raw_median_s / pull_median_s;
 }
+
+void peer(benchmark::State& state) {
+  const Place destination = pair().memory().place(static_cast<std::size_t>(state.range(0)));
+  pull_beside_raw(state, destination, destination.buffer.pointer);
+}
 BENCHMARK(peer)->RangeMultiplier(8)->Range(8, largest_bytes)->UseManualTime();
+
+/// Host memory that has been touched; pinned if asked for.
+class HostMemory {
+ public:
+  HostMemory(std::size_t bytes, bool pinned) : memory_(bytes, '\1'), pinned_(pinned) {
+    static_cast<void>(pair());  // makes a context current
+    if (pinned_) REQUIRE_CUDA(cuMemHostRegister(memory_.data(), bytes, CU_MEMHOSTREGISTER_PORTABLE));
+  }
+  ~HostMemory() {
+    if (pinned_) cuMemHostUnregister(memory_.data());
+  }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  [[nodiscard]] void* data() noexcept { return memory_.data(); }
+
+ private:
+  std::vector<char> memory_;
+  bool pinned_;
+};
+
+constexpr std::size_t largest_host_bytes = std::size_t{256} << 20;
+
+/// Raw is the copy to pinned memory in both cases: PCIe's speed.
+void into_host(benchmark::State& state, bool pinned) {
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  HostMemory memory(bytes, pinned);
+  HostMemory raw_memory(bytes, true);
+  pull_beside_raw(state, {inspect(memory.data()), Layout::contiguous(bytes)}, raw_memory.data());
+}
+BENCHMARK_CAPTURE(into_host, pinned, true)
+    ->RangeMultiplier(4)
+    ->Range(64 << 10, largest_host_bytes)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(into_host, pageable, false)
+    ->RangeMultiplier(4)
+    ->Range(64 << 10, largest_host_bytes)
+    ->UseManualTime();
+
+/// Blocking copies between device and pageable memory, as collectives and files use them.
+void blocking(benchmark::State& state, bool to_host) {
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  HostMemory memory(bytes, false);
+  const Place place = pair().memory().place(bytes);
+  for (auto iteration : state) {
+    require(to_host ? download(memory.data(), place) : upload(place, memory.data()));
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK_CAPTURE(blocking, download, true)
+    ->RangeMultiplier(8)
+    ->Range(64 << 10, largest_host_bytes)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(blocking, upload, false)
+    ->RangeMultiplier(8)
+    ->Range(64 << 10, largest_host_bytes)
+    ->UseRealTime();
+
+/// What the CPU copies by itself, with the help of the cores it may use.
+void host_copy(benchmark::State& state) {
+  const auto bytes = static_cast<std::size_t>(state.range(0));
+  std::vector<char> from(bytes, '\1');
+  std::vector<char> to(bytes, '\2');
+  for (auto iteration : state) copy_host(to.data(), from.data(), bytes);
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(host_copy)->RangeMultiplier(4)->Range(256 << 10, largest_host_bytes)->UseRealTime();
 
 void staged(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));

@@ -13,7 +13,7 @@ Layout rows(std::size_t count) {
   return layout;
 }
 
-/// Sizes around the bounce's half, and several times it.
+/// Sizes around a chunk of the bounce, and several times its ring.
 const std::vector<Layout>& layouts() {
   static const std::vector<Layout> all = {Layout(),
                                           Layout::contiguous(1),
@@ -21,9 +21,11 @@ const std::vector<Layout>& layouts() {
                                           Layout::contiguous((1 << 20) - 1),
                                           Layout::contiguous((1 << 20) + 1),
                                           Layout::contiguous((5 << 20) + 3),
+                                          Layout::contiguous((21 << 20) + 3),
                                           rows(1),
                                           rows(11'000),
-                                          rows(40'000)};
+                                          rows(40'000),
+                                          rows(110'000)};
   return all;
 }
 

@@ -26,12 +26,15 @@ Registration::~Registration() {
   if (scope.status().ok()) driver->cuMemHostUnregister(memory_);
 }
 
-void Registration::ensure(const ContextRef& context) noexcept {
+bool Registration::ensure(const ContextRef& context) noexcept {
   const Driver* driver = cuda::driver();
   const std::lock_guard lock(mutex_);
-  if (driver == nullptr || (tried_in_ != nullptr && tried_in_->is_alive())) return;
-  tried_in_ = context;
-  registered_ = driver->cuMemHostRegister(memory_, bytes_, CU_MEMHOSTREGISTER_PORTABLE) == CUDA_SUCCESS;
+  if (driver == nullptr) return false;
+  if (tried_in_ == nullptr || !tried_in_->is_alive()) {
+    tried_in_ = context;
+    registered_ = driver->cuMemHostRegister(memory_, bytes_, CU_MEMHOSTREGISTER_PORTABLE) == CUDA_SUCCESS;
+  }
+  return registered_;
 }
 
 void Bounce::GiveBack::operator()(Bounce* bounce) const noexcept {
@@ -52,11 +55,11 @@ Bounce::Loan Bounce::take(const ContextRef& context) {
     }
   }
   if (bounce == nullptr) {
-    HostMapping mapping(2 * half_bytes, -1);
+    HostMapping mapping(depth * chunk_bytes, -1);
     if (!mapping) return nullptr;
     bounce.reset(new Bounce(std::move(mapping)));
   }
-  bounce->registration_.ensure(context);
+  bounce->pinned_ = bounce->registration_.ensure(context);
   return bounce;
 }
 

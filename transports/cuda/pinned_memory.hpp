@@ -2,6 +2,8 @@
 // than allocated by it, so that the memory outlives the application's contexts. Knows no messages.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -21,8 +23,8 @@ class Registration {
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 
-  /// `context` must be current.
-  void ensure(const ContextRef& context) noexcept;
+  /// `context` must be current. False if the memory could not be registered.
+  bool ensure(const ContextRef& context) noexcept;
 
  private:
   void* memory_;
@@ -32,15 +34,24 @@ class Registration {
   bool registered_ = false;
 };
 
-/// Two halves, so that the CPU works on one while the GPU copies the other. Thread: one at a time.
+/// A ring of chunks, so that the CPU works on one while the GPU copies others. Thread: one at a time.
 class Bounce {
  public:
-  static constexpr std::size_t half_bytes = 1u << 20;
+  /// The GPU loses some µs at the end of each copy: 2 MiB, 40 µs of PCIe, make that little.
+  static constexpr std::size_t chunk_bytes = 2u << 20;
+  static constexpr std::size_t depth = 4;
   explicit Bounce(HostMapping mapping) noexcept
       : mapping_(std::move(mapping)), registration_(mapping_.address(), mapping_.bytes()) {}
-  [[nodiscard]] char* half(std::size_t index) const noexcept {
-    return mapping_.address() + index % 2 * half_bytes;
+  [[nodiscard]] char* chunk(std::size_t index) const noexcept {
+    return mapping_.address() + index % depth * chunk_bytes;
   }
+  /// Of a payload: small ones are cut too, so that their halves of the way overlap.
+  [[nodiscard]] static std::size_t step_bytes_for(std::size_t payload_bytes) noexcept {
+    constexpr std::size_t smallest = 128u << 10;
+    return std::clamp(std::bit_ceil(payload_bytes / (2 * depth) + 1), smallest, chunk_bytes);
+  }
+  /// False if the GPU's copies to and from it go through the driver's own staging.
+  [[nodiscard]] bool is_pinned() const noexcept { return pinned_; }
 
   /// Returns it to the pool when it goes.
   struct GiveBack {
@@ -54,6 +65,7 @@ class Bounce {
  private:
   HostMapping mapping_;
   Registration registration_;
+  bool pinned_ = false;
 };
 
 }  // namespace penstock::transports::cuda

@@ -1,0 +1,31 @@
+// A thread of Penstock's own inside the application's process. Knows nothing of what it does.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <thread>
+#include <utility>
+
+namespace penstock {
+
+/// Starts `work` with the application's signals blocked: they are not for this thread. Those that it causes
+/// itself stay open (an application may catch the fault of a page that it protects). Errors:
+/// std::system_error.
+template <typename Work>
+[[nodiscard]] std::thread start_background_thread(const char* name, Work work) {
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  for (const int own : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&blocked, own);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);  // a new thread inherits the mask
+  struct Restore {
+    const sigset_t& mask;
+    ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+  } const restore{before};
+  return std::thread([name, work = std::move(work)] {
+    pthread_setname_np(pthread_self(), name);
+    work();
+  });
+}
+
+}  // namespace penstock

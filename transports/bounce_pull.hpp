@@ -1,0 +1,46 @@
+// The pull of a copy engine into pageable host memory, which it cannot reach at full speed: through a ring of
+// pinned chunks, which several cores empty behind it. Knows neither offers nor how the source came to be
+// addressable.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "transports/copy_pull.hpp"
+#include "transports/cuda/pinned_memory.hpp"
+
+namespace penstock::transports {
+
+/// Thread: one at a time. The caller's part of emptying one chunk takes some 100 µs.
+class BouncePull final : public Pull {
+ public:
+  /// From device memory that `context` can address.
+  BouncePull(CopySource source, Place destination, cuda::ContextRef context);
+  ~BouncePull() override;
+
+  /// Queues the first copies. `declined`: no memory could be pinned.
+  [[nodiscard]] Status start() noexcept;
+  [[nodiscard]] Status advance(bool& finished) noexcept override;
+
+ private:
+  [[nodiscard]] Status fill_free_chunks() noexcept;
+  [[nodiscard]] std::size_t steps() const noexcept;
+  [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept;
+
+  CopySource source_;
+  Place destination_;
+  LayoutCursor cursor_;
+  cuda::ContextRef context_;
+  const std::size_t step_bytes_;
+  CUstream stream_ = nullptr;
+  cuda::Bounce::Loan bounce_;
+  std::array<cuda::Event, cuda::Bounce::depth> copied_;
+  std::size_t queued_ = 0;  ///< steps, as are these
+  std::size_t emptied_ = 0;
+};
+
+/// Starts the pull that suits both sides: this one, or a CopyPull.
+[[nodiscard]] Status start_copy(const CopySource& source, const Place& destination,
+                                const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+}  // namespace penstock::transports

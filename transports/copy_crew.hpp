@@ -1,0 +1,65 @@
+// A few threads that help with copies of host memory, since one core's memcpy is slower than PCIe: the caller
+// cuts its work into parts and does them together with whoever wakes up in time. Knows neither CUDA nor what
+// is copied.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace penstock::transports {
+
+/// Owns: its threads. They start with the first work, sleep when there is none, never outnumber the cores
+/// that the caller may use (less its own), and are not there in a forked child. Thread: any; while one caller
+/// is helped, others work alone.
+class CopyCrew {
+ public:
+  static constexpr unsigned most_helpers = 4;
+
+  CopyCrew() = default;
+  ~CopyCrew() { stop(); }
+  CopyCrew(const CopyCrew&) = delete;
+  CopyCrew& operator=(const CopyCrew&) = delete;
+  [[nodiscard]] static CopyCrew& of_process();
+
+  /// Calls `part(n)` once for each n below `parts`, from several threads, and returns when all are done.
+  /// `part` must not throw. Cost beside the work: some µs to wake the helpers up, if they sleep.
+  template <class Part>
+  void share(std::size_t parts, const Part& part) noexcept {
+    share({parts, &part, [](const void* work, std::size_t n) { (*static_cast<const Part*>(work))(n); }});
+  }
+
+  /// Ends the threads for good: whoever comes later works alone.
+  void stop() noexcept;
+  [[nodiscard]] std::size_t helpers();
+
+ private:
+  struct Job {
+    std::size_t parts = 0;
+    const void* work = nullptr;
+    void (*run)(const void* work, std::size_t part) = nullptr;
+  };
+
+  void share(const Job& job) noexcept;
+  void work_alone(const Job& job) const noexcept;
+  void start_threads() noexcept;
+  void help() noexcept;
+  [[nodiscard]] std::uint32_t wait_for_call(std::uint32_t heard) const noexcept;
+  void take_parts() noexcept;
+
+  std::mutex caller_;                     ///< held by the one who is helped
+  std::atomic<std::int64_t> process_{0};  ///< that the threads live in; 0 until they have been started
+  std::vector<std::thread> threads_;
+
+  Job job_;  ///< changes only while it is not open and nobody is inside
+  std::atomic<bool> open_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint32_t> inside_{0};  ///< helpers that may be reading job_
+  std::atomic<std::uint32_t> calls_{0};   ///< what sleeping helpers wait on
+  alignas(64) std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace penstock::transports
