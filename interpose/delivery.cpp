@@ -6,6 +6,8 @@
 #include "interpose/errors.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/settings.hpp"
+#include "transports/readiness.hpp"
 
 namespace penstock::interpose {
 
@@ -35,18 +37,19 @@ Delivery::Delivery(const Envelope& envelope, transports::Place destination, std:
 
 Delivery::~Delivery() {
   pull_.reset();
-  if (slot_ != nullptr && !over_) slot_->set(SlotState::failed);
+  if (!over_ && slot_is_ours()) slot_->set(SlotState::failed);
+}
+
+bool Delivery::slot_is_ours() const noexcept {
+  return slot_ != nullptr && slot_->generation.load(std::memory_order_acquire) == envelope_.generation;
 }
 
 bool Delivery::advance() {
   if (over_) return true;
   const record::OwnWork own;
-  if (pull_ != nullptr) {
-    bool finished = false;
-    const Status status = pull_->advance(finished);
-    if (!status.ok()) return end(status, SlotState::failed);
-    return finished && end(status, SlotState::done);
-  }
+  // a sender that failed may have given the slot to another message
+  if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
+  if (pull_ != nullptr) return step_pull();
   switch (slot_->get()) {
     case SlotState::offered:
       return try_offered();
@@ -67,6 +70,10 @@ bool Delivery::try_offered() {
     return over_;
   }
   if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
+  // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
+  // is begun.
+  const bool in_one_call = envelope_.payload_bytes <= settings().buffered_bytes;
+  if (in_one_call && !transports::is_settled(destination_)) return false;
   const Choice choice = choose(slot_->offer, destination_, excluded_);
   if (choice.transport == nullptr) {
     reason_ = choice.reason;
@@ -79,7 +86,7 @@ bool Delivery::try_offered() {
   reason_ = choice.reason;
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
-  if (status.ok()) return false;
+  if (status.ok()) return in_one_call && finish_pull();
   if (status.code() != Code::declined) return end(status, SlotState::failed);
   record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
                                            status.where(), status.detail()})
@@ -87,6 +94,23 @@ bool Delivery::try_offered() {
   excluded_ |= 1u << static_cast<unsigned>(road_);
   slot_->set(SlotState::offered);
   return false;
+}
+
+bool Delivery::finish_pull() {
+  // such copies take some 10 µs, unless others keep the copy engine busy
+  constexpr std::uint64_t patience_ns = 50'000;
+  const std::uint64_t begin_ns = record::now_ns();
+  do {
+    if (step_pull()) return true;
+  } while (record::now_ns() - begin_ns < patience_ns);
+  return false;
+}
+
+bool Delivery::step_pull() {
+  bool finished = false;
+  const Status status = pull_->advance(finished);
+  if (!status.ok()) return end(status, SlotState::failed);
+  return finished && end(status, SlotState::done);
 }
 
 bool Delivery::start_staged() {
@@ -106,7 +130,7 @@ bool Delivery::end(const Status& status, SlotState state) {
   status_ = status;
   if (!status.ok()) say_failure();
   pull_.reset();
-  if (slot_ != nullptr) slot_->set(state);
+  if (slot_is_ours()) slot_->set(state);
   over_ = true;
   record();
   return true;

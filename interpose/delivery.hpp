@@ -29,7 +29,11 @@ class Delivery {
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
  private:
+  [[nodiscard]] bool slot_is_ours() const noexcept;
   [[nodiscard]] bool try_offered();
+  [[nodiscard]] bool step_pull();
+  /// Waits for it a bounded time, for payloads that a plain MPI would have buffered.
+  [[nodiscard]] bool finish_pull();
   [[nodiscard]] bool start_staged();
   [[nodiscard]] bool end(const Status& status, SlotState state);
   void say_failure() const;

@@ -87,13 +87,15 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   const bool may_buffer =
       call_.mode != SendMode::synchronous && envelope_.payload_bytes <= settings().buffered_bytes;
   patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
-  transports::signal_when_ready(source_.buffer, &slot_->ready);
   // what lies in pieces is packed by its owner: the slot stays in `staging`
   if (slot_->offer.contiguous != 0) slot_->set(SlotState::offered);
   node_directory().row_of(receiver_)->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call_.destination, call_.tag, call_.communicator, request);
   if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
+  // while the envelope is on its way: asking whether the GPU is idle takes longer than that
+  const record::OwnWork own;
+  transports::signal_when_ready(source_.buffer, &slot_->ready);
   return code;
 }
 
@@ -101,17 +103,18 @@ bool DeviceSend::receiver_is_late() const noexcept {
   return record::now_ns() - posted_ns_ > patience_ns_;
 }
 
-void DeviceSend::stage(bool whole) {
-  status_ = transports::StagedSend::start(source_, whole, slot_->offer, staged_);
-  if (!status_.ok() && whole && slot_->offer.contiguous != 0) {
-    // no room to buffer it: wait for the receiver instead
-    patience_ns_ = UINT64_MAX;
-    status_ = {};
-    slot_->set(SlotState::offered);
-    return;
-  }
+Status DeviceSend::stage(bool whole) {
+  Status started = transports::StagedSend::start(source_, whole, slot_->offer, staged_);
+  if (!started.ok()) return started;
   whole_ = whole;
-  slot_->set(status_.ok() ? SlotState::staged : SlotState::failed);
+  slot_->set(SlotState::staged);
+  return started;
+}
+
+void DeviceSend::give_up(const Status& status) noexcept {
+  status_ = status;
+  slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
+  slot_->set(SlotState::failed);
 }
 
 bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
@@ -126,28 +129,24 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   }
   const record::OwnWork own;
   const bool ready = slot_->ready.load(std::memory_order_acquire) != 0;
-  switch (slot_->get()) {
-    case SlotState::offered:
-      if (ready && receiver_is_late() && slot_->move(SlotState::offered, SlotState::staging)) stage(true);
-      break;
-    case SlotState::wants_staging:
-      if (ready) {
-        slot_->set(SlotState::staging);
-        stage(envelope_.payload_bytes <= settings().buffered_bytes);
-      }
-      break;
-    case SlotState::staging:
-      if (ready && staged_ == nullptr) stage(true);
-      break;
-    default:
-      break;
-  }
-  if (staged_ != nullptr && !produced_) {
-    const Status step = staged_->advance(produced_);
-    if (!step.ok()) {
-      status_ = step;
-      slot_->set(SlotState::failed);
+  const SlotState state = slot_->get();
+  if (!ready && state != SlotState::failed) {
+    if (watch_.is_due()) {
+      if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
     }
+  } else if (state == SlotState::offered) {
+    if (receiver_is_late() && slot_->move(SlotState::offered, SlotState::staging) && !stage(true).ok()) {
+      // no room to buffer it: wait for the receiver instead
+      patience_ns_ = UINT64_MAX;
+      slot_->set(SlotState::offered);
+    }
+  } else if (state == SlotState::wants_staging || (state == SlotState::staging && staged_ == nullptr)) {
+    const bool whole = state == SlotState::staging || envelope_.payload_bytes <= settings().buffered_bytes;
+    slot_->set(SlotState::staging);
+    if (Status staged = stage(whole); !staged.ok()) give_up(staged);
+  }
+  if (staged_ != nullptr && !produced_ && status_.ok()) {
+    if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
   }
   const bool over = is_over(*slot_);
   if (over) record.matched();

@@ -13,6 +13,7 @@
 #include "interpose/sending.hpp"
 #include "interpose/slots.hpp"
 #include "transports/staged.hpp"
+#include "transports/watch.hpp"
 
 namespace penstock::interpose {
 
@@ -40,7 +41,8 @@ class DeviceSend final : public Pending {
  private:
   DeviceSend(const SendCall& call, transports::Place source);
   [[nodiscard]] bool receiver_is_late() const noexcept;
-  void stage(bool whole);
+  [[nodiscard]] Status stage(bool whole);
+  void give_up(const Status& status) noexcept;
 
   SendCall call_;
   transports::Place source_;
@@ -51,6 +53,7 @@ class DeviceSend final : public Pending {
   std::uint64_t posted_ns_ = 0;
   std::uint64_t patience_ns_ = 0;
   Status status_;
+  transports::Watch watch_;
   bool produced_ = false;  ///< the payload has left the user's buffer
   bool whole_ = false;     ///< and all of it lies in the region
 };

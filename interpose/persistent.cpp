@@ -42,7 +42,7 @@ class PersistentSend final : public Recipe {
     call_.datatype = datatype_.get();
   }
   int start(const CallScope& scope, Operation& operation) override {
-    return post_send(call_, scope, false, operation);
+    return post_send(call_, is_plain(call_), scope, false, operation);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/receiving.hpp"
 #include "interpose/sending.hpp"
+#include "interpose/transfer_record.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -30,28 +31,29 @@ void describe(CallScope& scope, const ReceiveCall& call, bool with_bytes) {
   scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
 }
 
-/// `plain` is the user's call as it came, to the MPI library.
-template <typename Plain>
-int send_blocking(CallScope& scope, const SendCall& call, Plain plain) {
+/// `as_it_came` is the user's call, to the MPI library.
+template <typename AsItCame>
+int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
   describe(scope, call);
-  if (!must_poll() && is_plain(call)) {
+  const bool plain = is_plain(call);
+  if (plain && !must_poll()) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
                  scope.recording() ? payload_bytes(call.count, call.datatype) : 0,
                  transports::BufferKind::pageable, true);
-    const int code = plain();
+    const int code = as_it_came();
     record.complete();
     return code;
   }
   Operation operation;
-  const int code = post_send(call, scope, true, operation);
+  const int code = post_send(call, plain, scope, true, operation);
   return code == MPI_SUCCESS ? finish(std::move(operation), MPI_STATUS_IGNORE) : code;
 }
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
   describe(scope, call);
   Operation operation;
-  const int code = post_send(call, scope, false, operation);
+  const int code = post_send(call, is_plain(call), scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
   return code;
 }
@@ -93,7 +95,7 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall&
   int code = post_receive(receive, scope, true, receiving);
   if (code != MPI_SUCCESS) return code;
   Operation sending;
-  const int send_code = post_send(send, scope, true, sending);
+  const int send_code = post_send(send, is_plain(send), scope, true, sending);
   if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
   Waiting wait_receive(std::move(receiving));
   Waiting wait_send(std::move(sending));
@@ -138,8 +140,12 @@ int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& 
   }
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);
   const LandingZone copy(source.layout.bytes());
-  const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}
-                                               : transports::download(copy.data(), source);
+  const Status copied =
+      copy.data() == nullptr
+          ? Status{Code::out_of_memory, "staging memory"}
+          : staged_copy(source.layout.bytes(), source.buffer.kind, transports::BufferKind::pageable,
+                        "MPI_Sendrecv_replace sends a copy",
+                        [&] { return transports::download(copy.data(), source); });
   if (!copied.ok()) return raise_status(send.communicator, "MPI_Sendrecv_replace", copied);
   SendCall send_copy = send;
   send_copy.buffer = copy.data();

@@ -16,6 +16,8 @@
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
+#include "interpose/transfer_record.hpp"
+#include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -33,6 +35,7 @@ class Receive final : public Pending {
     if (on_device_) {
       note_gpu_use();
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      place_.handed_over_ns = transports::steady_now_ns();
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown)
         return raise_freed(call_.communicator, "MPI_Recv");
@@ -81,7 +84,11 @@ class Receive final : public Pending {
   bool advance(bool arrived, const MPI_Status& status) override {
     if (delivery_ != nullptr) return delivery_->advance();
     if (from_stash_) return true;
-    if (!arrived) return false;
+    if (!arrived) {
+      // the question is better asked now than when the payload waits for its answer
+      if (on_device_ && !is_settled_) is_settled_ = transports::is_settled(place_);
+      return false;
+    }
     const std::uint64_t received = bytes_of(status);
     const bool may_be_envelope = received == envelope_bytes && (on_device_ || capacity_ >= envelope_bytes);
     if (!may_be_envelope && !on_device_) return true;  // the MPI library has done it all
@@ -166,8 +173,9 @@ class Receive final : public Pending {
     if (truncated_ || count == 0) return;
     transports::Place destination = place();
     destination.layout = destination.layout.prefix(count);
-    const record::OwnWork own;
-    status_ = transports::upload(destination, bytes);
+    status_ = staged_copy(count, transports::BufferKind::pageable, destination.buffer.kind,
+                          "the payload came through the MPI library",
+                          [&] { return transports::upload(destination, bytes); });
   }
 
   ReceiveCall call_;
@@ -180,6 +188,7 @@ class Receive final : public Pending {
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
   bool on_device_ = false;
+  bool is_settled_ = false;  ///< the GPU is done with the buffer
   bool in_one_piece_ = false;
   bool from_stash_ = false;
   bool truncated_ = false;

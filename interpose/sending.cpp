@@ -12,6 +12,8 @@
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/settings.hpp"
+#include "interpose/transfer_record.hpp"
+#include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -59,19 +61,29 @@ void tail(Operation& operation, LandingZone copy, MessageRecord record, bool rec
   }
 }
 
-int post_staged_payload(const SendCall& call, const transports::Place& source, MessageRecord record,
-                        bool recording, Operation& operation) {
+int post_staged_payload(const SendCall& call, const transports::Place& source, const char* reason,
+                        MessageRecord record, bool recording, Operation& operation) {
   const std::size_t bytes = source.layout.bytes();
   LandingZone copy(bytes);
   if (copy.data() == nullptr) {
     return raise_status(call.communicator, "MPI_Send", {Code::out_of_memory, "staging memory"});
   }
-  const Status status = transports::download(copy.data(), source);
+  const Status status = staged_copy(bytes, source.buffer.kind, BufferKind::pageable, reason,
+                                    [&] { return transports::download(copy.data(), source); });
   if (!status.ok()) return raise_status(call.communicator, "MPI_Send", status);
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
   if (code == MPI_SUCCESS) tail(operation, std::move(copy), record, recording);
   return code;
+}
+
+/// Null: the payload goes as an envelope. Else why it has to go through the MPI library (a literal).
+const char* why_no_envelope(const SendCall& call, int receiver, bool on_device, std::size_t bytes) {
+  if (node_directory().row_of(receiver) == nullptr)
+    return "the receiver is not on this node, or without Penstock";
+  if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
+  if (on_device && bytes < envelope_bytes) return "smaller than an envelope";
+  return nullptr;
 }
 
 }  // namespace
@@ -81,9 +93,9 @@ bool is_plain(const SendCall& call) {
   return !touches_device(call.buffer, call.count, call.datatype) && !looks_like_envelope(call);
 }
 
-int post_send(const SendCall& call, const CallScope& scope, bool blocking, Operation& operation) {
+int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blocking, Operation& operation) {
   MessageRecord record;
-  if (is_plain(call)) {
+  if (plain) {
     const int code = pmpi_isend(call.mode, call.buffer, call.count, call.datatype, call.destination, call.tag,
                                 call.communicator, &operation.request);
     if (code == MPI_SUCCESS && scope.recording()) {
@@ -95,6 +107,7 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
   }
 
   transports::Place source = place_of(call.buffer, call.count, call.datatype);
+  source.handed_over_ns = transports::steady_now_ns();
   if (source.buffer.kind == BufferKind::unknown) return raise_freed(call.communicator, "MPI_Send");
   const bool on_device = transports::lives_on_device(source.buffer.kind);
   if (on_device) note_gpu_use();
@@ -103,9 +116,8 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
                source.buffer.kind, blocking);
 
   const int receiver = world_rank_of(call.communicator, call.destination);
-  const bool as_envelope = node_directory().row_of(receiver) != nullptr && call.mode != SendMode::buffered &&
-                           (!on_device || bytes >= envelope_bytes);
-  if (as_envelope) {
+  const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
+  if (why_staged == nullptr) {
     if (std::unique_ptr<DeviceSend> send = DeviceSend::open(call, source, receiver)) {
       const std::uint64_t key = send->key();
       send->record = record;
@@ -114,8 +126,9 @@ int post_send(const SendCall& call, const CallScope& scope, bool blocking, Opera
       if (code == MPI_SUCCESS) operation.pending = std::move(send);
       return code;
     }
+    why_staged = "too many messages are under way";
   }
-  return post_staged_payload(call, source, record, scope.recording(), operation);
+  return post_staged_payload(call, source, why_staged, record, scope.recording(), operation);
 }
 
 }  // namespace penstock::interpose

@@ -24,7 +24,8 @@ struct SendCall {
 /// True if the MPI library may be given the call as it is: host buffer, no look-alike of an envelope.
 [[nodiscard]] bool is_plain(const SendCall& call);
 
-/// Posts a send. Returns a PMPI code; the operation is then to be attached or finished.
-int post_send(const SendCall& call, const CallScope& scope, bool blocking, Operation& operation);
+/// Posts a send; `plain` is is_plain(call). Returns a PMPI code; the operation is then to be attached or
+/// finished.
+int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blocking, Operation& operation);
 
 }  // namespace penstock::interpose

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "interpose/datatype_layout.hpp"
-#include "interpose/record/recorder.hpp"
+#include "interpose/transfer_record.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -66,27 +66,10 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
   return move_one(within);
 }
 
-/// Notes a copy in the recording.
-void record_copy(std::uint64_t begin_ns, std::size_t bytes, BufferKind source,
-                 BufferKind destination) noexcept {
-  if (!record::is_on()) return;
-  static const std::uint32_t reason = record::intern("this call is staged");
-  trace::Transfer transfer{};
-  transfer.begin_ns = begin_ns;
-  transfer.end_ns = record::now_ns();
-  transfer.bytes = bytes;
-  transfer.reason = reason;
-  transfer.peer = -1;
-  transfer.source = static_cast<trace::BufferKind>(source);
-  transfer.destination = static_cast<trace::BufferKind>(destination);
-  transfer.road = trace::Road::staged;
-  transfer.kind = trace::RecordKind::transfer;
-  record::write(transfer);
-}
+constexpr const char* why_staged = "this call is staged";
 
 /// Device to host, each byte to the same offset from `origin`.
 Status download(const Place& place, std::uintptr_t origin) {
-  const record::OwnWork own;
   if (place.layout.is_contiguous()) return transports::download(pointer(origin), place);
   const HostMemory packed = HostMemory::take(place.layout.bytes());
   if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
@@ -98,7 +81,6 @@ Status download(const Place& place, std::uintptr_t origin) {
 }
 
 Status upload(const Place& place, std::uintptr_t origin) {
-  const record::OwnWork own;
   if (place.layout.is_contiguous()) return transports::upload(place, pointer(origin));
   const HostMemory packed = HostMemory::take(place.layout.bytes());
   if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
@@ -177,19 +159,15 @@ Status StagedBuffer::open(const void* user, const Region& read, const Region& wr
   origin_ = at(reinterpret_cast<std::uintptr_t>(memory_.data()) + misalignment, -begin);
   written_ = written.layout();
   return for_each_allocation(user_, origin_, read.layout(), [](const Place& place, std::uintptr_t origin) {
-    const std::uint64_t begin_ns = record::is_on() ? record::now_ns() : 0;
-    Status copied = download(place, origin);
-    if (copied.ok()) record_copy(begin_ns, place.layout.bytes(), place.buffer.kind, BufferKind::pageable);
-    return copied;
+    return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why_staged,
+                       [&] { return download(place, origin); });
   });
 }
 
 Status StagedBuffer::write_back() const {
   return for_each_allocation(user_, origin_, written_, [](const Place& place, std::uintptr_t origin) {
-    const std::uint64_t begin_ns = record::is_on() ? record::now_ns() : 0;
-    Status copied = upload(place, origin);
-    if (copied.ok()) record_copy(begin_ns, place.layout.bytes(), BufferKind::pageable, place.buffer.kind);
-    return copied;
+    return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why_staged,
+                       [&] { return upload(place, origin); });
   });
 }
 

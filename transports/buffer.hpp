@@ -97,6 +97,8 @@ class Layout {
 struct Place {
   Buffer buffer;
   Layout layout;
+  std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
+                                     ///< work on the GPU does not concern us. 0: now
 };
 
 }  // namespace penstock::transports

@@ -41,7 +41,10 @@ Status CopyPull::start() noexcept {
   if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
   if (Status made = context_->next_pull_stream(stream_); !made.ok()) return made;
   if (lives_on_device(destination_.buffer.kind)) {
-    if (Status ordered = cuda::order_after_application(context_, stream_); !ordered.ok()) return ordered;
+    if (Status ordered = cuda::order_after_application(context_, stream_, destination_.handed_over_ns);
+        !ordered.ok()) {
+      return ordered;
+    }
   }
   return issue();
 }

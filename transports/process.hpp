@@ -12,7 +12,7 @@ struct ProcessIdentity {
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
-/// Thread: any. Cost: one system call (a forked child is another process).
+/// Thread: any. Cost: two loads (a forked child is another process).
 [[nodiscard]] ProcessIdentity this_process() noexcept;
 
 /// False once the process has exited or was killed, also while nobody has reaped it. True when it cannot be

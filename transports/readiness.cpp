@@ -1,9 +1,11 @@
 #include "transports/readiness.hpp"
 
+#include <chrono>
 #include <new>
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/stream_order.hpp"
+#include "transports/guarded.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -18,20 +20,24 @@ bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
          capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// Is nothing left of the application's work that would have to be waited for in the legacy stream of the
-/// current context? In order `device` it waits here and now. Errors of the application's own work are left to
-/// the application: the copy that follows will meet them too.
-bool application_is_idle(const cuda::Driver& driver) noexcept {
-  switch (chosen_order.load(std::memory_order_relaxed)) {
-    case StreamOrder::none:
-      return true;
-    case StreamOrder::device:
-      driver.cuCtxSynchronize();
-      return true;
-    case StreamOrder::legacy_stream:
-      break;
+/// Is nothing left of the work that the application had queued at `since_ns` (0: now) and that would have to
+/// be waited for in the legacy stream of the current context? In order `device` it waits here and now. Errors
+/// of the application's own work are left to the application: the copy that follows will meet them too.
+bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
+                         std::uint64_t since_ns) noexcept {
+  const StreamOrder order = chosen_order.load(std::memory_order_relaxed);
+  if (order == StreamOrder::none) return true;
+  if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
+  const std::uint64_t asked_ns = steady_now_ns();
+  if (order == StreamOrder::device) {
+    driver.cuCtxSynchronize();
+  } else if (legacy_stream_is_captured(driver)) {
+    return true;  // for this time
+  } else if (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
+    return false;
   }
-  return legacy_stream_is_captured(driver) || driver.cuStreamQuery(CU_STREAM_LEGACY) != CUDA_ERROR_NOT_READY;
+  context.note_idle(asked_ns);
+  return true;
 }
 
 Status wait_on_legacy_stream(const cuda::Driver& driver, const cuda::ContextRef& context,
@@ -64,7 +70,7 @@ bool driver_will_signal(const Buffer& buffer, std::atomic<std::uint32_t>* flag) 
   const cuda::ContextRef context = cuda::Context::of(buffer);
   if (context == nullptr) return false;
   const cuda::ContextScope scope(*context);
-  if (!scope.status().ok() || application_is_idle(*driver)) return false;
+  if (!scope.status().ok() || application_is_idle(*driver, *context, 0)) return false;
   if (signal_later(*driver, context, flag).ok()) return true;
   driver->cuStreamSynchronize(CU_STREAM_LEGACY);
   return false;
@@ -86,12 +92,45 @@ void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) n
   if (!later) flag->store(1, std::memory_order_release);
 }
 
+bool is_settled(const Place& place) noexcept {
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return true;
+  try {
+    const cuda::ContextRef context = cuda::Context::of(place.buffer);
+    if (context == nullptr) return true;  // nothing runs in a context that is gone
+    if (place.handed_over_ns != 0 && context->idle_at_ns() >= place.handed_over_ns) return true;
+    const cuda::ContextScope scope(*context);
+    return !scope.status().ok() || application_is_idle(*driver, *context, place.handed_over_ns);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+Status health_of(const Place& place) noexcept {
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return {};
+  return guarded([&]() -> Status {
+    const cuda::ContextRef context = cuda::Context::of(place.buffer);
+    if (context == nullptr) return {Code::cuda_failed, "the CUDA context", CUDA_ERROR_CONTEXT_IS_DESTROYED};
+    const cuda::ContextScope scope(*context);
+    if (!scope.status().ok()) return scope.status();
+    if (legacy_stream_is_captured(*driver)) return {};
+    const CUresult state = driver->cuStreamQuery(CU_STREAM_LEGACY);
+    return state == CUDA_ERROR_NOT_READY ? Status{} : cuda::check(state, "the application's earlier work");
+  });
+}
+
+std::uint64_t steady_now_ns() noexcept {
+  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(since_start).count());
+}
+
 namespace cuda {
 
-Status order_after_application(const ContextRef& context, CUstream own) noexcept {
+Status order_after_application(const ContextRef& context, CUstream own, std::uint64_t since_ns) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
-  if (application_is_idle(*driver)) return {};
+  if (application_is_idle(*driver, *context, since_ns)) return {};
   return wait_on_legacy_stream(*driver, context, own);
 }
 

@@ -22,4 +22,16 @@ void set_stream_order(StreamOrder order) noexcept;
 /// until then. On failure waits for the work and stores 1. Thread: any.
 void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) noexcept;
 
+/// True once the work that was queued on the buffer's device when the place was handed over is done. Never
+/// waits. Cost: nothing if that has been seen before, else a query (1.3 µs on an H200 host when it is idle,
+/// 0.1 when it is busy). Thread: any.
+[[nodiscard]] bool is_settled(const Place& place) noexcept;
+
+/// An error if the context that `place` belongs to is gone or an earlier kernel has failed in it: then no
+/// signal will ever come. Cost: a query. Thread: any.
+[[nodiscard]] Status health_of(const Place& place) noexcept;
+
+/// Steady clock, ns: for Place::handed_over_ns.
+[[nodiscard]] std::uint64_t steady_now_ns() noexcept;
+
 }  // namespace penstock::transports

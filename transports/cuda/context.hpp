@@ -52,6 +52,13 @@ class Context {
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] bool is_alive() const noexcept;
 
+  /// When the application's streams were last seen idle (steady clock, ns): what was queued before that is
+  /// done. 0: never seen.
+  [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
+    return idle_at_ns_.load(std::memory_order_acquire);
+  }
+  void note_idle(std::uint64_t at_ns) noexcept { idle_at_ns_.store(at_ns, std::memory_order_release); }
+
   [[nodiscard]] Status stream(Lane lane, CUstream& stream) noexcept;
   /// The pull lanes in turn, so that pulls from different peers run side by side.
   [[nodiscard]] Status next_pull_stream(CUstream& stream) noexcept;
@@ -66,6 +73,7 @@ class Context {
   unsigned long long id_;  ///< cuCtxGetId; 0 if the driver has none
   int device_;
   std::atomic<unsigned> turn_{0};
+  std::atomic<std::uint64_t> idle_at_ns_{0};
   std::mutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;

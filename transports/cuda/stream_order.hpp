@@ -6,9 +6,11 @@
 
 namespace penstock::transports::cuda {
 
-/// Work queued on `own` from now on runs after the application's work in the same context so far. The context
-/// must be current. While the application captures a graph in a stream that the legacy stream would wait for,
-/// nothing is waited for: captured work is not running, and asking would spoil the capture.
-[[nodiscard]] Status order_after_application(const ContextRef& context, CUstream own) noexcept;
+/// Work queued on `own` from now on runs after the work that the application had queued in the same context
+/// at `since_ns` (handed_over_ns of a place; 0: now). The context must be current. While the application
+/// captures a graph in a stream that the legacy stream would wait for, nothing is waited for: captured work
+/// is not running, and asking would spoil the capture.
+[[nodiscard]] Status order_after_application(const ContextRef& context, CUstream own,
+                                             std::uint64_t since_ns = 0) noexcept;
 
 }  // namespace penstock::transports::cuda
