@@ -168,7 +168,11 @@ Status StagedSend::start(const Place& source, bool whole, Offer& offer,
     if (!taken.ok()) return taken;
     auto made = std::make_unique<RegionSend>(source, std::move(region), std::move(context));
     Status begun = made->begin(offer);
-    if (begun.ok()) send = std::move(made);
+    if (begun.ok()) {
+      send = std::move(made);
+    } else {
+      offer.region_descriptor = -1;
+    }
     return begun;
   });
 }

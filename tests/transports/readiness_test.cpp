@@ -123,6 +123,38 @@ TEST_F(Readiness, of_many_messages_is_signalled_for_each) {
   for (const Flag& flag : flags) wait_until_set(flag);
 }
 
+TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
+  Place place{buffer_, Layout::contiguous(memory_.bytes()), steady_now_ns()};
+  EXPECT_TRUE(is_settled(place));
+  BusyStream busy(CU_STREAM_LEGACY);
+  place.handed_over_ns = steady_now_ns();
+  EXPECT_FALSE(is_settled(place));
+  busy.release();
+  while (!is_settled(place)) std::this_thread::yield();
+}
+
+TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
+  const Place place{buffer_, Layout::contiguous(memory_.bytes()), steady_now_ns()};
+  EXPECT_TRUE(is_settled(place));
+  BusyStream busy(CU_STREAM_LEGACY);
+  EXPECT_TRUE(is_settled(place));
+}
+
+TEST_F(Readiness, health_is_good_while_work_runs_and_lost_with_the_context) {
+  CUcontext own = nullptr;
+  REQUIRE_CUDA(cuCtxCreate(&own, nullptr, 0, 0));
+  CUdeviceptr address = 0;
+  REQUIRE_CUDA(cuMemAlloc(&address, 64));
+  const Place place{inspect(reinterpret_cast<const void*>(address)), Layout::contiguous(64)};
+  {
+    const BusyStream busy(CU_STREAM_LEGACY);
+    EXPECT_TRUE(health_of(place).ok());
+  }
+  REQUIRE_CUDA(cuCtxDestroy(own));
+  EXPECT_EQ(health_of(place).code(), Code::cuda_failed);
+  use_device(0);
+}
+
 TEST_F(Readiness, leaves_the_threads_current_context_as_it_was) {
   const int other_device = device_count() - 1;
   use_device(other_device);
