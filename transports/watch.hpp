@@ -8,16 +8,20 @@ namespace penstock::transports {
 /// Thread: one at a time. Cost: reads the clock, 20 ns.
 class Watch {
  public:
-  /// True every 100 ms at most, the first time 100 ms after construction or the last progress().
+  explicit Watch(std::chrono::nanoseconds interval = std::chrono::milliseconds(100)) noexcept
+      : interval_(interval) {}
+
+  /// True once every interval at most, the first time so long after construction or the last progress().
   [[nodiscard]] bool is_due() noexcept {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return false;
+    if (now - last_ < interval_) return false;
     last_ = now;
     return true;
   }
   void progress() noexcept { last_ = std::chrono::steady_clock::now(); }
 
  private:
+  std::chrono::nanoseconds interval_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

@@ -1,9 +1,9 @@
 // What the roads cost without MPI: payloads between two processes by size, from a device to another or to the
 // host, each beside the raw CUDA IPC copy of the same bytes, taken in turns in the same processes. Quote the
-// ratio. Then what staged calls copy by, and what the question "is this pointer on a device?" costs, which
-// every MPI call asks.
+// ratio. Then what staged calls copy by, what many pieces cost by one launch of a kernel (`batched`, beside a
+// loop of raw copies), and what the question "is this pointer on a device?" costs, which every MPI call asks.
 //
-//     transports_benchmark [--benchmark_filter=peer|into_host|staged|blocking|host_copy|is_on_device]
+//     transports_benchmark [--benchmark_filter=peer|batched|into_host|staged|blocking|host_copy|is_on_device]
 //
 // The sender is this program started again; it uses device 0, the receiver the last device.
 #include <benchmark/benchmark.h>
@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "transports/batched_copy.hpp"
 #include "transports/host_copy.hpp"
 #include "transports/staged.hpp"
 #include "transports/transport.hpp"
@@ -166,11 +167,14 @@ class RawCopy {
   }
   RawCopy(const RawCopy&) = delete;
   RawCopy& operator=(const RawCopy&) = delete;
-  void copy(CUdeviceptr destination, std::size_t bytes) const {
-    REQUIRE_CUDA(cuMemcpyAsync(destination, source_, bytes, stream_));
+  void copy(CUdeviceptr destination, std::size_t bytes) const { copy_pieces(destination, bytes, 1); }
+  void copy_pieces(CUdeviceptr destination, std::size_t bytes, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i)
+      REQUIRE_CUDA(cuMemcpyAsync(destination + i * bytes, source_ + i * bytes, bytes, stream_));
     while (cuStreamQuery(stream_) == CUDA_ERROR_NOT_READY) {
     }
   }
+  [[nodiscard]] CUdeviceptr source() const noexcept { return source_; }
 
  private:
   CUdeviceptr source_ = 0;
@@ -285,6 +289,46 @@ void host_copy(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * static_cast<std::int64_t>(state.iterations()));
 }
 BENCHMARK(host_copy)->RangeMultiplier(4)->Range(256 << 10, largest_host_bytes)->UseRealTime();
+
+void batched(benchmark::State& state) {
+  constexpr std::size_t count = 64;
+  const auto each = static_cast<std::size_t>(state.range(0));
+  const Offer offer = pair().ask({count * each, false});
+  require(offer.ipc_exported != 0, "export of the sender's memory");
+  const RawCopy raw(offer);
+  const CUdeviceptr destination = pair().memory().address();
+  std::vector<CopyItem> items;
+  for (std::size_t i = 0; i < count; ++i)
+    items.push_back({reinterpret_cast<void*>(destination + i * each),
+                     reinterpret_cast<const void*>(raw.source() + i * each),
+                     static_cast<std::uint32_t>(each)});
+  const cuda::ContextRef context = cuda::Context::of(pair().memory().place(each).buffer);
+  const cuda::ContextScope scope(*context);
+  CUstream stream = nullptr;
+  require(context->stream(cuda::Lane::pull_0, stream));
+  require(BatchedCopy::prepare(context, stream));
+  BatchedCopy batch;
+  const auto copy_by_kernel = [&] {
+    require(batch.launch(context, stream, items));
+    require(batch.wait());
+  };
+  copy_by_kernel();
+  raw.copy_pieces(destination, each, count);
+  std::vector<double> loop_s;
+  std::vector<double> batch_s;
+  for (auto iteration : state) {
+    loop_s.push_back(seconds_of([&] { raw.copy_pieces(destination, each, count); }));
+    batch_s.push_back(seconds_of(copy_by_kernel));
+    state.SetIterationTime(batch_s.back());
+  }
+  const double loop_median_s = median(loop_s);
+  const double batch_median_s = median(batch_s);
+  state.counters["loop_us"] = loop_median_s * 1e6;
+  state.counters["batch_us"] = batch_median_s * 1e6;
+  state.counters["batch_GB/s"] = static_cast<double>(count * each) / batch_median_s / 1e9;
+  state.counters["loop/batch"] = loop_median_s / batch_median_s;
+}
+BENCHMARK(batched)->RangeMultiplier(8)->Range(512, 256 << 10)->UseManualTime();
 
 void staged(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));

@@ -152,6 +152,7 @@ Context::~Context() {
   if (driver == nullptr || !is_alive()) return;
   const ContextScope scope(*this);
   if (!scope.status().ok()) return;
+  if (flags_.has_value()) flags_->unregister();
   for (CUevent event : idle_events_) driver->cuEventDestroy(event);
   for (CUstream stream : streams_) {
     if (stream != nullptr) driver->cuStreamDestroy(stream);
@@ -200,6 +201,17 @@ Status Context::take_event(const ContextRef& context, Event& event) noexcept {
   Status made = check(driver->cuEventCreate(&handle, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
   if (made.ok()) event = Event(context, handle);
   return made;
+}
+
+Status Context::flags(const FlagPage*& page) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!flags_.has_value()) {
+    FlagPage made;
+    if (Status mapped = made.map(); !mapped.ok()) return mapped;
+    flags_ = std::move(made);
+  }
+  page = &*flags_;
+  return {};
 }
 
 void Context::give_back(CUevent event) noexcept {

@@ -1,4 +1,5 @@
-// What Penstock keeps in each CUDA context that it meets: a few streams of its own, events for reuse.
+// What Penstock keeps in each CUDA context that it meets: a few streams of its own, events for reuse,
+// flags that kernels write.
 // Contexts are the application's and may be destroyed at any moment; their ids tell a context from a later
 // one at the same address. Knows neither roads nor messages.
 #pragma once
@@ -8,10 +9,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "transports/buffer.hpp"
 #include "transports/cuda/driver.hpp"
+#include "transports/cuda/flag_page.hpp"
 #include "transports/status.hpp"
 
 namespace penstock::transports::cuda {
@@ -24,8 +27,8 @@ using ContextRef = std::shared_ptr<Context>;
 enum class Lane : std::uint8_t { pull_0, pull_1, pull_2, pull_3, download, upload, order };
 inline constexpr std::size_t lane_count = 7;
 
-/// Owns: its streams and idle events. Thread: any. Methods that make CUDA objects need the context to be
-/// current (ContextScope).
+/// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
+/// be current (ContextScope).
 class Context {
  public:
   /// The context of that handle; null if it is dead or there is no driver.
@@ -64,6 +67,8 @@ class Context {
   [[nodiscard]] Status next_pull_stream(CUstream& stream) noexcept;
   /// Takes an idle event or makes one (no timing).
   [[nodiscard]] static Status take_event(const ContextRef& context, Event& event) noexcept;
+  /// Its page of completion flags, which lives as long as it does.
+  [[nodiscard]] Status flags(const FlagPage*& page) noexcept;
 
  private:
   friend class Event;
@@ -77,6 +82,7 @@ class Context {
   std::mutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;
+  std::optional<FlagPage> flags_;
 };
 
 /// While it lives, CUDA calls of this thread are allowed beside stream captures of the application and do not

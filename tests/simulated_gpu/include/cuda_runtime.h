@@ -20,6 +20,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 /// A block runs on one thread of the host, all its fibers included, and blocks of one thread run one after
 /// another.
 #define __shared__ static thread_local
@@ -84,6 +85,20 @@ struct Launcher {
     }
   }
 };
+
+/// A row of a SimulatedGpuImage.
+template <typename... Parameters>
+SimulatedGpuKernel kernel_row(const char* name, void (*kernel)(Parameters...)) {
+  using Launcher = Launcher<Parameters...>;
+  static constexpr std::size_t sizes[] = {sizeof(kernel), sizeof(Parameters)...};
+  return {name,
+          reinterpret_cast<const void*>(kernel),
+          &Launcher::run,
+          sizeof...(Parameters),
+          Launcher::Packed::layout.offsets,
+          sizes,
+          Launcher::Packed::layout.bytes};
+}
 
 /// Calls a barrier, after which other threads of the block have run here.
 template <typename Barrier>
@@ -243,6 +258,9 @@ T atomically(T* address, Next&& next) {
 template <typename T>
 T atomicAdd(T* address, std::type_identity_t<T> value) {
   return simulated_gpu::atomically(address, [value](T old) { return static_cast<T>(old + value); });
+}
+inline unsigned atomicInc(unsigned* address, unsigned last) {
+  return simulated_gpu::atomically(address, [last](unsigned old) { return old >= last ? 0 : old + 1; });
 }
 template <typename T>
 T atomicMax(T* address, std::type_identity_t<T> value) {

@@ -46,6 +46,26 @@ struct SimulatedGpuLaunch {
 };
 CUresult simulated_gpu_launch(const struct SimulatedGpuLaunch* launch, CUstream stream);
 
+/// A kernel that the driver launches by name. `arguments` of a launch begin with the function's address; the
+/// parameters lie behind it.
+struct SimulatedGpuKernel {
+  const char* name;
+  const void* function;
+  void (*run)(const void* arguments, struct SimulatedGpuBlock* block);
+  uint32_t parameter_count;
+  const size_t* offsets;  ///< of function and parameters in the arguments
+  const size_t* sizes;    ///< of them
+  size_t argument_bytes;
+};
+
+/// What cuLibraryLoadData takes instead of a fat binary.
+#define SIMULATED_GPU_IMAGE_MAGIC 0x6567616d69757067ull
+struct SimulatedGpuImage {
+  uint64_t magic;
+  size_t count;
+  const struct SimulatedGpuKernel* kernels;
+};
+
 /// Barriers, for use inside a kernel. A warp's is met by the `lanes` of it that have not returned.
 void simulated_gpu_block_barrier(void);
 void simulated_gpu_warp_barrier(uint32_t lanes);

@@ -1,0 +1,45 @@
+// Words in host memory that Penstock's kernels write when they are done, so that the CPU polls memory instead
+// of asking the driver (1.25 µs a question on an H200). Knows no kernel.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "transports/cuda/context.hpp"
+#include "transports/host_mapping.hpp"
+
+namespace penstock::transports::cuda {
+
+/// One loan at a time for each slot of the process. A slot stands for a word in every context's FlagPage (and
+/// for whatever else the kernels have one of for each launch). Owns: the slot. Thread: one at a time.
+class CompletionFlag {
+ public:
+  CompletionFlag() noexcept = default;
+  CompletionFlag(CompletionFlag&& other) noexcept;
+  CompletionFlag& operator=(CompletionFlag&& other) noexcept;
+  /// Its kernel has run or will not: the slot goes to the next.
+  ~CompletionFlag();
+
+  /// A lowered flag in the context, which is current. Errors: out_of_memory when all are on loan.
+  [[nodiscard]] static Status take(const ContextRef& context, CompletionFlag& flag) noexcept;
+
+  /// The kernel may yet write to it, and nobody will know when: it is never used again.
+  void abandon() noexcept { context_ = nullptr; }
+  void lower() noexcept { std::atomic_ref(*word_).store(0, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_raised() const noexcept {
+    return std::atomic_ref(*word_).load(std::memory_order_acquire) != 0;
+  }
+  /// Null if none was taken.
+  [[nodiscard]] const ContextRef& context() const noexcept { return context_; }
+  [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
+  /// The address that kernels write 1 to.
+  [[nodiscard]] std::uint32_t* device_word() const noexcept { return device_word_; }
+
+ private:
+  ContextRef context_;  ///< keeps its FlagPage
+  std::uint32_t* word_ = nullptr;
+  std::uint32_t* device_word_ = nullptr;
+  std::uint32_t slot_ = 0;
+};
+
+}  // namespace penstock::transports::cuda

@@ -1,0 +1,29 @@
+// A context's host memory for completion flags. Each context has its own, because the registration goes with
+// the context; the memory stays, so that who polls a flag of a dead context reads a word and not a fault.
+#pragma once
+
+#include <cstdint>
+
+#include "transports/host_mapping.hpp"
+#include "transports/status.hpp"
+
+namespace penstock::transports::cuda {
+
+/// Owns: the memory. Thread: words are the business of who has the slot.
+class FlagPage {
+ public:
+  /// With the context current.
+  [[nodiscard]] Status map() noexcept;
+  /// Before it goes, if the context lives: with the context current.
+  void unregister() const noexcept;
+
+  [[nodiscard]] std::uint32_t* word(std::uint32_t slot) const noexcept;
+  /// As kernels see it.
+  [[nodiscard]] std::uint32_t* device_word(std::uint32_t slot) const noexcept;
+
+ private:
+  HostMapping memory_;
+  char* device_address_ = nullptr;
+};
+
+}  // namespace penstock::transports::cuda

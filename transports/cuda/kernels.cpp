@@ -1,0 +1,53 @@
+#include "transports/cuda/kernels.hpp"
+
+#include "transports/cuda/context.hpp"
+#include "transports/kernels/image.hpp"
+
+namespace penstock::transports::cuda {
+namespace {
+
+constexpr const char* names[] = {
+#define ROW(capacity) "penstock_copy_" #capacity,
+    PENSTOCK_COPY_CAPACITIES(ROW)
+#undef ROW
+};
+static_assert(std::size(names) == kernel_count);
+
+}  // namespace
+
+const Kernels& Kernels::of_process() noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) {
+    static const Kernels none(nullptr);
+    return none;
+  }
+  static const Kernels loaded(driver);
+  return loaded;
+}
+
+Kernels::Kernels(const Driver* driver) noexcept : status_(driver == nullptr ? no_driver() : load(*driver)) {}
+
+Status Kernels::load(const Driver& driver) noexcept {
+  if (driver.cuLibraryLoadData == nullptr || driver.cuLibraryGetKernel == nullptr ||
+      driver.cuLibraryUnload == nullptr || driver.cuLaunchKernel == nullptr)
+    return {Code::declined, "kernels need a driver of CUDA 12"};
+  const CaptureScope capture;
+  CUlibrary library = nullptr;
+  if (Status loaded = check(
+          driver.cuLibraryLoadData(&library, kernels::image(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+          "cuLibraryLoadData");
+      !loaded.ok())
+    return loaded;
+  for (std::size_t i = 0; i < kernel_count; ++i) {
+    CUkernel kernel = nullptr;
+    if (Status found = check(driver.cuLibraryGetKernel(&kernel, library, names[i]), "cuLibraryGetKernel");
+        !found.ok()) {
+      driver.cuLibraryUnload(library);
+      return found;
+    }
+    functions_[i] = reinterpret_cast<CUfunction>(kernel);
+  }
+  return {};
+}
+
+}  // namespace penstock::transports::cuda

@@ -1,0 +1,41 @@
+// The library's own kernels, ready to be launched: found in the image that it carries, once a process. They
+// belong to no context; the driver puts them into each at its first launch. Knows none of their parameters.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transports/cuda/driver.hpp"
+#include "transports/kernels/copy_batch.hpp"
+
+namespace penstock::transports::cuda {
+
+enum class Kernel : std::uint8_t {
+#define ROW(capacity) copy_##capacity,
+  PENSTOCK_COPY_CAPACITIES(ROW)
+#undef ROW
+};
+inline constexpr std::size_t kernel_count = 4;
+
+/// Thread: any.
+class Kernels {
+ public:
+  /// Loads them if nobody has. Cost: then a millisecond or so, later 2 ns.
+  [[nodiscard]] static const Kernels& of_process() noexcept;
+  explicit Kernels(const Driver* driver) noexcept;
+
+  /// Why there are none: `declined` if the driver is too old (before CUDA 12.0).
+  [[nodiscard]] Status status() const noexcept { return status_; }
+  [[nodiscard]] CUfunction operator[](Kernel kernel) const noexcept {
+    return functions_[static_cast<std::size_t>(kernel)];
+  }
+
+ private:
+  [[nodiscard]] Status load(const Driver& driver) noexcept;
+
+  std::array<CUfunction, kernel_count> functions_{};
+  Status status_;
+};
+
+}  // namespace penstock::transports::cuda

@@ -1,0 +1,37 @@
+// What the host hands to the batched copy's kernel: everything by value, so that a launch needs no copy of
+// its own. For host code, nvcc and the simulated GPU alike. Knows neither streams nor completion.
+#pragma once
+
+#include <cstdint>
+
+namespace penstock::transports::kernels {
+
+/// One block of threads copies so much at most: a multiple of 16, so that pieces are aligned as their item
+/// is.
+inline constexpr std::uint32_t piece_bytes = 16384;
+inline constexpr std::uint32_t most_threads = 256;
+
+/// Flags (of one context) and counters that exist, so launches that can be in flight at once.
+inline constexpr std::uint32_t slot_count = 256;
+
+/// At most `capacity` items, each with at least one block of the launch. Several capacities, as each byte of
+/// parameters costs time. Kernels' parameters may be 4 KiB long on every driver.
+template <std::uint32_t capacity>
+struct CopyBatch {
+  std::uint32_t* flag;  ///< host memory as the device sees it: becomes 1 when all is copied; may be null
+  std::uint32_t slot;   ///< whose counter to use
+  std::uint32_t count;
+  std::uint32_t first_block[capacity];  ///< of each item; apart from the rest because blocks search here
+  struct Item {
+    void* to;
+    const void* from;
+    std::uint64_t bytes;
+  } items[capacity];
+};
+
+/// One kernel each, by the name `penstock_copy_<capacity>`, called with (CopyBatch<capacity>).
+#define PENSTOCK_COPY_CAPACITIES(row) row(4) row(16) row(64) row(128)
+inline constexpr std::uint32_t largest_capacity = 128;
+static_assert(sizeof(CopyBatch<largest_capacity>) <= 4096);
+
+}  // namespace penstock::transports::kernels
