@@ -3,6 +3,7 @@
 #include "interpose/call_scope.hpp"
 #include "interpose/collective_arrival.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/progress.hpp"
 
 #define PENSTOCK_CALLER __builtin_return_address(0)
 
@@ -55,6 +56,7 @@ template <typename Call>
 int meet(Function function, const void* caller, Origin origin, const MPI_Comm* made, Call call) {
   const CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
+  if (waits(function)) settle();
   const int code = call();
   if (code == MPI_SUCCESS) note_created(*made, origin);
   return code;
@@ -65,6 +67,7 @@ int release(Function function, const void* caller, const MPI_Comm* freed, Call c
   CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
   scope.collective(*freed, -1, 0);
+  settle();
   note_freeing(*freed);
   return call();
 }
@@ -95,13 +98,11 @@ PENSTOCK_EXPORT int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* ne
 }
 
 PENSTOCK_EXPORT int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  CallScope scope(Function::Comm_create_group, PENSTOCK_CALLER);
-  const int code = PMPI_Comm_create_group(comm, group, tag, newcomm);
-  if (scope.stands_aside() || code != MPI_SUCCESS) return code;
-  const CommunicatorInfo* const parent = peek_info(comm);
+  const CommunicatorInfo* const parent = is_awake() ? peek_info(comm) : nullptr;
   const std::uint64_t parent_id = parent != nullptr ? parent->global_id : 0;
-  note_created(*newcomm, origin_of(Meeting::group, parent_id + static_cast<std::uint64_t>(tag)));
-  return code;
+  return meet(Function::Comm_create_group, PENSTOCK_CALLER,
+              origin_of(Meeting::group, parent_id + static_cast<std::uint64_t>(tag)), newcomm,
+              [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
 }
 
 PENSTOCK_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {

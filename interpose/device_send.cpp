@@ -153,6 +153,11 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   return arrived && (over || (produced_ && whole_));
 }
 
+Pending::Progress DeviceSend::progress() const {
+  if ((produced_ && whole_) || is_over(*slot_)) return Progress::none;
+  return patience_ns_ == UINT64_MAX ? Progress::open_ended : Progress::always;
+}
+
 int DeviceSend::complete(MPI_Status& status, int code) {
   static_cast<void>(status);
   record.complete();

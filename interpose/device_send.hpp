@@ -32,7 +32,7 @@ class DeviceSend final : public Pending {
 
   bool advance(bool arrived, const MPI_Status& status) override;
   int complete(MPI_Status& status, int code) override;
-  [[nodiscard]] Progress progress() const override { return Progress::always; }
+  [[nodiscard]] Progress progress() const override;
 
   [[nodiscard]] std::uint64_t key() const noexcept { return envelope_.key; }
 

@@ -153,8 +153,8 @@ void Engine::progress() {
   for (Entry* entry = first_; entry != nullptr;) {
     Entry* next = entry->next;
     const Pending::Progress need = need_of(*entry);
-    if (need == Pending::Progress::always || (need == Pending::Progress::receive && look_for_envelopes) ||
-        entry->orphan) {
+    if (need == Pending::Progress::always || need == Pending::Progress::open_ended ||
+        (need == Pending::Progress::receive && look_for_envelopes) || entry->orphan) {
       advance(*entry);
     }
     if (entry->orphan && entry->finished) {
@@ -165,20 +165,24 @@ void Engine::progress() {
   }
 }
 
+bool Engine::has_need(Pending::Progress need) {
+  const Lock lock(*this);
+  for (const Entry* entry = first_; entry != nullptr; entry = entry->next) {
+    if (need_of(*entry) == need) return true;
+  }
+  return false;
+}
+
+void Engine::settle() {
+  for (Backoff backoff; has_need(Pending::Progress::always); backoff.pause()) progress();
+}
+
 void Engine::drain(std::uint64_t limit_ns) {
   const std::uint64_t begin_ns = record::now_ns();
-  Backoff backoff;
-  for (;;) {
+  for (Backoff backoff;; backoff.pause()) {
     progress();
-    bool waiting = false;
-    {
-      const Lock lock(*this);
-      for (const Entry* entry = first_; entry != nullptr; entry = entry->next) {
-        waiting = waiting || need_of(*entry) == Pending::Progress::always;
-      }
-    }
-    if (!waiting || record::now_ns() - begin_ns > limit_ns) return;
-    backoff.pause();
+    const bool is_waited_for = has_need(Pending::Progress::always) || has_need(Pending::Progress::open_ended);
+    if (!is_waited_for || record::now_ns() - begin_ns > limit_ns) return;
   }
 }
 

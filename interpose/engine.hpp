@@ -81,6 +81,8 @@ class Engine {
 
   /// Under Lock. One step of an entry; true when it is finished. Never blocks.
   static bool advance(Entry& entry);
+  /// Under Lock. Whether progress() must step the entry.
+  [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
 
   /// Ends a finished entry: releases the MPI library's request, tells the payload's truth in `status`, takes
   /// the entry out of the table or deactivates it. Returns the code of the call; may raise an MPI error, so
@@ -106,6 +108,9 @@ class Engine {
   void close_sentinel();
   [[nodiscard]] bool must_poll() const noexcept;
 
+  /// Progresses until this rank may turn to something else for any length of time: what others wait for, and
+  /// what can be ended without them, is over.
+  void settle();
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
   void drain(std::uint64_t limit_ns);
 
@@ -116,7 +121,8 @@ class Engine {
 
  private:
   [[nodiscard]] bool envelopes_are_coming() const noexcept;
-  [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
+  /// Some entry needs this rank as said. Takes Lock.
+  [[nodiscard]] bool has_need(Pending::Progress need);
 
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused

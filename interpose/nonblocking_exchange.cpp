@@ -1,5 +1,6 @@
 #include "interpose/nonblocking_exchange.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -29,7 +30,7 @@ class PendingExchange final : public Pending {
   }
   void mend(MPI_Status& status) const override { status = status_; }
   int complete(MPI_Status& /*status*/, int code) override { return code == MPI_SUCCESS ? code_ : code; }
-  [[nodiscard]] Progress progress() const override { return Progress::always; }
+  [[nodiscard]] Progress progress() const override { return std::max(receive_.need(), send_.need()); }
 
  private:
   LandingZone copy_;  ///< what is sent, if not the user's buffer

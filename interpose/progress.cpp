@@ -21,6 +21,11 @@ void progress() {
   engine().progress();
 }
 
+void settle() {
+  if (must_poll()) [[unlikely]]
+    engine().settle();
+}
+
 int wait_polling(MPI_Request* request, MPI_Status* status) {
   Backoff backoff;
   for (;;) {
@@ -49,6 +54,10 @@ Waiting::~Waiting() = default;
 
 bool Waiting::step() {
   return Engine::advance(*entry_);
+}
+
+Pending::Progress Waiting::need() const noexcept {
+  return Engine::need_of(*entry_);
 }
 
 int Waiting::end(MPI_Status* status) {

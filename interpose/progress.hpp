@@ -30,6 +30,8 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   [[nodiscard]] bool step();
+  /// Whether progress() of the rank's other calls must step it: see Pending.
+  [[nodiscard]] Pending::Progress need() const noexcept;
   /// After step() returned true. Returns the code of the call.
   int end(MPI_Status* status);
 
@@ -39,6 +41,12 @@ class Waiting {
 
 /// One step of everything that needs it. Thread: any.
 void progress();
+
+/// Before a blocking call of the MPI library that cannot be stepped and that may not end before other ranks
+/// have got on: brings to an end what they may need of this one. Payloads on their way here arrive; those
+/// that this rank sends are taken or, if the receiver is late, copied aside. Without pending work: two
+/// relaxed loads.
+void settle();
 
 /// A device buffer was seen: from now on blocking calls of all ranks of the node poll, and kernels are
 /// recorded.

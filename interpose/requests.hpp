@@ -32,9 +32,13 @@ class Pending {
     return code;
   }
 
-  /// Must other calls of this rank drive it, because another rank may be waiting for it? A receive needs it
-  /// only once an envelope may have come.
-  enum class Progress : unsigned char { none, receive, always };
+  /// Must other calls of this rank drive it, because another rank may be waiting for it?
+  enum class Progress : unsigned char {
+    none,
+    receive,     ///< only once an envelope may have come
+    always,      ///< and driven, it ends whatever the other ranks do
+    open_ended,  ///< always too, but only the other rank can end it
+  };
   [[nodiscard]] virtual Progress progress() const { return Progress::none; }
 };
 

@@ -1,6 +1,7 @@
 // The wrappers of all other calls with a buffer, generated from the table: those that have a description are
 // staged, the rest refuse device buffers.
 #include "interpose/nonblocking_exchange.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/refused_calls.hpp"
 #include "interpose/staged_calls_files.hpp"
 #include "interpose/staged_calls_packing.hpp"
@@ -51,6 +52,7 @@ namespace {
 
 template <Function function, typename Call, typename... Arguments>
 int carry_out(const Call& call, Arguments... arguments) {
+  if constexpr (waits(function)) settle();
   if constexpr (is_described<function>) {
     return description<function>(call, arguments...);
   } else {

@@ -13,12 +13,14 @@
 #include "interpose/call_scope.hpp"
 #include "interpose/collective_arrival.hpp"
 #include "interpose/mpi_binding.hpp"
+#include "interpose/progress.hpp"
 #include "tests/interpose/recorder_double/recorder_double.hpp"
 
 namespace penstock::interpose {
 
 // without payloads to move there is nothing to wait for
 void arrive(MPI_Comm) {}
+void settle() {}
 
 namespace {
 

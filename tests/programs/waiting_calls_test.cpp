@@ -1,0 +1,211 @@
+// Blocking calls in which Penstock has no part, made while messages are under way: the rank at the other end
+// of a message comes to the call only once the message is through.
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+
+#include "tests/programs/test_messages.hpp"
+
+namespace penstock::programs {
+namespace {
+
+constexpr std::size_t bytes = 1 << 20;
+
+/// A collective call of both ranks, and what it needs.
+struct WaitingCall {
+  const char* name;
+  std::function<void()> call;
+};
+
+/// A window and a file that live as long as the test. (Of shared memory, since Open MPI 4 makes no other
+/// window where threads may call MPI at once.)
+class Objects {
+ public:
+  Objects() {
+    void* memory = nullptr;
+    MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&memory), &window);
+    std::array<char, 64> name{"/tmp/penstock-waiting-XXXXXX"};
+    if (rank() == 0) ::close(::mkstemp(name.data()));
+    MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_File_open(MPI_COMM_WORLD, name.data(), MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+  }
+  ~Objects() {
+    MPI_Group_free(&group);
+    MPI_File_close(&file);
+    MPI_Win_free(&window);
+  }
+  Objects(const Objects&) = delete;
+  Objects& operator=(const Objects&) = delete;
+
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_File file = MPI_FILE_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+};
+
+std::vector<WaitingCall> waiting_calls(const Objects& objects) {
+  return {
+      {"MPI_Win_fence", [&] { MPI_Win_fence(0, objects.window); }},
+      {"MPI_Win_allocate_shared",
+       [] {
+         void* memory = nullptr;
+         MPI_Win window = MPI_WIN_NULL;
+         MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&memory), &window);
+         MPI_Win_free(&window);
+       }},
+#ifndef OPEN_MPI
+      {"MPI_Win_create",
+       [] {
+         int memory = 0;
+         MPI_Win window = MPI_WIN_NULL;
+         MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+         MPI_Win_free(&window);
+       }},
+#endif
+      {"MPI_File_write_at_all",
+       [&] {
+         const int number = rank();
+         MPI_File_write_at_all(objects.file, 4 * number, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+       }},
+      {"MPI_File_write_ordered",
+       [&] {
+         const int number = rank();
+         MPI_File_write_ordered(objects.file, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+       }},
+      {"MPI_File_set_size", [&] { MPI_File_set_size(objects.file, 4096); }},
+      {"MPI_Comm_create_group",
+       [&] {
+         MPI_Comm made = MPI_COMM_NULL;
+         MPI_Comm_create_group(MPI_COMM_WORLD, objects.group, 3, &made);
+         MPI_Comm_free(&made);
+       }},
+      {"MPI_Intercomm_create",
+       [] {
+         MPI_Comm made = MPI_COMM_NULL;
+         MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank(), 4, &made);
+         MPI_Comm_disconnect(&made);
+       }},
+  };
+}
+
+/// Columns of a matrix: the owner packs them, so the receiver cannot fetch by itself.
+class Columns {
+ public:
+  Columns() {
+    MPI_Type_vector(1024, 512, 1024, MPI_BYTE, &type_);
+    MPI_Type_commit(&type_);
+  }
+  ~Columns() { MPI_Type_free(&type_); }
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+TEST(WaitingCalls, a_sender_that_waits_in_one_still_serves_a_receiver_without_a_road_to_its_memory) {
+  const Objects objects;
+  for (const WaitingCall& waiting : waiting_calls(objects)) {
+    test_support::progress("%s", waiting.name);
+    const Buffer buffer(MemoryKind::async_pool, bytes, rank() == 0 ? 10 : 0);
+    if (rank() == 0) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+      waiting.call();
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffer.read(), payload(bytes, 10)) << waiting.name;
+      waiting.call();
+    }
+  }
+}
+
+TEST(WaitingCalls, a_sender_that_waits_in_one_still_packs_what_lies_in_pieces) {
+  const Objects objects;
+  const Columns columns;
+  for (const WaitingCall& waiting : waiting_calls(objects)) {
+    test_support::progress("%s", waiting.name);
+    const Buffer buffer(MemoryKind::device, bytes, 20);
+    if (rank() == 0) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(buffer.data(), 1, columns.get(), 1, 1, MPI_COMM_WORLD, &request);
+      waiting.call();
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(buffer.data(), 1, columns.get(), 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffer.read(), payload(bytes, 20)) << waiting.name;
+      waiting.call();
+    }
+  }
+}
+
+TEST(WaitingCalls, a_receiver_that_has_begun_to_fetch_tells_the_sender_when_it_is_through) {
+  const Objects objects;
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::async_pool}) {
+    for (const WaitingCall& waiting : waiting_calls(objects)) {
+      test_support::progress("%s, %s", waiting.name, name_of(kind));
+      const Buffer buffer(kind, 16 * bytes, rank() == 0 ? 30 : 0);
+      if (rank() == 0) {
+        MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        waiting.call();
+      } else {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+        // until the message has come: from then on one more test begins to fetch it
+        for (int arrived = 0, flag = 0; arrived < 3 && flag == 0; ++arrived) {
+          MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        }
+        waiting.call();
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT_EQ(buffer.read(), payload(16 * bytes, 30)) << waiting.name;
+      }
+    }
+  }
+}
+
+TEST(WaitingCalls, a_message_that_is_received_after_one_is_delivered) {
+  const Objects objects;
+  for (const WaitingCall& waiting : waiting_calls(objects)) {
+    test_support::progress("%s", waiting.name);
+    const Buffer buffer(MemoryKind::device, bytes, rank() == 0 ? 40 : 0);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank() == 0) {
+      MPI_Issend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+      waiting.call();
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      waiting.call();
+      MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      EXPECT_EQ(buffer.read(), payload(bytes, 40)) << waiting.name;
+    }
+  }
+}
+
+TEST(WaitingCalls, an_exchange_that_nobody_answers_yet_holds_nobody_up) {
+#if MPI_VERSION >= 4
+  const Objects objects;
+  for (const WaitingCall& waiting : waiting_calls(objects)) {
+    test_support::progress("%s", waiting.name);
+    const Buffer sent(MemoryKind::device, bytes, 50 + static_cast<std::uint64_t>(rank()));
+    const Buffer received(MemoryKind::device, bytes);
+    const int other = 1 - rank();
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank() == 1) waiting.call();
+    MPI_Isendrecv(sent.data(), sent.count(), MPI_BYTE, other, 1, received.data(), received.count(), MPI_BYTE,
+                  other, 1, MPI_COMM_WORLD, &request);
+    if (rank() == 0) waiting.call();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(received.read(), payload(bytes, 50 + static_cast<std::uint64_t>(other))) << waiting.name;
+  }
+#else
+  GTEST_SKIP() << "needs MPI-4";
+#endif
+}
+
+}  // namespace
+}  // namespace penstock::programs
