@@ -218,9 +218,10 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
   });
   for (const TransferFacts& each : moving_) {
     const bool is_staged = each.road == trace::Road::staged;
+    const bool sender_helps = is_staged || each.road == trace::Road::relayed;
     paint_until(each.begin_ns, Cause::wire, counterpart);
     paint_until(std::min(each.begin_ns + each.wait_ns, each.end_ns),
-                is_staged ? Cause::staging : Cause::gpu_not_ready, counterpart);
+                sender_helps ? Cause::staging : Cause::gpu_not_ready, counterpart);
     paint_until(std::min(each.begin_ns + each.wait_ns + each.pack_ns, each.end_ns), Cause::staging,
                 counterpart);
     paint_until(each.end_ns, is_staged ? Cause::staging : Cause::wire, counterpart);

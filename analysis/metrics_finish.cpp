@@ -188,6 +188,8 @@ const char* name_of(trace::Road road) noexcept {
       return "peer";
     case trace::Road::staged:
       return "staged";
+    case trace::Road::relayed:
+      return "relayed";
     case trace::Road::none:
       break;
   }

@@ -14,9 +14,17 @@ namespace penstock::interpose {
 using transports::Choice;
 using transports::Road;
 
-static_assert(static_cast<int>(Road::staged) == static_cast<int>(trace::Road::staged));
+static_assert(static_cast<int>(Road::relayed) == static_cast<int>(trace::Road::relayed));
 static_assert(static_cast<int>(transports::BufferKind::managed) ==
               static_cast<int>(trace::BufferKind::managed));
+
+namespace {
+
+constexpr unsigned bit(Road road) noexcept {
+  return 1u << static_cast<unsigned>(road);
+}
+
+}  // namespace
 
 Delivery::Delivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
     : envelope_(envelope), destination_(std::move(destination)), slot_(node_directory().find(envelope)) {
@@ -55,8 +63,9 @@ bool Delivery::advance() {
       return try_offered();
     case SlotState::staged:
       if (truncated_) return end({}, SlotState::done);
-      return start_staged();
+      return try_staged();
     case SlotState::staging:
+    case SlotState::wants_relaying:
     case SlotState::wants_staging:
       return false;  // the sender's turn
     default:
@@ -75,25 +84,18 @@ bool Delivery::try_offered() {
   const bool in_one_call = envelope_.payload_bytes <= settings().buffered_bytes;
   if (in_one_call && !transports::is_settled(destination_)) return false;
   const Choice choice = choose(slot_->offer, destination_, excluded_);
+  reason_ = choice.reason;
   if (choice.transport == nullptr) {
-    reason_ = choice.reason;
-    static_cast<void>(slot_->move(SlotState::offered, SlotState::wants_staging));
+    // nor may it have to wait for it while it relays
+    const bool relay = choice.wanted == Road::relayed && (!in_one_call || settings().road == Road::relayed);
+    static_cast<void>(
+        slot_->move(SlotState::offered, relay ? SlotState::wants_relaying : SlotState::wants_staging));
     return false;
   }
   if (!slot_->move(SlotState::offered, SlotState::pulling))
     return false;  // the sender just turned to staging
-  road_ = choice.transport->road();
-  reason_ = choice.reason;
-  start_ns_ = record::is_on() ? record::now_ns() : 0;
-  const Status status = choice.transport->start(slot_->offer, destination_, pull_);
-  if (status.ok()) return in_one_call && finish_pull();
-  if (status.code() != Code::declined) return end(status, SlotState::failed);
-  record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
-                                           status.where(), status.detail()})
-                     .data());
-  excluded_ |= 1u << static_cast<unsigned>(road_);
-  slot_->set(SlotState::offered);
-  return false;
+  if (start(choice, SlotState::pulling, SlotState::offered)) return true;
+  return in_one_call && pull_ != nullptr && finish_pull();
 }
 
 bool Delivery::finish_pull() {
@@ -113,17 +115,33 @@ bool Delivery::step_pull() {
   return finished && end(status, SlotState::done);
 }
 
-bool Delivery::start_staged() {
+bool Delivery::try_staged() {
   // the sender may have its buffer back already: nothing but the region may be read now
-  const Choice choice = choose(slot_->offer, destination_, ~(1u << static_cast<unsigned>(Road::staged)));
-  if (choice.transport == nullptr) return end({Code::declined, choice.reason}, SlotState::failed);
-  road_ = choice.transport->road();
+  const Choice choice =
+      choose(slot_->offer, destination_, excluded_ | ~(bit(Road::staged) | bit(Road::relayed)));
+  if (choice.transport == nullptr) {
+    if (choice.wanted != Road::staged) return end({Code::declined, choice.reason}, SlotState::failed);
+    static_cast<void>(slot_->move(SlotState::staged, SlotState::wants_staging));
+    return false;
+  }
   // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
-  if (*reason_ == '\0') reason_ = "receiver was late, or sender's layout is in pieces";
+  if (*reason_ == '\0') reason_ = "receiver was late";
+  return start(choice, SlotState::staged, SlotState::wants_staging);
+}
+
+/// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
+bool Delivery::start(const Choice& choice, SlotState declined_from, SlotState declined_to) {
+  road_ = choice.transport->road();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
   if (status.ok()) return false;
-  return end(status, SlotState::failed);
+  if (status.code() != Code::declined) return end(status, SlotState::failed);
+  record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
+                                           status.where(), status.detail()})
+                     .data());
+  excluded_ |= bit(road_);
+  static_cast<void>(slot_->move(declined_from, declined_to));
+  return false;
 }
 
 bool Delivery::end(const Status& status, SlotState state) {

@@ -34,7 +34,8 @@ class Delivery {
   [[nodiscard]] bool step_pull();
   /// Waits for it a bounded time, for payloads that a plain MPI would have buffered.
   [[nodiscard]] bool finish_pull();
-  [[nodiscard]] bool start_staged();
+  [[nodiscard]] bool try_staged();
+  [[nodiscard]] bool start(const transports::Choice& choice, SlotState declined_from, SlotState declined_to);
   [[nodiscard]] bool end(const Status& status, SlotState state);
   void say_failure() const;
   void record() const;

@@ -32,6 +32,12 @@ bool is_over(const Slot& slot) noexcept {
   return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
 }
 
+/// Of a payload that its receiver is through with, or will not fetch from there.
+void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
+  if (staged != nullptr && !staged->drained()) staged->abandon();
+  staged.reset();
+}
+
 std::uint64_t next_key() noexcept {
   static std::atomic<std::uint64_t> sequence{0};
   const auto rank = static_cast<std::uint64_t>(node_directory().own_row()->world_rank.load());
@@ -76,6 +82,7 @@ DeviceSend::~DeviceSend() {
   if (slot_ == nullptr) return;
   const Engine::Lock lock(engine());
   if (is_over(*slot_)) {
+    drop_staged(staged_);
     node_directory().free_slot(slot_);
   } else {
     lingering().push_back({slot_, std::move(staged_)});
@@ -84,11 +91,9 @@ DeviceSend::~DeviceSend() {
 
 int DeviceSend::send_envelope(MPI_Request* request) {
   posted_ns_ = record::now_ns();
-  const bool may_buffer =
-      call_.mode != SendMode::synchronous && envelope_.payload_bytes <= settings().buffered_bytes;
+  const bool may_buffer = call_.mode != SendMode::synchronous && is_small();
   patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
-  // what lies in pieces is packed by its owner: the slot stays in `staging`
-  if (slot_->offer.contiguous != 0) slot_->set(SlotState::offered);
+  slot_->set(SlotState::offered);
   node_directory().row_of(receiver_)->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call_.destination, call_.tag, call_.communicator, request);
@@ -103,12 +108,33 @@ bool DeviceSend::receiver_is_late() const noexcept {
   return record::now_ns() - posted_ns_ > patience_ns_;
 }
 
+/// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
+bool DeviceSend::is_small() const noexcept {
+  return envelope_.payload_bytes <= settings().buffered_bytes;
+}
+
 Status DeviceSend::stage(bool whole) {
-  Status started = transports::StagedSend::start(source_, whole, slot_->offer, staged_);
+  const auto staging = whole ? transports::Staging::host_whole : transports::Staging::host_ring;
+  Status started = transports::StagedSend::start(source_, staging, slot_->offer, staged_);
   if (!started.ok()) return started;
   whole_ = whole;
   slot_->set(SlotState::staged);
   return started;
+}
+
+Status DeviceSend::relay() {
+  const Status started =
+      transports::StagedSend::start(source_, transports::Staging::device_ring, slot_->offer, staged_);
+  if (started.ok()) {
+    slot_->set(SlotState::staged);
+    return started;
+  }
+  if (started.code() == Code::declined && !receiver_is_late()) {
+    slot_->set(SlotState::wants_relaying);  // until other payloads are through
+    return {};
+  }
+  record::notice(describe(name_of(transports::Road::relayed), started).data());
+  return stage(is_small());
 }
 
 void DeviceSend::give_up(const Status& status) noexcept {
@@ -140,10 +166,14 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
       patience_ns_ = UINT64_MAX;
       slot_->set(SlotState::offered);
     }
-  } else if (state == SlotState::wants_staging || (state == SlotState::staging && staged_ == nullptr)) {
-    const bool whole = state == SlotState::staging || envelope_.payload_bytes <= settings().buffered_bytes;
+  } else if (state == SlotState::wants_relaying) {
     slot_->set(SlotState::staging);
-    if (Status staged = stage(whole); !staged.ok()) give_up(staged);
+    if (Status relayed = relay(); !relayed.ok()) give_up(relayed);
+  } else if (state == SlotState::wants_staging) {
+    slot_->set(SlotState::staging);
+    drop_staged(staged_);  // a ring that the receiver could not map
+    produced_ = false;
+    if (Status staged = stage(is_small()); !staged.ok()) give_up(staged);
   }
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
@@ -174,6 +204,7 @@ void reap_lingering_sends() noexcept {
       ++i;
       continue;
     }
+    drop_staged(item.staged);
     node_directory().free_slot(item.slot);
     std::swap(item, list.back());
     list.pop_back();
@@ -188,9 +219,7 @@ void drain_lingering_sends(std::uint64_t limit_ns) {
     progress();
     backoff.pause();
   }
-  for (Lingering& item : lingering()) {
-    if (item.staged != nullptr) item.staged->abandon();
-  }
+  for (Lingering& item : lingering()) drop_staged(item.staged);
   lingering().clear();
 }
 

@@ -1,5 +1,6 @@
 // The sender's side of one device payload: opens the slot, sends the envelope, copies the payload aside when
-// the receiver is late or cannot reach it, closes the slot. Knows slots and the staged road's sending half.
+// the receiver is late or cannot reach it, closes the slot. Knows slots and the sending
+// half of the staged and the relayed road.
 #pragma once
 
 #include <mpi.h>
@@ -42,6 +43,8 @@ class DeviceSend final : public Pending {
   DeviceSend(const SendCall& call, transports::Place source);
   [[nodiscard]] bool receiver_is_late() const noexcept;
   [[nodiscard]] Status stage(bool whole);
+  [[nodiscard]] Status relay();
+  [[nodiscard]] bool is_small() const noexcept;
   void give_up(const Status& status) noexcept;
 
   SendCall call_;

@@ -5,12 +5,15 @@
 //        offered ───────────────────────► pulling ──► done      (it fetches from the sender's buffer)
 //           │  ╲ late receiver               │
 //           │   ► staging ──► staged ──────► done               (it fetches from the staging region)
-//           ▼        ▲
-//        wants_staging (the receiver has no road to the buffer)
+//           ▼        ▲               │
+//        wants_relaying, wants_staging ◄┘                          (the receiver has no road to the buffer,
+//        but
+//                                                                  can map memory of its device, or cannot)
 //
-// `failed`: the receiver gave up, the sender need not wait. Only the side named moves a slot out of a state:
-// offered → pulling | wants_staging by the receiver, offered → staging by the sender, both by
-// compare-exchange.
+// A relayed payload is `staged` too: its region's ring lies on the sender's device; the receiver that cannot
+// map it says wants_staging then. `failed`: the receiver gave up, the sender need not wait. Only the side
+// named moves a slot out of a state: offered → pulling | wants_… and staged → wants_staging by the receiver,
+// offered → staging by the sender, all by compare-exchange.
 #pragma once
 
 #include <atomic>
@@ -20,7 +23,17 @@
 
 namespace penstock::interpose {
 
-enum class SlotState : std::uint32_t { free, offered, pulling, wants_staging, staging, staged, done, failed };
+enum class SlotState : std::uint32_t {
+  free,
+  offered,
+  pulling,
+  wants_relaying,
+  wants_staging,
+  staging,
+  staged,
+  done,
+  failed
+};
 
 /// Lies in shared memory. Owned by its sender, which alone takes and frees it.
 struct alignas(64) Slot {

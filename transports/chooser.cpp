@@ -7,8 +7,18 @@
 namespace penstock::transports {
 namespace {
 
-/// Staged comes last: it carries everything, but only at the sender's expense and on request.
-constexpr std::array<Transport& (*)() noexcept, 3> table{&local_road, &peer_road, &staged_road};
+struct Row {
+  Transport& (*transport)() noexcept;
+  bool at_the_senders_expense;  ///< then the reason for it is why no better road would do
+  std::uint64_t least_bytes;    ///< of a payload, unless the road is forced
+};
+
+/// Below it the way through host memory is as fast, and frees the sender earlier.
+constexpr std::uint64_t least_relayed_bytes = 64u << 10;
+
+/// Staged comes last: it carries everything.
+constexpr std::array table{Row{&local_road, false, 0}, Row{&peer_road, false, 0},
+                           Row{&relayed_road, true, least_relayed_bytes}, Row{&staged_road, true, 0}};
 
 std::atomic<Road> forced{Road::none};
 
@@ -30,6 +40,8 @@ const char* name_of(Road road) noexcept {
       return "peer";
     case Road::staged:
       return "staged";
+    case Road::relayed:
+      return "relayed";
   }
   return "none";
 }
@@ -40,28 +52,27 @@ void force_road(Road road) noexcept {
 
 Choice choose(const Offer& offer, const Place& destination, unsigned excluded) noexcept {
   const Road only = forced.load(std::memory_order_relaxed);
-  // Why the payload has to be staged: the refusal of the last better road that could have been meant for it.
-  const char* why_staged = "";
-  for (const auto row : table) {
-    Transport& transport = row();
+  // the refusal of the last better road that could have been meant for the payload
+  const char* why_no_better = only == Road::none ? "" : "the road that is forced cannot carry it";
+  for (const Row& row : table) {
+    Transport& transport = row.transport();
     const Road road = transport.road();
+    const bool is_forced = road == only;
+    if (only != Road::none && !is_forced && road != Road::staged) continue;
+    if (!is_forced && offer.payload_bytes < row.least_bytes) continue;
     const Verdict verdict = transport.accepts(offer, destination);
-    if (road == Road::staged) {
-      if (only == Road::staged) why_staged = "forced by PENSTOCK_ROAD";
-      return {verdict.accepted && (excluded & bit(road)) == 0 ? &transport : nullptr, why_staged};
-    }
-    if (only != Road::none && only != road) continue;
-    const bool was_tried = (excluded & bit(road)) != 0;
-    if (verdict.accepted && !was_tried) {
-      return {&transport, only == road ? "forced by PENSTOCK_ROAD" : verdict.reason};
-    }
-    if (verdict.accepted) {
-      why_staged = "the better road was tried and declined";
-    } else if (*verdict.reason != '\0') {
-      why_staged = verdict.reason;
+    if (!verdict.accepted) {
+      if (*verdict.reason != '\0') why_no_better = verdict.reason;
+    } else if ((excluded & bit(road)) != 0) {
+      why_no_better = "the better road was tried and declined";
+    } else {
+      const char* why = row.at_the_senders_expense ? why_no_better : verdict.reason;
+      const char* reason = is_forced ? "forced by PENSTOCK_ROAD" : why;
+      if (verdict.needs_sender) return {nullptr, reason, road};
+      return {&transport, reason};
     }
   }
-  return {nullptr, why_staged};
+  return {nullptr, why_no_better};
 }
 
 }  // namespace penstock::transports

@@ -10,6 +10,7 @@
 #include "transports/cuda/devices.hpp"
 #include "transports/cuda/ipc_cache.hpp"
 #include "transports/cuda/pinned_memory.hpp"
+#include "transports/cuda/relay_memory.hpp"
 #include "transports/region_pool.hpp"
 
 namespace penstock::transports {
@@ -38,16 +39,15 @@ DeviceInfo describe(const cuda::Driver& driver, int ordinal, int devices) {
   return info;
 }
 
-/// One device or several, each pair with peer access, some or none.
-RoadInfo describe_peer_road(const std::vector<DeviceInfo>& devices) {
-  if (devices.empty()) return {Road::peer, false, "no GPU"};
-  if (devices.size() == 1) return {Road::peer, true, "between processes that share the GPU"};
+/// A road over CUDA IPC. One device or several, each pair with peer access, some or none.
+RoadInfo describe_ipc_road(Road road, const std::vector<DeviceInfo>& devices) {
+  if (devices.size() == 1) return {road, true, "between processes that share the GPU"};
   std::size_t pairs = 0;
   for (const DeviceInfo& device : devices) pairs += device.peers.size();
-  if (pairs == 0) return {Road::peer, true, "on one GPU only: no GPU can access another's memory"};
+  if (pairs == 0) return {road, true, "on one GPU only: no GPU can access another's memory"};
   if (pairs < devices.size() * (devices.size() - 1))
-    return {Road::peer, true, "between some GPUs: not all can access each other"};
-  return {Road::peer, true, "between all GPUs"};
+    return {road, true, "between some GPUs: not all can access each other"};
+  return {road, true, "between all GPUs"};
 }
 
 }  // namespace
@@ -77,6 +77,7 @@ void shut_down() noexcept {
   cuda::IpcCache::of_process().clear();
   RegionPool::of_process().clear();
   RegionCache::of_process().clear();
+  cuda::RelaySlice::drop_all();
   cuda::Bounce::drop_idle();
   cuda::Context::drop_all(patience_ms);
   cuda::close_driver();
@@ -99,7 +100,9 @@ MachineInfo survey() {
   }
   const bool gpu = !info.devices.empty();
   info.roads.push_back({Road::local, gpu, gpu ? "between threads of one process" : no_gpu});
-  info.roads.push_back(gpu ? describe_peer_road(info.devices) : RoadInfo{Road::peer, false, no_gpu});
+  for (const Road road : {Road::peer, Road::relayed}) {
+    info.roads.push_back(gpu ? describe_ipc_road(road, info.devices) : RoadInfo{road, false, no_gpu});
+  }
   info.roads.push_back({Road::staged, true, gpu ? "through pinned host memory" : "through host memory"});
   return info;
 }

@@ -11,9 +11,25 @@
 namespace penstock::transports {
 namespace {
 
-void describe_export(const Place& source, Offer& offer, const char** why_not) {
-  const cuda::Uuid uuid = cuda::uuid_of(source.buffer.device);
+void describe_memory(const Buffer& buffer, std::ptrdiff_t offset, Offer& offer) {
+  offer.address = reinterpret_cast<std::uint64_t>(buffer.pointer) + static_cast<std::uint64_t>(offset);
+  offer.buffer_id = buffer.buffer_id;
+  offer.range_base = buffer.range_base;
+  offer.range_bytes = buffer.range_bytes;
+}
+
+void set_device(int device, Offer& offer) {
+  const cuda::Uuid uuid = cuda::uuid_of(device);
   std::copy(uuid.begin(), uuid.end(), offer.device_uuid);
+}
+
+void set_handle(const CUipcMemHandle& handle, Offer& offer) noexcept {
+  std::memcpy(offer.ipc_handle, &handle, sizeof(offer.ipc_handle));
+  offer.ipc_exported = 1;
+}
+
+void describe_export(const Place& source, Offer& offer, const char** why_not) {
+  set_device(source.buffer.device, offer);
   if (offer.contiguous == 0) {
     *why_not = "sender's payload is not contiguous";
     return;
@@ -28,8 +44,7 @@ void describe_export(const Place& source, Offer& offer, const char** why_not) {
     *why_not = "sender's payload reaches past its allocation";
     return;
   }
-  std::memcpy(offer.ipc_handle, &exported.handle, sizeof(offer.ipc_handle));
-  offer.ipc_exported = 1;
+  set_handle(exported.handle, offer);
 }
 
 }  // namespace
@@ -41,11 +56,7 @@ Offer describe(const Place& source, const char** why_not) noexcept {
   offer.payload_bytes = source.layout.bytes();
   offer.process_id = self.id;
   offer.process_nonce = self.nonce;
-  offer.address = reinterpret_cast<std::uint64_t>(source.buffer.pointer) +
-                  static_cast<std::uint64_t>(source.layout.first_offset());
-  offer.buffer_id = source.buffer.buffer_id;
-  offer.range_base = source.buffer.range_base;
-  offer.range_bytes = source.buffer.range_bytes;
+  describe_memory(source.buffer, source.layout.first_offset(), offer);
   offer.kind = source.buffer.kind;
   offer.contiguous = source.layout.is_contiguous() ? 1 : 0;
   offer.region_descriptor = -1;
@@ -55,6 +66,16 @@ Offer describe(const Place& source, const char** why_not) noexcept {
     *why_not = "out of memory";
   }
   return offer;
+}
+
+Status describe_ring(const Buffer& ring, std::size_t ring_bytes, Offer& offer) {
+  const cuda::Export exported = cuda::export_range(ring);
+  if (exported.why_not != nullptr) return {Code::cuda_failed, "cuIpcGetMemHandle", exported.error};
+  set_device(ring.device, offer);
+  set_handle(exported.handle, offer);
+  describe_memory(ring, 0, offer);
+  offer.ring_bytes = ring_bytes;
+  return {};
 }
 
 }  // namespace penstock::transports

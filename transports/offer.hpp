@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "transports/buffer.hpp"
+#include "transports/status.hpp"
 
 namespace penstock::transports {
 
-/// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced; the
-/// staging fields once more when the sender turns to staging.
+/// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced, and once
+/// more when the sender turns to staging (the region's fields) or relaying.
 struct Offer {
   std::uint64_t payload_bytes;
   std::int64_t process_id;      ///< of the sender
@@ -28,11 +29,18 @@ struct Offer {
   std::int32_t region_descriptor;  ///< sender's file descriptor of the staging region; -1 none
   std::uint64_t region_id;         ///< unique in the sender's life
   std::uint64_t region_bytes;      ///< of the whole mapping
+  /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
+  /// and `address`, device and range mean that memory instead of the payload's.
+  std::uint64_t ring_bytes;
 };
 
 /// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle where the
 /// allocation has one (exports are cached by buffer id). A refusal to export is not an error: `ipc_exported`
 /// is 0 and `*why_not` says why (a literal). Thread: any.
 [[nodiscard]] Offer describe(const Place& source, const char** why_not) noexcept;
+
+/// Makes of the offer one of a payload that is relayed through `ring_bytes` at `ring`. On failure it is left
+/// as it was. Thread: any.
+[[nodiscard]] Status describe_ring(const Buffer& ring, std::size_t ring_bytes, Offer& offer);
 
 }  // namespace penstock::transports

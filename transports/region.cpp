@@ -25,7 +25,7 @@ Status system_status(const char* call) noexcept {
 bool is_what_was_offered(const struct stat& file, const Offer& offer) noexcept {
   return S_ISREG(file.st_mode) && file.st_uid == geteuid() && file.st_size > 0 &&
          static_cast<std::uint64_t>(file.st_size) == offer.region_bytes &&
-         offer.region_bytes > region_header_bytes;
+         offer.region_bytes >= region_header_bytes;
 }
 
 constexpr Status untrusted(const char* what) noexcept {
@@ -54,7 +54,7 @@ Region::Region(Descriptor descriptor, HostMapping mapping) noexcept
     : descriptor_(std::move(descriptor)), mapped_(std::move(mapping)) {
   static std::atomic<std::uint64_t> regions{0};
   number_ = regions.fetch_add(1, std::memory_order_relaxed) + 1;
-  auto* header = new (mapped_.data() - region_header_bytes) RegionHeader{};
+  auto* header = new (&mapped_.header()) RegionHeader{};
   header->magic = region_magic;
   header->process_nonce = this_process().nonce;
   header->region_bytes = mapped_.bytes();
@@ -72,15 +72,31 @@ void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
   offer.region_descriptor = descriptor_.number();
   offer.region_id = ticket;
   offer.region_bytes = mapped_.bytes();
+  offer.ring_bytes = 0;
+}
+
+Status Region::begin(std::uint64_t payload_bytes, cuda::RelaySlice memory, Offer& offer) {
+  Offer relayed = offer;
+  begin(payload_bytes, relayed);
+  if (Status described = describe_ring(memory.buffer(), memory.bytes(), relayed); !described.ok())
+    return described;
+  device_memory_ = std::move(memory);
+  offer = relayed;
+  return {};
+}
+
+Ring Region::ring() const noexcept {
+  if (!device_memory_) return mapped_.ring();
+  return {static_cast<char*>(device_memory_.buffer().pointer), device_memory_.bytes(), Side::device};
 }
 
 bool Region::is_drained() const noexcept {
-  return mapped_.header().consumed.load(std::memory_order_acquire) == payload_bytes_;
+  const std::uint64_t consumed = mapped_.header().consumed.load(std::memory_order_acquire);
+  return consumed == payload_bytes_ || consumed == gave_up;
 }
 
 bool Region::lost_its_receiver() const noexcept {
   const RegionHeader& header = mapped_.header();
-  if (header.consumed.load(std::memory_order_acquire) == gave_up) return true;
   const std::int64_t receiver = header.receiver_id.load(std::memory_order_acquire);
   return receiver != 0 && !is_alive({receiver, header.receiver_nonce.load(std::memory_order_relaxed)});
 }

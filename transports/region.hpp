@@ -1,13 +1,17 @@
-// Host memory that a sender and a receiver share for one staged payload at a time: anonymous memory of the
-// sender's (no name, nothing outlives the processes), opened by the receiver through /proc. A header counts
-// bytes that the sender has produced and the receiver consumed. Knows no copies and no layouts.
+// Memory that a sender and a receiver share for one payload at a time: a header, which counts the bytes that
+// the sender has produced and the receiver consumed, and a ring that they pass through. The header lies in
+// anonymous host memory of the sender's (no name, nothing outlives the processes) that the receiver opens
+// through /proc; the ring behind it, or, for a payload that is relayed, in memory of the sender's device.
+// Knows no copies and no layouts.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "transports/copy.hpp"
 #include "transports/cuda/pinned_memory.hpp"
+#include "transports/cuda/relay_memory.hpp"
 #include "transports/host_mapping.hpp"
 #include "transports/offer.hpp"
 #include "transports/process.hpp"
@@ -44,7 +48,14 @@ class Descriptor {
   int number_;
 };
 
-/// What both sides do with the mapping. Payload byte n lies at data()[n % capacity()].
+/// Where one side finds what passes: byte n of the payload at data[n % bytes].
+struct Ring {
+  char* data = nullptr;
+  std::size_t bytes = 0;
+  Side side = Side::host;
+};
+
+/// What both sides do with the mapping.
 class MappedRegion {
  public:
   explicit MappedRegion(HostMapping mapping) noexcept
@@ -52,8 +63,10 @@ class MappedRegion {
   [[nodiscard]] RegionHeader& header() const noexcept {
     return *reinterpret_cast<RegionHeader*>(mapping_.address());
   }
-  [[nodiscard]] char* data() const noexcept { return mapping_.address() + region_header_bytes; }
-  [[nodiscard]] std::size_t capacity() const noexcept { return mapping_.bytes() - region_header_bytes; }
+  /// What lies behind the header; empty if that is all there is.
+  [[nodiscard]] Ring ring() const noexcept {
+    return {mapping_.address() + region_header_bytes, mapping_.bytes() - region_header_bytes, Side::host};
+  }
   [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
   /// Pins it for the GPU; `context` must be current.
   void pin(const cuda::ContextRef& context) noexcept { registration_.ensure(context); }
@@ -67,22 +80,30 @@ class MappedRegion {
 class Region {
  public:
   /// Backed by memory from the start, so that running out of it is an error here and no fault later.
+  /// `capacity`: of the ring behind the header.
   [[nodiscard]] static Status make(std::size_t capacity, std::unique_ptr<Region>& region);
   Region(Descriptor descriptor, HostMapping mapping) noexcept;
 
   [[nodiscard]] MappedRegion& mapped() noexcept { return mapped_; }
-  [[nodiscard]] std::size_t capacity() const noexcept { return mapped_.capacity(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return mapped_.ring().bytes; }
+  /// The present message's: device memory if it has some.
+  [[nodiscard]] Ring ring() const noexcept;
 
   /// From now on it serves a new message; says so in the offer. Only when nobody uses it for the last one.
   void begin(std::uint64_t payload_bytes, Offer& offer) noexcept;
-  /// The receiver has taken every byte of the message.
+  /// Likewise; the message passes through device memory. On failure the offer is left as it was.
+  [[nodiscard]] Status begin(std::uint64_t payload_bytes, cuda::RelaySlice memory, Offer& offer);
+  /// Nobody uses it for the message any more; device memory goes back to where it came from.
+  void end() noexcept { device_memory_ = {}; }
+  /// The receiver has taken every byte of the message, or has given up: it looks at the region no more.
   [[nodiscard]] bool is_drained() const noexcept;
-  /// A receiver has come, and has given up or died. Cost: may read /proc.
+  /// A receiver has come and has died. Cost: may read /proc.
   [[nodiscard]] bool lost_its_receiver() const noexcept;
 
  private:
   Descriptor descriptor_;
   MappedRegion mapped_;
+  cuda::RelaySlice device_memory_;
   std::uint64_t number_;  ///< unique in the process
   std::uint32_t uses_ = 0;
   std::uint64_t payload_bytes_ = 0;

@@ -9,6 +9,7 @@ namespace {
 std::size_t rounded(std::size_t capacity) noexcept {
   constexpr std::size_t smallest = 64u << 10;
   constexpr std::size_t step = 64u << 20;  // above it, powers of two would waste too much pinned memory
+  if (capacity == 0) return 0;
   if (capacity <= step) return std::bit_ceil(std::max(capacity, smallest));
   return (capacity + step - 1) / step * step;
 }
@@ -64,6 +65,7 @@ std::size_t RegionPool::idle() const {
 void RegionPool::collect_drained() {
   const auto drained = std::stable_partition(undrained_.begin(), undrained_.end(),
                                              [](const auto& region) { return !region->is_drained(); });
+  std::for_each(drained, undrained_.end(), [](const auto& region) { region->end(); });
   std::move(drained, undrained_.end(), std::back_inserter(idle_));
   undrained_.erase(drained, undrained_.end());
 }

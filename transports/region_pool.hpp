@@ -11,7 +11,7 @@
 namespace penstock::transports {
 
 struct RegionLimits {
-  std::size_t regions = 32;
+  std::size_t regions = 128;
   std::size_t bytes = 256u << 20;
 };
 
@@ -22,7 +22,7 @@ class RegionPool {
   [[nodiscard]] static RegionPool& of_process();
 
   /// One of at least that capacity: an idle one, else a new one (sizes in powers of two, large ones in
-  /// steps).
+  /// steps; 0 for a header alone).
   [[nodiscard]] Status take(std::size_t capacity, std::unique_ptr<Region>& region);
   /// After use. One that its receiver has not drained yet stays out of use until then.
   void give_back(std::unique_ptr<Region> region) noexcept;

@@ -5,8 +5,9 @@
 
 namespace penstock::transports {
 
-[[nodiscard]] Transport& local_road() noexcept;   ///< both sides in this process
-[[nodiscard]] Transport& peer_road() noexcept;    ///< CUDA IPC
-[[nodiscard]] Transport& staged_road() noexcept;  ///< shared host memory
+[[nodiscard]] Transport& local_road() noexcept;    ///< both sides in this process
+[[nodiscard]] Transport& peer_road() noexcept;     ///< CUDA IPC
+[[nodiscard]] Transport& relayed_road() noexcept;  ///< CUDA IPC with a ring on the sender's device
+[[nodiscard]] Transport& staged_road() noexcept;   ///< shared host memory
 
 }  // namespace penstock::transports

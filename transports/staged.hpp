@@ -1,11 +1,13 @@
-// The staged road: payload through host memory that both processes map and pin. The sender's half
-// (StagedSend) copies device → region chunk by chunk; the receiver's half (the `staged` Transport) copies
-// region → destination behind it. A region large enough for the whole payload frees the sender as soon as its
-// own copies are done: that is how a late receiver is buffered. Regions are anonymous memory (memfd) that the
-// receiver opens through /proc/<pid>/fd/<n>: no name, nothing outlives the processes.
+// What a sender does where its payload cannot be fetched from where it lies. The staged road: payload through
+// host memory that both processes map and pin; the relayed road: through a ring in the sender's own device's
+// memory. The sender's half of both (StagedSend) copies source → region chunk by chunk; the receiver's half
+// (the Transports `staged` and `relayed`) copies region → destination behind it. A region of host memory
+// large enough for the whole payload frees the sender as soon as its own copies are done: that is how a late
+// receiver is buffered.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "transports/buffer.hpp"
@@ -14,13 +16,21 @@
 
 namespace penstock::transports {
 
+/// What the sender copies its payload into.
+enum class Staging : std::uint8_t {
+  host_ring,
+  host_whole,   ///< host memory for all of it
+  device_ring,  ///< relaying
+};
+
 /// Sender's half. Owns its region until destroyed; a region whose receiver has not drained it goes on living
 /// in the pool until it has (`drained`). Thread: one at a time.
 class StagedSend {
  public:
-  /// Takes a region (pooled by size; whole payload if `whole`, else a ring of chunks), writes its whereabouts
-  /// into `offer` and issues the first copies. `source` bytes must stay valid until `produced`.
-  [[nodiscard]] static Status start(const Place& source, bool whole, Offer& offer,
+  /// Takes a region (pooled by size), writes its whereabouts into `offer` and issues the first copies.
+  /// `source` bytes must stay valid until `produced`. `device_ring` is `declined` while all memory for it is
+  /// on loan.
+  [[nodiscard]] static Status start(const Place& source, Staging staging, Offer& offer,
                                     std::unique_ptr<StagedSend>& send) noexcept;
   virtual ~StagedSend() = default;
 

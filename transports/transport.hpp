@@ -13,7 +13,7 @@
 namespace penstock::transports {
 
 /// Numbers as in the trace format.
-enum class Road : std::uint8_t { none, mpi, local, peer, staged };
+enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed };
 [[nodiscard]] const char* name_of(Road road) noexcept;
 
 /// A receive in progress. Owns its stream time, cache counts and events; destroying one that is not finished
@@ -31,6 +31,7 @@ class Pull {
 struct Verdict {
   bool accepted = false;
   const char* reason = "";
+  bool needs_sender = false;  ///< accepted, but the sender has to begin on this road first
 };
 
 class Transport {
@@ -43,16 +44,15 @@ class Transport {
                                      std::unique_ptr<Pull>& pull) noexcept = 0;
 };
 
-/// A road and why it was taken (a literal). `transport` is null only if no road is open at all.
+/// A road and why it was taken (a literal).
 struct Choice {
-  Transport* transport = nullptr;
+  Transport* transport = nullptr;  ///< null: the sender has to begin, or no road is open at all
   const char* reason = "";
+  Road wanted = Road::none;  ///< what to ask the sender for then, `relayed` or `staged`
 };
 
 /// Picks the road for an offer among those that accept it. `excluded` is a bit set of (1 << Road) that were
-/// tried and declined. Never picks `staged` unless the offer has a staging region: the answer is then
-/// {nullptr, reason} and the caller asks the sender to stage. Thread: any.
-/// Honours force_road().
+/// tried and declined. Thread: any. Honours force_road().
 [[nodiscard]] Choice choose(const Offer& offer, const Place& destination, unsigned excluded = 0) noexcept;
 
 /// Only this road from now on (`none`: free choice); what it cannot carry is staged. For PENSTOCK_ROAD.

@@ -3,7 +3,8 @@
 // ratio. Then what staged calls copy by, what many pieces cost by one launch of a kernel (`batched`, beside a
 // loop of raw copies), and what the question "is this pointer on a device?" costs, which every MPI call asks.
 //
-//     transports_benchmark [--benchmark_filter=peer|batched|into_host|staged|blocking|host_copy|is_on_device]
+//     transports_benchmark
+//         [--benchmark_filter=peer|batched|into_host|relayed|staged|blocking|host_copy|is_on_device]
 //
 // The sender is this program started again; it uses device 0, the receiver the last device.
 #include <benchmark/benchmark.h>
@@ -75,7 +76,7 @@ class DeviceMemory {
 /// What the receiver asks of the sender; the answer is an Offer.
 struct Request {
   std::size_t bytes;
-  bool stage;
+  Road road;
 };
 
 int run_sender(int socket) {
@@ -87,7 +88,8 @@ int run_sender(int socket) {
     const char* why_not = "";
     Offer offer = describe(source, &why_not);
     std::unique_ptr<StagedSend> send;
-    if (request.stage) require(StagedSend::start(source, false, offer, send));
+    if (request.road == Road::relayed) require(StagedSend::start(source, Staging::device_ring, offer, send));
+    if (request.road == Road::staged) require(StagedSend::start(source, Staging::host_ring, offer, send));
     require(::send(socket, &offer, sizeof(offer), 0) == sizeof(offer), "send");
     for (bool produced = false; send != nullptr && !(produced && send->drained());)
       require(send->advance(produced));
@@ -194,10 +196,20 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
+void report(benchmark::State& state, std::size_t bytes, std::vector<double>& raw_s,
+            std::vector<double>& pull_s) {
+  const double raw_median_s = median(raw_s);
+  const double pull_median_s = median(pull_s);
+  state.counters["raw_us"] = raw_median_s * 1e6;
+  state.counters["pull_us"] = pull_median_s * 1e6;
+  state.counters["pull_GB/s"] = static_cast<double>(bytes) / pull_median_s / 1e9;
+  state.counters["raw/pull"] = raw_median_s / pull_median_s;
+}
+
 /// Pulls into `destination` beside raw copies to `raw_destination`, by turns.
 void pull_beside_raw(benchmark::State& state, const Place& destination, void* raw_destination) {
   const std::size_t bytes = destination.layout.bytes();
-  const Offer offer = pair().ask({bytes, false});
+  const Offer offer = pair().ask({bytes, Road::peer});
   require(offer.ipc_exported != 0, "export of the sender's memory");
   const RawCopy raw(offer);
   const auto raw_address = reinterpret_cast<CUdeviceptr>(raw_destination);
@@ -210,12 +222,7 @@ void pull_beside_raw(benchmark::State& state, const Place& destination, void* ra
     pull_s.push_back(seconds_of([&] { pull(offer, destination); }));
     state.SetIterationTime(pull_s.back());
   }
-  const double raw_median_s = median(raw_s);
-  const double pull_median_s = median(pull_s);
-  state.counters["raw_us"] = raw_median_s * 1e6;
-  state.counters["pull_us"] = pull_median_s * 1e6;
-  state.counters["pull_GB/s"] = static_cast<double>(bytes) / pull_median_s / 1e9;
-  state.counters["raw/pull"] = raw_median_s / pull_median_s;
+  report(state, bytes, raw_s, pull_s);
 }
 
 void peer(benchmark::State& state) {
@@ -293,7 +300,7 @@ BENCHMARK(host_copy)->RangeMultiplier(4)->Range(256 << 10, largest_host_bytes)->
 void batched(benchmark::State& state) {
   constexpr std::size_t count = 64;
   const auto each = static_cast<std::size_t>(state.range(0));
-  const Offer offer = pair().ask({count * each, false});
+  const Offer offer = pair().ask({count * each, Road::peer});
   require(offer.ipc_exported != 0, "export of the sender's memory");
   const RawCopy raw(offer);
   const CUdeviceptr destination = pair().memory().address();
@@ -330,21 +337,30 @@ void batched(benchmark::State& state) {
 }
 BENCHMARK(batched)->RangeMultiplier(8)->Range(512, 256 << 10)->UseManualTime();
 
-void staged(benchmark::State& state) {
+/// The sender's part is asked for over a socket, which costs some 20 µs.
+void by_the_sender(benchmark::State& state, Road road) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   const Place destination = pair().memory().place(bytes);
-  force_road(Road::staged);
+  const RawCopy raw(pair().ask({bytes, Road::peer}));
+  force_road(road);
+  std::vector<double> raw_s;
   std::vector<double> pull_s;
   for (auto iteration : state) {
-    pull_s.push_back(seconds_of([&] { pull(pair().ask({bytes, true}), destination); }));
+    raw_s.push_back(seconds_of([&] { raw.copy(pair().memory().address(), bytes); }));
+    pull_s.push_back(seconds_of([&] { pull(pair().ask({bytes, road}), destination); }));
     state.SetIterationTime(pull_s.back());
   }
   force_road(Road::none);
-  const double pull_median_s = median(pull_s);
-  state.counters["pull_us"] = pull_median_s * 1e6;
-  state.counters["pull_GB/s"] = static_cast<double>(bytes) / pull_median_s / 1e9;
+  report(state, bytes, raw_s, pull_s);
 }
-BENCHMARK(staged)->RangeMultiplier(8)->Range(8, largest_bytes)->UseManualTime();
+BENCHMARK_CAPTURE(by_the_sender, relayed, Road::relayed)
+    ->RangeMultiplier(8)
+    ->Range(8, largest_bytes)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(by_the_sender, staged, Road::staged)
+    ->RangeMultiplier(8)
+    ->Range(8, largest_bytes)
+    ->UseManualTime();
 
 enum Where : std::int64_t { on_the_stack, on_the_heap, mapped_host, on_a_device };
 

@@ -84,65 +84,75 @@ TEST_F(Lifetimes, a_sender_that_dies_while_it_is_pulled_from_does_no_harm) {
 
 TEST_F(Lifetimes, a_sender_that_dies_before_its_region_is_opened_is_lost) {
   to.force_road(Road::staged);
-  const Answer staged = from.stage(slot, shape, true);
+  const Answer staged = from.stage(slot, shape, Staging::host_whole);
   from.kill();
   EXPECT_EQ(to.receive(slot, shape, staged.offer).code, Code::peer_lost);
 }
 
-TEST_F(Lifetimes, a_sender_that_dies_half_way_through_the_ring_is_lost) {
-  constexpr Shape large{64u << 20};
-  from.allocate(slot, BufferKind::device, large.extent());
-  to.allocate(slot, BufferKind::device, large.extent());
-  to.force_road(Road::staged);
-  const Answer staged = from.stage(slot, large, false);  // the ring is full, nobody turns it
-  ASSERT_TRUE(staged.ok());
-  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+/// A payload larger than the ring that it passes through, which is full, and nobody turns it yet.
+class HalfWay : public Lifetimes, public testing::WithParamInterface<Road> {
+ protected:
+  static constexpr Shape large{96u << 20};
+
+  void SetUp() override {
+    from.allocate(slot, BufferKind::device, large.extent());
+    to.allocate(slot, BufferKind::device, large.extent());
+    to.force_road(GetParam());
+    const Answer staged =
+        from.stage(slot, large, GetParam() == Road::relayed ? Staging::device_ring : Staging::host_ring);
+    ASSERT_TRUE(staged.ok()) << staged.where;
+    ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+  }
+};
+
+TEST_P(HalfWay, a_sender_that_dies_is_lost) {
   from.kill();
   EXPECT_EQ(to.finish().code, Code::peer_lost);
 }
 
-TEST_F(Lifetimes, a_receiver_that_dies_half_way_through_the_ring_is_lost) {
-  constexpr Shape large{64u << 20};
-  from.allocate(slot, BufferKind::device, large.extent());
-  to.allocate(slot, BufferKind::device, large.extent());
-  to.force_road(Road::staged);
-  const Answer staged = from.stage(slot, large, false);
-  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+TEST_P(HalfWay, a_receiver_that_dies_is_lost) {
   from.serve();
   to.kill();
   EXPECT_EQ(from.served().code, Code::peer_lost);
 }
 
-TEST_F(Lifetimes, a_sender_that_gives_up_half_way_tells_the_receiver) {
-  constexpr Shape large{64u << 20};
-  from.allocate(slot, BufferKind::device, large.extent());
-  to.allocate(slot, BufferKind::device, large.extent());
-  to.force_road(Road::staged);
-  const Answer staged = from.stage(slot, large, false);
-  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+TEST_P(HalfWay, a_sender_that_gives_up_tells_the_receiver) {
   from.drop_send();
   EXPECT_EQ(to.finish().code, Code::peer_lost);
 }
 
-TEST_F(Lifetimes, a_receiver_that_gives_up_half_way_tells_the_sender) {
-  constexpr Shape large{64u << 20};
-  from.allocate(slot, BufferKind::device, large.extent());
-  to.allocate(slot, BufferKind::device, large.extent());
-  to.force_road(Road::staged);
-  const Answer staged = from.stage(slot, large, false);
-  ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
+TEST_P(HalfWay, a_receiver_that_gives_up_tells_the_sender) {
   to.drop_pull();
   from.serve();
   EXPECT_EQ(from.served().code, Code::peer_lost);
 }
 
+INSTANTIATE_TEST_SUITE_P(Roads, HalfWay, testing::Values(Road::staged, Road::relayed),
+                         [](const auto& each) { return std::string(name_of(each.param)); });
+
+TEST_F(Lifetimes, device_memory_of_a_relayed_payload_is_lent_again_once_its_receiver_is_through) {
+  to.force_road(Road::relayed);
+  for (int message = 0; message < 100; ++message) {  // more than there is memory for
+    const Answer relayed = from.stage(slot, shape, Staging::device_ring);
+    ASSERT_TRUE(relayed.ok()) << "message " << message << ": " << relayed.where;
+    ASSERT_TRUE(to.begin(slot, shape, relayed.offer).ok());
+    ASSERT_TRUE(from.produce().ok());
+    from.drop_send();  // its ring is still being read
+    if (message % 2 == 0) {
+      ASSERT_TRUE(to.finish().ok());
+    } else {
+      to.drop_pull();
+    }
+  }
+}
+
 TEST_F(Lifetimes, an_abandoned_region_serves_no_other_message) {
   to.force_road(Road::staged);
-  const Answer first = from.stage(slot, shape, true);
+  const Answer first = from.stage(slot, shape, Staging::host_whole);
   ASSERT_TRUE(from.produce().ok());
   from.drop_send(true);
   from.fill(slot, shape, 2);
-  const Answer second = from.stage(slot, shape, true);
+  const Answer second = from.stage(slot, shape, Staging::host_whole);
   EXPECT_NE(first.offer.region_id, second.offer.region_id);
   from.serve();
   EXPECT_NE(to.receive(slot, shape, first.offer).code, Code::ok) << "a message that was cancelled arrived";
@@ -155,7 +165,7 @@ TEST_F(Lifetimes, a_region_is_used_again_once_it_is_drained) {
   to.force_road(Road::staged);
   std::uint64_t numbers[2] = {};
   for (std::uint64_t& number : numbers) {
-    const Answer staged = from.stage(slot, shape, true);
+    const Answer staged = from.stage(slot, shape, Staging::host_whole);
     number = region_number(staged.offer.region_id);
     from.serve();
     ASSERT_TRUE(to.receive(slot, shape, staged.offer).ok());
@@ -165,16 +175,19 @@ TEST_F(Lifetimes, a_region_is_used_again_once_it_is_drained) {
 }
 
 TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_were) {
+  constexpr Road roads[] = {Road::peer, Road::staged, Road::relayed};
   const auto send = [&](int messages) {
     for (int message = 0; message < messages; ++message) {
-      to.force_road(message % 2 == 0 ? Road::peer : Road::staged);
+      const Road road = roads[message % 3];
+      to.force_road(road);
       Offer offer = from.describe(slot, shape).offer;
-      if (message % 2 == 1) {
-        offer = from.stage(slot, shape, true).offer;
+      if (road != Road::peer) {
+        const Staging staging = road == Road::relayed ? Staging::device_ring : Staging::host_whole;
+        offer = from.stage(slot, shape, staging).offer;
         from.serve();
       }
       ASSERT_TRUE(to.receive(slot, shape, offer).ok());
-      ASSERT_TRUE(message % 2 == 0 || from.served().ok());
+      ASSERT_TRUE(road == Road::peer || from.served().ok());
     }
   };
   send(500);
@@ -199,13 +212,13 @@ class Lies : public Lifetimes {
   void SetUp() override {
     Lifetimes::SetUp();
     from.fill(slot, shape, 1);
-    staged_ = from.stage(slot, shape, true).offer;
+    staged_ = from.stage(slot, shape, Staging::host_whole).offer;
     ASSERT_TRUE(from.produce().ok());
   }
   /// Receives what `lie` makes of a good offer; the destination must stay as it was.
   template <class Lie>
   void expect_refusal(Road road, Lie lie) {
-    Offer offer = road == Road::staged ? staged_ : from.describe(slot, shape).offer;
+    Offer offer = road == Road::peer ? from.describe(slot, shape).offer : staged_;
     lie(offer);
     to.force_road(road);
     const Answer received = to.receive(slot, shape, offer);
@@ -240,6 +253,25 @@ TEST_F(Lies, about_the_region_are_refused_by_the_staged_road) {
   expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = -1; });
   expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = 0; });
   expect_refusal(Road::staged, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+}
+
+TEST_F(Lies, about_the_ring_are_refused_by_the_relayed_road) {
+  from.drop_send(true);
+  staged_ = from.stage(slot, shape, Staging::device_ring).offer;
+  ASSERT_TRUE(from.produce().ok());
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base - 1; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = ~0ull; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = 1; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = offer.range_bytes + 1; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.range_bytes = offer.ring_bytes = 1ull << 40; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_descriptor = 9999; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_id += 1; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_bytes = 100; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.process_nonce += 1; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+  // the header of a payload that is relayed is no region that a payload could be staged through
+  expect_refusal(Road::staged, [](Offer& offer) { offer.ring_bytes = 0; });
 }
 
 TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {

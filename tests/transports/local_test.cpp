@@ -32,7 +32,8 @@ Status transfer(const Place& source, const Place& destination, Choice& choice) {
   choice = choose(offer, destination);
   std::unique_ptr<StagedSend> send;
   if (choice.transport == nullptr) {
-    if (Status started = StagedSend::start(source, true, offer, send); !started.ok()) return started;
+    if (Status started = StagedSend::start(source, Staging::host_whole, offer, send); !started.ok())
+      return started;
     choice = choose(offer, destination);
   }
   std::unique_ptr<Pull> pull;

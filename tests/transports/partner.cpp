@@ -97,8 +97,8 @@ std::ptrdiff_t Partner::check(unsigned slot, const Shape& shape, std::size_t pay
 Answer Partner::describe(unsigned slot, const Shape& shape) {
   return ask({.what = What::describe, .slot = slot, .shape = shape});
 }
-Answer Partner::stage(unsigned slot, const Shape& shape, bool whole) {
-  return ask({.what = What::stage, .slot = slot, .flag = whole, .shape = shape});
+Answer Partner::stage(unsigned slot, const Shape& shape, Staging staging) {
+  return ask({.what = What::stage, .slot = slot, .staging = staging, .shape = shape});
 }
 void Partner::serve() {
   send({.what = What::serve});

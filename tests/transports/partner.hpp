@@ -10,6 +10,7 @@
 
 #include "transports/buffer.hpp"
 #include "transports/offer.hpp"
+#include "transports/staged.hpp"
 #include "transports/status.hpp"
 #include "transports/transport.hpp"
 
@@ -55,7 +56,7 @@ class Partner {
   /// describe(): `reason` says why the memory is not exported.
   [[nodiscard]] Answer describe(unsigned slot, const Shape& shape);
   /// StagedSend::start() and its offer.
-  [[nodiscard]] Answer stage(unsigned slot, const Shape& shape, bool whole);
+  [[nodiscard]] Answer stage(unsigned slot, const Shape& shape, Staging staging);
   /// Starts to drive the StagedSend until it is produced and drained, and destroys it; served() has the
   /// outcome.
   void serve();
@@ -65,7 +66,8 @@ class Partner {
   /// Destroys the StagedSend as it is.
   void drop_send(bool abandon = false);
 
-  /// choose() and Transport::start() until a road has begun. Code::declined: none, the sender has to stage.
+  /// choose() and Transport::start() until a road has begun. Code::declined: none, the sender has to begin on
+  /// `road`.
   [[nodiscard]] Answer begin(unsigned slot, const Shape& shape, const Offer& offer);
   /// Drives the pull to its end.
   [[nodiscard]] Answer finish();

@@ -82,7 +82,7 @@ class Process {
         const Place source = place(request.slot, request.shape);
         const char* why_not = "";
         answer.offer = transports::describe(source, &why_not);
-        set(answer, StagedSend::start(source, request.flag, answer.offer, send_));
+        set(answer, StagedSend::start(source, request.staging, answer.offer, send_));
         break;
       }
       case What::serve:
@@ -146,6 +146,7 @@ class Process {
     for (;;) {
       const Choice choice = choose(offer, destination, excluded);
       std::snprintf(answer.reason, sizeof(answer.reason), "%s", choice.reason);
+      answer.road = choice.wanted;
       if (choice.transport == nullptr) return {Code::declined, "no road"};
       answer.road = choice.transport->road();
       Status started = choice.transport->start(offer, destination, pull_);

@@ -34,6 +34,7 @@ struct Partner::Request {
   bool flag = false;
   BufferKind kind = BufferKind::unknown;
   Road road = Road::none;
+  Staging staging = Staging::host_ring;
   int device = 0;
   Shape shape{};
   std::size_t payload_bytes = 0;

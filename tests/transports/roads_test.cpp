@@ -1,6 +1,7 @@
 // Payloads between two real processes, by every road, for every kind of memory.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <ostream>
 
 #include "tests/transports/gpu_memory.hpp"
@@ -20,33 +21,56 @@ namespace {
 
 constexpr unsigned slot = 0;
 
-/// Sends the payload of `from` to `to` as the interposer would: an offer, and staging if the receiver asks
-/// for it.
+/// Sends the payload of `from` to `to` as the interposer would: an offer, then relaying or staging if the
+/// receiver asks for it, and staging where relaying cannot begin.
 Answer transfer(Partner& from, const Shape& from_shape, Partner& to, const Shape& to_shape,
-                bool whole = false) {
+                Staging in_host_memory = Staging::host_ring) {
   const Answer offered = from.describe(slot, from_shape);
   const Answer direct = to.receive(slot, to_shape, offered.offer);
   if (direct.code != Code::declined) return direct;
-  const Answer staged = from.stage(slot, from_shape, whole);
-  if (!staged.ok()) return staged;
+  bool relay = direct.road == Road::relayed;
+  Answer staged = from.stage(slot, from_shape, relay ? Staging::device_ring : in_host_memory);
+  Answer begun = staged.ok() ? to.begin(slot, to_shape, staged.offer) : staged;
+  if (relay && !begun.ok()) {
+    if (staged.ok()) from.drop_send(true);
+    staged = from.stage(slot, from_shape, in_host_memory);
+    begun = staged.ok() ? to.begin(slot, to_shape, staged.offer) : staged;
+  }
+  if (!begun.ok()) return begun;
   from.serve();
-  const Answer received = to.receive(slot, to_shape, staged.offer);
+  Answer received = to.finish();
   const Answer served = from.served();
-  return received.ok() ? (served.ok() ? received : served) : received;
+  received.road = begun.road;
+  std::memcpy(received.reason, begun.reason, sizeof(received.reason));
+  return received.ok() && !served.ok() ? served : received;
 }
 
 struct Sides {
   BufferKind from;
   BufferKind to;
-  friend void PrintTo(const Sides& sides, std::ostream* out) { *out << sides.from << " to " << sides.to; }
+  Road forced;
+  friend void PrintTo(const Sides& sides, std::ostream* out) {
+    *out << sides.from << " to " << sides.to << ", road " << sides.forced;
+  }
 };
+
+/// What the chooser should come to.
+Road road_of(const Sides& sides, std::size_t bytes, bool contiguous) {
+  // without a CUDA context nothing can be mapped; pinned memory brings one
+  const bool maps = sides.to != BufferKind::pageable;
+  if (!maps || !lives_on_device(sides.from) || sides.forced == Road::staged) return Road::staged;
+  if (sides.forced == Road::relayed) return Road::relayed;
+  if (sides.from == BufferKind::device && contiguous) return Road::peer;
+  return bytes >= 64 << 10 ? Road::relayed : Road::staged;
+}
 
 class EveryKind : public testing::TestWithParam<Sides> {};
 
 TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) {
-  const auto [from_kind, to_kind] = GetParam();
+  const Sides& sides = GetParam();
   Partner from;
   Partner to;
+  to.force_road(sides.forced);
   std::uint64_t seed = 0;
   for (const int to_device : {0, 1}) {
     for (const std::size_t bytes :
@@ -58,21 +82,15 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
           SCOPED_TRACE(testing::Message() << bytes << " bytes to device " << to_device << ", rows of "
                                           << from_shape.row_bytes << " to rows of " << to_shape.row_bytes);
           ++seed;
-          from.allocate(slot, from_kind, from_shape.extent());
-          to.allocate(slot, to_kind, to_shape.extent(), to_device % device_count_of_machine());
+          from.allocate(slot, sides.from, from_shape.extent());
+          to.allocate(slot, sides.to, to_shape.extent(), to_device % device_count_of_machine());
           from.fill(slot, from_shape, seed);
           to.fill(slot, {}, 0);
           const Answer received = transfer(from, from_shape, to, to_shape);
           ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
           EXPECT_EQ(to.check(slot, to_shape, bytes, seed), -1);
-          const bool exported = from_kind == BufferKind::device && from_shape.layout().is_contiguous();
-          const bool maps = exported && to_kind != BufferKind::pageable && to_kind != BufferKind::pinned;
-          // a process that has no CUDA context cannot map memory; pinned memory brings one
-          if (maps || (exported && to_kind == BufferKind::pinned)) {
-            EXPECT_EQ(received.road, Road::peer) << received.reason;
-          } else {
-            EXPECT_EQ(received.road, Road::staged) << received.reason;
-          }
+          EXPECT_EQ(received.road, road_of(sides, bytes, from_shape.layout().is_contiguous()))
+              << received.reason;
         }
       }
     }
@@ -82,13 +100,16 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
 std::vector<Sides> all_sides() {
   std::vector<Sides> all;
   for (const BufferKind from : buffer_kinds) {
-    for (const BufferKind to : buffer_kinds) all.push_back({from, to});
+    for (const BufferKind to : buffer_kinds) {
+      for (const Road forced : {Road::none, Road::relayed, Road::staged}) all.push_back({from, to, forced});
+    }
   }
   return all;
 }
 
 std::string name_of_sides(const testing::TestParamInfo<Sides>& info) {
   std::string name = std::string(name_of(info.param.from)) + "_to_" + name_of(info.param.to);
+  if (info.param.forced != Road::none) name += std::string("_") + name_of(info.param.forced);
   for (char& letter : name) letter = letter == ' ' ? '_' : letter;
   return name;
 }
@@ -133,11 +154,13 @@ TEST_F(DeviceToDevice, of_zero_bytes_finishes) {
   const Answer by_peer = to.receive(slot, {}, from.describe(slot, {}).offer);
   EXPECT_TRUE(by_peer.ok()) << by_peer.where;
   to.force_road(Road::staged);
-  const Answer staged = from.stage(slot, {}, true);
+  const Answer staged = from.stage(slot, {}, Staging::host_whole);
   from.serve();
   EXPECT_TRUE(from.served().ok());
   const Answer by_staging = to.receive(slot, {}, staged.offer);
   EXPECT_TRUE(by_staging.ok()) << by_staging.where;
+  to.force_road(Road::relayed);
+  EXPECT_EQ(to.begin(slot, {}, from.describe(slot, {}).offer).road, Road::staged);
   EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
 }
 
@@ -157,9 +180,13 @@ TEST_F(DeviceToDevice, of_a_message_longer_than_its_receive_is_refused_on_each_r
   allocate(from);
   allocate(to);
   EXPECT_EQ(to.receive(slot, {1000}, from.describe(slot, shape).offer).code, Code::bad_argument);
-  const Answer staged = from.stage(slot, shape, true);
+  const Answer staged = from.stage(slot, shape, Staging::host_whole);
   to.force_road(Road::staged);
   EXPECT_EQ(to.receive(slot, {1000}, staged.offer).code, Code::bad_argument);
+  from.drop_send(true);
+  const Answer relayed = from.stage(slot, shape, Staging::device_ring);
+  to.force_road(Road::relayed);
+  EXPECT_EQ(to.receive(slot, {1000}, relayed.offer).code, Code::bad_argument);
   from.drop_send(true);
   EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
 }
@@ -177,6 +204,10 @@ TEST_F(DeviceToDevice, goes_by_the_road_that_is_forced) {
   const Answer by_staging = transfer(from, shape, to, shape);
   EXPECT_EQ(by_staging.road, Road::staged);
   EXPECT_STREQ(by_staging.reason, "forced by PENSTOCK_ROAD");
+  to.force_road(Road::relayed);
+  const Answer relayed = transfer(from, shape, to, shape);
+  EXPECT_EQ(relayed.road, Road::relayed);
+  EXPECT_STREQ(relayed.reason, "forced by PENSTOCK_ROAD");
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
   to.force_road(Road::local);
   const Answer refused = to.begin(slot, shape, offer(from, 2).offer);
@@ -185,16 +216,16 @@ TEST_F(DeviceToDevice, goes_by_the_road_that_is_forced) {
 }
 
 TEST_F(DeviceToDevice, carries_more_than_the_ring_holds) {
-  constexpr Shape large{(37u << 20) + 5};
+  constexpr Shape large{(77u << 20) + 5};
   Partner from;
   Partner to;
   allocate(from, 0, large.bytes);
   allocate(to, 1, large.bytes);
-  to.force_road(Road::staged);
-  for (const bool whole : {false, true}) {
-    const std::uint64_t seed = whole ? 3 : 4;
-    from.fill(slot, large, seed);
-    ASSERT_TRUE(transfer(from, large, to, large, whole).ok());
+  std::uint64_t seed = 2;
+  for (const Staging staging : {Staging::host_ring, Staging::host_whole, Staging::device_ring}) {
+    to.force_road(staging == Staging::device_ring ? Road::relayed : Road::staged);
+    from.fill(slot, large, ++seed);
+    ASSERT_TRUE(transfer(from, large, to, large, staging).ok());
     EXPECT_EQ(to.check(slot, large, large.bytes, seed), -1);
   }
 }
@@ -205,7 +236,7 @@ TEST_F(DeviceToDevice, staged_whole_frees_the_sender_before_the_receiver_comes) 
   allocate(from, 0);
   allocate(to, 1);
   from.fill(slot, shape, 9);
-  const Answer staged = from.stage(slot, shape, true);
+  const Answer staged = from.stage(slot, shape, Staging::host_whole);
   ASSERT_TRUE(staged.ok()) << staged.where;
   const Answer produced = from.produce();
   EXPECT_TRUE(produced.ok());
@@ -229,6 +260,79 @@ TEST_F(DeviceToDevice, is_staged_where_peer_access_is_off) {
   EXPECT_EQ(received.road, Road::staged);
   EXPECT_STREQ(received.reason, "peer access is off");
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
+}
+
+/// A payload from memory that cannot be exported.
+class FromAPool : public testing::Test {
+ protected:
+  static constexpr std::size_t bytes = 300'000;
+  static constexpr Shape shape{bytes};
+
+  Answer send(Partner& from, Partner& to) {
+    from.allocate(slot, BufferKind::async_pool, shape.extent());
+    to.allocate(slot, BufferKind::async_pool, shape.extent());
+    from.fill(slot, shape, 7);
+    to.fill(slot, {}, 0);
+    const Answer received = transfer(from, shape, to, shape);
+    EXPECT_EQ(to.check(slot, shape, bytes, 7), -1);
+    return received;
+  }
+};
+
+TEST_F(FromAPool, is_relayed_and_says_why) {
+  Partner from;
+  Partner to;
+  const Answer received = send(from, to);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::relayed);
+  EXPECT_STREQ(received.reason, "sender's memory is from an async pool and cannot be exported");
+}
+
+TEST_F(FromAPool, maps_the_ring_once) {
+  Partner from;
+  Partner to;
+  for (int message = 0; message < 10; ++message) ASSERT_EQ(send(from, to).road, Road::relayed);
+  EXPECT_EQ(to.cached_ranges(), 1);
+}
+
+TEST_F(FromAPool, is_relayed_from_and_to_a_device_that_the_other_does_not_see) {
+  Partner from({"CUDA_VISIBLE_DEVICES=0"});
+  Partner to({"CUDA_VISIBLE_DEVICES=" + std::to_string(device_count_of_machine() - 1)});
+  const Answer received = send(from, to);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::relayed);
+}
+
+TEST_F(FromAPool, is_staged_where_the_device_has_no_memory_for_the_ring) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from({"SIMULATED_GPU_FAULTS=cuMemAlloc_v2:2"});
+  Partner to;
+  from.allocate(slot, BufferKind::async_pool, shape.extent());
+  EXPECT_EQ(from.stage(slot, shape, Staging::device_ring).code, Code::out_of_memory);
+  const Answer received = send(from, to);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::staged);
+}
+
+TEST_F(FromAPool, is_staged_where_the_ring_cannot_be_exported) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from({"SIMULATED_GPU_FAULTS=cuIpcGetMemHandle:801"});
+  Partner to;
+  const Answer received = send(from, to);
+  ASSERT_TRUE(received.ok()) << received.where;
+  EXPECT_EQ(received.road, Road::staged);
+}
+
+TEST_F(FromAPool, is_staged_where_the_ring_cannot_be_mapped_and_at_once_from_then_on) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from;
+  Partner to({"SIMULATED_GPU_FAULTS=cuIpcOpenMemHandle_v2:801x1"});
+  const Answer first = send(from, to);
+  ASSERT_TRUE(first.ok()) << first.where;
+  EXPECT_EQ(first.road, Road::staged);
+  const Answer second = to.begin(slot, shape, from.describe(slot, shape).offer);
+  EXPECT_EQ(second.road, Road::staged) << "asked for";
+  EXPECT_STREQ(second.reason, "the driver refused to map the sender's memory");
 }
 
 TEST_F(DeviceToDevice, maps_a_device_that_is_hidden_from_the_receiver) {
@@ -304,7 +408,7 @@ TEST_F(DeviceToDevice, says_that_a_copy_could_not_be_queued) {
   allocate(to, 1);
   const Answer by_peer = to.begin(slot, shape, offer(from, 1).offer);
   EXPECT_EQ(by_peer.code, Code::declined);
-  const Answer staged = from.stage(slot, shape, true);
+  const Answer staged = from.stage(slot, shape, Staging::host_whole);
   from.serve();
   const Answer received = to.receive(slot, shape, staged.offer);
   EXPECT_EQ(received.code, Code::cuda_failed);
@@ -316,7 +420,7 @@ TEST_F(DeviceToDevice, says_that_a_copy_could_not_be_staged) {
   if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
   Partner from({"SIMULATED_GPU_FAULTS=cuMemcpyAsync:719"});
   allocate(from, 0);
-  const Answer staged = from.stage(slot, shape, true);
+  const Answer staged = from.stage(slot, shape, Staging::host_whole);
   EXPECT_EQ(staged.code, Code::cuda_failed);
   EXPECT_EQ(staged.detail, 719);
 }
@@ -341,7 +445,7 @@ TEST_F(DeviceToDevice, survives_that_either_side_shuts_down) {
   allocate(to, 1);
   const Answer offered = offer(from, 1);
   ASSERT_TRUE(to.receive(slot, shape, offered.offer).ok());
-  ASSERT_TRUE(from.stage(slot, shape, true).ok());
+  ASSERT_TRUE(from.stage(slot, shape, Staging::host_whole).ok());
   ASSERT_TRUE(to.begin(slot, shape, offered.offer).ok());
   to.shut_down();
   to.drop_pull();  // was in flight when it happened

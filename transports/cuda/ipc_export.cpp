@@ -28,7 +28,8 @@ Export ask_driver(const Buffer& buffer) {
     return result;
   }
   const ContextScope scope(*context);
-  if (driver->cuIpcGetMemHandle(&result.handle, buffer.range_base) != CUDA_SUCCESS) {
+  result.error = driver->cuIpcGetMemHandle(&result.handle, buffer.range_base);
+  if (result.error != CUDA_SUCCESS) {
     result.why_not = "the driver refused to export the sender's memory";
   }
   return result;

@@ -11,6 +11,7 @@ namespace penstock::transports::cuda {
 struct Export {
   CUipcMemHandle handle{};
   const char* why_not = nullptr;  ///< null: the handle is good
+  int error = 0;                  ///< CUresult, if the driver was asked
 };
 
 /// Thread: any. Cost: a table look-up, the first time a driver call.

@@ -1,0 +1,103 @@
+#include "transports/reach.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "transports/cuda/devices.hpp"
+
+namespace penstock::transports {
+namespace {
+
+cuda::Uuid device_of(const Offer& offer) noexcept {
+  cuda::Uuid uuid;
+  std::copy(std::begin(offer.device_uuid), std::end(offer.device_uuid), uuid.begin());
+  return uuid;
+}
+
+/// Pairs of devices between which mapping was refused for good.
+class Refusals {
+ public:
+  struct Pair {
+    ProcessIdentity sender;
+    cuda::Uuid sender_device;
+    int device;
+    friend bool operator==(const Pair&, const Pair&) = default;
+  };
+
+  [[nodiscard]] bool holds(const Pair& pair) const {
+    const std::lock_guard lock(mutex_);
+    return std::find(pairs_.begin(), pairs_.end(), pair) != pairs_.end();
+  }
+  void add(const Pair& pair) {
+    constexpr std::size_t most_remembered = 64;
+    const std::lock_guard lock(mutex_);
+    if (pairs_.size() == most_remembered) pairs_.erase(pairs_.begin());
+    pairs_.push_back(pair);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Pair> pairs_;
+};
+
+Refusals& refusals() {
+  static auto* const instance = new Refusals;  // never destroyed: a thread may still be receiving at exit
+  return *instance;
+}
+
+/// Would the next message between the two devices fail in the same way? Invalid handles and values may come
+/// from memory that the sender has just freed, and memory may be short for a while.
+bool is_lasting(const Status& failure) noexcept {
+  return failure.code() == Code::cuda_failed && failure.detail() != CUDA_ERROR_INVALID_HANDLE &&
+         failure.detail() != CUDA_ERROR_INVALID_VALUE;
+}
+
+bool lies_in_its_range(const Offer& offer, std::uint64_t bytes) noexcept {
+  const std::uint64_t offset = offer.address - offer.range_base;
+  return offer.address >= offer.range_base && offset <= offer.range_bytes &&
+         bytes <= offer.range_bytes - offset;
+}
+
+Status explain(const Status& failure, const Offer& offer, int device) {
+  if (!is_alive(sender_of(offer))) return {Code::peer_lost, failure.where(), failure.detail()};
+  if (failure.code() == Code::peer_lost) return failure;
+  if (is_lasting(failure)) refusals().add({sender_of(offer), device_of(offer), device});
+  return {Code::declined, failure.where(), failure.detail()};
+}
+
+}  // namespace
+
+cuda::ContextRef context_to_reach(const Offer& offer, const Place& destination) {
+  return lives_on_device(destination.buffer.kind) ? cuda::Context::of(destination.buffer)
+                                                  : cuda::Context::any(cuda::device_of(device_of(offer)));
+}
+
+Verdict judge_reach(const Offer& offer, const Place& destination) {
+  const cuda::ContextRef context = context_to_reach(offer, destination);
+  if (context == nullptr) return {false, "this process has no CUDA context"};
+  if (refusals().holds({sender_of(offer), device_of(offer), context->device()})) {
+    return {false, "the driver refused to map the sender's memory"};
+  }
+  const int sender_device = cuda::device_of(device_of(offer));
+  if (sender_device < 0) return {true, "CUDA IPC with a device that is hidden from this process"};
+  if (sender_device == context->device()) return {true, "CUDA IPC on one device"};
+  if (!cuda::can_access(context->device(), sender_device)) return {false, "peer access is off"};
+  return {true, "CUDA IPC between devices with peer access"};
+}
+
+Status reach(const Offer& offer, std::uint64_t bytes, const cuda::ContextRef& context,
+             ReachedMemory& memory) {
+  if (!lies_in_its_range(offer, bytes)) return {Code::peer_lost, "sender's offer"};
+  const cuda::RemoteRange range{sender_of(offer), offer.buffer_id, offer.range_base, offer.range_bytes};
+  CUipcMemHandle handle;
+  std::memcpy(&handle, offer.ipc_handle, sizeof(handle));
+  if (Status opened = cuda::IpcCache::of_process().map(range, handle, context, memory.mapped); !opened.ok()) {
+    return explain(opened, offer, context->device());
+  }
+  memory.first = memory.mapped->address() + (offer.address - offer.range_base);
+  return {};
+}
+
+}  // namespace penstock::transports
