@@ -259,13 +259,13 @@ TEST_F(Lies, about_the_ring_are_refused_by_the_relayed_road) {
   from.drop_send(true);
   staged_ = from.stage(slot, shape, Staging::device_ring).offer;
   ASSERT_TRUE(from.produce().ok());
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_descriptor = 9999; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base - 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = ~0ull; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = offer.range_bytes + 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.range_bytes = offer.ring_bytes = 1ull << 40; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_descriptor = 9999; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.region_id += 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.region_bytes = 100; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.process_nonce += 1; });
