@@ -9,7 +9,11 @@ namespace penstock::transports::kernels {
 /// One block of threads copies so much at most: a multiple of 16, so that pieces are aligned as their item
 /// is.
 inline constexpr std::uint32_t piece_bytes = 16384;
+#ifdef PENSTOCK_SIMULATED_GPU
+inline constexpr std::uint32_t most_threads = 32;  // a barrier costs a fiber for each there
+#else
 inline constexpr std::uint32_t most_threads = 256;
+#endif
 
 /// Flags (of one context) and counters that exist, so launches that can be in flight at once.
 inline constexpr std::uint32_t slot_count = 256;
