@@ -8,8 +8,23 @@ build=$(cd "$1" && pwd)
 facts=$2
 out=$3
 launcher=${MPIEXEC:-mpiexec.mpich}
+preloaded=("$launcher" -n 2 env LD_PRELOAD="$build/lib/libpenstock_mpich.so")
 mkdir -p "$out"
 status=0
+
+# NAME OUTPUT COMMAND…: adds the command's output to the file OUTPUT; keeps what it says besides in NAME.log
+run() {
+  local name=$1 output=$2
+  shift 2
+  if timeout 300 "$@" >>"$output" 2>"$out/$name.log"; then
+    [ -s "$out/$name.log" ] || rm -f "$out/$name.log"
+    return
+  fi
+  printf '%s FAILED:\n' "$name"
+  cat "$out/$name.log"
+  status=1
+  return 1
+}
 
 # NAME TITLE COMMAND…: what the command prints, under a title and the facts
 write() {
@@ -21,19 +36,27 @@ write() {
     sed -E 's/[{}"]//g; s/, ([a-z]+:)/\n\1/g' "$facts" | sed 's/^/- /'
     printf '\n'
   } >"$out/$name.md"
-  if timeout 300 "$@" >>"$out/$name.md" 2>"$out/$name.log"; then
+  if run "$name" "$out/$name.md" "$@"; then cat "$out/$name.md"; fi
+}
+
+# NAME TITLE COMMAND…: the figures of a Google Benchmark program, as JSON and as tables
+measure() {
+  local name=$1 title=$2
+  shift 2
+  printf '=== %s\n' "$name"
+  rm -f "$out/$name.md"
+  if run "$name" /dev/null "$@" --facts "$facts" --benchmark_out="$out/$name.json" &&
+    run "$name" "$out/$name.md" "$here/to_markdown" "$out/$name.json" --title "$title"; then
     cat "$out/$name.md"
-    [ -s "$out/$name.log" ] || rm -f "$out/$name.log"
-  else
-    printf '%s FAILED:\n' "$name"
-    cat "$out/$name.log"
-    status=1
   fi
 }
 
-write message_benchmark 'Device-to-device messages beside raw CUDA IPC copies' \
-  "$launcher" -n 2 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" \
-  "$build/benchmarks/message_benchmark_mpich" --facts "$facts" --json "$out/message_benchmark.json"
+measure message_benchmark 'Messages for each pair of buffer kinds, beside raw CUDA copies' \
+  "${preloaded[@]}" "$build/benchmarks/message_benchmark_mpich"
+measure overlap_benchmark 'What of an exchange hides behind a kernel' \
+  "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
+measure transports_benchmark 'Each road without MPI, beside raw CUDA copies' \
+  "$build/benchmarks/transports_benchmark" --benchmark_min_time=0.05
 write host_message_cost 'What Penstock adds to a call on host memory' "$here/host_message_cost.sh" "$build"
 write ising_run 'The Ising example on two ranks, recorded' \
   "$launcher" -n 2 "$build/penstock" run --output "$out/ising_recording" \

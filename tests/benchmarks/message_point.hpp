@@ -1,0 +1,49 @@
+// One point that message_benchmark measures: a pattern of messages, the kind of memory on either side, a
+// size. And which points a run measures. Knows neither MPI nor how anything is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/support/memory.hpp"
+
+namespace penstock::benchmarks {
+
+using test_support::MemoryKind;
+
+enum class Pattern : std::uint8_t {
+  half_round_trip,  ///< one message there, one back, both from the sender's kind to the receiver's
+  window,           ///< many messages at once from rank 0 to rank 1
+  both_ways,        ///< the same from each rank to the other at the same time
+};
+
+inline constexpr std::size_t largest_message_bytes = std::size_t{1} << 30;
+
+/// Trivially copyable: one rank sends it to the other.
+struct Point {
+  Pattern pattern;
+  MemoryKind sender_kind;
+  MemoryKind receiver_kind;
+  std::size_t bytes;
+
+  [[nodiscard]] bool from_device() const noexcept { return lives_on_device(sender_kind); }
+  [[nodiscard]] bool to_device() const noexcept { return lives_on_device(receiver_kind); }
+  /// Messages under way at once in one direction.
+  [[nodiscard]] std::size_t messages() const noexcept;
+  /// From one message's buffer to the next one's; each is aligned as an allocation would be.
+  [[nodiscard]] std::size_t stride() const noexcept;
+  /// Of the memory that holds all the messages of one direction.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return (messages() - 1) * stride() + bytes; }
+};
+
+/// As in `window/device/pinned/65536`.
+[[nodiscard]] std::string name_of(const Point& point);
+
+/// Every pattern with every pair of kinds, in sizes that let the whole run end within a minute on two GPUs:
+/// device to device in close steps to 1 GiB; other pairs in wide steps, less far where a CPU copies. `sizes`,
+/// if any, for every pair instead.
+[[nodiscard]] std::vector<Point> points_of(const std::vector<std::size_t>& sizes);
+
+}  // namespace penstock::benchmarks

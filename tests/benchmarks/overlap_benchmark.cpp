@@ -1,0 +1,184 @@
+// How much of an exchange of device buffers hides behind a kernel that runs meanwhile. Both ranks post
+// MPI_Irecv and MPI_Isend, launch a kernel that keeps the whole GPU busy, wait for it, and only then call
+// MPI_Waitall: what is not hidden by then is exposed. Beside it the exchange alone and the kernel alone.
+//   mpiexec.mpich -n 2 penstock run overlap_benchmark_mpich
+// overlap = (exchange + kernel − both) / min(exchange, kernel): 1 all that could be hidden was, 0 nothing
+// was. The kernel runs in a stream that does not synchronise with the legacy default stream, so nobody has to
+// wait for it.
+#include <benchmark/benchmark.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tests/benchmarks/framework.hpp"
+#include "tests/benchmarks/overlap_kernel.hpp"
+#include "tests/benchmarks/sampling.hpp"
+#include "tests/benchmarks/two_ranks.hpp"
+#include "tests/support/memory.hpp"
+
+namespace {
+
+using namespace penstock::benchmarks;
+using penstock::test_support::Memory;
+using penstock::test_support::MemoryKind;
+
+struct Options {
+  std::vector<std::size_t> sizes{std::size_t{64} << 20};
+  double kernel_ms = 2;
+  int samples = 21;
+  std::string facts_path;
+};
+
+/// What both ranks do next: an exchange of so many bytes, or a kernel, or both; none of them: stop.
+struct Work {
+  std::size_t bytes = 0;
+  bool compute = false;
+};
+
+class Rank {
+ public:
+  Rank(int rank, std::size_t largest_bytes, double kernel_s)
+      : rank_(rank),
+        outgoing_(MemoryKind::device, largest_bytes, device()),
+        incoming_(MemoryKind::device, largest_bytes, device()) {
+    require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "create a stream");
+    require(cudaMemset(outgoing_.data(), 1, largest_bytes), "fill a buffer");
+    require(cudaDeviceSynchronize(), "fill a buffer");
+    calibrate(kernel_s);
+  }
+  ~Rank() { cudaStreamDestroy(stream_); }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  /// Both ranks do it; the result is how long the slower one took.
+  double perform(const Work& work) {
+    if (rank_ == leader) lead(work);
+    if (work.bytes == 0 && !work.compute) return 0;
+    meet(rank_);
+    const double mine_s = seconds_of([&] {
+      std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      if (work.bytes != 0) post(work.bytes, requests);
+      if (work.compute) compute();
+      MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    });
+    double slower_s = 0;
+    MPI_Allreduce(&mine_s, &slower_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slower_s;
+  }
+
+ private:
+  static int device() {
+    int device = 0;
+    require(cudaGetDevice(&device), "ask for the GPU");
+    return device;
+  }
+
+  /// Ticks of the GPU's clock for a kernel of that length: its frequency is nobody's to know.
+  void calibrate(double kernel_s) {
+    compute();  // loads the kernel
+    const double once_s = seconds_of([&] { compute(); });
+    ticks_ = static_cast<long long>(static_cast<double>(ticks_) * kernel_s / once_s);
+  }
+
+  void post(std::size_t bytes, std::array<MPI_Request, 2>& requests) {
+    const int other = 1 - rank_;
+    const int count = static_cast<int>(bytes);
+    MPI_Irecv(incoming_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(outgoing_.data(), count, MPI_BYTE, other, 0, MPI_COMM_WORLD, &requests[1]);
+  }
+
+  void compute() {
+    require(spin(ticks_, stream_), "launch a kernel");
+    require(cudaStreamSynchronize(stream_), "wait for a kernel");
+  }
+
+  int rank_;
+  Memory outgoing_;
+  Memory incoming_;
+  cudaStream_t stream_ = nullptr;
+  long long ticks_ = 1'000'000;
+};
+
+void exchange_beside_a_kernel(benchmark::State& state, Rank& rank, std::size_t bytes, int samples) {
+  for (auto iteration : state) {
+    rank.perform({bytes, true});
+    std::vector<double> exchange_s;
+    std::vector<double> kernel_s;
+    std::vector<double> both_s;
+    for (int sample = 0; sample < samples; ++sample) {
+      exchange_s.push_back(rank.perform({bytes, false}));
+      kernel_s.push_back(rank.perform({0, true}));
+      both_s.push_back(rank.perform({bytes, true}));
+    }
+    const double exchange = median(exchange_s);
+    const double kernel = median(kernel_s);
+    const double both = median(both_s);
+    state.SetIterationTime(both);
+    state.counters["exchange_us"] = exchange * 1e6;
+    state.counters["kernel_us"] = kernel * 1e6;
+    state.counters["both_us"] = both * 1e6;
+    state.counters["overlap"] = (exchange + kernel - both) / std::min(exchange, kernel);
+  }
+}
+
+void run_benchmarks(Rank& rank, const Options& options) {
+  benchmark::AddCustomContext("mpi", mpi_version());
+  for (const std::size_t bytes : options.sizes) {
+    const std::string name = "exchange_beside_a_kernel/" + std::to_string(bytes);
+    benchmark::RegisterBenchmark(name.c_str(), exchange_beside_a_kernel, std::ref(rank), bytes,
+                                 options.samples)
+        ->Iterations(1)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+}
+
+int run(int rank_number, int argc, char** argv) {
+  Options options;
+  CLI::App app{"How much of an exchange of device buffers hides behind a kernel"};
+  app.allow_extras();
+  app.footer("And Google Benchmark's options: --benchmark_filter=REGEX, --benchmark_out=FILE, …");
+  app.add_option("--sizes", options.sizes, "bytes each way, as in 1M,64M")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30))
+      ->default_str("64M");
+  app.add_option("--kernel-ms", options.kernel_ms, "how long the kernel takes")->capture_default_str();
+  app.add_option("--samples", options.samples, "of which the median is taken")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--facts", options.facts_path, "JSON object to put beside the figures (date, GPU, …)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return rank_number == leader ? app.exit(error) : error.get_exit_code();
+  }
+  Rank rank(rank_number, *std::max_element(options.sizes.begin(), options.sizes.end()),
+            options.kernel_ms * 1e-3);
+  if (rank_number == follower) {
+    follow<Work>([&](const Work& work) {
+      rank.perform(work);
+      return work.bytes != 0 || work.compute;
+    });
+    return 0;
+  }
+  const bool started = start_framework(app.remaining(), options.facts_path);
+  if (started) run_benchmarks(rank, options);
+  rank.perform({});  // stop
+  return started ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const int rank = rank_of_two("overlap_benchmark");
+  const int exit_code = rank < 0 ? 2 : run(rank, argc, argv);
+  MPI_Finalize();
+  return exit_code;
+}
