@@ -1,7 +1,7 @@
 // Messages between two ranks, one GPU each, for every pair of buffer kinds: half a round trip, a window one
 // way, and both ways at once; each beside what CUDA alone takes for the same bytes, measured by turns in the
 // same processes.
-//   mpiexec.mpich -n 2 penstock run message_benchmark_mpich --benchmark_filter='window/device/device/65536$'
+//   mpiexec.mpich -n 2 penstock run message_benchmark_mpich --benchmark_filter='window/device/device/65536/'
 // Names are pattern/sender's kind/receiver's kind/bytes.
 #include <benchmark/benchmark.h>
 #include <mpi.h>
