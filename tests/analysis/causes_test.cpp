@@ -146,6 +146,18 @@ TEST(Causes, a_staged_transfer_is_staging) {
   EXPECT_EQ(job.explain(1, 0), (Spans{{100, 140, Cause::staging, 0}, {140, 300, Cause::staging, 0}}));
 }
 
+TEST(Causes, a_relayed_transfer_waits_for_staging_and_then_for_the_wire) {
+  const JobInMemory job{
+      RecordingBuilder(0, 2).half(
+          {.direction = Direction::send, .peer = 1, .post = 50, .complete = 60, .key = 5}),
+      RecordingBuilder(1, 2)
+          .half({.direction = Direction::receive, .peer = 0, .post = 100, .complete = 300, .key = 5})
+          .transfer(
+              {.begin = 100, .end = 300, .bytes = 4096, .key = 5, .road = trace::Road::relayed, .wait = 40})
+          .call({.function = "MPI_Recv", .begin = 100, .end = 300, .bytes = 4096})};
+  EXPECT_EQ(job.explain(1, 0), (Spans{{100, 140, Cause::staging, 0}, {140, 300, Cause::wire, 0}}));
+}
+
 TEST(Causes, a_sender_waits_for_a_receiver_that_posted_and_then_stayed_out_of_mpi) {
   constexpr std::uint64_t key = 9;
   const JobInMemory job{
