@@ -21,6 +21,11 @@ constexpr std::int32_t no_tag = -1;
 
 std::atomic<bool> awake{false};
 
+/// What finish_at_end_of_calls() has set; ordered by `awake`.
+constinit std::atomic<unsigned> no_pieces{0};
+constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
+void (*finish_pieces)() noexcept = nullptr;
+
 /// Per thread, and plain data: reaching it costs one instruction. `storm` counts the calls that follow the
 /// one written last; nothing is pending when its repeats are zero.
 struct ThreadState {
@@ -101,6 +106,7 @@ CallScope::CallScope(Function function, const void* return_address) noexcept : f
     stands_aside_ = true;
     return;
   }
+  is_outermost_ = is_outermost;
   stands_aside_ = !is_outermost;
   recording_ = is_outermost && record::is_on();
   if (!recording_) return;
@@ -111,6 +117,9 @@ CallScope::CallScope(Function function, const void* return_address) noexcept : f
 }
 
 CallScope::~CallScope() {
+  if (is_outermost_ && unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    finish_pieces();
+  }
   --thread_state.depth;
   if (!recording_ || !record::is_on()) return;
   record_.begin_ns = begin_ns_;
@@ -153,6 +162,11 @@ void CallScope::buffer(trace::BufferKind kind) noexcept {
 
 void CallScope::add_bytes(std::uint64_t bytes) noexcept {
   record_.bytes += bytes;
+}
+
+void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish)() noexcept) noexcept {
+  unfinished_pieces = pieces;
+  finish_pieces = finish;
 }
 
 void wake_up() noexcept {

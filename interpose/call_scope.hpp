@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "interpose/function_names.hpp"
@@ -37,9 +38,14 @@ class CallScope {
   std::uint64_t call_site_ = 0;
   trace::MpiCall record_{};
   Function function_;
+  bool is_outermost_ = false;
   bool stands_aside_ = false;
   bool recording_ = false;
 };
+
+/// When an outermost call ends while `*pieces` is not zero, `finish` is called: for work that must not be
+/// left between two calls of the application. Before wake_up(); `pieces` lives for ever.
+void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish)() noexcept) noexcept;
 
 /// Between MPI_Init and MPI_Finalize the interposer is awake; else every wrapper stands aside.
 void wake_up() noexcept;

@@ -26,6 +26,10 @@ constexpr unsigned bit(Road road) noexcept {
 
 }  // namespace
 
+namespace {
+std::atomic<unsigned> small_in_flight{0};
+}  // namespace
+
 Delivery::Delivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
     : envelope_(envelope), destination_(std::move(destination)), slot_(node_directory().find(envelope)) {
   if (record::is_on()) begin_ns_ = record::now_ns();
@@ -44,7 +48,7 @@ Delivery::Delivery(const Envelope& envelope, transports::Place destination, std:
 }
 
 Delivery::~Delivery() {
-  pull_.reset();
+  drop_pull();
   if (!over_ && slot_is_ours()) slot_->set(SlotState::failed);
 }
 
@@ -95,17 +99,20 @@ bool Delivery::try_offered() {
   if (!slot_->move(SlotState::offered, SlotState::pulling))
     return false;  // the sender just turned to staging
   if (start(choice, SlotState::pulling, SlotState::offered)) return true;
-  return in_one_call && pull_ != nullptr && finish_pull();
+  if (in_one_call && pull_ != nullptr) {
+    is_small_in_flight_ = true;
+    small_in_flight.fetch_add(1, std::memory_order_relaxed);
+  }
+  return false;
 }
 
-bool Delivery::finish_pull() {
-  // such copies take some 10 µs, unless others keep the copy engine busy
-  constexpr std::uint64_t patience_ns = 50'000;
-  const std::uint64_t begin_ns = record::now_ns();
-  do {
-    if (step_pull()) return true;
-  } while (record::now_ns() - begin_ns < patience_ns);
-  return false;
+const std::atomic<unsigned>& Delivery::small_ones_in_flight() noexcept {
+  return small_in_flight;
+}
+
+void Delivery::drop_pull() noexcept {
+  pull_.reset();
+  if (std::exchange(is_small_in_flight_, false)) small_in_flight.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool Delivery::step_pull() {
@@ -147,8 +154,9 @@ bool Delivery::start(const Choice& choice, SlotState declined_from, SlotState de
 bool Delivery::end(const Status& status, SlotState state) {
   status_ = status;
   if (!status.ok()) say_failure();
-  pull_.reset();
+  drop_pull();
   if (slot_is_ours()) slot_->set(state);
+  if (DirectoryRow* own = node_directory().own_row()) own->deliveries.fetch_add(1, std::memory_order_relaxed);
   over_ = true;
   record();
   return true;

@@ -2,6 +2,7 @@
 // drives the pull, marks the slot. Knows slots, roads and the recorder; no MPI call.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,15 +29,18 @@ class Delivery {
   [[nodiscard]] bool truncated() const noexcept { return truncated_; }
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
+  /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
+  /// this rank's next MPI call.
+  [[nodiscard]] static const std::atomic<unsigned>& small_ones_in_flight() noexcept;
+
  private:
   [[nodiscard]] bool slot_is_ours() const noexcept;
   [[nodiscard]] bool try_offered();
   [[nodiscard]] bool step_pull();
-  /// Waits for it a bounded time, for payloads that a plain MPI would have buffered.
-  [[nodiscard]] bool finish_pull();
   [[nodiscard]] bool try_staged();
   [[nodiscard]] bool start(const transports::Choice& choice, SlotState declined_from, SlotState declined_to);
   [[nodiscard]] bool end(const Status& status, SlotState state);
+  void drop_pull() noexcept;
   void say_failure() const;
   void record() const;
 
@@ -51,6 +55,7 @@ class Delivery {
   transports::BufferKind source_kind_ = transports::BufferKind::unknown;
   transports::Road road_ = transports::Road::none;
   unsigned excluded_ = 0;
+  bool is_small_in_flight_ = false;  ///< counted by small_ones_in_flight()
   bool truncated_ = false;
   bool over_ = false;
 };

@@ -16,6 +16,8 @@ namespace {
 
 // A receiver that is there answers within a few µs; copying 64 KiB aside costs about 8 µs.
 constexpr std::uint64_t short_patience_ns = 50'000;
+constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
+constexpr std::uint64_t busy_factor = 40;
 
 /// A slot and the region its receiver has still to drain. Under Engine::Lock.
 struct Lingering {
@@ -64,7 +66,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   if (slot == nullptr) return nullptr;
   std::unique_ptr<DeviceSend> send(new DeviceSend(call, std::move(source)));
   send->slot_ = slot;
-  send->receiver_ = receiver_world_rank;
+  send->receiver_ = directory.row_of(receiver_world_rank);
   slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);
 
   const char* why_not = "";
@@ -90,11 +92,11 @@ DeviceSend::~DeviceSend() {
 }
 
 int DeviceSend::send_envelope(MPI_Request* request) {
-  posted_ns_ = record::now_ns();
+  posted_ns_ = receiver_worked_ns_ = record::now_ns();
   const bool may_buffer = call_.mode != SendMode::synchronous && is_small();
   patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
   slot_->set(SlotState::offered);
-  node_directory().row_of(receiver_)->offers.fetch_add(1, std::memory_order_relaxed);
+  receiver_->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call_.destination, call_.tag, call_.communicator, request);
   if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
@@ -104,8 +106,12 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   return code;
 }
 
-bool DeviceSend::receiver_is_late() const noexcept {
-  return record::now_ns() - posted_ns_ > patience_ns_;
+bool DeviceSend::receiver_is_late() noexcept {
+  const std::uint64_t now_ns = record::now_ns();
+  // one that is busy with other messages gets more time, but not for ever: it may never come to this one
+  const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
+  if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
+  return now_ns - receiver_worked_ns_ > patience_ns_ || now_ns - posted_ns_ > patience_ns_ * busy_factor;
 }
 
 /// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
@@ -163,7 +169,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   } else if (state == SlotState::offered) {
     if (receiver_is_late() && slot_->move(SlotState::offered, SlotState::staging) && !stage(true).ok()) {
       // no room to buffer it: wait for the receiver instead
-      patience_ns_ = UINT64_MAX;
+      patience_ns_ = no_limit_ns;
       slot_->set(SlotState::offered);
     }
   } else if (state == SlotState::wants_relaying) {
@@ -185,7 +191,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
 
 Pending::Progress DeviceSend::progress() const {
   if ((produced_ && whole_) || is_over(*slot_)) return Progress::none;
-  return patience_ns_ == UINT64_MAX ? Progress::open_ended : Progress::always;
+  return patience_ns_ == no_limit_ns ? Progress::open_ended : Progress::always;
 }
 
 int DeviceSend::complete(MPI_Status& status, int code) {

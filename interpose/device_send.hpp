@@ -10,6 +10,7 @@
 
 #include "interpose/envelope.hpp"
 #include "interpose/message_record.hpp"
+#include "interpose/node_directory.hpp"
 #include "interpose/requests.hpp"
 #include "interpose/sending.hpp"
 #include "interpose/slots.hpp"
@@ -41,7 +42,7 @@ class DeviceSend final : public Pending {
 
  private:
   DeviceSend(const SendCall& call, transports::Place source);
-  [[nodiscard]] bool receiver_is_late() const noexcept;
+  [[nodiscard]] bool receiver_is_late() noexcept;
   [[nodiscard]] Status stage(bool whole);
   [[nodiscard]] Status relay();
   [[nodiscard]] bool is_small() const noexcept;
@@ -51,9 +52,11 @@ class DeviceSend final : public Pending {
   transports::Place source_;
   Envelope envelope_{};
   Slot* slot_ = nullptr;
-  int receiver_ = -1;
+  DirectoryRow* receiver_ = nullptr;
   std::unique_ptr<transports::StagedSend> staged_;
   std::uint64_t posted_ns_ = 0;
+  std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
+  std::uint64_t deliveries_seen_ = 0;
   std::uint64_t patience_ns_ = 0;
   Status status_;
   transports::Watch watch_;

@@ -1,6 +1,7 @@
 // MPI_Init to MPI_Finalize: the order in which the parts of the interposer come up and go down.
 #include "interpose/call_scope.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/delivery.hpp"
 #include "interpose/device_send.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/landing_zones.hpp"
@@ -64,6 +65,7 @@ void rise(int provided) {
   begin_recording(rank, size);
   open_communicators();
   if (transports::cuda_in_use()) record::gpu_seen();
+  finish_at_end_of_calls(&Delivery::small_ones_in_flight(), finish_small_pulls);
   wake_up();
 }
 

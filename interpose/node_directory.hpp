@@ -19,8 +19,9 @@ inline constexpr std::uint32_t arrival_places = 512;  ///< communicators that ar
 
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
-  std::atomic<std::int32_t> world_rank;  ///< -1 until known
-  std::atomic<std::uint64_t> offers;     ///< envelopes sent to this rank so far
+  std::atomic<std::int32_t> world_rank;   ///< -1 until known
+  std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
+  std::atomic<std::uint64_t> deliveries;  ///< payloads that this rank has received so far: it is at work
   std::int64_t process_id;
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
 };

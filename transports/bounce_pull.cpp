@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "transports/batched_pull.hpp"
+
 namespace penstock::transports {
 namespace {
 
@@ -87,6 +89,7 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
     if (started.ok()) pull = std::move(bounced);
     if (started.code() != Code::declined) return started;
   }
+  if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
   auto made = std::make_unique<CopyPull>(source, destination, context);
   Status started = made->start();
   if (started.ok()) pull = std::move(made);

@@ -1,6 +1,19 @@
 // The kernels as the simulated driver takes them: functions of the host, by name.
+#include <dlfcn.h>
+
+#include "transports/cuda/driver.hpp"
 #include "transports/kernels/image.hpp"
+
+// Our library links no driver, so barriers find the simulated one when they first run.
+#define simulated_gpu_block_barrier penstock_block_barrier
 #include "transports/kernels/kernels.cu"
+#undef simulated_gpu_block_barrier
+
+void penstock_block_barrier() {
+  static const auto barrier = reinterpret_cast<void (*)()>(
+      dlsym(penstock::transports::cuda::driver()->library, "simulated_gpu_block_barrier"));
+  barrier();
+}
 
 namespace penstock::transports::kernels {
 

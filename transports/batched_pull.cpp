@@ -1,0 +1,222 @@
+#include "transports/batched_pull.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transports/batched_copy.hpp"
+#include "transports/guarded.hpp"
+#include "transports/readiness.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// Above it the copy engine needs no longer than a kernel (H200, NVLink: 64 pieces of 1 MiB at 352 GB/s by
+/// one kernel, 329 by the engine), and does not compete with the application's kernels.
+constexpr std::size_t most_bytes = 1u << 20;
+
+/// What is collected is launched when no more than this is in flight in its context …
+constexpr unsigned enough_in_flight = 2;
+/// … or when so many copies have come together, or the first of them so long ago: others' pulls in flight may
+/// not be stepped for a long time.
+constexpr std::size_t enough_items = 32;
+constexpr std::uint64_t longest_wait_ns = 20'000;
+
+/// Of one context. Entries are few and stay.
+struct Traffic {
+  cuda::ContextRef context;
+  unsigned in_flight = 0;             ///< lone copies and batches that were launched and not seen done
+  std::shared_ptr<class Batch> open;  ///< collects
+};
+
+/// All batches of the process. Never destroyed: a thread may still be receiving at exit.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Traffic> traffic;
+
+  Traffic& of(const cuda::ContextRef& context) {
+    const auto same = [&](const Traffic& each) { return each.context == context; };
+    std::erase_if(traffic,
+                  [&](const Traffic& each) { return each.in_flight == 0 && !each.open && !same(each); });
+    const auto known = std::find_if(traffic.begin(), traffic.end(), same);
+    return known != traffic.end() ? *known : traffic.emplace_back(Traffic{context, 0, nullptr});
+  }
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+/// Copies that are launched together. All members under the registry's mutex, but for what is said.
+class Batch {
+ public:
+  explicit Batch(cuda::ContextRef context) : context_(std::move(context)) {}
+
+  [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }
+  [[nodiscard]] bool is_full() const noexcept { return count_ == items_.size(); }
+  std::size_t add(const CopyItem& item) noexcept {
+    items_[count_] = item;
+    return count_++;
+  }
+  /// Its memory is gone before the launch.
+  void leave_out(std::size_t index) noexcept { items_[index].bytes = 0; }
+
+  /// Whether it has all been copied; launches it when it is time.
+  [[nodiscard]] Status step(bool& done) {
+    const std::lock_guard lock(registry().mutex);
+    Traffic& traffic = registry().of(context_);
+    if (!is_launched_) {
+      const bool is_time = traffic.in_flight < enough_in_flight || count_ >= enough_items ||
+                           steady_now_ns() - begun_ns_ > longest_wait_ns;
+      if (!is_time) return {};
+      if (traffic.open.get() == this) traffic.open.reset();
+      is_launched_ = true;
+      failure_ = launch();
+      ++traffic.in_flight;
+    }
+    if (failure_.ok() && !is_done_) failure_ = look();
+    if ((is_done_ || !failure_.ok()) && !is_counted_out_) {
+      is_counted_out_ = true;
+      --traffic.in_flight;
+    }
+    done = is_done_;
+    return failure_;
+  }
+
+  /// For one who goes: the GPU no longer touches its memory, or never will.
+  void abandon(std::size_t index) noexcept {
+    for (bool done = false; !done;) {
+      const std::lock_guard lock(registry().mutex);
+      if (!is_launched_) return leave_out(index);
+      done = is_done_ || !failure_.ok() || !look().ok() || is_done_;
+    }
+  }
+
+ private:
+  [[nodiscard]] Status launch() noexcept {
+    const cuda::ContextScope scope(*context_);
+    if (!scope.status().ok()) return scope.status();
+    CUstream stream = nullptr;
+    if (Status made = context_->next_pull_stream(stream); !made.ok()) return made;
+    if (copies_.launch(context_, stream, std::span(items_.data(), count_)).ok()) return {};
+    return launch_one_by_one(stream);
+  }
+
+  /// By the copy engine, where the kernel cannot be launched.
+  [[nodiscard]] Status launch_one_by_one(CUstream stream) noexcept {
+    if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
+    Status copies;
+    for (const CopyItem& item : std::span(items_.data(), count_)) {
+      if (item.bytes == 0 || !copies.ok()) continue;
+      copies = cuda::check(
+          cuda::driver()->cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(item.to),
+                                        reinterpret_cast<CUdeviceptr>(item.from), item.bytes, stream),
+          "cuMemcpyAsync");
+    }
+    // also behind copies that failed half way
+    Status recorded = copied_.record(stream);
+    if (copies.ok()) return recorded;
+    static_cast<void>(copied_.wait());
+    return copies;
+  }
+
+  [[nodiscard]] Status look() noexcept { return copied_ ? copied_.query(is_done_) : copies_.query(is_done_); }
+
+  const cuda::ContextRef context_;
+  const std::uint64_t begun_ns_ = steady_now_ns();
+  std::array<CopyItem, BatchedCopy::most_items> items_;
+  std::size_t count_ = 0;
+  BatchedCopy copies_;
+  cuda::Event copied_;  ///< instead, where the kernel cannot be launched
+  Status failure_;
+  bool is_launched_ = false;
+  bool is_done_ = false;
+  bool is_counted_out_ = false;
+};
+
+class BatchedPull final : public Pull {
+ public:
+  BatchedPull(std::shared_ptr<Batch> batch, std::size_t index, std::shared_ptr<const void> keeper) noexcept
+      : batch_(std::move(batch)), index_(index), keeper_(std::move(keeper)) {}
+  ~BatchedPull() override {
+    if (!finished_) batch_->abandon(index_);
+  }
+  BatchedPull(const BatchedPull&) = delete;
+  BatchedPull& operator=(const BatchedPull&) = delete;
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override {
+    Status stepped = guarded([&] { return batch_->step(finished_); });
+    finished = finished_;
+    return stepped;
+  }
+
+ private:
+  std::shared_ptr<Batch> batch_;
+  std::size_t index_;
+  std::shared_ptr<const void> keeper_;
+  bool finished_ = false;
+};
+
+/// A copy of its own, counted while it is in flight.
+class LonePull final : public Pull {
+ public:
+  LonePull(const CopySource& source, const Place& destination, const cuda::ContextRef& context)
+      : context_(context), copy_(source, destination, context) {}
+  ~LonePull() override { count_out(); }
+  LonePull(const LonePull&) = delete;
+  LonePull& operator=(const LonePull&) = delete;
+
+  /// Counted by the caller.
+  [[nodiscard]] Status start() noexcept { return copy_.start(); }
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override {
+    Status stepped = copy_.advance(finished);
+    if (finished || !stepped.ok()) count_out();
+    return stepped;
+  }
+
+ private:
+  void count_out() noexcept {
+    if (std::exchange(is_counted_out_, true)) return;
+    const std::lock_guard lock(registry().mutex);
+    --registry().of(context_).in_flight;
+  }
+
+  cuda::ContextRef context_;
+  CopyPull copy_;
+  bool is_counted_out_ = false;
+};
+
+}  // namespace
+
+bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
+  return context != nullptr && source.side == Side::device && source.context == nullptr && source.bytes > 0 &&
+         source.bytes <= most_bytes && lives_on_device(destination.buffer.kind) &&
+         destination.buffer.kind != BufferKind::managed && destination.layout.is_contiguous() &&
+         is_settled(destination) && BatchedCopy::available().ok();
+}
+
+Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+                     std::unique_ptr<Pull>& pull) {
+  std::unique_lock lock(registry().mutex);
+  Traffic& traffic = registry().of(context);
+  if (traffic.in_flight == 0 && traffic.open == nullptr) {
+    auto alone = std::make_unique<LonePull>(source, destination, context);
+    ++traffic.in_flight;
+    lock.unlock();
+    Status started = alone->start();
+    if (started.ok()) pull = std::move(alone);
+    return started;
+  }
+  if (traffic.open == nullptr || traffic.open->is_full()) traffic.open = std::make_shared<Batch>(context);
+  void* const to = static_cast<char*>(destination.buffer.pointer) + destination.layout.first_offset();
+  const std::size_t index = traffic.open->add({to, source.pointer, static_cast<std::uint32_t>(source.bytes)});
+  pull = std::make_unique<BatchedPull>(traffic.open, index, source.keeper);
+  return {};
+}
+
+}  // namespace penstock::transports
