@@ -190,6 +190,8 @@ const char* name_of(trace::Road road) noexcept {
       return "staged";
     case trace::Road::relayed:
       return "relayed";
+    case trace::Road::striped:
+      return "striped";
     case trace::Road::none:
       break;
   }

@@ -14,7 +14,7 @@ namespace penstock::interpose {
 using transports::Choice;
 using transports::Road;
 
-static_assert(static_cast<int>(Road::relayed) == static_cast<int>(trace::Road::relayed));
+static_assert(static_cast<int>(Road::striped) == static_cast<int>(trace::Road::striped));
 static_assert(static_cast<int>(transports::BufferKind::managed) ==
               static_cast<int>(trace::BufferKind::managed));
 

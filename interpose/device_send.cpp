@@ -71,6 +71,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
 
   const char* why_not = "";
   slot->offer = transports::describe(send->source_, &why_not);
+  transports::TailSend::start(send->source_, slot->offer, send->tail_);
   send->envelope_.nonce = directory.nonce();
   send->envelope_.payload_bytes = slot->offer.payload_bytes;
   send->envelope_.key = next_key();
@@ -184,6 +185,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
   }
+  if (tail_ != nullptr && state == SlotState::pulling) tail_->advance();
   const bool over = is_over(*slot_);
   if (over) record.matched();
   return arrived && (over || (produced_ && whole_));

@@ -15,6 +15,7 @@
 #include "interpose/sending.hpp"
 #include "interpose/slots.hpp"
 #include "transports/staged.hpp"
+#include "transports/tail_send.hpp"
 #include "transports/watch.hpp"
 
 namespace penstock::interpose {
@@ -54,6 +55,7 @@ class DeviceSend final : public Pending {
   Slot* slot_ = nullptr;
   DirectoryRow* receiver_ = nullptr;
   std::unique_ptr<transports::StagedSend> staged_;
+  std::unique_ptr<transports::TailSend> tail_;
   std::uint64_t posted_ns_ = 0;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
   std::uint64_t deliveries_seen_ = 0;

@@ -57,7 +57,9 @@ void rise(int provided) {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   node_directory().publish(rank, size);
   engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
+  const bool all_striped = settings().road == transports::Road::striped;
   transports::force_road(settings().road);
+  transports::set_striped_from(all_striped ? 0 : settings().striped_bytes);
   transports::set_stream_order(settings().stream_order);
   open_matched_messages();
   engine().open_sentinel();

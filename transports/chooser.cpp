@@ -17,8 +17,9 @@ struct Row {
 constexpr std::uint64_t least_relayed_bytes = 64u << 10;
 
 /// Staged comes last: it carries everything.
-constexpr std::array table{Row{&local_road, false, 0}, Row{&peer_road, false, 0},
-                           Row{&relayed_road, true, least_relayed_bytes}, Row{&staged_road, true, 0}};
+constexpr std::array table{Row{&local_road, false, 0}, Row{&striped_road, false, 0},
+                           Row{&peer_road, false, 0}, Row{&relayed_road, true, least_relayed_bytes},
+                           Row{&staged_road, true, 0}};
 
 std::atomic<Road> forced{Road::none};
 
@@ -42,6 +43,8 @@ const char* name_of(Road road) noexcept {
       return "staged";
     case Road::relayed:
       return "relayed";
+    case Road::striped:
+      return "striped";
   }
   return "none";
 }

@@ -50,6 +50,14 @@ RoadInfo describe_ipc_road(Road road, const std::vector<DeviceInfo>& devices) {
   return {road, true, "between all GPUs"};
 }
 
+RoadInfo describe_striped_road(const std::vector<DeviceInfo>& devices) {
+  for (const DeviceInfo& device : devices) {
+    if (cuda::has_nvlink(device.ordinal))
+      return {Road::striped, true, "large payloads between GPUs with NVLink"};
+  }
+  return {Road::striped, false, "no two GPUs with NVLink"};
+}
+
 }  // namespace
 
 bool cuda_in_use() noexcept {
@@ -100,6 +108,7 @@ MachineInfo survey() {
   }
   const bool gpu = !info.devices.empty();
   info.roads.push_back({Road::local, gpu, gpu ? "between threads of one process" : no_gpu});
+  info.roads.push_back(describe_striped_road(info.devices));
   for (const Road road : {Road::peer, Road::relayed}) {
     info.roads.push_back(gpu ? describe_ipc_road(road, info.devices) : RoadInfo{road, false, no_gpu});
   }

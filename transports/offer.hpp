@@ -10,6 +10,13 @@
 
 namespace penstock::transports {
 
+/// A region of the sender's, as another process finds it.
+struct RegionName {
+  std::uint64_t id;     ///< unique in the sender's life
+  std::uint64_t bytes;  ///< of the whole mapping; 0: there is none
+  std::int32_t descriptor;
+};
+
 /// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced, and once
 /// more when the sender turns to staging (the region's fields) or relaying.
 struct Offer {
@@ -32,6 +39,8 @@ struct Offer {
   /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
   /// and `address`, device and range mean that memory instead of the payload's.
   std::uint64_t ring_bytes;
+  /// Through which the sender brings the payload's tail, if it is asked to (TailSend).
+  RegionName tail;
 };
 
 /// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle where the

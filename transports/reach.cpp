@@ -69,9 +69,13 @@ Status explain(const Status& failure, const Offer& offer, int device) {
 
 }  // namespace
 
+int sender_device(const Offer& offer) {
+  return cuda::device_of(device_of(offer));
+}
+
 cuda::ContextRef context_to_reach(const Offer& offer, const Place& destination) {
   return lives_on_device(destination.buffer.kind) ? cuda::Context::of(destination.buffer)
-                                                  : cuda::Context::any(cuda::device_of(device_of(offer)));
+                                                  : cuda::Context::any(sender_device(offer));
 }
 
 Verdict judge_reach(const Offer& offer, const Place& destination) {
@@ -80,10 +84,10 @@ Verdict judge_reach(const Offer& offer, const Place& destination) {
   if (refusals().holds({sender_of(offer), device_of(offer), context->device()})) {
     return {false, "the driver refused to map the sender's memory"};
   }
-  const int sender_device = cuda::device_of(device_of(offer));
-  if (sender_device < 0) return {true, "CUDA IPC with a device that is hidden from this process"};
-  if (sender_device == context->device()) return {true, "CUDA IPC on one device"};
-  if (!cuda::can_access(context->device(), sender_device)) return {false, "peer access is off"};
+  const int device = sender_device(offer);
+  if (device < 0) return {true, "CUDA IPC with a device that is hidden from this process"};
+  if (device == context->device()) return {true, "CUDA IPC on one device"};
+  if (!cuda::can_access(context->device(), device)) return {false, "peer access is off"};
   return {true, "CUDA IPC between devices with peer access"};
 }
 

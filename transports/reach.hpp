@@ -18,6 +18,9 @@ namespace penstock::transports {
   return {offer.process_id, offer.process_nonce};
 }
 
+/// Driver ordinal; -1 if this process does not see the device.
+[[nodiscard]] int sender_device(const Offer& offer);
+
 /// Where copies from the sender's device are done: device memory is copied into by its own context, host
 /// memory by one on the sender's device if there is one. Null if the process has none.
 [[nodiscard]] cuda::ContextRef context_to_reach(const Offer& offer, const Place& destination);

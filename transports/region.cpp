@@ -67,6 +67,7 @@ void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
   header.produced.store(0, std::memory_order_relaxed);
   header.consumed.store(0, std::memory_order_relaxed);
   header.receiver_id.store(0, std::memory_order_relaxed);
+  header.wanted.store(0, std::memory_order_relaxed);
   const std::uint64_t ticket = number_ << 32 | uses_;
   header.ticket.store(ticket, std::memory_order_release);
   offer.region_descriptor = descriptor_.number();

@@ -33,6 +33,8 @@ struct RegionHeader {
   alignas(64) std::atomic<std::uint64_t> consumed;  ///< likewise by the receiver
   std::atomic<std::int64_t> receiver_id;            ///< once it has come; 0 before
   std::atomic<std::uint64_t> receiver_nonce;
+  /// Striped payloads: bytes that the receiver asks for, or gave_up: it is through with the region.
+  std::atomic<std::uint64_t> wanted;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RegionHeader) <= region_header_bytes);
 
@@ -68,8 +70,8 @@ class MappedRegion {
     return {mapping_.address() + region_header_bytes, mapping_.bytes() - region_header_bytes, Side::host};
   }
   [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
-  /// Pins it for the GPU; `context` must be current.
-  void pin(const cuda::ContextRef& context) noexcept { registration_.ensure(context); }
+  /// Pins it for the GPU; `context` must be current. False if it cannot be pinned.
+  bool pin(const cuda::ContextRef& context) noexcept { return registration_.ensure(context); }
 
  private:
   HostMapping mapping_;

@@ -6,6 +6,7 @@
 namespace penstock::transports {
 
 [[nodiscard]] Transport& local_road() noexcept;    ///< both sides in this process
+[[nodiscard]] Transport& striped_road() noexcept;  ///< CUDA IPC and shared host memory at once
 [[nodiscard]] Transport& peer_road() noexcept;     ///< CUDA IPC
 [[nodiscard]] Transport& relayed_road() noexcept;  ///< CUDA IPC with a ring on the sender's device
 [[nodiscard]] Transport& staged_road() noexcept;   ///< shared host memory

@@ -13,7 +13,7 @@
 namespace penstock::transports {
 
 /// Numbers as in the trace format.
-enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed };
+enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped };
 [[nodiscard]] const char* name_of(Road road) noexcept;
 
 /// A receive in progress. Owns its stream time, cache counts and events; destroying one that is not finished
@@ -54,6 +54,11 @@ struct Choice {
 /// Picks the road for an offer among those that accept it. `excluded` is a bit set of (1 << Road) that were
 /// tried and declined. Thread: any. Honours force_road().
 [[nodiscard]] Choice choose(const Offer& offer, const Place& destination, unsigned excluded = 0) noexcept;
+
+/// From this size on payloads are striped, for PENSTOCK_STRIPED_BYTES. Below it the start of the second way
+/// costs more than it brings: it takes some 100 µs, a copy over NVLink 700 (two H200).
+inline constexpr std::uint64_t default_striped_bytes = 256u << 20;
+void set_striped_from(std::uint64_t payload_bytes) noexcept;
 
 /// Only this road from now on (`none`: free choice); what it cannot carry is staged. For PENSTOCK_ROAD.
 void force_road(Road road) noexcept;

@@ -18,6 +18,8 @@
 
 #include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/transports_pair.hpp"
+#include "transports/cuda/devices.hpp"
+#include "transports/tail_send.hpp"
 #include "transports/transport.hpp"
 
 namespace {
@@ -38,6 +40,7 @@ struct RoadRow {
 constexpr RoadRow road_rows[] = {
     {Road::local, SenderIs::this_process, Into::device},
     {Road::peer, SenderIs::other_process, Into::device},
+    {Road::striped, SenderIs::other_process_with_tail, Into::device},
     {Road::peer, SenderIs::other_process, Into::pinned},
     {Road::peer, SenderIs::other_process, Into::pageable},
     {Road::relayed, SenderIs::other_process_with_device_ring, Into::device},
@@ -58,6 +61,10 @@ void pull(const Offer& offer, const Place& place) {
   for (bool finished = false; !finished;) require(pull->advance(finished));
 }
 
+bool is_striped(std::size_t bytes) {
+  return TailPlan(bytes).tail != 0 && cuda::has_nvlink(receiver_memory().place(bytes).buffer.device);
+}
+
 /// Raw is a copy from the peer's memory to the receiver's device, or to pinned memory if the payload goes to
 /// the host; for the staged road, which does without the peer's memory, one from the receiver's device to
 /// pinned memory.
@@ -66,9 +73,11 @@ void run_road(benchmark::State& state, const RoadRow& row, std::size_t bytes) {
   if (row.into != Into::device) host.emplace(bytes, row.into == Into::pinned);
   const Place place =
       host ? Place{inspect(host->data()), Layout::contiguous(bytes)} : receiver_memory().place(bytes);
-  // Asking is a part of a payload's way only where the sender has work to do for each.
+  // Asking is a part of a payload's way only where the sender has work to do before.
   const bool asks_each_time = has_ring(row.sender);
-  const Offer lasting = asks_each_time ? Offer{} : offer_from(row.sender, bytes);
+  const bool has_tail = row.sender == SenderIs::other_process_with_tail;
+  Offer lasting = asks_each_time || has_tail ? Offer{} : offer_from(row.sender, bytes);
+  if (has_tail && !is_striped(bytes)) return state.SkipWithError("too small, or no NVLink");
 
   const MappedSender sender;
   const RawCopies raw;
@@ -82,7 +91,10 @@ void run_road(benchmark::State& state, const RoadRow& row, std::size_t bytes) {
   force_road(row.road);
   measure_beside_raw(
       state, bytes, [&] { pull(asks_each_time ? offer_from(row.sender, bytes) : lasting, place); },
-      [&] { raw.run(raw_target, raw_source, bytes); });
+      [&] { raw.run(raw_target, raw_source, bytes); },
+      [&] {
+        if (has_tail) lasting = offer_from(row.sender, bytes);
+      });
   force_road(Road::none);
 }
 

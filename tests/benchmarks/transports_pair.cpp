@@ -11,6 +11,8 @@
 #include <string>
 
 #include "transports/staged.hpp"
+#include "transports/tail_send.hpp"
+#include "transports/transport.hpp"
 
 namespace penstock::benchmarks {
 
@@ -136,6 +138,7 @@ Offer offer_from(SenderIs sender, std::size_t bytes) {
 int run_sender(int socket) {
   REQUIRE_CUDA(cuInit(0));
   const DeviceMemory memory(0, largest_bytes);
+  set_striped_from(0);
   Request request{};
   while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
     const Place source = memory.place(request.bytes);
@@ -146,9 +149,12 @@ int run_sender(int socket) {
       const bool on_host = request.sender == SenderIs::other_process_with_host_ring;
       require(StagedSend::start(source, on_host ? Staging::host_ring : Staging::device_ring, offer, send));
     }
+    std::unique_ptr<TailSend> tail;
+    if (request.sender == SenderIs::other_process_with_tail) TailSend::start(source, offer, tail);
     require(::send(socket, &offer, sizeof(offer), 0) == sizeof(offer), "answering the receiver");
     for (bool produced = false; send != nullptr && !(produced && send->drained());)
       require(send->advance(produced));
+    while (tail != nullptr && !tail->is_over()) tail->advance();
   }
   return 0;
 }

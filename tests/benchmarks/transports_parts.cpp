@@ -40,6 +40,36 @@ BENCHMARK_CAPTURE(blocking, upload, false)
     ->Range(64 << 10, largest_host_bytes)
     ->UseManualTime();
 
+/// 64 MiB to pinned memory in chunks, each with an event behind it, on one stream or on two by turns: what
+/// chunks cost by themselves. Raw is one copy.
+void chunked(benchmark::State& state) {
+  constexpr std::size_t bytes = 64 << 20;
+  const auto chunk = static_cast<std::size_t>(state.range(0));
+  const auto streams = static_cast<std::size_t>(state.range(1));
+  HostMemory pinned(bytes, true);
+  const auto host = reinterpret_cast<CUdeviceptr>(pinned.data());
+  const CUdeviceptr device = receiver_memory().address();
+  const RawCopies raw;
+  std::vector<CUstream> stream(streams);
+  for (CUstream& each : stream) REQUIRE_CUDA(cuStreamCreate(&each, CU_STREAM_NON_BLOCKING));
+  std::vector<CUevent> event(bytes / chunk);
+  for (CUevent& each : event) REQUIRE_CUDA(cuEventCreate(&each, CU_EVENT_DISABLE_TIMING));
+  const auto copy_chunks = [&] {
+    for (std::size_t n = 0; n < event.size(); ++n) {
+      REQUIRE_CUDA(cuMemcpyAsync(host + n * chunk, device + n * chunk, chunk, stream[n % streams]));
+      REQUIRE_CUDA(cuEventRecord(event[n], stream[n % streams]));
+    }
+    for (CUevent each : event) {
+      while (cuEventQuery(each) == CUDA_ERROR_NOT_READY) {
+      }
+    }
+  };
+  measure_beside_raw(state, bytes, copy_chunks, [&] { raw.run(host, device, bytes); });
+  for (CUevent each : event) cuEventDestroy(each);
+  for (CUstream each : stream) cuStreamDestroy(each);
+}
+BENCHMARK(chunked)->ArgsProduct({{512 << 10, 1 << 20, 2 << 20, 4 << 20}, {1, 2}})->UseManualTime();
+
 /// What the CPU copies by itself, with the help of the cores it may use.
 void host_copy(benchmark::State& state) {
   const auto bytes = static_cast<std::size_t>(state.range(0));

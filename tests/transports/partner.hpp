@@ -66,9 +66,22 @@ class Partner {
   /// Destroys the StagedSend as it is.
   void drop_send(bool abandon = false);
 
+  /// describe() and TailSend::start(); payloads of any size are striped if they can be.
+  [[nodiscard]] Answer offer_tail(unsigned slot, const Shape& shape);
+  /// Drives the TailSend until it has brought what it was asked for so far; `value`: bytes.
+  [[nodiscard]] Answer bring_tail();
+  /// Starts to drive it until the receiver is through, and destroys it; tail_served() has the outcome,
+  /// `value`: bytes that went this way.
+  void serve_tail();
+  [[nodiscard]] Answer tail_served();
+  /// Destroys it as it is.
+  void drop_tail();
+
   /// choose() and Transport::start() until a road has begun. Code::declined: none, the sender has to begin on
   /// `road`.
   [[nodiscard]] Answer begin(unsigned slot, const Shape& shape, const Offer& offer);
+  /// One step of the pull; `value` 1: it is finished.
+  [[nodiscard]] Answer advance();
   /// Drives the pull to its end.
   [[nodiscard]] Answer finish();
   /// Destroys the pull as it is.

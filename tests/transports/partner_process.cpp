@@ -14,6 +14,7 @@
 #include "transports/cuda/ipc_cache.hpp"
 #include "transports/machine.hpp"
 #include "transports/staged.hpp"
+#include "transports/tail_send.hpp"
 
 namespace penstock::transports::test {
 namespace {
@@ -102,6 +103,44 @@ class Process {
         if (request.flag) send_->abandon();
         send_.reset();
         break;
+      case What::offer_tail: {
+        const Place source = place(request.slot, request.shape);
+        const char* why_not = "";
+        answer.offer = transports::describe(source, &why_not);
+        set_striped_from(0);
+        TailSend::start(source, answer.offer, tail_);
+        answer.value = tail_ != nullptr ? 1 : 0;
+        break;
+      }
+      case What::bring_tail: {
+        std::uint64_t brought = 0;
+        for (int step = 0; step < 300; ++step) {  // some 100 ms without news: it has
+          tail_->advance();
+          if (tail_->brought() != brought) step = 0;
+          brought = tail_->brought();
+          std::this_thread::sleep_for(std::chrono::microseconds(300));
+        }
+        answer.value = static_cast<std::int64_t>(brought);
+        break;
+      }
+      case What::serve_tail:
+        set(answer, drive([&](bool& done) {
+              tail_->advance();
+              done = tail_->is_over();
+              return Status{};
+            }));
+        answer.value = static_cast<std::int64_t>(tail_->taken());
+        tail_.reset();
+        break;
+      case What::drop_tail:
+        tail_.reset();
+        break;
+      case What::advance: {
+        bool finished = false;
+        set(answer, pull_->advance(finished));
+        answer.value = finished ? 1 : 0;
+        break;
+      }
       case What::begin:
         set(answer, begin(place(request.slot, request.shape), request.offer, answer));
         break;
@@ -157,6 +196,7 @@ class Process {
 
   std::array<std::unique_ptr<GpuMemory>, 16> memory_;
   std::unique_ptr<StagedSend> send_;
+  std::unique_ptr<TailSend> tail_;
   std::unique_ptr<Pull> pull_;
 };
 

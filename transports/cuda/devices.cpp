@@ -1,5 +1,6 @@
 #include "transports/cuda/devices.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
@@ -10,10 +11,28 @@
 namespace penstock::transports::cuda {
 namespace {
 
+using Matrix = std::vector<std::vector<bool>>;
+
 struct Table {
   std::vector<Uuid> uuids;
-  std::vector<std::vector<bool>> access;
+  Matrix access;
+  Matrix nvlink;
 };
+
+bool holds(const Matrix& matrix, int device, int peer) noexcept {
+  const auto row = static_cast<std::size_t>(device);
+  const auto column = static_cast<std::size_t>(peer);
+  return device >= 0 && peer >= 0 && row < matrix.size() && column < matrix[row].size() &&
+         matrix[row][column];
+}
+
+bool ask_for_nvlink(const Driver& driver, CUdevice device, CUdevice peer) noexcept {
+  int atomics = 0;
+  return device != peer && driver.cuDeviceGetP2PAttribute != nullptr &&
+         driver.cuDeviceGetP2PAttribute(&atomics, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, device,
+                                        peer) == CUDA_SUCCESS &&
+         atomics != 0;
+}
 
 Table read(const Driver& driver, int devices) {
   Table table;
@@ -24,12 +43,15 @@ Table read(const Driver& driver, int devices) {
       std::memcpy(uuid.data(), raw.bytes, uuid.size());
     table.uuids.push_back(uuid);
     std::vector<bool> row;
+    std::vector<bool> links;
     for (CUdevice peer = 0; peer < devices; ++peer) {
       int can = device == peer;
       if (device != peer) driver.cuDeviceCanAccessPeer(&can, device, peer);
       row.push_back(can != 0);
+      links.push_back(can != 0 && ask_for_nvlink(driver, device, peer));
     }
     table.access.push_back(std::move(row));
+    table.nvlink.push_back(std::move(links));
   }
   return table;
 }
@@ -68,10 +90,18 @@ int device_of(const Uuid& uuid) {
 }
 
 bool can_access(int device, int peer) {
-  const auto& access = table().access;
+  return holds(table().access, device, peer);
+}
+
+bool has_nvlink(int device, int peer) {
+  return holds(table().nvlink, device, peer);
+}
+
+bool has_nvlink(int device) {
+  const auto& links = table().nvlink;
   const auto row = static_cast<std::size_t>(device);
-  const auto column = static_cast<std::size_t>(peer);
-  return device >= 0 && peer >= 0 && row < access.size() && column < access.size() && access[row][column];
+  return device >= 0 && row < links.size() &&
+         std::find(links[row].begin(), links[row].end(), true) != links[row].end();
 }
 
 }  // namespace penstock::transports::cuda

@@ -17,4 +17,10 @@ using Uuid = std::array<std::uint8_t, 16>;
 /// Can `device` map memory of `peer`? True for itself.
 [[nodiscard]] bool can_access(int device, int peer);
 
+/// Is there NVLink between the two, so that PCIe is free beside it? False for one device, and where the
+/// driver cannot tell. Source: atomics between devices, which PCIe does not carry.
+[[nodiscard]] bool has_nvlink(int device, int peer);
+/// To any other that this process sees.
+[[nodiscard]] bool has_nvlink(int device);
+
 }  // namespace penstock::transports::cuda

@@ -22,8 +22,10 @@ class Variable {
 TEST(Settings, read_numbers_with_units) {
   const Variable buffered("PENSTOCK_BUFFERED_BYTES", "32K");
   const Variable limit("PENSTOCK_TRACE_LIMIT", "2G");
+  const Variable striped("PENSTOCK_STRIPED_BYTES", "1G");
   read_settings();
   EXPECT_EQ(settings().buffered_bytes, 32u * 1024);
+  EXPECT_EQ(settings().striped_bytes, std::uint64_t{1} << 30);
   EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
 }
 

@@ -1,0 +1,59 @@
+// The sender's part in the road `striped`: while the receiver pulls a large payload over NVLink, beginning at
+// its front, the sender brings chunks of its tail to host memory, last one first, for the receiver to fetch
+// over PCIe. Only as many as the receiver asks for (RegionHeader::wanted): where the two ways meet is its
+// decision alone. Knows no slots and no roads.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "transports/buffer.hpp"
+#include "transports/offer.hpp"
+
+namespace penstock::transports {
+
+/// How a payload's tail is cut; both sides reckon it from the payload's size. All sizes in bytes.
+struct TailPlan {
+  explicit constexpr TailPlan(std::uint64_t payload_bytes) noexcept
+      : chunk(std::clamp(std::bit_floor(payload_bytes / most_share / 32 + 1), least_chunk, most_chunk)),
+        tail(payload_bytes / most_share / chunk * chunk),
+        ring(std::min(tail, depth * chunk)) {}
+
+  /// PCIe 5 carries 55 GB/s beside NVLink's 396 (two H200), an eighth of the payload at the very most. With 8
+  /// % of 1 GiB taken by a fixed split the two carried 430 GB/s, with 11 % 344: hence the receiver decides as
+  /// it goes.
+  static constexpr std::uint64_t most_share = 8;
+  /// A staged ring carries 45 GB/s with chunks of 1 MiB, 49 with 2; larger ones come too late for payloads
+  /// that take less than a millisecond.
+  static constexpr std::uint64_t least_chunk = 16u << 10;
+  static constexpr std::uint64_t most_chunk = 2u << 20;
+  static constexpr std::uint64_t depth = 8;
+
+  std::uint64_t chunk;
+  std::uint64_t tail;  ///< whole chunks; 0: the payload is too small to be cut
+  std::uint64_t ring;
+};
+
+/// Owns the region that the tail passes through, until destroyed. `source` must stay valid until then;
+/// nothing is read from it before the receiver asks. Thread: one at a time.
+class TailSend {
+ public:
+  /// Takes a region and writes its whereabouts into the offer's `tail`. Leaves both alone where the payload
+  /// is too small, cannot be mapped, or its device has no peer over NVLink. Failures are no errors: without
+  /// its tail, the payload goes by another road.
+  static void start(const Place& source, Offer& offer, std::unique_ptr<TailSend>& send) noexcept;
+  virtual ~TailSend() = default;
+
+  /// One step, never blocks. Never fails: what does not come the receiver fetches itself.
+  virtual void advance() noexcept = 0;
+  /// The receiver will look at the region no more.
+  [[nodiscard]] virtual bool is_over() const noexcept = 0;
+  /// Bytes that lie, or have lain, in host memory for the receiver, and those that it has taken from there.
+  [[nodiscard]] virtual std::uint64_t brought() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t taken() const noexcept = 0;
+};
+
+}  // namespace penstock::transports
