@@ -136,11 +136,12 @@ Status DeviceSend::relay() {
     slot_->set(SlotState::staged);
     return started;
   }
-  if (started.code() == Code::declined && !receiver_is_late()) {
+  if (started.code() != Code::declined) {
+    record::notice(describe(name_of(transports::Road::relayed), started).data());
+  } else if (!receiver_is_late()) {
     slot_->set(SlotState::wants_relaying);  // until other payloads are through
     return {};
   }
-  record::notice(describe(name_of(transports::Road::relayed), started).data());
   return stage(is_small());
 }
 
