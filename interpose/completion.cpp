@@ -9,6 +9,7 @@
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
+#include "transports/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -121,6 +122,7 @@ void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
 int wait_one(MPI_Request* request, MPI_Status* status) {
   Item item(request);
   if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
+  const transports::InCall in_call;
   MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (!must_poll() && item.may_detach()) {
@@ -182,6 +184,7 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items
 }
 
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  const transports::InCall in_call;
   std::vector<Item> items = items_of(count, requests);
   bool may_detach = !must_poll();
   for (const Item& item : items) may_detach = may_detach && item.may_detach();

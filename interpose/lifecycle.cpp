@@ -61,6 +61,7 @@ void rise(int provided) {
   transports::force_road(settings().road);
   transports::set_striped_from(all_striped ? 0 : settings().striped_bytes);
   transports::set_stream_order(settings().stream_order);
+  transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
   open_matched_messages();
   engine().open_sentinel();
   // before the communicators, which it then records

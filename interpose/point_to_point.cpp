@@ -13,6 +13,7 @@
 #include "interpose/receiving.hpp"
 #include "interpose/sending.hpp"
 #include "interpose/transfer_record.hpp"
+#include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -34,6 +35,7 @@ void describe(CallScope& scope, const ReceiveCall& call, bool with_bytes) {
 /// `as_it_came` is the user's call, to the MPI library.
 template <typename AsItCame>
 int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
+  const transports::InCall in_call(node_directory().gpu_seen());
   describe(scope, call);
   const bool plain = is_plain(call);
   if (plain && !must_poll()) {
@@ -51,15 +53,18 @@ int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
 }
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
+  const transports::InCall in_call(node_directory().gpu_seen());
   describe(scope, call);
+  const bool plain = is_plain(call);
   Operation operation;
-  const int code = post_send(call, is_plain(call), scope, false, operation);
+  const int code = post_send(call, plain, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
   return code;
 }
 
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
+  const transports::InCall in_call(node_directory().gpu_seen());
   MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (may_receive_directly(call)) {
@@ -82,6 +87,7 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
 }
 
 int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* request) {
+  const transports::InCall in_call(node_directory().gpu_seen());
   describe(scope, call, false);
   Operation operation;
   const int code = post_receive(call, scope, false, operation);
@@ -112,6 +118,7 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall&
 template <typename Plain>
 int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                       Plain plain) {
+  const transports::InCall in_call(node_directory().gpu_seen());
   describe(scope, send);
   MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;

@@ -164,7 +164,8 @@ class Receive final : public Pending {
   }
 
   void begin_delivery(const Envelope& envelope) {
-    delivery_ = std::make_unique<Delivery>(envelope, place(), capacity_);
+    transports::Place destination = in_one_piece_ ? place() : std::move(place_);
+    delivery_ = std::make_unique<Delivery>(envelope, std::move(destination), capacity_);
   }
 
   /// A payload that came through the MPI library and is not where it belongs yet.

@@ -12,6 +12,20 @@ namespace {
 
 std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
 
+/// What InCall keeps. Other threads (Penstock's own) may read it at any time.
+struct Caller {
+  std::atomic<bool> is_the_only_one{false};
+  std::atomic<unsigned> depth{0};
+  std::atomic<std::uint64_t> outside_ns{0};  ///< in all, between calls
+  std::atomic<std::uint64_t> left_ns{0};
+} caller;
+
+/// Nothing can have been queued since the context was last seen idle.
+bool has_had_no_time_to_launch(const cuda::Context& context) noexcept {
+  return caller.depth.load(std::memory_order_relaxed) != 0 && context.idle_at_ns() != 0 &&
+         caller.outside_ns.load(std::memory_order_relaxed) - context.idle_outside_ns() < fastest_launch_ns;
+}
+
 /// True if asking the legacy stream would disturb a graph that the application captures.
 bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
   if (driver.cuStreamIsCapturing == nullptr) return false;
@@ -29,6 +43,11 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   if (order == StreamOrder::none) return true;
   if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
   const std::uint64_t asked_ns = steady_now_ns();
+  if (has_had_no_time_to_launch(context)) {
+    context.note_idle(asked_ns, context.idle_outside_ns());
+    return true;
+  }
+  const std::uint64_t outside_ns = caller.outside_ns.load(std::memory_order_relaxed);
   if (order == StreamOrder::device) {
     driver.cuCtxSynchronize();
   } else if (legacy_stream_is_captured(driver)) {
@@ -36,7 +55,7 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   } else if (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
     return false;
   }
-  context.note_idle(asked_ns);
+  context.note_idle(asked_ns, outside_ns);
   return true;
 }
 
@@ -118,6 +137,22 @@ Status health_of(const Place& place) noexcept {
     const CUresult state = driver->cuStreamQuery(CU_STREAM_LEGACY);
     return state == CUDA_ERROR_NOT_READY ? Status{} : cuda::check(state, "the application's earlier work");
   });
+}
+
+void set_single_threaded(bool single_threaded) noexcept {
+  caller.is_the_only_one.store(single_threaded, std::memory_order_relaxed);
+}
+
+InCall::InCall(bool counts) noexcept
+    : counts_(counts && caller.is_the_only_one.load(std::memory_order_relaxed)) {
+  if (!counts_ || caller.depth.fetch_add(1, std::memory_order_relaxed) != 0) return;
+  const std::uint64_t outside_ns = steady_now_ns() - caller.left_ns.load(std::memory_order_relaxed);
+  caller.outside_ns.fetch_add(outside_ns, std::memory_order_relaxed);
+}
+
+InCall::~InCall() {
+  if (!counts_ || caller.depth.fetch_sub(1, std::memory_order_relaxed) != 1) return;
+  caller.left_ns.store(steady_now_ns(), std::memory_order_relaxed);
 }
 
 std::uint64_t steady_now_ns() noexcept {

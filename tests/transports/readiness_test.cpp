@@ -26,7 +26,10 @@ void wait_until_set(const Flag& flag) {
 class Readiness : public testing::Test {
  protected:
   void SetUp() override { use_device(0); }
-  void TearDown() override { set_stream_order(StreamOrder::legacy_stream); }
+  void TearDown() override {
+    set_stream_order(StreamOrder::legacy_stream);
+    set_single_threaded(false);
+  }
   const GpuMemory memory_{BufferKind::device, 4096};
   const Buffer buffer_ = inspect(memory_.data());
 };
@@ -138,6 +141,22 @@ TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
   EXPECT_TRUE(is_settled(place));
   BusyStream busy(CU_STREAM_LEGACY);
   EXPECT_TRUE(is_settled(place));
+}
+
+TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
+  set_single_threaded(true);
+  Place place{buffer_, Layout::contiguous(memory_.bytes()), 0};
+  for (int round = 0; round < 100; ++round) {
+    {
+      const InCall call;
+      place.handed_over_ns = steady_now_ns();
+      ASSERT_TRUE(is_settled(place));
+    }
+    BusyStream busy(CU_STREAM_LEGACY);
+    const InCall call;
+    place.handed_over_ns = steady_now_ns();
+    ASSERT_FALSE(is_settled(place)) << "round " << round;
+  }
 }
 
 TEST_F(Readiness, health_is_good_while_work_runs_and_lost_with_the_context) {

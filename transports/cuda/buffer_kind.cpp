@@ -47,7 +47,38 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
   return true;
 }
 
+/// The allocations met last by this thread: for cudaMalloc's memory, one cheap query then tells that nothing
+/// has changed, since a buffer id is never used again. Plain data in the static TLS block.
+struct KnownBuffers {
+  static constexpr std::size_t count = 4;
+  std::array<Buffer, count> buffers{};
+  std::size_t next = 0;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local KnownBuffers known_buffers;
+
+/// Null if the pointer lies in none of them, or not any more.
+const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexcept {
+  const auto address = reinterpret_cast<CUdeviceptr>(pointer);
+  for (Buffer& buffer : known_buffers.buffers) {
+    if (address - buffer.range_base >= buffer.range_bytes) continue;
+    const Attributes<1> attributes(driver, pointer, {CU_POINTER_ATTRIBUTE_BUFFER_ID});
+    if (attributes.get<std::uint64_t>(0) == buffer.buffer_id) return &buffer;
+    buffer = {};
+  }
+  return nullptr;
+}
+
+void remember(const Buffer& buffer) noexcept {
+  if (buffer.kind != BufferKind::device || buffer.buffer_id == 0) return;
+  known_buffers.buffers[known_buffers.next++ % KnownBuffers::count] = buffer;
+}
+
 Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
+  if (const Buffer* known = find_known(driver, pointer)) {
+    Buffer buffer = *known;
+    buffer.pointer = const_cast<void*>(pointer);
+    return buffer;
+  }
   const Attributes<8> attributes(driver, pointer,
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                   CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -84,6 +115,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   } catch (const std::bad_alloc&) {
     // still known to be device memory; whoever copies it meets the lack of memory again
   }
+  remember(buffer);
   return buffer;
 }
 
@@ -120,6 +152,7 @@ bool is_on_device(const void* pointer) noexcept {
   if (pointer == nullptr || cuda::is_surely_host(pointer)) return false;
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr) return false;
+  if (find_known(*driver, pointer) != nullptr) return true;
   const Attributes<2> attributes(*driver, pointer,
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED});
   const auto type = attributes.get<unsigned>(0);

@@ -60,7 +60,14 @@ class Context {
   [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
     return idle_at_ns_.load(std::memory_order_acquire);
   }
-  void note_idle(std::uint64_t at_ns) noexcept { idle_at_ns_.store(at_ns, std::memory_order_release); }
+  /// How long the program's only thread had been outside of MPI calls by then (readiness.hpp, InCall).
+  [[nodiscard]] std::uint64_t idle_outside_ns() const noexcept {
+    return idle_outside_ns_.load(std::memory_order_relaxed);
+  }
+  void note_idle(std::uint64_t at_ns, std::uint64_t outside_ns) noexcept {
+    idle_outside_ns_.store(outside_ns, std::memory_order_relaxed);
+    idle_at_ns_.store(at_ns, std::memory_order_release);
+  }
 
   [[nodiscard]] Status stream(Lane lane, CUstream& stream) noexcept;
   /// The pull lanes in turn, so that pulls from different peers run side by side.
@@ -79,6 +86,7 @@ class Context {
   int device_;
   std::atomic<unsigned> turn_{0};
   std::atomic<std::uint64_t> idle_at_ns_{0};
+  std::atomic<std::uint64_t> idle_outside_ns_{0};
   std::mutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <map>
 
 #include "activity.hpp"
@@ -68,6 +69,15 @@ std::vector<WorkPoint> Stream::default_stream_rules() {
 }
 
 WorkPoint Stream::submit(std::function<void()> work, std::vector<WorkPoint> after) {
+  // Queueing work takes its caller a microsecond or more on a GPU, and programs may build on that.
+  const auto earliest_end = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
+  const WorkPoint end = submit_now(std::move(work), std::move(after));
+  while (std::chrono::steady_clock::now() < earliest_end) {
+  }
+  return end;
+}
+
+WorkPoint Stream::submit_now(std::function<void()> work, std::vector<WorkPoint> after) {
   const std::scoped_lock lock(context_.submit_mutex_);
   std::vector<WorkPoint> points = default_stream_rules();
   std::move(after.begin(), after.end(), std::back_inserter(points));

@@ -33,6 +33,7 @@ class Stream {
   [[nodiscard]] int priority() const noexcept { return priority_; }
 
  private:
+  WorkPoint submit_now(std::function<void()> work, std::vector<WorkPoint> after);
   friend class Context;
   std::vector<WorkPoint> default_stream_rules();
 
