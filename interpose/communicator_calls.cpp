@@ -63,11 +63,15 @@ int meet(Function function, const void* caller, Origin origin, const MPI_Comm* m
 }
 
 template <typename Call>
-int release(Function function, const void* caller, const MPI_Comm* freed, Call call) {
+int release(Function function, const void* caller, MPI_Comm* freed, Call call) {
   CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
   scope.collective(*freed, -1, 0);
   settle();
+  if (function == Function::Comm_free && is_kept(*freed)) {
+    *freed = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
   note_freeing(*freed);
   return call();
 }

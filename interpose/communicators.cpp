@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "interpose/record/recorder.hpp"
@@ -28,6 +29,7 @@ struct Registry {
   std::uint32_t next_local_id = self_local_id + 1;
   std::unordered_map<std::uint64_t, std::uint32_t> seen;  ///< by id before counting
   std::vector<std::pair<MPI_Comm, Origin>> in_creation;   ///< MPI_Comm_idup, not used yet
+  std::unordered_set<MPI_Comm> gone;                      ///< freed handles
 };
 
 // never destroyed: communicators may be freed after static destruction has begun
@@ -132,6 +134,7 @@ std::uint32_t make_local_id(MPI_Comm communicator) {
 /// Under the registry's lock.
 Holder make_info(MPI_Comm communicator, Origin origin) {
   auto info = std::make_shared<CommunicatorInfo>();
+  registry().gone.erase(communicator);
   int is_inter = 0;
   PMPI_Comm_test_inter(communicator, &is_inter);
   PMPI_Comm_rank(communicator, &info->rank);
@@ -228,8 +231,12 @@ CommunicatorInfo* peek_info(MPI_Comm communicator) noexcept {
 int world_rank_of(MPI_Comm communicator, int rank) noexcept {
   if (rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) return rank;
   const CommunicatorInfo* const info = peek_info(communicator);
-  if (info == nullptr || rank < 0 || static_cast<std::size_t>(rank) >= info->world_ranks.size()) return -1;
-  return info->world_ranks[static_cast<std::size_t>(rank)];
+  return info != nullptr ? world_rank_of(*info, rank) : -1;
+}
+
+int world_rank_of(const CommunicatorInfo& info, int rank) noexcept {
+  if (rank < 0 || static_cast<std::size_t>(rank) >= info.world_ranks.size()) return -1;
+  return info.world_ranks[static_cast<std::size_t>(rank)];
 }
 
 Origin origin_from(MPI_Comm parent) noexcept {
@@ -270,6 +277,40 @@ void note_named(MPI_Comm communicator) noexcept {
 void note_freeing(MPI_Comm communicator) noexcept {
   const std::lock_guard guard(registry().lock);
   take_origin(communicator);
+  try {
+    registry().gone.insert(communicator);
+  } catch (...) {  // out of memory: an error of a message on its way is one of the handle
+  }
+}
+
+bool is_gone(MPI_Comm communicator) noexcept {
+  const std::lock_guard guard(registry().lock);
+  return registry().gone.contains(communicator);
+}
+
+HeldCommunicator::HeldCommunicator(MPI_Comm communicator) noexcept
+    : communicator_(communicator), info_(info_of(communicator)) {
+  if (info_ == nullptr) return;
+  const std::lock_guard guard(registry().lock);
+  ++info_->holders;
+}
+
+HeldCommunicator::~HeldCommunicator() {
+  if (info_ == nullptr) return;
+  {
+    const std::lock_guard guard(registry().lock);
+    if (--info_->holders != 0 || !info_->is_freed) return;
+  }
+  note_freeing(communicator_);
+  PMPI_Comm_free(&communicator_);
+}
+
+bool is_kept(MPI_Comm communicator) noexcept {
+  const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
+  if (info == nullptr) return false;
+  const std::lock_guard guard(registry().lock);
+  info->is_freed = info->holders != 0;
+  return info->is_freed;
 }
 
 void open_communicators() noexcept {

@@ -16,9 +16,9 @@ namespace penstock::interpose {
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
 
-/// Thread: fields but the last four are fixed once made. Destroyed inside the MPI library's attribute
-/// callback, when the library lets go of the communicator: nothing that hangs here may call MPI or wait from
-/// there.
+/// Thread: fields but those from `collectives` on are fixed once made. Destroyed inside the MPI library's
+/// attribute callback, when the library lets go of the communicator: nothing that hangs here may call MPI or
+/// wait from there.
 struct CommunicatorInfo {
   CommunicatorInfo();
   ~CommunicatorInfo();
@@ -35,6 +35,8 @@ struct CommunicatorInfo {
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::unique_ptr<Stash> stash;  ///< made at first need
+  int holders = 0;               ///< see HeldCommunicator
+  bool is_freed = false;         ///< by the user, while it is held
 };
 
 /// Null for MPI_COMM_NULL, and when memory ran out. Makes the info at first sight of a communicator (local
@@ -48,6 +50,7 @@ struct CommunicatorInfo {
 /// Rank in MPI_COMM_WORLD of a peer rank of the communicator; -1 when unknown, MPI_PROC_NULL and
 /// MPI_ANY_SOURCE as they are.
 [[nodiscard]] int world_rank_of(MPI_Comm communicator, int rank) noexcept;
+[[nodiscard]] int world_rank_of(const CommunicatorInfo& info, int rank) noexcept;
 
 /// What tells a communicator from others with the same members, the same on all of its ranks.
 struct Origin {
@@ -75,6 +78,27 @@ void note_named(MPI_Comm communicator) noexcept;
 
 /// The handle is about to be freed.
 void note_freeing(MPI_Comm communicator) noexcept;
+
+/// True if the handle has been freed, and not given out again since as far as is known: the MPI library must
+/// not be asked about it.
+[[nodiscard]] bool is_gone(MPI_Comm communicator) noexcept;
+
+/// Keeps a handle valid although the user may free it, as a persistent request keeps the communicator that it
+/// was made on: the MPI library frees it when the last holder goes. Thread: any.
+class HeldCommunicator {
+ public:
+  explicit HeldCommunicator(MPI_Comm communicator) noexcept;
+  ~HeldCommunicator();
+  HeldCommunicator(const HeldCommunicator&) = delete;
+  HeldCommunicator& operator=(const HeldCommunicator&) = delete;
+
+ private:
+  MPI_Comm communicator_;
+  std::shared_ptr<CommunicatorInfo> info_;
+};
+
+/// The user frees a handle. True if somebody holds it, so that the MPI library must not free it yet.
+[[nodiscard]] bool is_kept(MPI_Comm communicator) noexcept;
 
 /// Sets up the attribute key and MPI_COMM_WORLD / SELF. After PMPI_Init.
 void open_communicators() noexcept;

@@ -90,12 +90,13 @@ int Engine::start(Entry& entry, const CallScope& scope) {
 }
 
 void Engine::orphan(Entry* entry) {
+  std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
   const Lock lock(*this);
   table_.erase(entry->handle);
   entry->orphan = true;
   if (entry->kind == Handle::persistent) {
     PMPI_Request_free(&entry->handle);
-    entry->recipe.reset();
+    recipe = std::move(entry->recipe);
     entry->kind = Handle::own;
   } else if (entry->kind == Handle::token) {
     PMPI_Grequest_complete(entry->handle);
@@ -107,12 +108,13 @@ void Engine::orphan(Entry* entry) {
 }
 
 void Engine::erase(Entry* entry) {
+  std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
   const Lock lock(*this);
   if (!entry->orphan) table_.erase(entry->handle);
   (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
   if (entry->next != nullptr) entry->next->previous = entry->previous;
   entry->operation = {};
-  entry->recipe.reset();
+  recipe = std::move(entry->recipe);
   free_.push_back(entry);
   entry_count_.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "interpose/communicators.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
@@ -59,8 +60,10 @@ Line describe(const char* what, const Status& status) noexcept {
 }
 
 int raise(MPI_Comm communicator, int code) {
-  // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves
-  PMPI_Comm_call_errhandler(communicator == MPI_COMM_NULL ? MPI_COMM_WORLD : communicator, code);
+  // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves; so do those
+  // of messages whose communicator has been freed meanwhile
+  const bool is_ours = communicator != MPI_COMM_NULL && !is_gone(communicator);
+  PMPI_Comm_call_errhandler(is_ours ? communicator : MPI_COMM_WORLD, code);
   return code;
 }
 

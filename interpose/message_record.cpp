@@ -1,6 +1,5 @@
 #include "interpose/message_record.hpp"
 
-#include "interpose/communicators.hpp"
 #include "interpose/datatype_layout.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/record/recorder.hpp"
@@ -17,11 +16,15 @@ void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MP
                           bool blocking) noexcept {
   if (!scope.recording() || peer == MPI_PROC_NULL) return;
   const CommunicatorInfo* info = peek_info(communicator);
-  communicator_ = communicator;
   half_.post_ns = scope.begin_ns();
   half_.bytes = bytes;
   half_.call_site = scope.call_site();
-  half_.peer = peer == MPI_ANY_SOURCE ? -1 : world_rank_of(communicator, peer);
+  if (peer == MPI_ANY_SOURCE) {
+    half_.peer = -1;
+    senders_ = info_of(communicator);
+  } else {
+    half_.peer = world_rank_of(communicator, peer);
+  }
   half_.tag = tag;
   half_.communicator = info == nullptr ? 0 : info->local_id;
   half_.direction = direction;
@@ -46,7 +49,7 @@ void MessageRecord::complete() noexcept {
 
 void MessageRecord::complete(const MPI_Status& status) noexcept {
   if (half_.post_ns == 0) return;
-  half_.peer = world_rank_of(communicator_, status.MPI_SOURCE);
+  if (senders_ != nullptr) half_.peer = world_rank_of(*senders_, status.MPI_SOURCE);
   half_.tag = status.MPI_TAG;
   half_.bytes = bytes_of(status);
   complete();

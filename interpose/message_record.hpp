@@ -5,8 +5,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "interpose/call_scope.hpp"
+#include "interpose/communicators.hpp"
 #include "interpose/record/trace_format.hpp"
 #include "transports/buffer.hpp"
 
@@ -30,7 +32,7 @@ class MessageRecord {
 
  private:
   trace::MessageHalf half_{};
-  MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::shared_ptr<CommunicatorInfo> senders_;  ///< whom a wildcard stands for; the communicator may be freed
 };
 
 }  // namespace penstock::interpose

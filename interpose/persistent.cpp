@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "interpose/call_scope.hpp"
+#include "interpose/communicators.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/receiving.hpp"
@@ -38,7 +39,8 @@ class HeldDatatype {
 
 class PersistentSend final : public Recipe {
  public:
-  explicit PersistentSend(const SendCall& call) : call_(call), datatype_(call.datatype) {
+  explicit PersistentSend(const SendCall& call)
+      : call_(call), communicator_(call.communicator), datatype_(call.datatype) {
     call_.datatype = datatype_.get();
   }
   int start(const CallScope& scope, Operation& operation) override {
@@ -47,12 +49,14 @@ class PersistentSend final : public Recipe {
 
  private:
   SendCall call_;
+  HeldCommunicator communicator_;
   HeldDatatype datatype_;
 };
 
 class PersistentReceive final : public Recipe {
  public:
-  explicit PersistentReceive(const ReceiveCall& call) : call_(call), datatype_(call.datatype) {
+  explicit PersistentReceive(const ReceiveCall& call)
+      : call_(call), communicator_(call.communicator), datatype_(call.datatype) {
     call_.datatype = datatype_.get();
   }
   int start(const CallScope& scope, Operation& operation) override {
@@ -61,6 +65,7 @@ class PersistentReceive final : public Recipe {
 
  private:
   ReceiveCall call_;
+  HeldCommunicator communicator_;
   HeldDatatype datatype_;
 };
 
