@@ -6,7 +6,6 @@
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/node_directory.hpp"
-#include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
 #include "transports/readiness.hpp"
@@ -220,15 +219,11 @@ void reap_lingering_sends() noexcept {
   }
 }
 
-void drain_lingering_sends(std::uint64_t limit_ns) {
-  const std::uint64_t begin_ns = record::now_ns();
-  Backoff backoff;
-  for (reap_lingering_sends(); !lingering().empty() && record::now_ns() - begin_ns < limit_ns;
-       reap_lingering_sends()) {
-    progress();
-    backoff.pause();
+void abandon_lingering_sends() noexcept {
+  const Engine::Lock lock(engine());
+  for (Lingering& item : lingering()) {
+    if (item.staged != nullptr) item.staged->abandon();
   }
-  for (Lingering& item : lingering()) drop_staged(item.staged);
   lingering().clear();
 }
 

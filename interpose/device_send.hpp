@@ -67,8 +67,8 @@ class DeviceSend final : public Pending {
 };
 
 /// Slots whose sends are complete for the user but whose receivers still have to come (payload copied aside).
-/// One step: frees those that are over. `limit_ns` bounds a wait for them; what is left then is abandoned.
+/// The first frees those that are over, the second, in MPI_Finalize, gives up the others.
 void reap_lingering_sends() noexcept;
-void drain_lingering_sends(std::uint64_t limit_ns);
+void abandon_lingering_sends() noexcept;
 
 }  // namespace penstock::interpose

@@ -23,7 +23,7 @@ constexpr std::uint32_t family = 2;
 constexpr std::uint32_t family = 1;
 #endif
 
-/// How long a rank waits in MPI_Finalize for receivers that a correct program would have let come by then.
+/// How long a rank goes on in MPI_Finalize with what other ranks have begun and do not end.
 constexpr std::uint64_t farewell_ns = 5'000'000'000;
 
 /// Before PMPI_Init, so that every rank that takes part has joined when the first comes out of it.
@@ -55,7 +55,7 @@ void rise(int provided) {
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  node_directory().publish(rank, size);
+  node_directory().publish(rank);
   engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
   const bool all_striped = settings().road == transports::Road::striped;
   transports::force_road(settings().road);
@@ -72,18 +72,13 @@ void rise(int provided) {
   wake_up();
 }
 
-/// Payloads that others still wait for go first; then everybody who can still come has come.
+/// No collective call: whether a rank had any part in Penstock's work is not known to the others. A rank
+/// whose payloads may still be fetched waits until they are, or their receivers part too.
 void part() {
-  if (node_directory().gpu_seen()) {
-    engine().drain(farewell_ns);
-    if (node_directory().holds_whole_job()) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      if (PMPI_Ibarrier(MPI_COMM_WORLD, &request) == MPI_SUCCESS) wait_polling(&request, MPI_STATUS_IGNORE);
-      drain_lingering_sends(0);
-    } else {
-      drain_lingering_sends(farewell_ns);
-    }
-  }
+  engine().drain(farewell_ns);
+  node_directory().announce_parting();
+  for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
+  abandon_lingering_sends();
 }
 
 void descend() {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
@@ -57,6 +58,16 @@ struct NodeDirectory::Shared {
   std::atomic<std::uint32_t> gpu_seen;
   DirectoryRow rows[directory_rows];
   Slot slots[directory_rows][slots_per_rank];
+
+  /// False, with errno: there is no room.
+  [[nodiscard]] static bool reserve(int file, std::size_t offset, std::size_t bytes) noexcept {
+    errno = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    return errno == 0;
+  }
+  [[nodiscard]] static bool reserve_row(int file, std::uint32_t row) noexcept {
+    return reserve(file, offsetof(Shared, rows) + row * sizeof(DirectoryRow), sizeof(DirectoryRow)) &&
+           reserve(file, offsetof(Shared, slots) + row * sizeof(slots[0]), sizeof(slots[0]));
+  }
 };
 
 void NodeDirectory::join() noexcept {
@@ -82,17 +93,13 @@ void NodeDirectory::join() noexcept {
     file_ = -1;
     return;
   }
-  // all ranks set the same size; a sparse file costs what is touched
+  // all ranks set the same size; of the sparse file each makes sure of what it touches, for a write that
+  // finds no room there would be a signal
   void* mapped = MAP_FAILED;
-  if (::ftruncate(file_, sizeof(Shared)) == 0) {
+  if (::ftruncate(file_, sizeof(Shared)) == 0 && Shared::reserve(file_, 0, offsetof(Shared, rows))) {
     mapped = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   }
-  if (mapped == MAP_FAILED) {
-    say_off("mapping", errno);
-    ::close(file_);
-    file_ = -1;
-    return;
-  }
+  if (mapped == MAP_FAILED) return say_off(path_, errno);
   auto* shared = static_cast<Shared*>(mapped);
 
   // the first to come draws the nonce; version 1 means "being drawn"
@@ -111,20 +118,24 @@ void NodeDirectory::join() noexcept {
     }
     ::usleep(100);
   }
-  own_ = shared->rows_taken.fetch_add(1);
-  if (own_ >= directory_rows) {
-    ::munmap(mapped, sizeof(Shared));
-    return say_off("more ranks on one node than it holds", ENOSPC);
-  }
+  // the row first and then its claim: the others look at every row that is taken
+  own_ = shared->rows_taken.load();
+  do {
+    const bool has_room = own_ < directory_rows;
+    if (!has_room || !Shared::reserve_row(file_, own_)) {
+      const int error = has_room ? errno : EUSERS;
+      ::munmap(mapped, sizeof(Shared));
+      return say_off(path_, error);
+    }
+  } while (!shared->rows_taken.compare_exchange_weak(own_, own_ + 1));
   shared_ = shared;
   nonce_ = shared->nonce;
   DirectoryRow& row = shared_->rows[own_];
-  row.process_id = ::getpid();
+  row.process = transports::this_process();
   row.world_rank.store(job.environment_rank, std::memory_order_release);
 }
 
-void NodeDirectory::publish(int world_rank, int world_size) noexcept {
-  world_size_ = world_size;
+void NodeDirectory::publish(int world_rank) noexcept {
   if (shared_ != nullptr) shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
   // every rank that takes part joined before any came out of PMPI_Init
   if (file_ >= 0) {
@@ -132,6 +143,20 @@ void NodeDirectory::publish(int world_rank, int world_size) noexcept {
     ::close(file_);
     file_ = -1;
   }
+}
+
+void NodeDirectory::announce_parting() noexcept {
+  if (shared_ != nullptr) shared_->rows[own_].is_parting.store(true, std::memory_order_release);
+}
+
+bool NodeDirectory::is_awaited() noexcept {
+  if (shared_ == nullptr) return false;
+  return std::ranges::any_of(shared_->slots[own_], [this](const Slot& slot) {
+    if (slot.get() == SlotState::free || slot.is_over()) return false;
+    const DirectoryRow* const receiver = row_of(static_cast<int>(slot.receiver));
+    return receiver != nullptr && !receiver->is_parting.load(std::memory_order_acquire) &&
+           transports::is_alive(receiver->process);
+  });
 }
 
 void NodeDirectory::leave() noexcept {
@@ -157,13 +182,6 @@ DirectoryRow* NodeDirectory::row_of(int world_rank) noexcept {
     if (shared_->rows[i].world_rank.load(std::memory_order_acquire) == world_rank) return &shared_->rows[i];
   }
   return nullptr;
-}
-
-bool NodeDirectory::holds_whole_job() noexcept {
-  for (int rank = 0; rank < world_size_; ++rank) {
-    if (row_of(rank) == nullptr) return false;
-  }
-  return shared_ != nullptr;
 }
 
 Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {

@@ -11,6 +11,7 @@
 
 #include "interpose/envelope.hpp"
 #include "interpose/slots.hpp"
+#include "transports/process.hpp"
 
 namespace penstock::interpose {
 
@@ -19,10 +20,11 @@ inline constexpr std::uint32_t arrival_places = 512;  ///< communicators that ar
 
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
-  std::atomic<std::int32_t> world_rank;   ///< -1 until known
+  std::atomic<std::int32_t> world_rank;   ///< -1 until known, and when it has left
   std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   std::atomic<std::uint64_t> deliveries;  ///< payloads that this rank has received so far: it is at work
-  std::int64_t process_id;
+  std::atomic<bool> is_parting;           ///< in MPI_Finalize: nothing more is received
+  transports::ProcessIdentity process;
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
 };
 
@@ -32,7 +34,11 @@ class NodeDirectory {
   /// Finds or makes the job's directory. A failure is said on one line; then every device payload is staged.
   void join() noexcept;
   /// After PMPI_Init: makes this rank known, removes the file's name.
-  void publish(int world_rank, int world_size) noexcept;
+  void publish(int world_rank) noexcept;
+  /// This rank receives nothing more.
+  void announce_parting() noexcept;
+  /// A payload in one of this rank's slots may still be fetched by its receiver. Cost: for MPI_Finalize.
+  [[nodiscard]] bool is_awaited() noexcept;
   void leave() noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
@@ -41,7 +47,6 @@ class NodeDirectory {
   [[nodiscard]] DirectoryRow* own_row() noexcept;
   /// Null if that rank is on another node or runs no (or another) Penstock.
   [[nodiscard]] DirectoryRow* row_of(int world_rank) noexcept;
-  [[nodiscard]] bool holds_whole_job() noexcept;
 
   /// A free slot of this rank's, marked taken by a new generation; null when all are in use.
   [[nodiscard]] Slot* take_slot(std::uint32_t* index) noexcept;
@@ -59,7 +64,6 @@ class NodeDirectory {
   JobNonce nonce_;
   std::uint32_t own_ = 0;
   std::uint32_t next_slot_ = 0;
-  int world_size_ = 0;
   int file_ = -1;
   char path_[96] = {};
 };

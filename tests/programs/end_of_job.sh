@@ -4,6 +4,9 @@
 # CASE   finalize     the job ends as it should: a report, nothing left behind
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
 #        exit         no rank calls MPI_Finalize: the same
+#        late         rank 0 ends before its message is received, in a job of which one rank has no preload: the message
+#                     arrives all the same
+#        early        rank 0 ends before any rank has used a GPU: the job ends as it should
 #        unwritable   the recording cannot be written: the job runs, one line a rank at most says why
 set -euo pipefail
 case=$1 family=$2 job=$3 library=$4 penstock=$5
@@ -26,9 +29,13 @@ if [ "$case" = unwritable ]; then
 fi
 end=$case
 [ "$case" != unwritable ] || end=finalize
+program=("$folder/job" "$end")
+if [ "$case" = late ]; then
+  program=(sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 2 ] || unset LD_PRELOAD; exec "$@"' sh "${program[@]}")
+fi
 code=0
 "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$output" \
-  -- "$folder/job" "$end" >"$folder/output" 2>&1 || code=$?
+  -- "${program[@]}" >"$folder/output" 2>&1 || code=$?
 if grep -q '^SKIPPED' "$folder/output"; then
   cat "$folder/output"
   exit 77
@@ -36,11 +43,13 @@ fi
 
 [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost"
 case $case in
-  finalize | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
+  finalize | late | early | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
   kill) [ "$code" != 0 ] || fail "the launcher did not see that a rank died" ;;
 esac
 
-if [ "$case" = unwritable ]; then
+if [ "$case" = late ] || [ "$case" = early ]; then
+  :  # there is no report to speak of
+elif [ "$case" = unwritable ]; then
   lines=$(grep -c '^penstock: ' "$folder/output" || true)
   [ "$lines" -ge 1 ] || fail "nothing says why there is no recording"
   [ "$lines" -le "$ranks" ] || fail "more than one line a rank"

@@ -1,12 +1,14 @@
 // A small job for the scripts in this folder: neighbours exchange device buffers, and then the job ends in
-// one of several ways.
+// one of several ways; or rank 0 ends long before the others (`late`, `early`).
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "tests/programs/test_messages.hpp"
 
@@ -30,6 +32,28 @@ bool exchange(int round, int size) {
   return received.read() == programs::payload(bytes, seed(previous));
 }
 
+/// Rank 0 sends what its MPI may buffer, and ends. Rank 1 takes its time.
+bool receive_late(int rank) {
+  constexpr std::size_t bytes = 50000;
+  const programs::Buffer buffer(test_support::MemoryKind::device, bytes, rank == 0 ? 7 : 0);
+  if (rank == 0) MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+  if (rank != 1) return true;
+  std::this_thread::sleep_for(std::chrono::seconds(7));
+  MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return buffer.read() == programs::payload(bytes, 7);
+}
+
+/// The last rank is the first and only one that has device memory, when rank 0 has ended.
+bool use_gpu_late(int rank, int size) {
+  if (rank != size - 1) return true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const programs::Buffer sent(test_support::MemoryKind::device, 5000, 8);
+  const programs::Buffer received(test_support::MemoryKind::device, 5000);
+  MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, 0, 1, received.data(), received.count(), MPI_BYTE, 0, 1,
+               MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  return received.read() == programs::payload(5000, 8);
+}
+
 }  // namespace
 
 int main(int argument_count, char** arguments) {
@@ -45,10 +69,16 @@ int main(int argument_count, char** arguments) {
   const int rank = programs::rank();
   test_support::watch(rank, 60);
   bool right = true;
-  for (int round = 0; round < rounds; ++round) right = exchange(round, size) && right;
+  if (end == "late") {
+    right = receive_late(rank);
+  } else if (end == "early") {
+    right = use_gpu_late(rank, size);
+  } else {
+    for (int round = 0; round < rounds; ++round) right = exchange(round, size) && right;
+  }
   std::printf("rank %d: %s\n", rank, right ? "all messages arrived" : "WRONG BYTES");
   std::fflush(stdout);
-  MPI_Barrier(MPI_COMM_WORLD);
+  if (end != "late" && end != "early") MPI_Barrier(MPI_COMM_WORLD);
   if (end == "kill" && rank == size - 1) ::raise(SIGKILL);
   if (end == "kill") exchange(rounds, size);  // with the dead
   if (end == "exit") ::_exit(right ? 0 : 1);  // never comes to MPI_Finalize, runs no destructor

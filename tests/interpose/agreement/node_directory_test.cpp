@@ -1,6 +1,9 @@
 #include "interpose/node_directory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,8 +73,8 @@ TEST(NodeDirectory, ranks_of_one_launcher_find_each_other_and_agree_on_the_nonce
       directory.join();
       joined.open(1);
       all_joined.pass();
-      directory.publish(rank, 2);
-      if (!directory.is_open() || !directory.holds_whole_job()) return 1;
+      directory.publish(rank);
+      if (!directory.is_open()) return 1;
       const JobNonce nonce = directory.nonce();
       static_cast<void>(!::write(results[1], &nonce, sizeof nonce));
       return directory.row_of(1 - rank) != nullptr && directory.row_of(2) == nullptr ? 0 : 2;
@@ -96,7 +99,7 @@ TEST(NodeDirectory, leaves_no_file_once_published) {
                                       NodeDirectory directory;
                                       directory.join();
                                       if (files_of_this_job() != 1) return 1;
-                                      directory.publish(0, 1);
+                                      directory.publish(0);
                                       return files_of_this_job() == 0 ? 0 : 2;
                                     })),
             0);
@@ -115,7 +118,7 @@ TEST(NodeDirectory, what_a_killed_job_left_is_swept_by_the_next) {
                                     [] {
                                       NodeDirectory directory;
                                       directory.join();
-                                      directory.publish(0, 1);
+                                      directory.publish(0);
                                       return files_of_this_job();
                                     })),
             0);
@@ -126,7 +129,7 @@ TEST(NodeDirectory, a_slot_is_found_by_its_envelope_until_it_is_freed) {
                                     [] {
                                       NodeDirectory directory;
                                       directory.join();
-                                      directory.publish(0, 1);
+                                      directory.publish(0);
                                       std::uint32_t index = 0;
                                       Slot* slot = directory.take_slot(&index);
                                       if (slot == nullptr) return 1;
@@ -167,6 +170,100 @@ TEST(NodeDirectory, slots_run_out_without_harm) {
                                       return directory.take_slot(&index) == nullptr ? 0 : 2;
                                     })),
             0);
+}
+
+bool write_file(const char* path, const std::string& text) {
+  const int file = ::open(path, O_WRONLY);
+  const bool is_written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(file);
+  return is_written;
+}
+
+/// Gives the process a /dev/shm of its own with so much room. False: it may not have one.
+bool have_own_shared_memory(const char* size) {
+  const std::string user = std::to_string(::geteuid());
+  const std::string group = std::to_string(::getegid());
+  return ::unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_file("/proc/self/setgroups", "deny") &&
+         write_file("/proc/self/uid_map", user + " " + user + " 1") &&
+         write_file("/proc/self/gid_map", group + " " + group + " 1") &&
+         ::mount("none", "/dev/shm", "tmpfs", 0, size) == 0;
+}
+
+/// Fills it up.
+void fill_shared_memory() {
+  const std::array<char, 4096> page{};
+  const int file = ::open("/dev/shm/filler", O_WRONLY | O_CREAT, 0600);
+  while (::write(file, page.data(), page.size()) > 0) {
+  }
+  ::close(file);
+}
+
+TEST(NodeDirectory, without_room_in_shared_memory_it_stays_closed) {
+  constexpr int may_not = 77;
+  // the header and the row would fit, but not the slots; then not even those
+  for (const bool is_full : {false, true}) {
+    const int code = exit_code_of(start_rank(0, [&] {
+      if (!have_own_shared_memory("size=64k")) return may_not;
+      if (is_full) fill_shared_memory();
+      NodeDirectory directory;
+      directory.join();
+      directory.publish(0);
+      return directory.is_open() || files_of_this_job() != 0 ? 1 : 0;
+    }));
+    if (code == may_not) GTEST_SKIP() << "no mounts of its own";
+    EXPECT_EQ(code, 0) << is_full;
+  }
+}
+
+TEST(NodeDirectory, a_payload_is_awaited_until_it_is_fetched_or_its_receiver_parts_or_dies) {
+  enum class End { fetched, parts, leaves, dies };
+  for (const End end : {End::fetched, End::parts, End::leaves, End::dies}) {
+    const Gate joined;
+    const Gate published;
+    const Gate offered;
+    const Gate over;
+    const pid_t receiver = start_rank(1, [&] {
+      NodeDirectory directory;
+      directory.join();
+      joined.open(1);
+      offered.pass();
+      directory.publish(1);
+      published.open(1);
+      offered.pass();
+      if (end == End::parts) directory.announce_parting();
+      if (end == End::leaves) directory.leave();
+      if (end != End::dies) over.open(1);
+      if (end != End::dies) offered.pass();  // stays alive until the sender is through
+      return 0;
+    });
+    const pid_t sender = start_rank(0, [&] {
+      NodeDirectory directory;
+      directory.join();
+      joined.pass();
+      offered.open(1);
+      published.pass();
+      directory.publish(0);
+      std::uint32_t index = 0;
+      Slot* const slot = directory.take_slot(&index);
+      if (slot == nullptr || directory.row_of(1) == nullptr) return 1;
+      slot->receiver = 1;
+      slot->set(SlotState::staged);
+      if (!directory.is_awaited()) return 2;
+      offered.open(1);
+      if (end != End::dies) over.pass();
+      if (end == End::fetched) {
+        if (!directory.is_awaited()) return 3;
+        slot->set(SlotState::done);
+      }
+      while (end == End::dies && directory.is_awaited()) ::usleep(1000);
+      const bool is_awaited = directory.is_awaited();
+      offered.open(1);
+      return is_awaited ? 4 : 0;
+    });
+    EXPECT_EQ(exit_code_of(sender), 0) << static_cast<int>(end);
+    offered.open(1);  // if the sender failed
+    EXPECT_EQ(exit_code_of(receiver), 0) << static_cast<int>(end);
+  }
 }
 
 TEST(Launcher, ranks_of_one_launcher_have_one_key_and_those_of_another_a_different_one) {
