@@ -57,16 +57,23 @@ bool Engine::advance(Entry& entry) {
 }
 
 int Engine::release(Entry* entry, MPI_Status& status) {
-  // emptied, since the next start of a persistent one may find its message without a request
-  Operation operation = std::exchange(entry->operation, {});
-  const MPI_Request handle = entry->handle;
-  const Handle kind = entry->kind;
-  copy_without_error(entry->status, status);
-  if (kind == Handle::persistent) {
-    entry->active = entry->arrived = entry->finished = false;
-  } else {
-    // before the MPI library may hand the same handle out again
-    erase(entry);
+  Operation operation;
+  MPI_Request handle = MPI_REQUEST_NULL;
+  Handle kind = Handle::own;
+  {
+    // another thread's progress() looks at all entries
+    const Lock lock(*this);
+    // emptied, since the next start of a persistent one may find its message without a request
+    operation = std::exchange(entry->operation, {});
+    handle = entry->handle;
+    kind = entry->kind;
+    copy_without_error(entry->status, status);
+    if (kind == Handle::persistent) {
+      entry->active = entry->arrived = entry->finished = false;
+    } else {
+      // before the MPI library may hand the same handle out again
+      erase(entry);
+    }
   }
   int code = MPI_SUCCESS;
   if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);

@@ -51,6 +51,28 @@ TEST(Threads, exchange_device_messages_each_with_a_tag_of_its_own) {
   });
 }
 
+TEST(Threads, start_persistent_requests_again_and_again) {
+  if (!is_thread_multiple() || rank() > 1) return;
+  on_threads([](int thread) {
+    for (const std::size_t bytes : {std::size_t{3000}, std::size_t{200000}}) {
+      Buffer sent(MemoryKind::device, bytes);
+      const Buffer received(MemoryKind::device, bytes);
+      MPI_Request requests[2];
+      MPI_Recv_init(received.data(), received.count(), MPI_BYTE, 1 - rank(), thread, MPI_COMM_WORLD,
+                    &requests[0]);
+      MPI_Send_init(sent.data(), sent.count(), MPI_BYTE, 1 - rank(), thread, MPI_COMM_WORLD, &requests[1]);
+      for (int round = 0; round < 50; ++round) {
+        sent.write(payload(bytes, seed_of(rank(), thread, round)));
+        MPI_Startall(2, requests);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        EXPECT_EQ(received.read(), payload(bytes, seed_of(1 - rank(), thread, round)))
+            << "thread " << thread << ", round " << round;
+      }
+      for (MPI_Request& request : requests) MPI_Request_free(&request);
+    }
+  });
+}
+
 TEST(Threads, receive_by_matched_probe_whatever_comes_each_message_once) {
   if (!is_thread_multiple() || rank() > 1) return;
   constexpr int messages = thread_count * 20;
