@@ -1,6 +1,7 @@
 #include "interpose/collective_arrival.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -24,6 +25,11 @@ struct Arrival {
   }
   [[nodiscard]] std::uint64_t word() const noexcept { return std::uint64_t{communicator} << 32 | ordinal; }
 };
+
+/// How often the patience of a send (after which its payload has been copied aside) a rank is waited for that
+/// may have come, and one that cannot have.
+constexpr std::uint64_t unknown_factor = 2;
+constexpr std::uint64_t late_factor = 50;
 
 enum class Seen : std::uint8_t { here, not_yet, unknown };
 
@@ -53,23 +59,34 @@ std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info)
   return members;
 }
 
-/// Two communicators may share a place. A rank that last noted another one may have passed this collective,
-/// or not have come yet; it is waited for until everything that others need of this rank has been copied
-/// aside.
-void await_others(MPI_Comm communicator, const CommunicatorInfo& info, std::uint64_t place,
-                  const Arrival& wanted) {
-  const std::uint64_t limit_ns = record::now_ns() + 2 * settings().patience_us * 1000;
+/// Two communicators may share a place: a rank that last noted another one may have passed this collective,
+/// or not have come yet. And ranks may count differently: one has called again what failed on it, or they
+/// know the communicator by different ids. So no rank is waited for without limit; when it is over,
+/// everything that others need of this rank is ended first.
+void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t place, const Arrival& wanted) {
+  const std::uint64_t patience_ns = settings().patience_us * 1000;
+  const bool is_trusted = info.id_is_agreed && info.is_in_step.load(std::memory_order_relaxed);
+  const std::uint64_t begin_ns = record::now_ns();
+  bool is_in_step = true;
   Backoff backoff;
   for (const int member : members_of(communicator, info)) {
     const DirectoryRow* const row = member >= 0 ? node_directory().row_of(member) : nullptr;
     if (row == nullptr) continue;  // on another node: needs nothing of this rank that MPI does not do
     for (;;) {
       const Seen seen = look_for(wanted, row->arrivals[place]);
-      if (seen == Seen::here || (seen == Seen::unknown && record::now_ns() > limit_ns)) break;
+      if (seen == Seen::here) break;
+      const bool is_late = seen == Seen::not_yet && is_trusted;
+      const std::uint64_t limit_ns = (is_late ? late_factor : unknown_factor) * patience_ns;
+      if (record::now_ns() - begin_ns > limit_ns) {
+        is_in_step = is_in_step && seen == Seen::unknown;
+        settle();
+        break;
+      }
       progress();
       backoff.pause();
     }
   }
+  info.is_in_step.store(is_in_step, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -86,6 +103,22 @@ void arrive(MPI_Comm communicator) {
   row->arrivals[place].store(here.word(), std::memory_order_release);
   if (must_poll()) [[unlikely]]
     await_others(communicator, *info, place, here);
+}
+
+void take_back_arrival(MPI_Comm communicator) noexcept {
+  if (CommunicatorInfo* const info = peek_info(communicator)) {
+    info->arrivals.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+bool failed_alone(int code) noexcept {
+  if (code == MPI_SUCCESS) return false;
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  constexpr std::array of_arguments = {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM,
+                                       MPI_ERR_ROOT,   MPI_ERR_GROUP, MPI_ERR_OP,   MPI_ERR_TOPOLOGY,
+                                       MPI_ERR_DIMS,   MPI_ERR_ARG};
+  return std::ranges::find(of_arguments, error_class) != of_arguments.end();
 }
 
 }  // namespace penstock::interpose

@@ -13,4 +13,10 @@ namespace penstock::interpose {
 /// the others have too if other ranks may be waiting for this one. Cost without pending work: one store.
 void arrive(MPI_Comm communicator);
 
+/// The call failed on this rank and the others do not know of it: it will be made again.
+void take_back_arrival(MPI_Comm communicator) noexcept;
+
+/// A collective returned this code: was it refused for its arguments, before it came to the other ranks?
+[[nodiscard]] bool failed_alone(int code) noexcept;
+
 }  // namespace penstock::interpose

@@ -53,10 +53,15 @@ class CollectiveCall : public LibraryCall<Library> {
 
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
-    if constexpr (!LibraryCall<Library>::template is_nonblocking<Arguments...>) {
-      if (staged.status().ok()) arrive(communicator);
+    if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
+      return LibraryCall<Library>::run(std::move(staged), arguments...);
+    } else {
+      const bool comes = staged.status().ok();
+      if (comes) arrive(communicator);
+      const int code = LibraryCall<Library>::run(std::move(staged), arguments...);
+      if (comes && failed_alone(code)) take_back_arrival(communicator);
+      return code;
     }
-    return LibraryCall<Library>::run(std::move(staged), arguments...);
   }
 };
 

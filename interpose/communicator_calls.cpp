@@ -35,7 +35,12 @@ int create(Function function, const void* caller, MPI_Comm parent, const MPI_Com
   const Origin origin = origin_from(parent);
   arrive(parent);
   const int code = call();
-  if (code == MPI_SUCCESS) note_created(*made, origin);
+  if (code == MPI_SUCCESS) {
+    note_created(*made, origin);
+  } else if (failed_alone(code)) {
+    take_back_arrival(parent);
+    take_back_origin_from(parent);
+  }
   return code;
 }
 
@@ -47,7 +52,11 @@ int begin_create(Function function, const void* caller, MPI_Comm parent, const M
   scope.collective(parent, -1, 0);
   const Origin origin = origin_from(parent);
   const int code = call();
-  if (code == MPI_SUCCESS) note_creating(*made, origin);
+  if (code == MPI_SUCCESS) {
+    note_creating(*made, origin);
+  } else if (failed_alone(code)) {
+    take_back_origin_from(parent);
+  }
   return code;
 }
 

@@ -150,6 +150,7 @@ Holder make_info(MPI_Comm communicator, Origin origin) {
     info->world_ranks = std::move(local);
   }
   info->global_id = make_global_id(origin, members);
+  info->id_is_agreed = origin.is_agreed;
   info->local_id = make_local_id(communicator);
   record_communicator(communicator, *info);
   return info;
@@ -242,11 +243,18 @@ int world_rank_of(const CommunicatorInfo& info, int rank) noexcept {
 Origin origin_from(MPI_Comm parent) noexcept {
   CommunicatorInfo* const info = peek_info(parent);
   if (info == nullptr) return {};
-  return {mix(info->global_id, info->creations.fetch_add(1, std::memory_order_relaxed) + 1u), true};
+  return {mix(info->global_id, info->creations.fetch_add(1, std::memory_order_relaxed) + 1u), true,
+          info->id_is_agreed};
+}
+
+void take_back_origin_from(MPI_Comm parent) noexcept {
+  if (CommunicatorInfo* const info = peek_info(parent)) {
+    info->creations.fetch_sub(1, std::memory_order_relaxed);
+  }
 }
 
 Origin origin_among_members(std::uint64_t tag) noexcept {
-  return {mix(1, tag), false};
+  return {mix(1, tag), false, true};
 }
 
 void note_created(MPI_Comm communicator, Origin origin) noexcept {
@@ -319,8 +327,9 @@ void open_communicators() noexcept {
   if (PMPI_Comm_create_keyval(never_copy, drop_info, &keyval, nullptr) != MPI_SUCCESS) return;
   PMPI_Comm_group(MPI_COMM_WORLD, &all.world_group);
   all.keyval.store(keyval, std::memory_order_release);
-  note_created(MPI_COMM_WORLD);
-  note_created(MPI_COMM_SELF);
+  constexpr Origin predefined{.is_agreed = true};
+  note_created(MPI_COMM_WORLD, predefined);
+  note_created(MPI_COMM_SELF, predefined);
 }
 
 void close_communicators() noexcept {

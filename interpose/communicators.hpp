@@ -23,6 +23,7 @@ struct CommunicatorInfo {
   CommunicatorInfo();
   ~CommunicatorInfo();
   std::uint64_t global_id = 0;
+  bool id_is_agreed = false;  ///< else other ranks may have another one: Penstock did not see how it was made
   std::uint32_t local_id = 0;
   int rank = 0;
   int size = 0;  ///< of the local group
@@ -31,6 +32,7 @@ struct CommunicatorInfo {
       world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
   std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
   std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
+  std::atomic<bool> is_in_step{true};         ///< the other ranks have counted as many, as far as was seen
   std::atomic<std::uint32_t> creations{0};    ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
@@ -55,13 +57,16 @@ struct CommunicatorInfo {
 /// What tells a communicator from others with the same members, the same on all of its ranks.
 struct Origin {
   std::uint64_t value = 0;
-  bool is_unique =
-      false;  ///< else communicators of this origin and these members are counted as they are seen
+  /// Else communicators of this origin and these members are counted as they are seen.
+  bool is_unique = false;
+  bool is_agreed = false;  ///< the same on all ranks
 };
 
 /// Of what the next creating call that is collective over `parent` makes. Such calls come in one order on all
 /// its ranks, whatever other threads do with other communicators. Call it once a creating call, before it.
 [[nodiscard]] Origin origin_from(MPI_Comm parent) noexcept;
+/// The call failed on this rank before the others could know of it: it will be made again.
+void take_back_origin_from(MPI_Comm parent) noexcept;
 
 /// Of what is made by those ranks alone that become its members, told apart by a number that they share.
 [[nodiscard]] Origin origin_among_members(std::uint64_t tag) noexcept;

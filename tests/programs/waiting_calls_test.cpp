@@ -186,6 +186,58 @@ TEST(WaitingCalls, a_message_that_is_received_after_one_is_delivered) {
   }
 }
 
+/// A receive of device memory that is under way for as long as one lives: calls that wait then mind the
+/// others.
+class PendingReceive {
+ public:
+  explicit PendingReceive(MPI_Comm communicator) : buffer_(MemoryKind::device, bytes) {
+    MPI_Irecv(buffer_.data(), buffer_.count(), MPI_BYTE, rank(), 99, communicator, &request_);
+  }
+  ~PendingReceive() {
+    MPI_Cancel(&request_);
+    MPI_Wait(&request_, MPI_STATUS_IGNORE);
+  }
+  PendingReceive(const PendingReceive&) = delete;
+  PendingReceive& operator=(const PendingReceive&) = delete;
+
+ private:
+  Buffer buffer_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+TEST(WaitingCalls, a_collective_that_one_rank_had_to_call_again_leaves_later_ones_as_they_were) {
+  const ErrorsReturned returned;
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  const PendingReceive pending(duplicate);
+  int number = 7 - 7 * rank();
+  if (rank() == 0) {
+    EXPECT_NE(MPI_Bcast(&number, -1, MPI_INT, 0, duplicate), MPI_SUCCESS);
+    MPI_Comm made = MPI_COMM_NULL;
+    EXPECT_NE(MPI_Comm_create(duplicate, MPI_GROUP_NULL, &made), MPI_SUCCESS);
+  }
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(MPI_Bcast(&number, 1, MPI_INT, 0, duplicate), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Barrier(duplicate), MPI_SUCCESS);
+  }
+  EXPECT_EQ(number, 7);
+  MPI_Comm_free(&duplicate);
+}
+
+TEST(WaitingCalls, communicators_made_behind_penstocks_back_may_be_used_in_any_order) {
+  std::array<MPI_Comm, 2> made{};
+  for (MPI_Comm& communicator : made) PMPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  const PendingReceive pending(MPI_COMM_WORLD);
+  int flag = 0;
+  for (const int i : {rank(), 1 - rank()}) {
+    MPI_Iprobe(MPI_ANY_SOURCE, 1, made[static_cast<std::size_t>(i)], &flag, MPI_STATUS_IGNORE);
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (const MPI_Comm communicator : made) MPI_Barrier(communicator);
+  }
+  for (MPI_Comm& communicator : made) MPI_Comm_free(&communicator);
+}
+
 TEST(WaitingCalls, an_exchange_that_nobody_answers_yet_holds_nobody_up) {
 #if MPI_VERSION >= 4
   const Objects objects;

@@ -20,6 +20,10 @@ namespace penstock::interpose {
 
 // without payloads to move there is nothing to wait for
 void arrive(MPI_Comm) {}
+void take_back_arrival(MPI_Comm) noexcept {}
+bool failed_alone(int) noexcept {
+  return false;
+}
 void settle() {}
 
 namespace {
