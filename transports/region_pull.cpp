@@ -10,7 +10,7 @@ namespace {
 
 /// At most so much in one copy: the sender may fill what has been copied while the rest is on its way.
 constexpr std::size_t largest_step_bytes(Side ring) noexcept {
-  return ring == Side::device ? 8u << 20 : 4u << 20;
+  return ring == Side::device ? 16u << 20 : 4u << 20;
 }
 
 }  // namespace
@@ -46,24 +46,11 @@ Status RegionPull::begin() noexcept {
   if (context_ == nullptr) return {};
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
-  if (source_.ring.side == Side::host) {
-    source_.region->pin(context_);
-    if (Status made = context_->stream(cuda::Lane::upload, streams_[0]); !made.ok()) return made;
-    streams_[1] = streams_[0];
-  } else {
-    // a copy engine rests some µs between two copies of one stream, a tenth of what a chunk takes over NVLink
-    for (CUstream& stream : streams_) {
-      if (Status made = context_->next_pull_stream(stream); !made.ok()) return made;
-    }
-  }
-  if (!lives_on_device(destination_.buffer.kind)) return {};
-  for (CUstream stream : streams_) {
-    if (Status ordered = cuda::order_after_application(context_, stream, destination_.handed_over_ns);
-        !ordered.ok()) {
-      return ordered;
-    }
-  }
-  return {};
+  if (source_.ring.side == Side::host) source_.region->pin(context_);
+  Status made = source_.ring.side == Side::host ? context_->stream(cuda::Lane::upload, stream_)
+                                                : context_->next_pull_stream(stream_);
+  if (!made.ok() || !lives_on_device(destination_.buffer.kind)) return made;
+  return cuda::order_after_application(context_, stream_, destination_.handed_over_ns);
 }
 
 Status RegionPull::advance(bool& finished) noexcept {
@@ -111,11 +98,10 @@ Status RegionPull::issue(std::size_t bytes) {
   cuda::Event copied;
   if (Status taken = cuda::Context::take_event(context_, copied); !taken.ok()) return taken;
   const char* chunk = next_chunk();
-  CUstream const stream = streams_[turn_++ % streams_.size()];
   in_flight_.push_back({issued_ + bytes, std::move(copied)});
   issued_ += bytes;
-  Status copies = copy_in(destination_, cursor_, chunk, source_.ring.side, bytes, stream);
-  Status recorded = in_flight_.back().copied.record(stream);  // also behind copies that failed half way
+  Status copies = copy_in(destination_, cursor_, chunk, source_.ring.side, bytes, stream_);
+  Status recorded = in_flight_.back().copied.record(stream_);  // also behind copies that failed half way
   return copies.ok() ? recorded : copies;
 }
 

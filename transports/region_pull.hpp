@@ -2,7 +2,6 @@
 // have in common. Knows neither how the ring came to be addressable nor why it was taken.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <memory>
 
@@ -54,8 +53,7 @@ class RegionPull final : public Pull {
   LayoutCursor cursor_;
   RingSource source_;
   cuda::ContextRef context_;
-  std::array<CUstream, 2> streams_{};  ///< in turn; one and the same where a second brings nothing
-  std::size_t turn_ = 0;
+  CUstream stream_ = nullptr;
   std::deque<Step> in_flight_;
   std::size_t issued_ = 0;
   std::size_t consumed_ = 0;
