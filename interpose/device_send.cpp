@@ -168,7 +168,9 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
       if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
     }
   } else if (state == SlotState::offered) {
-    if (receiver_is_late() && slot_->move(SlotState::offered, SlotState::staging) && !stage(true).ok()) {
+    // what a plain MPI would not have buffered may wait
+    if (receiver_is_late() && (is_small() || transports::may_set_aside(envelope_.payload_bytes)) &&
+        slot_->move(SlotState::offered, SlotState::staging) && !stage(true).ok()) {
       // no room to buffer it: wait for the receiver instead
       patience_ns_ = no_limit_ns;
       slot_->set(SlotState::offered);

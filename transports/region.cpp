@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <new>
@@ -32,6 +34,10 @@ constexpr Status untrusted(const char* what) noexcept {
   return {Code::peer_lost, what};
 }
 
+/// Regions of this process, idle ones too.
+std::atomic<std::size_t> live_regions{0};
+std::atomic<std::size_t> live_bytes{0};
+
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -52,12 +58,29 @@ Status Region::make(std::size_t capacity, std::unique_ptr<Region>& region) {
 
 Region::Region(Descriptor descriptor, HostMapping mapping) noexcept
     : descriptor_(std::move(descriptor)), mapped_(std::move(mapping)) {
+  live_regions.fetch_add(1, std::memory_order_relaxed);
+  live_bytes.fetch_add(mapped_.bytes(), std::memory_order_relaxed);
   static std::atomic<std::uint64_t> regions{0};
   number_ = regions.fetch_add(1, std::memory_order_relaxed) + 1;
   auto* header = new (&mapped_.header()) RegionHeader{};
   header->magic = region_magic;
   header->process_nonce = this_process().nonce;
   header->region_bytes = mapped_.bytes();
+}
+
+Region::~Region() {
+  live_regions.fetch_sub(1, std::memory_order_relaxed);
+  live_bytes.fetch_sub(mapped_.bytes(), std::memory_order_relaxed);
+}
+
+bool Region::may_set_aside(std::size_t capacity) noexcept {
+  static const std::size_t most_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16;
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return false;
+  const std::size_t used_bytes = live_bytes.load(std::memory_order_relaxed);
+  return live_regions.load(std::memory_order_relaxed) < descriptors.rlim_cur / 4 && used_bytes < most_bytes &&
+         capacity <= most_bytes - used_bytes;
 }
 
 void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {

@@ -85,6 +85,13 @@ class Region {
   /// `capacity`: of the ring behind the header.
   [[nodiscard]] static Status make(std::size_t capacity, std::unique_ptr<Region>& region);
   Region(Descriptor descriptor, HostMapping mapping) noexcept;
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  /// Whether so much more may be kept for receivers who have not come: all regions of the process take a
+  /// sixteenth of the machine's memory and a quarter of the process' descriptors at most.
+  [[nodiscard]] static bool may_set_aside(std::size_t capacity) noexcept;
 
   [[nodiscard]] MappedRegion& mapped() noexcept { return mapped_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return mapped_.ring().bytes; }

@@ -42,6 +42,9 @@ class StagedSend {
   virtual void abandon() noexcept = 0;
 };
 
+/// Whether a sender may set so much aside for a receiver that has not come (Region::may_set_aside).
+[[nodiscard]] bool may_set_aside(std::size_t payload_bytes) noexcept;
+
 /// Blocking copies between any place and plain host memory, for calls that are staged whole (collectives and
 /// everything without a road of its own). Waits for the application's earlier work on the legacy stream.
 [[nodiscard]] Status download(void* host, const Place& source) noexcept;

@@ -221,4 +221,8 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
   });
 }
 
+bool may_set_aside(std::size_t payload_bytes) noexcept {
+  return Region::may_set_aside(payload_bytes);
+}
+
 }  // namespace penstock::transports

@@ -2,11 +2,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner.hpp"
 #include "transports/region.hpp"
+#include "transports/staged.hpp"
 
 namespace penstock::transports::test {
 namespace {
@@ -204,6 +206,20 @@ TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_wer
 #endif
   EXPECT_LE(from.resident_bytes(), memory_bytes[0] + tolerance_bytes);
   EXPECT_LE(to.resident_bytes(), memory_bytes[1] + tolerance_bytes);
+}
+
+TEST(RegionsOfAProcess, are_bounded_in_memory_and_descriptors) {
+  EXPECT_TRUE(may_set_aside(1 << 20));
+  EXPECT_FALSE(may_set_aside(SIZE_MAX / 2));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  std::unique_ptr<Region> one;
+  ASSERT_TRUE(Region::make(4096, one).ok());
+  const rlimit low{4, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_FALSE(may_set_aside(1 << 20)) << "one region is a quarter of four descriptors";
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(may_set_aside(1 << 20));
 }
 
 /// Offers that a sender with a fault, or none at all, could publish.
