@@ -192,6 +192,8 @@ const char* name_of(trace::Road road) noexcept {
       return "relayed";
     case trace::Road::striped:
       return "striped";
+    case trace::Road::pushed:
+      return "pushed";
     case trace::Road::none:
       break;
   }

@@ -1,12 +1,14 @@
 #include "interpose/delivery.hpp"
 
 #include <cstdio>
+#include <thread>
 #include <utility>
 
 #include "interpose/errors.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
+#include "transports/process.hpp"
 #include "transports/readiness.hpp"
 
 namespace penstock::interpose {
@@ -14,7 +16,7 @@ namespace penstock::interpose {
 using transports::Choice;
 using transports::Road;
 
-static_assert(static_cast<int>(Road::striped) == static_cast<int>(trace::Road::striped));
+static_assert(static_cast<int>(Road::pushed) == static_cast<int>(trace::Road::pushed));
 static_assert(static_cast<int>(transports::BufferKind::managed) ==
               static_cast<int>(trace::BufferKind::managed));
 
@@ -49,7 +51,10 @@ Delivery::Delivery(const Envelope& envelope, transports::Place destination, std:
 
 Delivery::~Delivery() {
   drop_pull();
-  if (!over_ && slot_is_ours()) slot_->set(SlotState::failed);
+  if (!over_ && slot_is_ours()) {
+    await_push();
+    slot_->set(SlotState::failed);
+  }
 }
 
 bool Delivery::slot_is_ours() const noexcept {
@@ -68,10 +73,14 @@ bool Delivery::advance() {
     case SlotState::staged:
       if (truncated_) return end({}, SlotState::done);
       return try_staged();
+    case SlotState::pushed:
+      return end({}, SlotState::done);
     case SlotState::staging:
     case SlotState::wants_relaying:
     case SlotState::wants_staging:
-      return false;  // the sender's turn
+    case SlotState::wants_pushing:
+    case SlotState::pushing:
+      return look_after_sender();
     default:
       return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
   }
@@ -90,10 +99,8 @@ bool Delivery::try_offered() {
   const Choice choice = choose(slot_->offer, destination_, excluded_);
   reason_ = choice.reason;
   if (choice.transport == nullptr) {
-    // nor may it have to wait for it while it relays
-    const bool relay = choice.wanted == Road::relayed && (!in_one_call || settings().road == Road::relayed);
-    static_cast<void>(
-        slot_->move(SlotState::offered, relay ? SlotState::wants_relaying : SlotState::wants_staging));
+    // nor may it have to wait for it while it relays or pushes
+    ask_sender(!in_one_call || settings().road == choice.wanted ? choice.wanted : Road::staged);
     return false;
   }
   if (!slot_->move(SlotState::offered, SlotState::pulling))
@@ -104,6 +111,43 @@ bool Delivery::try_offered() {
     small_in_flight.fetch_add(1, std::memory_order_relaxed);
   }
   return false;
+}
+
+void Delivery::ask_sender(Road road) {
+  if (road == Road::pushed) return ask_to_push();
+  static_cast<void>(slot_->move(
+      SlotState::offered, road == Road::relayed ? SlotState::wants_relaying : SlotState::wants_staging));
+}
+
+/// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
+void Delivery::ask_to_push() {
+  if (transports::is_settled(destination_)) {
+    const char* why_not = "";
+    slot_->target = describe(destination_, &why_not);
+    start_ns_ = record::is_on() ? record::now_ns() : 0;
+    if (slot_->move(SlotState::offered, SlotState::wants_pushing)) {
+      road_ = Road::pushed;
+      return;
+    }
+  }
+  reason_ = "";  // for the sender may turn to staging before it is asked
+}
+
+/// It is the sender's turn. Over only if there will be none.
+bool Delivery::look_after_sender() {
+  if (!watch_.is_due() || transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce}))
+    return false;
+  return end({Code::peer_lost, "the sender"}, SlotState::failed);
+}
+
+/// Nobody wants the payload any more: its sender must not write to the buffer from now on.
+void Delivery::await_push() const noexcept {
+  if (slot_->move(SlotState::wants_pushing, SlotState::failed)) return;
+  // the sender's GPU is at it; a sender that computes meanwhile says so late
+  while (slot_->get() == SlotState::pushing &&
+         transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
+    std::this_thread::yield();
+  }
 }
 
 const std::atomic<unsigned>& Delivery::small_ones_in_flight() noexcept {
@@ -131,6 +175,7 @@ bool Delivery::try_staged() {
     static_cast<void>(slot_->move(SlotState::staged, SlotState::wants_staging));
     return false;
   }
+  if (road_ == Road::pushed) reason_ = "the sender could not map the receiver's memory";
   // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
   if (*reason_ == '\0') reason_ = "receiver was late";
   return start(choice, SlotState::staged, SlotState::wants_staging);

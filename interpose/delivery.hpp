@@ -10,6 +10,7 @@
 #include "interpose/envelope.hpp"
 #include "interpose/slots.hpp"
 #include "transports/transport.hpp"
+#include "transports/watch.hpp"
 
 namespace penstock::interpose {
 
@@ -28,6 +29,7 @@ class Delivery {
   [[nodiscard]] const Envelope& envelope() const noexcept { return envelope_; }
   [[nodiscard]] bool truncated() const noexcept { return truncated_; }
   [[nodiscard]] const Status& status() const noexcept { return status_; }
+  [[nodiscard]] transports::BufferKind source_kind() const noexcept { return source_kind_; }
 
   /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
   /// this rank's next MPI call.
@@ -36,6 +38,10 @@ class Delivery {
  private:
   [[nodiscard]] bool slot_is_ours() const noexcept;
   [[nodiscard]] bool try_offered();
+  void ask_sender(transports::Road road);
+  void ask_to_push();
+  [[nodiscard]] bool look_after_sender();
+  void await_push() const noexcept;
   [[nodiscard]] bool step_pull();
   [[nodiscard]] bool try_staged();
   [[nodiscard]] bool start(const transports::Choice& choice, SlotState declined_from, SlotState declined_to);
@@ -49,6 +55,7 @@ class Delivery {
   Slot* slot_ = nullptr;
   std::unique_ptr<transports::Pull> pull_;
   Status status_;
+  transports::Watch watch_;
   const char* reason_ = "";
   std::uint64_t begin_ns_ = 0;
   std::uint64_t start_ns_ = 0;  ///< when bytes began to move

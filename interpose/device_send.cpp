@@ -82,6 +82,10 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
 
 DeviceSend::~DeviceSend() {
   if (slot_ == nullptr) return;
+  if (push_ != nullptr) {
+    push_.reset();  // waits for the copy
+    slot_->set(SlotState::failed);
+  }
   const Engine::Lock lock(engine());
   if (is_over(*slot_)) {
     drop_staged(staged_);
@@ -144,6 +148,29 @@ Status DeviceSend::relay() {
   return stage(is_small());
 }
 
+Status DeviceSend::push() {
+  const Status started = transports::PushSend::start(source_, slot_->target, push_);
+  if (started.ok()) return started;
+  // what was known of the two devices is not told each time, only what the driver has just said
+  if (started.detail() != 0) {
+    record::notice(
+        describe(name_of(transports::Road::pushed), {Code::cuda_failed, started.where(), started.detail()})
+            .data());
+  }
+  slot_->set(SlotState::staging);
+  return stage(is_small());
+}
+
+Status DeviceSend::step_push() {
+  Status status = push_->advance(produced_);
+  if (produced_) {
+    push_.reset();
+    whole_ = true;
+    slot_->set(SlotState::pushed);
+  }
+  return status;
+}
+
 void DeviceSend::give_up(const Status& status) noexcept {
   status_ = status;
   slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
@@ -178,6 +205,10 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   } else if (state == SlotState::wants_relaying) {
     slot_->set(SlotState::staging);
     if (Status relayed = relay(); !relayed.ok()) give_up(relayed);
+  } else if (state == SlotState::wants_pushing) {
+    if (slot_->move(SlotState::wants_pushing, SlotState::pushing)) {
+      if (Status pushed = push(); !pushed.ok()) give_up(pushed);
+    }
   } else if (state == SlotState::wants_staging) {
     slot_->set(SlotState::staging);
     drop_staged(staged_);  // a ring that the receiver could not map
@@ -186,6 +217,9 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   }
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
+  }
+  if (push_ != nullptr && status_.ok()) {
+    if (Status step = step_push(); !step.ok()) give_up(step);
   }
   if (tail_ != nullptr && state == SlotState::pulling) tail_->advance();
   const bool over = is_over(*slot_);

@@ -1,6 +1,6 @@
-// The sender's side of one device payload: opens the slot, sends the envelope, copies the payload aside when
-// the receiver is late or cannot reach it, closes the slot. Knows slots and the sending
-// half of the staged and the relayed road.
+// The sender's side of one payload that is fetched: opens the slot, sends the envelope, copies the payload
+// aside when the receiver is late or cannot reach it, closes the slot. Knows slots and the sending half of
+// the staged, the relayed and the pushed road.
 #pragma once
 
 #include <mpi.h>
@@ -14,6 +14,7 @@
 #include "interpose/requests.hpp"
 #include "interpose/sending.hpp"
 #include "interpose/slots.hpp"
+#include "transports/push_send.hpp"
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
 #include "transports/watch.hpp"
@@ -46,6 +47,8 @@ class DeviceSend final : public Pending {
   [[nodiscard]] bool receiver_is_late() noexcept;
   [[nodiscard]] Status stage(bool whole);
   [[nodiscard]] Status relay();
+  [[nodiscard]] Status push();
+  [[nodiscard]] Status step_push();
   [[nodiscard]] bool is_small() const noexcept;
   void give_up(const Status& status) noexcept;
 
@@ -56,6 +59,7 @@ class DeviceSend final : public Pending {
   DirectoryRow* receiver_ = nullptr;
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::TailSend> tail_;
+  std::unique_ptr<transports::PushSend> push_;
   std::uint64_t posted_ns_ = 0;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
   std::uint64_t deliveries_seen_ = 0;
@@ -63,7 +67,7 @@ class DeviceSend final : public Pending {
   Status status_;
   transports::Watch watch_;
   bool produced_ = false;  ///< the payload has left the user's buffer
-  bool whole_ = false;     ///< and all of it lies in the region
+  bool whole_ = false;     ///< and all of it lies in the region, or with the receiver
 };
 
 /// Slots whose sends are complete for the user but whose receivers still have to come (payload copied aside).

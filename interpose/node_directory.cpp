@@ -21,7 +21,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0002ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0003ull;  // ranks of another layout make another file
 
 /// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
 void sweep_stale_files() noexcept {

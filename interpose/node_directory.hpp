@@ -15,8 +15,9 @@
 
 namespace penstock::interpose {
 
-inline constexpr std::uint32_t directory_rows = 512;  ///< ranks of one job on one node
-inline constexpr std::uint32_t arrival_places = 512;  ///< communicators that are told apart at a time
+inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on one node
+inline constexpr std::uint32_t arrival_places = 512;    ///< communicators that are told apart at a time
+inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
 
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
@@ -26,6 +27,7 @@ struct alignas(64) DirectoryRow {
   std::atomic<bool> is_parting;           ///< in MPI_Finalize: nothing more is received
   transports::ProcessIdentity process;
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
+  std::atomic<std::uint8_t> uploaded[forecast_places];  ///< where host payloads went; upload_forecast.cpp's
 };
 
 /// Thread: any after publish().

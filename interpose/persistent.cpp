@@ -77,9 +77,7 @@ int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI
 
 template <typename Plain>
 int initialise_send(const CallScope& scope, const SendCall& call, MPI_Request* request, Plain plain) {
-  // the payload is not written yet: one of an envelope's size may come to look like an envelope
-  const bool fits_envelope = payload_bytes(call.count, call.datatype) == envelope_bytes;
-  if (is_plain(call) && !fits_envelope && !scope.recording()) return plain();
+  if (stays_plain(call) && !scope.recording()) return plain();
   return insert_persistent(call.communicator, std::make_unique<PersistentSend>(call), request);
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "interpose/communicators.hpp"
 #include "interpose/datatype_layout.hpp"
 #include "interpose/delivery.hpp"
 #include "interpose/engine.hpp"
@@ -17,6 +18,7 @@
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/transfer_record.hpp"
+#include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
@@ -75,9 +77,9 @@ class Receive final : public Pending {
     from_stash_ = true;
     record_.matched();
     if (message.envelope) {
-      begin_delivery(*message.envelope);
+      begin_delivery(*message.envelope, message.status);
     } else {
-      bring(message.bytes.data(), message.bytes.size());
+      bring(message.bytes.data(), message.bytes.size(), message.status);
     }
   }
 
@@ -101,11 +103,11 @@ class Receive final : public Pending {
       if (read_envelope(first_bytes(bytes), node_directory().nonce(), &envelope)) {
         engine().note_envelope();
         record_.matched();
-        begin_delivery(envelope);
+        begin_delivery(envelope, status);
         return delivery_->advance();
       }
     }
-    if (on_device_) bring(landing_.data(), received);
+    if (on_device_) bring(landing_.data(), received, status);
     return true;
   }
 
@@ -163,13 +165,21 @@ class Receive final : public Pending {
             transports::Layout::contiguous(capacity_)};
   }
 
-  void begin_delivery(const Envelope& envelope) {
+  void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
     transports::Place destination = in_one_piece_ ? place() : std::move(place_);
     delivery_ = std::make_unique<Delivery>(envelope, std::move(destination), capacity_);
+    if (!transports::lives_on_device(delivery_->source_kind()))
+      note_host_payload(envelope.payload_bytes, status);
+  }
+
+  void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
+    if (bytes < least_uploaded_bytes) return;
+    note_destination(world_rank_of(call_.communicator, status.MPI_SOURCE), status.MPI_TAG, on_device_);
   }
 
   /// A payload that came through the MPI library and is not where it belongs yet.
-  void bring(const void* bytes, std::uint64_t count) {
+  void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
+    note_host_payload(count, status);
     truncated_ = count > capacity_;
     if (truncated_ || count == 0) return;
     transports::Place destination = place();

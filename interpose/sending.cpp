@@ -13,6 +13,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/transfer_record.hpp"
+#include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
@@ -38,8 +39,6 @@ class PlainSend final : public Pending {
 
 /// A payload of an envelope's size that begins like an envelope of this job: it must not travel as itself.
 bool looks_like_envelope(const SendCall& call) {
-  if (!node_directory().gpu_seen() || payload_bytes(call.count, call.datatype) != envelope_bytes)
-    return false;
   std::byte bytes[envelope_bytes];
   int position = 0;
   if (PMPI_Pack(call.buffer, static_cast<int>(call.count), call.datatype, bytes,
@@ -48,6 +47,26 @@ bool looks_like_envelope(const SendCall& call) {
   }
   Envelope envelope;
   return read_envelope(bytes, node_directory().nonce(), &envelope);
+}
+
+/// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
+bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
+  const bool is_forced = settings().road == transports::Road::pushed;
+  return bytes >= (is_forced ? envelope_bytes + 1 : least_uploaded_bytes) && call.mode != SendMode::buffered;
+}
+
+bool is_expected_on_device(const SendCall& call) {
+  const DirectoryRow* receiver = node_directory().row_of(world_rank_of(call.communicator, call.destination));
+  if (receiver == nullptr) return false;
+  return settings().road == transports::Road::pushed || expects_upload(*receiver, call.tag);
+}
+
+/// Of a host buffer.
+bool needs_envelope(const SendCall& call) {
+  if (!node_directory().gpu_seen()) return false;
+  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
+  if (bytes == envelope_bytes) return looks_like_envelope(call);
+  return may_be_uploaded(call, bytes) && is_expected_on_device(call);
 }
 
 /// Gives a posted send of the MPI library its tail: the record, and the copy that must live as long.
@@ -90,7 +109,15 @@ const char* why_no_envelope(const SendCall& call, int receiver, bool on_device, 
 
 bool is_plain(const SendCall& call) {
   if (call.destination == MPI_PROC_NULL || call.count <= 0 || !settings().move) return true;
-  return !touches_device(call.buffer, call.count, call.datatype) && !looks_like_envelope(call);
+  return !touches_device(call.buffer, call.count, call.datatype) && !needs_envelope(call);
+}
+
+bool stays_plain(const SendCall& call) {
+  // the payload is not written yet: one of an envelope's size may come to look like an envelope
+  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
+  const bool may_change =
+      bytes == envelope_bytes || (node_directory().gpu_seen() && may_be_uploaded(call, bytes));
+  return is_plain(call) && !may_change;
 }
 
 int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blocking, Operation& operation) {

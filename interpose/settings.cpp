@@ -53,7 +53,8 @@ bool parse(std::string_view text, std::uint64_t& value) {
 }
 
 bool parse(std::string_view text, Road& value) {
-  for (const Road road : {Road::local, Road::striped, Road::peer, Road::relayed, Road::staged}) {
+  for (const Road road :
+       {Road::local, Road::striped, Road::peer, Road::relayed, Road::pushed, Road::staged}) {
     if (text == name_of(road)) {
       value = road;
       return true;
@@ -91,7 +92,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_ROAD", read_member<&Settings::road>, "local, striped, peer, relayed or staged"},
+    Row{"PENSTOCK_ROAD", read_member<&Settings::road>, "local, striped, peer, relayed, pushed or staged"},
     Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
     Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},

@@ -15,7 +15,7 @@ struct Settings {
   bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
   std::string output = "penstock-out";             ///< PENSTOCK_OUTPUT, directory of the recording
   std::uint64_t trace_limit_bytes = 1ull << 30;    ///< PENSTOCK_TRACE_LIMIT, per rank
-  transports::Road road = transports::Road::none;  ///< PENSTOCK_ROAD=local|striped|peer|relayed|staged
+  transports::Road road = transports::Road::none;  ///< PENSTOCK_ROAD=local|striped|peer|relayed|pushed|staged
   std::uint64_t striped_bytes =
       transports::default_striped_bytes;  ///< PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER

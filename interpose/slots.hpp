@@ -1,4 +1,4 @@
-// Slots: where a sender and a receiver of one node agree, in memory shared by both, about one device payload
+// Slots: where a sender and a receiver of one node agree, in memory shared by both, about one payload
 // whose envelope is on its way. Knows no MPI call and no road.
 //
 //        sender                             receiver
@@ -9,11 +9,14 @@
 //        wants_relaying, wants_staging ◄┘                          (the receiver has no road to the buffer,
 //        but
 //                                                                  can map memory of its device, or cannot)
+//        wants_pushing ──► pushing ──► pushed ──► done             (the sender writes to the receiver's
+//                              ╲ cannot: staging                    buffer, which `target` names)
 //
 // A relayed payload is `staged` too: its region's ring lies on the sender's device; the receiver that cannot
 // map it says wants_staging then. `failed`: the receiver gave up, the sender need not wait. Only the side
-// named moves a slot out of a state: offered → pulling | wants_… and staged → wants_staging by the receiver,
-// offered → staging by the sender, all by compare-exchange.
+// named moves a slot out of a state. By the receiver: offered → pulling | wants_…, staged → wants_staging,
+// wants_pushing → failed; by the sender: offered → staging, wants_… → staging | pushing; both sides by
+// compare-exchange where the other might be at it.
 #pragma once
 
 #include <atomic>
@@ -29,6 +32,9 @@ enum class SlotState : std::uint32_t {
   pulling,
   wants_relaying,
   wants_staging,
+  wants_pushing,
+  pushing,
+  pushed,
   staging,
   staged,
   done,
@@ -42,6 +48,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> ready;  ///< 1: the sender's earlier GPU work is done, the payload may be read
   std::uint32_t receiver;            ///< world rank it was sent to
   transports::Offer offer;
+  transports::Offer target;  ///< the receiver's word on its buffer, from wants_pushing on
 
   [[nodiscard]] bool move(SlotState from, SlotState to) noexcept {
     return state.compare_exchange_strong(from, to, std::memory_order_acq_rel, std::memory_order_acquire);

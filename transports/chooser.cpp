@@ -14,11 +14,14 @@ struct Row {
 };
 
 /// Below it the way through host memory is as fast, and frees the sender earlier.
-constexpr std::uint64_t least_relayed_bytes = 64u << 10;
+constexpr std::uint64_t least_asked_bytes = 64u << 10;
 
 /// Staged comes last: it carries everything.
-constexpr std::array table{Row{&local_road, false, 0}, Row{&striped_road, false, 0},
-                           Row{&peer_road, false, 0}, Row{&relayed_road, true, least_relayed_bytes},
+constexpr std::array table{Row{&local_road, false, 0},
+                           Row{&striped_road, false, 0},
+                           Row{&peer_road, false, 0},
+                           Row{&relayed_road, true, least_asked_bytes},
+                           Row{&pushed_road, false, least_asked_bytes},
                            Row{&staged_road, true, 0}};
 
 std::atomic<Road> forced{Road::none};
@@ -45,6 +48,8 @@ const char* name_of(Road road) noexcept {
       return "relayed";
     case Road::striped:
       return "striped";
+    case Road::pushed:
+      return "pushed";
   }
   return "none";
 }

@@ -109,7 +109,7 @@ MachineInfo survey() {
   const bool gpu = !info.devices.empty();
   info.roads.push_back({Road::local, gpu, gpu ? "between threads of one process" : no_gpu});
   info.roads.push_back(describe_striped_road(info.devices));
-  for (const Road road : {Road::peer, Road::relayed}) {
+  for (const Road road : {Road::peer, Road::relayed, Road::pushed}) {
     info.roads.push_back(gpu ? describe_ipc_road(road, info.devices) : RoadInfo{road, false, no_gpu});
   }
   info.roads.push_back({Road::staged, true, gpu ? "through pinned host memory" : "through host memory"});

@@ -9,6 +9,8 @@ namespace penstock::transports {
 [[nodiscard]] Transport& striped_road() noexcept;  ///< CUDA IPC and shared host memory at once
 [[nodiscard]] Transport& peer_road() noexcept;     ///< CUDA IPC
 [[nodiscard]] Transport& relayed_road() noexcept;  ///< CUDA IPC with a ring on the sender's device
-[[nodiscard]] Transport& staged_road() noexcept;   ///< shared host memory
+[[nodiscard]] Transport&
+pushed_road() noexcept;  ///< CUDA IPC, by the sender's copy engine from pinned memory
+[[nodiscard]] Transport& staged_road() noexcept;  ///< shared host memory
 
 }  // namespace penstock::transports

@@ -13,7 +13,7 @@
 namespace penstock::transports {
 
 /// Numbers as in the trace format.
-enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped };
+enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed };
 [[nodiscard]] const char* name_of(Road road) noexcept;
 
 /// A receive in progress. Owns its stream time, cache counts and events; destroying one that is not finished
@@ -48,7 +48,7 @@ class Transport {
 struct Choice {
   Transport* transport = nullptr;  ///< null: the sender has to begin, or no road is open at all
   const char* reason = "";
-  Road wanted = Road::none;  ///< what to ask the sender for then, `relayed` or `staged`
+  Road wanted = Road::none;  ///< what to ask the sender for then: `pushed`, `relayed` or `staged`
 };
 
 /// Picks the road for an offer among those that accept it. `excluded` is a bit set of (1 << Road) that were

@@ -127,6 +127,19 @@ Answer Partner::tail_served() {
 void Partner::drop_tail() {
   ask({.what = What::drop_tail});
 }
+Answer Partner::begin_push(unsigned slot, const Shape& shape, const Offer& target) {
+  return ask({.what = What::begin_push, .slot = slot, .shape = shape, .offer = target});
+}
+Answer Partner::finish_push() {
+  return ask({.what = What::finish_push});
+}
+void Partner::drop_push() {
+  ask({.what = What::drop_push});
+}
+Answer Partner::push(unsigned slot, const Shape& shape, const Offer& target) {
+  const Answer begun = begin_push(slot, shape, target);
+  return begun.ok() ? finish_push() : begun;
+}
 Answer Partner::advance() {
   return ask({.what = What::advance});
 }

@@ -77,6 +77,15 @@ class Partner {
   /// Destroys it as it is.
   void drop_tail();
 
+  /// PushSend::start() into the destination that `target` describes.
+  [[nodiscard]] Answer begin_push(unsigned slot, const Shape& shape, const Offer& target);
+  /// Drives it to its end.
+  [[nodiscard]] Answer finish_push();
+  /// Destroys it as it is.
+  void drop_push();
+  /// begin_push() and finish_push().
+  [[nodiscard]] Answer push(unsigned slot, const Shape& shape, const Offer& target);
+
   /// choose() and Transport::start() until a road has begun. Code::declined: none, the sender has to begin on
   /// `road`.
   [[nodiscard]] Answer begin(unsigned slot, const Shape& shape, const Offer& offer);

@@ -13,6 +13,7 @@
 #include "tests/transports/partner_request.hpp"
 #include "transports/cuda/ipc_cache.hpp"
 #include "transports/machine.hpp"
+#include "transports/push_send.hpp"
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
 
@@ -135,6 +136,16 @@ class Process {
       case What::drop_tail:
         tail_.reset();
         break;
+      case What::begin_push:
+        set(answer, PushSend::start(place(request.slot, request.shape), request.offer, push_));
+        break;
+      case What::finish_push:
+        set(answer, drive([&](bool& done) { return push_->advance(done); }));
+        push_.reset();
+        break;
+      case What::drop_push:
+        push_.reset();
+        break;
       case What::advance: {
         bool finished = false;
         set(answer, pull_->advance(finished));
@@ -197,6 +208,7 @@ class Process {
   std::array<std::unique_ptr<GpuMemory>, 16> memory_;
   std::unique_ptr<StagedSend> send_;
   std::unique_ptr<TailSend> tail_;
+  std::unique_ptr<PushSend> push_;
   std::unique_ptr<Pull> pull_;
 };
 

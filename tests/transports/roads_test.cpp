@@ -21,13 +21,19 @@ namespace {
 
 constexpr unsigned slot = 0;
 
-/// Sends the payload of `from` to `to` as the interposer would: an offer, then relaying or staging if the
-/// receiver asks for it, and staging where relaying cannot begin.
+/// Sends the payload of `from` to `to` as the interposer would: an offer, then pushing, relaying or staging
+/// if the receiver asks for it, and staging where relaying cannot begin.
 Answer transfer(Partner& from, const Shape& from_shape, Partner& to, const Shape& to_shape,
                 Staging in_host_memory = Staging::host_ring) {
   const Answer offered = from.describe(slot, from_shape);
   const Answer direct = to.receive(slot, to_shape, offered.offer);
   if (direct.code != Code::declined) return direct;
+  if (direct.road == Road::pushed) {
+    Answer pushed = from.push(slot, from_shape, to.describe(slot, {from_shape.bytes}).offer);
+    pushed.road = direct.road;
+    std::memcpy(pushed.reason, direct.reason, sizeof(pushed.reason));
+    return pushed;
+  }
   bool relay = direct.road == Road::relayed;
   Answer staged = from.stage(slot, from_shape, relay ? Staging::device_ring : in_host_memory);
   Answer begun = staged.ok() ? to.begin(slot, to_shape, staged.offer) : staged;
@@ -55,9 +61,12 @@ struct Sides {
 };
 
 /// What the chooser should come to.
-Road road_of(const Sides& sides, std::size_t bytes, bool contiguous) {
+Road road_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_contiguous) {
   // without a CUDA context nothing can be mapped; pinned memory brings one
   const bool maps = sides.to != BufferKind::pageable;
+  const bool can_push = sides.from == BufferKind::pinned && sides.to == BufferKind::device;
+  if (can_push && sides.forced == Road::none && contiguous && lands_contiguous && bytes >= 64 << 10)
+    return Road::pushed;
   if (!maps || !lives_on_device(sides.from) || sides.forced == Road::staged) return Road::staged;
   if (sides.forced == Road::relayed) return Road::relayed;
   if (sides.from == BufferKind::device && contiguous) return Road::peer;
@@ -89,7 +98,8 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
           const Answer received = transfer(from, from_shape, to, to_shape);
           ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
           EXPECT_EQ(to.check(slot, to_shape, bytes, seed), -1);
-          EXPECT_EQ(received.road, road_of(sides, bytes, from_shape.layout().is_contiguous()))
+          EXPECT_EQ(received.road, road_of(sides, bytes, from_shape.layout().is_contiguous(),
+                                           to_shape.layout().is_contiguous()))
               << received.reason;
         }
       }

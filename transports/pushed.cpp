@@ -1,0 +1,120 @@
+// The pushed road, for payloads from pinned host memory: no other process can map that, but the sender's GPU
+// can reach both it and, by CUDA IPC, the receiver's buffer. So the receiver offers its buffer, and the
+// sender's copy engine writes the payload there at the speed of PCIe, without a stop in between. Both halves.
+#include "transports/copy.hpp"
+#include "transports/guarded.hpp"
+#include "transports/push_send.hpp"
+#include "transports/reach.hpp"
+#include "transports/roads.hpp"
+
+namespace penstock::transports {
+namespace {
+
+Verdict judge(const Offer& offer, const Place& destination) {
+  // refusals without a reason leave it to what the other roads have to say
+  if (sender_of(offer) == this_process() || offer.payload_bytes == 0) return {false, ""};
+  if (lives_on_device(offer.kind) || offer.region_descriptor >= 0) return {false, ""};
+  if (!lives_on_device(destination.buffer.kind)) return {false, "both sides are host memory"};
+  if (offer.kind != BufferKind::pinned) return {false, "sender's memory is pageable"};
+  if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
+  if (!destination.layout.is_contiguous()) return {false, "receiver's layout is not contiguous"};
+  const char* why_not = "";
+  if (describe(destination, &why_not).ipc_exported == 0)
+    return {false, "receiver's memory cannot be exported"};
+  return {true, "by the sender's GPU from its pinned memory", true};
+}
+
+class PushedRoad final : public Transport {
+ public:
+  [[nodiscard]] Road road() const noexcept override { return Road::pushed; }
+
+  [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
+    Verdict verdict{false, "out of memory"};
+    static_cast<void>(guarded([&]() -> Status {
+      verdict = judge(offer, destination);
+      return {};
+    }));
+    return verdict;
+  }
+
+  [[nodiscard]] Status start(const Offer& /*offer*/, const Place& /*destination*/,
+                             std::unique_ptr<Pull>& /*pull*/) noexcept override {
+    return {Code::declined, "a payload that its sender has to push"};
+  }
+};
+
+class CopyPush final : public PushSend {
+ public:
+  CopyPush(const Place& source, ReachedMemory target, cuda::ContextRef context)
+      : source_(source), target_(std::move(target)), context_(std::move(context)) {}
+  ~CopyPush() override {
+    if (in_flight_) static_cast<void>(copied_.wait());
+  }
+
+  /// An error means that no byte will move.
+  [[nodiscard]] Status begin() noexcept {
+    const cuda::ContextScope scope(*context_);
+    if (!scope.status().ok()) return scope.status();
+    CUstream stream = nullptr;
+    if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
+    if (Status made = context_->next_pull_stream(stream); !made.ok()) return made;
+    LayoutCursor cursor(source_.layout);
+    if (Status copy = copy_out(reinterpret_cast<void*>(target_.first), Side::device, source_, cursor,
+                               source_.layout.bytes(), stream);
+        !copy.ok()) {
+      return copy;
+    }
+    failure_ = copied_.record(stream);
+    in_flight_ = failure_.ok();
+    return {};
+  }
+
+  [[nodiscard]] Status advance(bool& arrived) noexcept override {
+    arrived = false;
+    if (failure_.ok()) failure_ = copied_.query(arrived);
+    if (arrived || !failure_.ok()) in_flight_ = false;
+    return failure_;
+  }
+
+ private:
+  Place source_;
+  ReachedMemory target_;
+  cuda::ContextRef context_;
+  cuda::Event copied_;
+  Status failure_;
+  bool in_flight_ = false;
+};
+
+}  // namespace
+
+Transport& pushed_road() noexcept {
+  static PushedRoad road;
+  return road;
+}
+
+Status PushSend::start(const Place& source, const Offer& published,
+                       std::unique_ptr<PushSend>& send) noexcept {
+  return guarded([&]() -> Status {
+    const Offer target = published;  // checked and used in one state, whatever its owner does to it
+    if (!source.layout.is_contiguous() || target.payload_bytes != source.layout.bytes() ||
+        target.ipc_exported == 0) {
+      return {Code::peer_lost, "receiver's word on its buffer"};
+    }
+    if (const Verdict verdict = judge_reach(target, source); !verdict.accepted)
+      return {Code::declined, verdict.reason};
+    const cuda::ContextRef context = context_to_reach(target, source);
+    if (context == nullptr) return {Code::declined, "this process has no CUDA context"};
+    ReachedMemory memory;
+    if (Status reached = reach(target, target.payload_bytes, context, memory); !reached.ok()) return reached;
+    auto made = std::make_unique<CopyPush>(source, memory, context);
+    Status begun = made->begin();
+    if (begun.ok()) {
+      send = std::move(made);
+      return begun;
+    }
+    cuda::IpcCache::of_process().drop(memory.mapped);
+    return {Code::declined, begun.where(), begun.detail()};
+  });
+}
+
+}  // namespace penstock::transports
