@@ -18,6 +18,11 @@ constexpr std::uint64_t short_patience_ns = 50'000;
 constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
 constexpr std::uint64_t busy_factor = 40;
 
+/// Payloads from host memory that go through rings at a time: the same cores copy them all, so more only take
+/// more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256 MiB).
+constexpr unsigned most_rings_at_once = 4;
+std::atomic<unsigned> rings_at_work{0};
+
 /// A slot and the region its receiver has still to drain. Under Engine::Lock.
 struct Lingering {
   Slot* slot;
@@ -88,9 +93,10 @@ DeviceSend::~DeviceSend() {
   }
   const Engine::Lock lock(engine());
   if (is_over(*slot_)) {
-    drop_staged(staged_);
+    release();
     node_directory().free_slot(slot_);
   } else {
+    if (holds_ring_) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
     lingering().push_back({slot_, std::move(staged_)});
   }
 }
@@ -128,8 +134,22 @@ Status DeviceSend::stage(bool whole) {
   Status started = transports::StagedSend::start(source_, staging, slot_->offer, staged_);
   if (!started.ok()) return started;
   whole_ = whole;
+  if (!whole && !transports::lives_on_device(source_.buffer.kind) && !std::exchange(holds_ring_, true))
+    rings_at_work.fetch_add(1, std::memory_order_relaxed);
   slot_->set(SlotState::staged);
   return started;
+}
+
+/// Until others are through.
+bool DeviceSend::waits_for_a_ring() noexcept {
+  return !holds_ring_ && !is_small() && !transports::lives_on_device(source_.buffer.kind) &&
+         rings_at_work.load(std::memory_order_relaxed) >= most_rings_at_once && !receiver_is_late();
+}
+
+/// The receiver is through: others may have what this payload went through.
+void DeviceSend::release() noexcept {
+  drop_staged(staged_);
+  if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
 }
 
 Status DeviceSend::relay() {
@@ -209,7 +229,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
     if (slot_->move(SlotState::wants_pushing, SlotState::pushing)) {
       if (Status pushed = push(); !pushed.ok()) give_up(pushed);
     }
-  } else if (state == SlotState::wants_staging) {
+  } else if (state == SlotState::wants_staging && !waits_for_a_ring()) {
     slot_->set(SlotState::staging);
     drop_staged(staged_);  // a ring that the receiver could not map
     produced_ = false;
@@ -223,7 +243,10 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   }
   if (tail_ != nullptr && state == SlotState::pulling) tail_->advance();
   const bool over = is_over(*slot_);
-  if (over) record.matched();
+  if (over) {
+    record.matched();
+    release();
+  }
   return arrived && (over || (produced_ && whole_));
 }
 

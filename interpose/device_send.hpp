@@ -49,6 +49,8 @@ class DeviceSend final : public Pending {
   [[nodiscard]] Status relay();
   [[nodiscard]] Status push();
   [[nodiscard]] Status step_push();
+  [[nodiscard]] bool waits_for_a_ring() noexcept;
+  void release() noexcept;
   [[nodiscard]] bool is_small() const noexcept;
   void give_up(const Status& status) noexcept;
 
@@ -66,8 +68,9 @@ class DeviceSend final : public Pending {
   std::uint64_t patience_ns_ = 0;
   Status status_;
   transports::Watch watch_;
-  bool produced_ = false;  ///< the payload has left the user's buffer
-  bool whole_ = false;     ///< and all of it lies in the region, or with the receiver
+  bool holds_ring_ = false;  ///< counted among the rings of payloads from host memory
+  bool produced_ = false;    ///< the payload has left the user's buffer
+  bool whole_ = false;       ///< and all of it lies in the region, or with the receiver
 };
 
 /// Slots whose sends are complete for the user but whose receivers still have to come (payload copied aside).

@@ -74,6 +74,32 @@ TEST_P(Uploading, payloads_in_both_directions_at_once_arrive) {
   }
 }
 
+TEST_P(Uploading, more_payloads_at_once_than_go_through_rings_at_a_time_arrive) {
+  constexpr std::size_t bytes = mib + 3;
+  constexpr int at_once = 24;
+  for (std::uint64_t round = 0; round < 2; ++round) {  // the first shows where they go
+    std::vector<Buffer> buffers;
+    std::vector<MPI_Request> requests(at_once, MPI_REQUEST_NULL);
+    buffers.reserve(at_once);
+    for (int i = 0; i < at_once; ++i) {
+      const bool sends = rank() == 0;
+      const auto seed = round * at_once + static_cast<std::uint64_t>(i);
+      const Buffer& buffer =
+          buffers.emplace_back(sends ? GetParam() : MemoryKind::device, bytes, sends ? seed : 999);
+      MPI_Request& request = requests[static_cast<std::size_t>(i)];
+      if (sends) {
+        MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 6, MPI_COMM_WORLD, &request);
+      } else {
+        MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 6, MPI_COMM_WORLD, &request);
+      }
+    }
+    MPI_Waitall(at_once, requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < at_once; ++i) {
+      EXPECT_TRUE(buffers[i].read() == payload(bytes, round * at_once + i)) << "message " << i;
+    }
+  }
+}
+
 TEST_P(Uploading, a_sender_does_not_wait_for_ever_for_its_receiver) {
   constexpr std::size_t bytes = 3 * mib;
   const auto exchange = [&](bool sends_first, std::uint64_t message) {
