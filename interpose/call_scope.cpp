@@ -6,6 +6,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/mpi_binding.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/turn.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -109,17 +110,20 @@ CallScope::CallScope(Function function, const void* return_address) noexcept : f
   is_outermost_ = is_outermost;
   stands_aside_ = !is_outermost;
   recording_ = is_outermost && record::is_on();
-  if (!recording_) return;
-  call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
-  record_.peer = no_peer;
-  record_.tag = no_tag;
-  begin_ns_ = record::now_ns();
+  if (recording_) {
+    call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
+    record_.peer = no_peer;
+    record_.tag = no_tag;
+    begin_ns_ = record::now_ns();
+  }
+  if (is_outermost) has_turn_ = turn.take();
 }
 
 CallScope::~CallScope() {
   if (is_outermost_ && unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]] {
     finish_pieces();
   }
+  if (has_turn_) turn.give();
   --thread_state.depth;
   if (!recording_ || !record::is_on()) return;
   record_.begin_ns = begin_ns_;
@@ -167,6 +171,10 @@ void CallScope::add_bytes(std::uint64_t bytes) noexcept {
 void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish)() noexcept) noexcept {
   unfinished_pieces = pieces;
   finish_pieces = finish;
+}
+
+void stand_aside_on_this_thread() noexcept {
+  ++thread_state.depth;
 }
 
 void wake_up() noexcept {

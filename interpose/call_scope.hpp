@@ -41,11 +41,16 @@ class CallScope {
   bool is_outermost_ = false;
   bool stands_aside_ = false;
   bool recording_ = false;
+  bool has_turn_ = false;  ///< Turn
 };
 
 /// When an outermost call ends while `*pieces` is not zero, `finish` is called: for work that must not be
 /// left between two calls of the application. Before wake_up(); `pieces` lives for ever.
 void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish)() noexcept) noexcept;
+
+/// For a thread of Penstock's own that calls the MPI library: wrappers that it reaches from there stand
+/// aside.
+void stand_aside_on_this_thread() noexcept;
 
 /// Between MPI_Init and MPI_Finalize the interposer is awake; else every wrapper stands aside.
 void wake_up() noexcept;

@@ -1,5 +1,6 @@
 #include "interpose/engine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "interpose/mpi_details.hpp"
@@ -37,6 +38,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   first_ = entry;
   table_.insert(handle, entry);
   entry_count_.fetch_add(1, std::memory_order_relaxed);
+  note_posted();
   return entry;
 }
 
@@ -93,7 +95,14 @@ int Engine::start(Entry& entry, const CallScope& scope) {
   const int code = entry.recipe->start(scope, entry.operation);
   entry.active = code == MPI_SUCCESS;
   entry.arrived = entry.finished = false;
+  note_posted();
   return code;
+}
+
+void Engine::note_posted() noexcept {
+  if (!is_watched_) return;
+  posted_.fetch_add(1);
+  posted_.notify_one();
 }
 
 void Engine::orphan(Entry* entry) {
@@ -153,7 +162,7 @@ void Engine::close_sentinel() {
   PMPI_Comm_free(&sentinel_communicator_);
 }
 
-void Engine::progress() {
+void Engine::step(bool release_orphans) {
   const Lock lock(*this);
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
@@ -166,12 +175,22 @@ void Engine::progress() {
         (need == Pending::Progress::receive && look_for_envelopes) || entry->orphan) {
       advance(*entry);
     }
-    if (entry->orphan && entry->finished) {
+    if (release_orphans && entry->orphan && entry->finished) {
       MPI_Status status;
       static_cast<void>(release(entry, status));
     }
     entry = next;
   }
+}
+
+Engine::Outlook Engine::outlook() {
+  const Lock lock(*this);
+  Outlook outlook;
+  for (const Entry* entry = first_; entry != nullptr; entry = entry->next) {
+    if (entry->active && !entry->finished) ++outlook.unfinished;
+    outlook.need = std::max(outlook.need, need_of(*entry));
+  }
+  return outlook;
 }
 
 bool Engine::has_need(Pending::Progress need) {

@@ -90,16 +90,31 @@ class Engine {
   int release(Entry* entry, MPI_Status& status);
 
   /// Under Lock: posts a persistent entry's operation.
-  static int start(Entry& entry, const CallScope& scope);
+  int start(Entry& entry, const CallScope& scope);
 
   /// Takes the entry out of the user's reach; progress() completes it. Takes Lock.
   void orphan(Entry* entry);
   /// Takes the entry out of the table, whatever state it is in. Takes Lock.
   void erase(Entry* entry);
 
-  /// One step of everything that other ranks may wait for, the MPI library's own messages included. Takes
-  /// Lock.
-  void progress();
+  /// One step of everything that other ranks may wait for, the MPI library's own messages included. Requests
+  /// that the user freed and that are done end here, which may raise their errors. Takes Lock.
+  void progress() { step(true); }
+  /// The same, but raises nothing: those are left to the next progress().
+  void progress_quietly() { step(false); }
+
+  /// What there is to be driven.
+  struct Outlook {
+    std::uint32_t unfinished = 0;                      ///< operations under way
+    Pending::Progress need = Pending::Progress::none;  ///< the greatest of theirs
+    [[nodiscard]] bool operator==(const Outlook&) const = default;
+  };
+  /// Takes Lock.
+  [[nodiscard]] Outlook outlook();
+
+  /// Counts up whenever an operation comes under way, once somebody watches. May be waited for.
+  [[nodiscard]] std::atomic<std::uint32_t>& posted() noexcept { return posted_; }
+  void watch_posts() noexcept { is_watched_ = true; }
 
   /// From MPI_Init to MPI_Finalize: a receive that never completes, by which the MPI library is made to
   /// progress. (A probe will not do: it returns at once where something is found, or on a communicator of
@@ -123,6 +138,8 @@ class Engine {
   [[nodiscard]] bool envelopes_are_coming() const noexcept;
   /// Some entry needs this rank as said. Takes Lock.
   [[nodiscard]] bool has_need(Pending::Progress need);
+  void step(bool release_orphans);
+  void note_posted() noexcept;
 
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused
@@ -130,10 +147,12 @@ class Engine {
   Entry* first_ = nullptr;  ///< those in the table and orphans, newest first
   std::atomic<std::uint32_t> entry_count_{0};
   std::atomic<std::uint64_t> envelopes_seen_{0};
+  std::atomic<std::uint32_t> posted_{0};
   MPI_Comm sentinel_communicator_ = MPI_COMM_NULL;
   MPI_Request sentinel_ = MPI_REQUEST_NULL;
   std::recursive_mutex mutex_;
   bool threaded_ = false;
+  bool is_watched_ = false;
 };
 
 [[nodiscard]] Engine& engine() noexcept;

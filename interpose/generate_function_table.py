@@ -18,7 +18,7 @@ NEIGHBOUR = r"Neighbor_(allgatherv?|alltoall[vw]?)"
 OWNERS = [
     # conversions between C and Fortran handles and statuses: neither communicate nor cost time
     ("left_out", r".*_(c2f|f2c)"),
-    ("lifecycle", r"Init|Init_thread|Finalize|Abort"),
+    ("lifecycle", r"Init|Init_thread|Query_thread|Finalize|Abort"),
     ("point_to_point", r"I?[bsr]?send" + LARGE_COUNT + r"|I?recv" + LARGE_COUNT
      + r"|sendrecv(_replace)?" + LARGE_COUNT),
     ("probing", r"I?m?probe|I?mrecv" + LARGE_COUNT),

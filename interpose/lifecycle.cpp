@@ -1,4 +1,7 @@
 // MPI_Init to MPI_Finalize: the order in which the parts of the interposer come up and go down.
+#include <algorithm>
+#include <cstdlib>
+
 #include "interpose/call_scope.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/delivery.hpp"
@@ -9,6 +12,7 @@
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/progress_thread.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
 #include "transports/machine.hpp"
@@ -50,6 +54,9 @@ void begin_recording(int rank, int size) {
   record::begin(identity);
 }
 
+/// What the application is told of the MPI library's level, which may have been raised for a progress thread.
+int told_level = MPI_THREAD_MULTIPLE;
+
 void rise(int provided) {
   int rank = 0;
   int size = 1;
@@ -70,6 +77,35 @@ void rise(int provided) {
   if (transports::cuda_in_use()) record::gpu_seen();
   finish_at_end_of_calls(&Delivery::small_ones_in_flight(), finish_small_pulls);
   wake_up();
+}
+
+/// What MPI_Init stands for, where the user has not told the MPI library otherwise.
+int level_of_plain_init() noexcept {
+  for (const char* setting : {"MPIR_CVAR_DEFAULT_THREAD_LEVEL", "OMPI_MPI_THREAD_LEVEL"}) {
+    if (std::getenv(setting) != nullptr) return MPI_THREAD_MULTIPLE;
+  }
+  return MPI_THREAD_SINGLE;
+}
+
+bool wants_progress_thread() noexcept {
+  return settings().move && settings().progress == ProgressBy::thread;
+}
+
+/// `level`: what the application asks for, and then what it is told, as if there were no such thread.
+/// MPI_THREAD_MULTIPLE, since not all calls of MPI come by here (Fortran's, some libraries'): they may meet
+/// it.
+int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
+  int given = MPI_THREAD_SINGLE;
+  const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given);
+  if (code != MPI_SUCCESS) return code;
+  told_level = *level = std::min(*level, given);
+  rise(told_level);
+  if (given == MPI_THREAD_MULTIPLE) {
+    start_progress_thread();
+  } else {
+    record::notice("no progress thread: this MPI library does not provide MPI_THREAD_MULTIPLE");
+  }
+  return code;
 }
 
 /// No collective call: whether a rank had any part in Penstock's work is not known to the others. A rank
@@ -101,9 +137,10 @@ using namespace penstock::interpose;
 PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
   CallScope scope(Function::Init, __builtin_return_address(0));
   prepare();
+  int provided = level_of_plain_init();
+  if (wants_progress_thread()) return initialise_with_progress_thread(argc, argv, &provided);
   const int code = PMPI_Init(argc, argv);
   if (code != MPI_SUCCESS) return code;
-  int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
   rise(provided);
   return code;
@@ -112,12 +149,24 @@ PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
 PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   CallScope scope(Function::Init_thread, __builtin_return_address(0));
   prepare();
+  if (wants_progress_thread()) {
+    *provided = required;
+    return initialise_with_progress_thread(argc, argv, provided);
+  }
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) rise(*provided);
   return code;
 }
 
+PENSTOCK_EXPORT int MPI_Query_thread(int* provided) {
+  CallScope scope(Function::Query_thread, __builtin_return_address(0));
+  const int code = PMPI_Query_thread(provided);
+  if (code == MPI_SUCCESS) *provided = std::min(*provided, told_level);
+  return code;
+}
+
 PENSTOCK_EXPORT int MPI_Finalize() {
+  stop_progress_thread();
   {
     CallScope scope(Function::Finalize, __builtin_return_address(0));
     if (is_awake()) part();

@@ -22,22 +22,21 @@ class PendingExchange final : public Pending {
       : copy_(std::move(copy)), receive_(std::move(receive)), send_(std::move(send)) {}
 
   bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
-    if (!(receive_.step() & send_.step())) return false;
-    code_ = send_.end(MPI_STATUS_IGNORE);
-    const int receive_code = receive_.end(&status_);
-    if (code_ == MPI_SUCCESS) code_ = receive_code;
-    return true;
+    return receive_.step() & send_.step();
   }
-  void mend(MPI_Status& status) const override { status = status_; }
-  int complete(MPI_Status& /*status*/, int code) override { return code == MPI_SUCCESS ? code_ : code; }
+  void mend(MPI_Status& status) const override { receive_.tell(status); }
+  int complete(MPI_Status& status, int code) override {
+    const int send_code = send_.end(MPI_STATUS_IGNORE);
+    const int receive_code = receive_.end(&status);
+    if (code != MPI_SUCCESS) return code;
+    return send_code != MPI_SUCCESS ? send_code : receive_code;
+  }
   [[nodiscard]] Progress progress() const override { return std::max(receive_.need(), send_.need()); }
 
  private:
   LandingZone copy_;  ///< what is sent, if not the user's buffer
   Waiting receive_;
   Waiting send_;
-  MPI_Status status_{};
-  int code_ = MPI_SUCCESS;
 };
 
 int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& receive, LandingZone copy,

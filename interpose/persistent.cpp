@@ -98,7 +98,7 @@ int start_one(const CallScope& scope, MPI_Request* request) {
   Entry* entry = find_persistent(*request);
   if (entry == nullptr) return PMPI_Start(request);
   const Engine::Lock lock(engine());
-  return Engine::start(*entry, scope);
+  return engine().start(*entry, scope);
 }
 
 }  // namespace

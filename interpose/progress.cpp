@@ -62,6 +62,11 @@ Pending::Progress Waiting::need() const noexcept {
   return Engine::need_of(*entry_);
 }
 
+void Waiting::tell(MPI_Status& status) const {
+  copy_without_error(entry_->status, status);
+  if (entry_->operation.pending != nullptr) entry_->operation.pending->mend(status);
+}
+
 int Waiting::end(MPI_Status* status) {
   Operation& operation = entry_->operation;
   MPI_Status told = told_from(status);

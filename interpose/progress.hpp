@@ -32,7 +32,9 @@ class Waiting {
   [[nodiscard]] bool step();
   /// Whether progress() of the rank's other calls must step it: see Pending.
   [[nodiscard]] Pending::Progress need() const noexcept;
-  /// After step() returned true. Returns the code of the call.
+  /// After step() returned true: what end() will tell, but for errors.
+  void tell(MPI_Status& status) const;
+  /// After step() returned true. Returns the code of the call; may raise an MPI error.
   int end(MPI_Status* status);
 
  private:

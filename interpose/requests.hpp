@@ -15,10 +15,10 @@ class Pending {
  public:
   virtual ~Pending() = default;
 
-  /// One step; never blocks. `arrived`: the MPI library's request is complete, `status` its status (valid
-  /// only then). Returns true when everything is done, so that the user's request may complete. It is called
-  /// again and again, also before arrival and from other MPI calls of the rank (progress), until it returned
-  /// true.
+  /// One step; never blocks and raises no MPI error, as it may be a thread of Penstock's own that drives it.
+  /// `arrived`: the MPI library's request is complete, `status` its status (valid only then). Returns true
+  /// when everything is done, so that the user's request may complete. It is called again and again, also
+  /// before arrival and from other MPI calls of the rank (progress), until it returned true.
   virtual bool advance(bool arrived, const MPI_Status& status) = 0;
 
   /// After advance() returned true: makes the MPI library's status tell the payload's truth.

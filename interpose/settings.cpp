@@ -75,6 +75,16 @@ bool parse(std::string_view text, StreamOrder& value) {
   return true;
 }
 
+bool parse(std::string_view text, ProgressBy& value) {
+  if (text == "calls")
+    value = ProgressBy::calls;
+  else if (text == "thread")
+    value = ProgressBy::thread;
+  else
+    return false;
+  return true;
+}
+
 template <auto Member>
 bool read_member(std::string_view text) {
   return parse(text, current.*Member);
@@ -95,6 +105,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_ROAD", read_member<&Settings::road>, "local, striped, peer, relayed, pushed or staged"},
     Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
+    Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_PATIENCE_US", read_member<&Settings::patience_us>, "microseconds"},
     Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},

@@ -9,6 +9,12 @@
 
 namespace penstock::interpose {
 
+/// What steps transfers.
+enum class ProgressBy : std::uint8_t {
+  calls,   ///< MPI calls of the application
+  thread,  ///< and a thread while it is in none
+};
+
 struct Settings {
   bool move = true;          ///< PENSTOCK_MOVE=0: device buffers are handed to the MPI library as they are
   bool record = false;       ///< PENSTOCK_RECORD=1; `penstock run` sets it
@@ -19,6 +25,7 @@ struct Settings {
   std::uint64_t striped_bytes =
       transports::default_striped_bytes;  ///< PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
+  ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
   std::uint64_t buffered_bytes =
       64 * 1024;                        ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
   std::uint64_t patience_us = 100'000;  ///< PENSTOCK_PATIENCE_US: larger ones are copied aside after this

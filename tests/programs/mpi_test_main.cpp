@@ -1,10 +1,12 @@
 // GoogleTest in an MPI job: every rank runs the same tests in the same order; the job fails if a test fails
-// on any.
+// on any. With the argument `single` they run after MPI_Init, else with MPI_THREAD_MULTIPLE.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <cstdio>
+#include <string_view>
 
+#include "tests/programs/test_messages.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -32,10 +34,18 @@ class InStep : public testing::EmptyTestEventListener {
 
 }  // namespace
 
+int penstock::programs::thread_level_asked_for = MPI_THREAD_SINGLE;
+using penstock::programs::thread_level_asked_for;
+
 int main(int argument_count, char** arguments) {
   testing::InitGoogleTest(&argument_count, arguments);
-  int threads = 0;
-  MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_MULTIPLE, &threads);
+  if (argument_count > 1 && std::string_view(arguments[1]) == "single") {
+    MPI_Init(&argument_count, &arguments);
+  } else {
+    int provided = 0;
+    thread_level_asked_for = MPI_THREAD_MULTIPLE;
+    MPI_Init_thread(&argument_count, &arguments, thread_level_asked_for, &provided);
+  }
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   penstock::test_support::watch(rank, 60);

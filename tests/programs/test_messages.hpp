@@ -19,6 +19,9 @@ using test_support::Memory;
 using test_support::MemoryKind;
 using Bytes = std::vector<std::byte>;
 
+/// By mpi_test_main.
+extern int thread_level_asked_for;
+
 inline int rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
