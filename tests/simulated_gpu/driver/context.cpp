@@ -38,7 +38,22 @@ std::map<int, Primary>& primaries() {
   return all;
 }
 
-thread_local std::vector<CUcontext> current_stack;
+/// Plain data: static objects of a program may call CUDA when the main thread's other thread_locals are gone.
+class ContextStack {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return depth_ == 0; }
+  [[nodiscard]] CUcontext back() const noexcept { return contexts_[depth_ - 1]; }
+  void push_back(CUcontext context) {
+    require(depth_ < contexts_.size(), CUDA_ERROR_OUT_OF_MEMORY);
+    contexts_[depth_++] = context;
+  }
+  void pop_back() noexcept { --depth_; }
+
+ private:
+  std::array<CUcontext, 64> contexts_{};
+  std::size_t depth_ = 0;
+};
+constinit thread_local ContextStack current_stack;
 
 Context& make_context(Device& device, unsigned flags) {
   auto context = std::make_shared<Context>(device, flags);
