@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
 #include <numeric>
 #include <vector>
 
@@ -63,7 +64,8 @@ std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info)
 /// or not have come yet. And ranks may count differently: one has called again what failed on it, or they
 /// know the communicator by different ids. So no rank is waited for without limit; when it is over,
 /// everything that others need of this rank is ended first.
-void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t place, const Arrival& wanted) {
+void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t place,
+                  const Arrival& wanted) try {
   const std::uint64_t patience_ns = settings().patience_us * 1000;
   const bool is_trusted = info.id_is_agreed && info.is_in_step.load(std::memory_order_relaxed);
   const std::uint64_t begin_ns = record::now_ns();
@@ -87,6 +89,8 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t p
     }
   }
   info.is_in_step.store(is_in_step, std::memory_order_relaxed);
+} catch (const std::bad_alloc&) {
+  // nobody can be waited for
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "interpose/call_scope.hpp"
 #include "interpose/engine.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
@@ -276,13 +277,14 @@ int try_some(std::vector<Item>& items, int* done_count, int* indices, MPI_Status
 
 using namespace penstock::interpose;
 
-PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
   CallScope scope(Function::Wait, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty()) return PMPI_Wait(request, status);
   return wait_one(request, status);
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
   CallScope scope(Function::Test, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty()) return PMPI_Test(request, flag, status);
   Item item(request);
@@ -301,29 +303,33 @@ PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status
   hand_out(told, status);
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+PENSTOCK_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) try {
   CallScope scope(Function::Waitall, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitall(count, requests, statuses);
   return wait_all(count, requests, statuses);
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+PENSTOCK_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) try {
   CallScope scope(Function::Testall, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Testall(count, requests, flag, statuses);
   std::vector<Item> items = items_of(count, requests);
   return test_all(items, flag, statuses);
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+PENSTOCK_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) try {
   CallScope scope(Function::Waitany, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitany(count, requests, index, status);
   std::vector<Item> items = items_of(count, requests);
   return wait_any(items, index, status);
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
-                                MPI_Status* status) {
+                                MPI_Status* status) try {
   CallScope scope(Function::Testany, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) {
     return PMPI_Testany(count, requests, index, flag, status);
@@ -342,9 +348,10 @@ PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, i
   }
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
-                                 MPI_Status statuses[]) {
+                                 MPI_Status statuses[]) try {
   CallScope scope(Function::Waitsome, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) {
     return PMPI_Waitsome(count, requests, done_count, indices, statuses);
@@ -356,9 +363,10 @@ PENSTOCK_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done_co
     progress();
   }
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
-                                 MPI_Status statuses[]) {
+                                 MPI_Status statuses[]) try {
   CallScope scope(Function::Testsome, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) {
     return PMPI_Testsome(count, requests, done_count, indices, statuses);
@@ -368,8 +376,9 @@ PENSTOCK_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done_co
   if (*done_count == 0) progress();
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
   CallScope scope(Function::Request_get_status, __builtin_return_address(0));
   Entry* entry = scope.stands_aside() ? nullptr : find_entry(request);
   if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
@@ -383,8 +392,9 @@ PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_S
   hand_out(told, status);
   return MPI_SUCCESS;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) {
+PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) try {
   CallScope scope(Function::Request_free, __builtin_return_address(0));
   Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
   if (entry == nullptr) return PMPI_Request_free(request);
@@ -397,8 +407,9 @@ PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) {
   progress();
   return MPI_SUCCESS;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) {
+PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) try {
   CallScope scope(Function::Cancel, __builtin_return_address(0));
   Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
   if (entry == nullptr) return PMPI_Cancel(request);
@@ -406,3 +417,4 @@ PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) {
   if (!entry->active || entry->operation.request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   return PMPI_Cancel(&entry->operation.request);
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

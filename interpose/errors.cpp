@@ -78,6 +78,10 @@ int raise_freed(MPI_Comm communicator, const char* mpi_call) {
   return raise_status(communicator, mpi_call, {Code::bad_argument, "device memory that was freed"});
 }
 
+int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call) {
+  return raise_status(communicator, mpi_call, {Code::out_of_memory, "Penstock"});
+}
+
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
   const Line line = describe(mpi_call, status);
   record::notice(line.data());

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <new>
 
 #include "transports/status.hpp"
 
@@ -26,4 +27,14 @@ int raise_freed(MPI_Comm communicator, const char* mpi_call);
 /// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);
 
+/// Memory for Penstock's own part of `mpi_call` ran out: the same with MPI_ERR_NO_MEM.
+int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call);
+
 }  // namespace penstock::interpose
+
+/// Behind a wrapper that is a function-try-block. Memory that runs out is an MPI error; any other exception
+/// comes from the application (an error handler may throw) and passes.
+#define PENSTOCK_OUT_OF_MEMORY(communicator)                                 \
+  catch (const std::bad_alloc&) {                                            \
+    return penstock::interpose::raise_out_of_memory(communicator, __func__); \
+  }

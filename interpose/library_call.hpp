@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "interpose/call_scope.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/function_names.hpp"
 #include "interpose/requests.hpp"
 #include "interpose/staged_call.hpp"
@@ -100,10 +101,11 @@ constexpr bool is_described = !std::is_same_v<decltype(description<function>), c
 #define PENSTOCK_UNWRAP(...) __VA_ARGS__
 /// The wrapper of a row of the table, carried out by `how(call, arguments…)`.
 #define PENSTOCK_EXPORT_CALL(Call, how, name, parameters, arguments)                             \
-  PENSTOCK_EXPORT int MPI_##name parameters {                                                    \
+  PENSTOCK_EXPORT int MPI_##name parameters try {                                                \
     using namespace penstock::interpose;                                                         \
     CallScope scope(Function::name, __builtin_return_address(0));                                \
     if (scope.stands_aside()) return PMPI_##name arguments;                                      \
     const Call call(scope, Function::name, [](auto... given) { return PMPI_##name(given...); }); \
     return how(call, PENSTOCK_UNWRAP arguments);                                                 \
-  }
+  }                                                                                              \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

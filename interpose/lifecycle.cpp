@@ -1,6 +1,7 @@
 // MPI_Init to MPI_Finalize: the order in which the parts of the interposer come up and go down.
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 
 #include "interpose/call_scope.hpp"
 #include "interpose/communicators.hpp"
@@ -110,11 +111,13 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
 
 /// No collective call: whether a rank had any part in Penstock's work is not known to the others. A rank
 /// whose payloads may still be fetched waits until they are, or their receivers part too.
-void part() {
+void part() try {
   engine().drain(farewell_ns);
   node_directory().announce_parting();
   for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
   abandon_lingering_sends();
+} catch (const std::bad_alloc&) {
+  // nothing can be waited for
 }
 
 void descend() {

@@ -6,6 +6,7 @@
 #include "interpose/call_scope.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/engine.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/receiving.hpp"
 #include "interpose/sending.hpp"
@@ -108,7 +109,7 @@ using namespace penstock::interpose;
 
 #define PENSTOCK_SEND_INIT(Name, send_mode, Count)                                                        \
   PENSTOCK_EXPORT int MPI_##Name(const void* buffer, Count count, MPI_Datatype datatype, int destination, \
-                                 int tag, MPI_Comm communicator, MPI_Request* request) {                  \
+                                 int tag, MPI_Comm communicator, MPI_Request* request) try {              \
     CallScope scope(Function::Name, __builtin_return_address(0));                                         \
     const auto plain = [&] {                                                                              \
       return PMPI_##Name(buffer, count, datatype, destination, tag, communicator, request);               \
@@ -116,7 +117,8 @@ using namespace penstock::interpose;
     if (scope.stands_aside()) return plain();                                                             \
     return initialise_send(scope, {buffer, count, datatype, destination, tag, communicator, send_mode},   \
                            request, plain);                                                               \
-  }
+  }                                                                                                       \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_SEND_INIT(Send_init, SendMode::standard, int)
 PENSTOCK_SEND_INIT(Ssend_init, SendMode::synchronous, int)
@@ -125,14 +127,15 @@ PENSTOCK_SEND_INIT(Rsend_init, SendMode::ready, int)
 
 #define PENSTOCK_RECV_INIT(Name, Count)                                                                 \
   PENSTOCK_EXPORT int MPI_##Name(void* buffer, Count count, MPI_Datatype datatype, int source, int tag, \
-                                 MPI_Comm communicator, MPI_Request* request) {                         \
+                                 MPI_Comm communicator, MPI_Request* request) try {                     \
     CallScope scope(Function::Name, __builtin_return_address(0));                                       \
     const auto plain = [&] {                                                                            \
       return PMPI_##Name(buffer, count, datatype, source, tag, communicator, request);                  \
     };                                                                                                  \
     if (scope.stands_aside()) return plain();                                                           \
     return initialise_receive({buffer, count, datatype, source, tag, communicator}, request, plain);    \
-  }
+  }                                                                                                     \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_RECV_INIT(Recv_init, int)
 
@@ -144,13 +147,14 @@ PENSTOCK_SEND_INIT(Rsend_init_c, SendMode::ready, MPI_Count)
 PENSTOCK_RECV_INIT(Recv_init_c, MPI_Count)
 #endif
 
-PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) {
+PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) try {
   CallScope scope(Function::Start, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty()) return PMPI_Start(request);
   return start_one(scope, request);
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) try {
   CallScope scope(Function::Startall, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty() || count < 0) return PMPI_Startall(count, requests);
   int first_failure = MPI_SUCCESS;
@@ -160,3 +164,4 @@ PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
   }
   return first_failure;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

@@ -169,7 +169,7 @@ using namespace penstock::interpose;
 // One row for each way to send: the blocking and the non-blocking call of a mode, with a count type.
 #define PENSTOCK_SENDS(Blocking, NonBlocking, send_mode, Count)                                          \
   PENSTOCK_EXPORT int MPI_##Blocking(const void* buffer, Count count, MPI_Datatype datatype,             \
-                                     int destination, int tag, MPI_Comm communicator) {                  \
+                                     int destination, int tag, MPI_Comm communicator) try {              \
     CallScope scope(Function::Blocking, __builtin_return_address(0));                                    \
     const auto plain = [&] {                                                                             \
       return PMPI_##Blocking(buffer, count, datatype, destination, tag, communicator);                   \
@@ -178,16 +178,18 @@ using namespace penstock::interpose;
     return send_blocking(scope, {buffer, count, datatype, destination, tag, communicator, send_mode},    \
                          plain);                                                                         \
   }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
   PENSTOCK_EXPORT int MPI_##NonBlocking(const void* buffer, Count count, MPI_Datatype datatype,          \
                                         int destination, int tag, MPI_Comm communicator,                 \
-                                        MPI_Request* request) {                                          \
+                                        MPI_Request* request) try {                                      \
     CallScope scope(Function::NonBlocking, __builtin_return_address(0));                                 \
     if (scope.stands_aside()) {                                                                          \
       return PMPI_##NonBlocking(buffer, count, datatype, destination, tag, communicator, request);       \
     }                                                                                                    \
     return send_nonblocking(scope, {buffer, count, datatype, destination, tag, communicator, send_mode}, \
                             request);                                                                    \
-  }
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_SENDS(Send, Isend, SendMode::standard, int)
 PENSTOCK_SENDS(Ssend, Issend, SendMode::synchronous, int)
@@ -197,7 +199,7 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
 // Receives and exchanges, with a count type.
 #define PENSTOCK_RECEIVES(Recv, Irecv, Sendrecv, Sendrecv_replace, Count)                                \
   PENSTOCK_EXPORT int MPI_##Recv(void* buffer, Count count, MPI_Datatype datatype, int source, int tag,  \
-                                 MPI_Comm communicator, MPI_Status* status) {                            \
+                                 MPI_Comm communicator, MPI_Status* status) try {                        \
     CallScope scope(Function::Recv, __builtin_return_address(0));                                        \
     const auto plain = [&](MPI_Status* told) {                                                           \
       return PMPI_##Recv(buffer, count, datatype, source, tag, communicator, told);                      \
@@ -205,17 +207,19 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
     if (scope.stands_aside()) return plain(status);                                                      \
     return receive_blocking(scope, {buffer, count, datatype, source, tag, communicator}, status, plain); \
   }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
   PENSTOCK_EXPORT int MPI_##Irecv(void* buffer, Count count, MPI_Datatype datatype, int source, int tag, \
-                                  MPI_Comm communicator, MPI_Request* request) {                         \
+                                  MPI_Comm communicator, MPI_Request* request) try {                     \
     CallScope scope(Function::Irecv, __builtin_return_address(0));                                       \
     if (scope.stands_aside())                                                                            \
       return PMPI_##Irecv(buffer, count, datatype, source, tag, communicator, request);                  \
     return receive_nonblocking(scope, {buffer, count, datatype, source, tag, communicator}, request);    \
   }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
   PENSTOCK_EXPORT int MPI_##Sendrecv(const void* send_buffer, Count send_count, MPI_Datatype send_type,  \
                                      int destination, int send_tag, void* buffer, Count count,           \
                                      MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,  \
-                                     MPI_Status* status) {                                               \
+                                     MPI_Status* status) try {                                           \
     CallScope scope(Function::Sendrecv, __builtin_return_address(0));                                    \
     const auto plain = [&](MPI_Status* told) {                                                           \
       return PMPI_##Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,   \
@@ -226,9 +230,10 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
                              {send_buffer, send_count, send_type, destination, send_tag, communicator},  \
                              {buffer, count, datatype, source, tag, communicator}, status, plain);       \
   }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
   PENSTOCK_EXPORT int MPI_##Sendrecv_replace(void* buffer, Count count, MPI_Datatype datatype,           \
                                              int destination, int send_tag, int source, int tag,         \
-                                             MPI_Comm communicator, MPI_Status* status) {                \
+                                             MPI_Comm communicator, MPI_Status* status) try {            \
     CallScope scope(Function::Sendrecv_replace, __builtin_return_address(0));                            \
     const auto plain = [&](MPI_Status* told) {                                                           \
       return PMPI_##Sendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,        \
@@ -237,7 +242,8 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
     if (scope.stands_aside()) return plain(status);                                                      \
     return replace_blocking(scope, {buffer, count, datatype, destination, send_tag, communicator},       \
                             {buffer, count, datatype, source, tag, communicator}, status, plain);        \
-  }
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_RECEIVES(Recv, Irecv, Sendrecv, Sendrecv_replace, int)
 

@@ -6,6 +6,7 @@
 #include "interpose/call_scope.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/engine.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/matched_messages.hpp"
 #include "interpose/matching.hpp"
 #include "interpose/mpi_details.hpp"
@@ -65,7 +66,7 @@ int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* mess
 
 using namespace penstock::interpose;
 
-PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) {
+PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) try {
   CallScope scope(Function::Probe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Probe(source, tag, communicator, status);
   MPI_Status told = told_from(status);
@@ -88,8 +89,10 @@ PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_St
   hand_out(told, status);
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(communicator)
 
-PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Status* status) {
+PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* flag,
+                               MPI_Status* status) try {
   CallScope scope(Function::Iprobe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Iprobe(source, tag, communicator, flag, status);
   MPI_Status told = told_from(status);
@@ -110,9 +113,10 @@ PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* 
   }
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* message,
-                               MPI_Status* status) {
+                               MPI_Status* status) try {
   CallScope scope(Function::Mprobe, __builtin_return_address(0));
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Mprobe(source, tag, communicator, message, status);
@@ -129,9 +133,10 @@ PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_M
   hand_out(told, status);
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
-                                MPI_Status* status) {
+                                MPI_Status* status) try {
   CallScope scope(Function::Improbe, __builtin_return_address(0));
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Improbe(source, tag, communicator, flag, message, status);
@@ -146,23 +151,26 @@ PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int*
   }
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(communicator)
 
 #define PENSTOCK_MATCHED_RECEIVES(Mrecv, Imrecv, Count)                                                    \
   PENSTOCK_EXPORT int MPI_##Mrecv(void* buffer, Count count, MPI_Datatype datatype, MPI_Message* message,  \
-                                  MPI_Status* status) {                                                    \
+                                  MPI_Status* status) try {                                                \
     CallScope scope(Function::Mrecv, __builtin_return_address(0));                                         \
     if (scope.stands_aside()) return PMPI_##Mrecv(buffer, count, datatype, message, status);               \
     return receive_matched(scope, {buffer, count, datatype}, message, status);                             \
   }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)                                                                    \
   PENSTOCK_EXPORT int MPI_##Imrecv(void* buffer, Count count, MPI_Datatype datatype, MPI_Message* message, \
-                                   MPI_Request* request) {                                                 \
+                                   MPI_Request* request) try {                                             \
     CallScope scope(Function::Imrecv, __builtin_return_address(0));                                        \
     if (scope.stands_aside()) return PMPI_##Imrecv(buffer, count, datatype, message, request);             \
     Operation operation;                                                                                   \
     const int code = post_matched_receive({buffer, count, datatype}, message, scope, false, operation);    \
     if (code == MPI_SUCCESS) attach(std::move(operation), request);                                        \
     return code;                                                                                           \
-  }
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_MATCHED_RECEIVES(Mrecv, Imrecv, int)
 #if MPI_VERSION >= 4

@@ -23,9 +23,11 @@ void progress() {
   engine().progress();
 }
 
-void settle() {
+void settle() try {
   if (must_poll()) [[unlikely]]
     engine().settle();
+} catch (const std::bad_alloc&) {
+  // what is left must wait until the call is over
 }
 
 int wait_polling(MPI_Request* request, MPI_Status* status) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 #include "interpose/record/recorder.hpp"
@@ -124,7 +125,7 @@ const Settings& settings() noexcept {
   return current;
 }
 
-void read_settings() noexcept {
+void read_settings() noexcept try {
   constexpr std::string_view prefix = "PENSTOCK_";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view line = *entry;
@@ -141,6 +142,8 @@ void read_settings() noexcept {
                      "); the default holds");
     }
   }
+} catch (const std::bad_alloc&) {
+  record::notice("out of memory while the settings are read: defaults hold for the others");
 }
 
 }  // namespace penstock::interpose

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <new>
+
 #include "tests/interpose/recorder_double/recorder_double.hpp"
 
 namespace penstock::interpose {
@@ -70,6 +72,27 @@ TEST_F(ErrorsTest, running_out_of_memory_and_bad_pointers_have_the_error_class_t
   EXPECT_EQ(raise_status(MPI_COMM_WORLD, "MPI_Bcast", {Code::out_of_memory, "cuMemHostAlloc"}),
             MPI_ERR_NO_MEM);
   EXPECT_EQ(raise_status(MPI_COMM_WORLD, "MPI_Send", {Code::bad_argument, "locate"}), MPI_ERR_BUFFER);
+}
+
+/// As wrappers are made.
+template <typename Exception>
+int MPI_Throw(MPI_Comm communicator) try {
+  throw Exception();
+}
+PENSTOCK_OUT_OF_MEMORY(communicator)
+
+TEST_F(ErrorsTest, memory_that_runs_out_in_a_wrapper_is_an_MPI_error) {
+  EXPECT_EQ(MPI_Throw<std::bad_alloc>(MPI_COMM_SELF), MPI_ERR_NO_MEM);
+  EXPECT_EQ(told_communicator, MPI_COMM_SELF);
+  EXPECT_EQ(told_code, MPI_ERR_NO_MEM);
+  ASSERT_EQ(RecorderDouble::notices().size(), 1u);
+  EXPECT_EQ(RecorderDouble::notices()[0], "MPI_Throw: out of memory in Penstock");
+}
+
+TEST_F(ErrorsTest, an_exception_of_the_applications_passes_a_wrapper) {
+  struct OfTheApplication {};
+  EXPECT_THROW(MPI_Throw<OfTheApplication>(MPI_COMM_SELF), OfTheApplication);
+  EXPECT_EQ(told_code, MPI_SUCCESS);
 }
 
 }  // namespace
