@@ -256,8 +256,7 @@ Pending::Progress DeviceSend::progress() const {
 }
 
 int DeviceSend::complete(MPI_Status& status, int code) {
-  static_cast<void>(status);
-  record.complete();
+  record.complete(status);
   if (code == MPI_SUCCESS && !status_.ok()) return raise_status(call_.communicator, "MPI_Send", status_);
   return code;
 }

@@ -49,9 +49,17 @@ void MessageRecord::complete() noexcept {
 
 void MessageRecord::complete(const MPI_Status& status) noexcept {
   if (half_.post_ns == 0) return;
-  if (senders_ != nullptr) half_.peer = world_rank_of(*senders_, status.MPI_SOURCE);
-  half_.tag = status.MPI_TAG;
-  half_.bytes = bytes_of(status);
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  if (cancelled != 0) {
+    half_.post_ns = 0;
+    return;
+  }
+  if (half_.direction == trace::Direction::receive) {
+    if (senders_ != nullptr) half_.peer = world_rank_of(*senders_, status.MPI_SOURCE);
+    half_.tag = status.MPI_TAG;
+    half_.bytes = bytes_of(status);
+  }
   complete();
 }
 

@@ -26,8 +26,9 @@ class MessageRecord {
   void set_key(std::uint64_t key) noexcept { half_.key = key; }
   /// Now: the receiver saw the message arrive, or the sender saw it taken. The first call counts.
   void matched() noexcept;
-  /// Writes the half with now as its completion. For receives, what the status says of source, tag and size.
+  /// Writes the half with now as its completion.
   void complete() noexcept;
+  /// The same with what the status says of a receive's source, tag and size; nothing if it was cancelled.
   void complete(const MPI_Status& status) noexcept;
 
  private:

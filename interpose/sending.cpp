@@ -27,8 +27,8 @@ class PlainSend final : public Pending {
  public:
   PlainSend(LandingZone copy, const MessageRecord& record) : copy_(std::move(copy)), record_(record) {}
   bool advance(bool arrived, const MPI_Status& /*status*/) override { return arrived; }
-  int complete(MPI_Status& /*status*/, int code) override {
-    record_.complete();
+  int complete(MPI_Status& status, int code) override {
+    record_.complete(status);
     return code;
   }
 

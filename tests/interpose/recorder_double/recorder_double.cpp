@@ -14,6 +14,7 @@ struct Kept {
   std::mutex lock;
   std::vector<trace::MpiCall> calls;
   std::vector<trace::Communicator> communicators;
+  std::vector<trace::MessageHalf> messages;
   std::vector<std::string> notices;
   std::vector<std::string> strings;
 };
@@ -34,6 +35,7 @@ void RecorderDouble::start() {
   const std::lock_guard guard(kept().lock);
   kept().calls.clear();
   kept().communicators.clear();
+  kept().messages.clear();
   kept().notices.clear();
   on = true;
 }
@@ -54,6 +56,11 @@ std::vector<trace::MpiCall> RecorderDouble::calls() {
 std::vector<trace::Communicator> RecorderDouble::communicators() {
   const std::lock_guard guard(kept().lock);
   return kept().communicators;
+}
+
+std::vector<trace::MessageHalf> RecorderDouble::messages() {
+  const std::lock_guard guard(kept().lock);
+  return kept().messages;
 }
 
 std::vector<std::string> RecorderDouble::notices() {
@@ -93,6 +100,9 @@ void write_bytes(const void* record) noexcept {
   if (call.kind == trace::RecordKind::mpi_call) kept().calls.push_back(call);
   if (call.kind == trace::RecordKind::communicator) {
     std::memcpy(&kept().communicators.emplace_back(), record, trace::record_bytes);
+  }
+  if (call.kind == trace::RecordKind::message_half) {
+    std::memcpy(&kept().messages.emplace_back(), record, trace::record_bytes);
   }
 }
 

@@ -18,6 +18,7 @@ class RecorderDouble {
   static void set_clock(std::uint64_t now_ns);
   [[nodiscard]] static std::vector<trace::MpiCall> calls();
   [[nodiscard]] static std::vector<trace::Communicator> communicators();
+  [[nodiscard]] static std::vector<trace::MessageHalf> messages();
   [[nodiscard]] static std::vector<std::string> notices();
   [[nodiscard]] static std::string text(std::uint32_t id);
 };
