@@ -100,6 +100,19 @@ void note_gpu_use() noexcept {
   if (collects_gpu_activity) start_cupti_capture();
 }
 
+/// True once.
+bool may_end() noexcept {
+  if (!has_begun.load() || has_ended.exchange(true)) return false;
+  const RecordingFile& file = recording().file();
+  return file.is_open() && file.belongs_to_this_process();
+}
+
+void close_header(std::uint64_t end_ns) noexcept {
+  trace::FileHeader& header = recording().file().header();
+  header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000;
+  header.end_ns = end_ns;
+}
+
 }  // namespace
 
 bool is_on() noexcept {
@@ -132,19 +145,20 @@ bool begin(const Identity& identity) noexcept try {
 }
 
 void end() noexcept {
-  if (!has_begun.load() || has_ended.exchange(true)) return;
-  RecordingFile& file = recording().file();
-  if (!file.is_open() || !file.belongs_to_this_process()) return;
+  if (!may_end()) return;
   const std::uint64_t end_ns = now_ns();
   stop_cupti_capture();
   close_open_ranges(end_ns);
   write_new_modules();
   recording().switch_off();
   recording().blocks().stop();
-  trace::FileHeader& header = file.header();
+  trace::FileHeader& header = recording().file().header();
   copy_device_name(header.device_name, sizeof header.device_name);
-  header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000;
-  header.end_ns = end_ns;
+  close_header(end_ns);
+}
+
+void end_abruptly() noexcept {
+  if (may_end()) close_header(now_ns());
 }
 
 void gpu_seen() noexcept {

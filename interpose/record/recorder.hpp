@@ -39,6 +39,10 @@ bool begin(const Identity& identity) noexcept;
 /// Thread: the one in MPI_Finalize. A second call does nothing.
 void end() noexcept;
 
+/// The same for MPI_Abort: notes the end, and waits for nothing and asks no driver, since those may be what
+/// hangs. What the collectors had not written yet is missing, as after SIGKILL.
+void end_abruptly() noexcept;
+
 /// Now, CLOCK_MONOTONIC. Unit: ns.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 

@@ -145,6 +145,21 @@ CUpti_ActivityAPI driver_call(std::uint32_t correlation, std::uint64_t start) {
   return record;
 }
 
+TEST(CuptiCapture, an_abrupt_end_asks_it_for_nothing_more) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    FakeCuptiControl& cupti = load_fake();
+    record::begin(with_gpu(folder));
+    record::gpu_seen();
+    record::end_abruptly();
+    record::end();
+    const std::vector<FakeCuptiCall> calls = cupti.calls();
+    EXPECT_EQ(std::count(calls.begin(), calls.end(), FakeCuptiCall::forced_flush), 0);
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_GT(ReadRecording(folder.recording()).header().end_ns, 0u);
+}
+
 TEST(CuptiCapture, activities_become_records) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
