@@ -10,6 +10,7 @@
 #include "interpose/engine.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/matched_messages.hpp"
+#include "interpose/mpi_binding.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
@@ -34,7 +35,15 @@ constexpr std::uint64_t farewell_ns = 5'000'000'000;
 /// Before PMPI_Init, so that every rank that takes part has joined when the first comes out of it.
 void prepare() {
   read_settings();
-  if (settings().move) node_directory().join();
+  if (!settings().move) return;
+  if (fortran_may_call() && !settings().despite_fortran) {
+    // whoever receives through them would get an envelope for its payload
+    record::notice(
+        "MPI's Fortran bindings are loaded, which Penstock does not see: device messages are staged "
+        "(PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
+    return;
+  }
+  node_directory().join();
 }
 
 void begin_recording(int rank, int size) {

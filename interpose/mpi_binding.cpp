@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <array>
 #include <atomic>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interpose/record/recorder.hpp"
@@ -168,6 +171,19 @@ Binding bind_mpi() noexcept {
   } catch (...) {  // no memory for the list of libraries
     return Binding::no_mpi;
   }
+}
+
+bool fortran_may_call() noexcept try {
+  constexpr std::array bindings = {"libmpifort.", "libmpichfort.", "libmpi_mpifh", "libmpi_usempi"};
+  for (const std::string& path : loaded_libraries()) {
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    for (const char* binding : bindings) {
+      if (name.starts_with(binding)) return true;
+    }
+  }
+  return false;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 void* find_mpi_symbol(const char* name) noexcept {

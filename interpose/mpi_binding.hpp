@@ -37,6 +37,10 @@ enum class Binding {
 /// Thread: any. Cost: a load when bound.
 Binding bind_mpi() noexcept;
 
+/// Has the process a library of MPI's Fortran bindings? Calls through those are not seen. Errors: false when
+/// memory runs out.
+[[nodiscard]] bool fortran_may_call() noexcept;
+
 /// The MPI library's own symbol of a name that this library exports too; null if there is none. Thread: any.
 [[nodiscard]] void* find_mpi_symbol(const char* name) noexcept;
 

@@ -109,6 +109,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_PATIENCE_US", read_member<&Settings::patience_us>, "microseconds"},
+    Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
     Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
 };
 

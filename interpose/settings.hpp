@@ -29,6 +29,8 @@ struct Settings {
   std::uint64_t buffered_bytes =
       64 * 1024;                        ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
   std::uint64_t patience_us = 100'000;  ///< PENSTOCK_PATIENCE_US: larger ones are copied aside after this
+  /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their roads although Fortran's binding is loaded
+  bool despite_fortran = false;
 };
 
 /// Thread: any, after read_settings() in MPI_Init.
