@@ -1,5 +1,7 @@
 // Which job is this? The ranks of a job on one node have one launcher process in common; this finds it and
-// makes of it a name that other users cannot guess. Knows no MPI call (it is asked before MPI_Init).
+// makes of it a name that is the job's alone. Other users cannot guess it where the launcher is the user's
+// own process (mpiexec, orted); of root's (Slurm's slurmstepd) nothing is secret. Knows no MPI call (it is
+// asked before MPI_Init).
 #pragma once
 
 #include <cstdint>

@@ -107,7 +107,10 @@ bool wants_progress_thread() noexcept {
 int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
   int given = MPI_THREAD_SINGLE;
   const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    node_directory().leave();
+    return code;
+  }
   told_level = *level = std::min(*level, given);
   rise(told_level);
   if (given == MPI_THREAD_MULTIPLE) {
@@ -152,7 +155,10 @@ PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
   int provided = level_of_plain_init();
   if (wants_progress_thread()) return initialise_with_progress_thread(argc, argv, &provided);
   const int code = PMPI_Init(argc, argv);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    node_directory().leave();
+    return code;
+  }
   PMPI_Query_thread(&provided);
   rise(provided);
   return code;
@@ -166,7 +172,11 @@ PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* 
     return initialise_with_progress_thread(argc, argv, provided);
   }
   const int code = PMPI_Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) rise(*provided);
+  if (code == MPI_SUCCESS) {
+    rise(*provided);
+  } else {
+    node_directory().leave();
+  }
   return code;
 }
 

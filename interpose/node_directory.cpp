@@ -138,11 +138,14 @@ void NodeDirectory::join() noexcept {
 void NodeDirectory::publish(int world_rank) noexcept {
   if (shared_ != nullptr) shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
   // every rank that takes part joined before any came out of PMPI_Init
-  if (file_ >= 0) {
-    ::unlink(path_);
-    ::close(file_);
-    file_ = -1;
-  }
+  remove_name();
+}
+
+void NodeDirectory::remove_name() noexcept {
+  if (file_ < 0) return;
+  ::unlink(path_);
+  ::close(file_);
+  file_ = -1;
 }
 
 void NodeDirectory::announce_parting() noexcept {
@@ -160,6 +163,7 @@ bool NodeDirectory::is_awaited() noexcept {
 }
 
 void NodeDirectory::leave() noexcept {
+  remove_name();
   if (shared_ == nullptr) return;
   shared_->rows[own_].world_rank.store(-1, std::memory_order_release);
   ::munmap(shared_, sizeof(Shared));

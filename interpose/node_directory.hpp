@@ -3,7 +3,8 @@
 // join, and nobody sends them envelopes. Knows no MPI call.
 //
 // The file lies in /dev/shm for as long as MPI_Init takes (then every rank has it open and it is unlinked);
-// its name comes from what only processes of the same user can read of the launcher, its mode is 0600.
+// its name is the job's (launcher.hpp), its mode 0600. Another user who guesses the name can keep it busy,
+// and no more: the file must be the user's own, or the directory stays closed.
 #pragma once
 
 #include <atomic>
@@ -41,6 +42,7 @@ class NodeDirectory {
   void announce_parting() noexcept;
   /// A payload in one of this rank's slots may still be fetched by its receiver. Cost: for MPI_Finalize.
   [[nodiscard]] bool is_awaited() noexcept;
+  /// Also without publish(), when MPI_Init fails.
   void leave() noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
@@ -61,6 +63,8 @@ class NodeDirectory {
   void note_gpu() noexcept;
 
  private:
+  void remove_name() noexcept;
+
   struct Shared;
   Shared* shared_ = nullptr;
   JobNonce nonce_;

@@ -105,6 +105,18 @@ TEST(NodeDirectory, leaves_no_file_once_published) {
             0);
 }
 
+TEST(NodeDirectory, leaves_no_file_when_it_is_left_before) {
+  EXPECT_EQ(exit_code_of(start_rank(0,
+                                    [] {
+                                      NodeDirectory directory;
+                                      directory.join();
+                                      if (files_of_this_job() != 1) return 1;
+                                      directory.leave();
+                                      return files_of_this_job() == 0 ? 0 : 2;
+                                    })),
+            0);
+}
+
 TEST(NodeDirectory, what_a_killed_job_left_is_swept_by_the_next) {
   EXPECT_EQ(exit_code_of(start_rank(0,
                                     [] {
