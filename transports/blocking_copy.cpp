@@ -3,7 +3,6 @@
 // filling one while the GPU copies others.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "transports/copy.hpp"
 #include "transports/cuda/context.hpp"
@@ -12,7 +11,6 @@
 #include "transports/guarded.hpp"
 #include "transports/host_copy.hpp"
 #include "transports/staged.hpp"
-#include "transports/watched_arrival.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -33,9 +31,6 @@ class BlockingCopy {
 
   [[nodiscard]] Status download(char* host) {
     if (Status begun = begin(cuda::Lane::download, host); !begun.ok()) return begun;
-    if (bounce_ != nullptr && bounce_->is_pinned() && WatchedArrival::suits(place_.layout)) {
-      return download_watched(host);
-    }
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_out(host, Side::host, place_, cursor_, bytes_, stream_)); !queued.ok())
         return queued;
@@ -74,20 +69,6 @@ class BlockingCopy {
   }
 
  private:
-  /// A small one: the bytes themselves are watched, since the driver says a few µs later that they are there.
-  [[nodiscard]] Status download_watched(char* host) {
-    WatchedArrival arrival(bounce_->chunk(0), bytes_);
-    Status copied = copy_out(bounce_->chunk(0), Side::host, place_, cursor_, bytes_, stream_);
-    if (Status queued = mark(copied); !queued.ok()) return queued;
-    if (arrival.is_seen_soon()) {
-      done_ = queued_;
-    } else if (Status arrived = wait(0); !arrived.ok()) {
-      return arrived;
-    }
-    std::memcpy(host, bounce_->chunk(0), bytes_);
-    return {};
-  }
-
   [[nodiscard]] Status begin(cuda::Lane lane, const void* host) {
     if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
     // the driver has a ring of its own for pieces in one: no worse than one that is not pinned
