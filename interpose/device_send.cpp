@@ -152,6 +152,16 @@ void DeviceSend::release() noexcept {
   if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void DeviceSend::set_aside() {
+  // what a plain MPI would not have buffered may wait
+  must_wait_ = !is_small() && !transports::may_set_aside(envelope_.payload_bytes);
+  if (must_wait_ || !slot_->move(SlotState::offered, SlotState::staging) || stage(true).ok()) return;
+  // no room to buffer it: wait for the receiver instead
+  must_wait_ = true;
+  patience_ns_ = no_limit_ns;
+  slot_->set(SlotState::offered);
+}
+
 Status DeviceSend::relay() {
   const Status started =
       transports::StagedSend::start(source_, transports::Staging::device_ring, slot_->offer, staged_);
@@ -215,13 +225,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
       if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
     }
   } else if (state == SlotState::offered) {
-    // what a plain MPI would not have buffered may wait
-    if (receiver_is_late() && (is_small() || transports::may_set_aside(envelope_.payload_bytes)) &&
-        slot_->move(SlotState::offered, SlotState::staging) && !stage(true).ok()) {
-      // no room to buffer it: wait for the receiver instead
-      patience_ns_ = no_limit_ns;
-      slot_->set(SlotState::offered);
-    }
+    if (receiver_is_late()) set_aside();
   } else if (state == SlotState::wants_relaying) {
     slot_->set(SlotState::staging);
     if (Status relayed = relay(); !relayed.ok()) give_up(relayed);
@@ -252,7 +256,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
 
 Pending::Progress DeviceSend::progress() const {
   if ((produced_ && whole_) || is_over(*slot_)) return Progress::none;
-  return patience_ns_ == no_limit_ns ? Progress::open_ended : Progress::always;
+  return must_wait_ && slot_->get() == SlotState::offered ? Progress::open_ended : Progress::always;
 }
 
 int DeviceSend::complete(MPI_Status& status, int code) {

@@ -45,6 +45,7 @@ class DeviceSend final : public Pending {
  private:
   DeviceSend(const SendCall& call, transports::Place source);
   [[nodiscard]] bool receiver_is_late() noexcept;
+  void set_aside();
   [[nodiscard]] Status stage(bool whole);
   [[nodiscard]] Status relay();
   [[nodiscard]] Status push();
@@ -69,6 +70,7 @@ class DeviceSend final : public Pending {
   Status status_;
   transports::Watch watch_;
   bool holds_ring_ = false;  ///< counted among the rings of payloads from host memory
+  bool must_wait_ = false;   ///< the receiver is late, and there is no room to set the payload aside
   bool produced_ = false;    ///< the payload has left the user's buffer
   bool whole_ = false;       ///< and all of it lies in the region, or with the receiver
 };

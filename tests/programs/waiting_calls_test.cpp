@@ -1,5 +1,6 @@
 // Blocking calls in which Penstock has no part, made while messages are under way: the rank at the other end
 // of a message comes to the call only once the message is through.
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -183,6 +184,40 @@ TEST(WaitingCalls, a_message_that_is_received_after_one_is_delivered) {
       MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       EXPECT_EQ(buffer.read(), payload(bytes, 40)) << waiting.name;
     }
+  }
+}
+
+/// While one lives, no more descriptors can be had than are open, so that nothing can be set aside.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(WaitingCalls, a_message_that_cannot_be_set_aside_waits_for_its_receiver_but_holds_up_no_call) {
+  const Objects objects;
+  const Buffer buffer(MemoryKind::device, bytes, rank() == 0 ? 60 : 0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank() == 0) {
+    const NoDescriptors none;
+    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Win_fence(0, objects.window);
+  } else {
+    MPI_Win_fence(0, objects.window);
+    MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank() == 1) {
+    EXPECT_EQ(buffer.read(), payload(bytes, 60));
   }
 }
 
