@@ -28,13 +28,6 @@ class Item {
 
   [[nodiscard]] bool has_entry() const noexcept { return entry_ != nullptr; }
 
-  /// Has the MPI library completed it, so that the rest is up to Penstock?
-  [[nodiscard]] bool has_arrived() const {
-    if (entry_ == nullptr) return false;
-    const Engine::Lock lock(engine());
-    return entry_->arrived;
-  }
-
   /// Could it be completed now? Completes nothing. Null and inactive requests could.
   [[nodiscard]] bool is_done() const {
     if (entry_ == nullptr) {
@@ -191,36 +184,23 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items
   return code;
 }
 
-/// One round over the items; true when all are done. What has arrived is stepped in every round, since none
-/// may wait for another. Of what has not, only a few are looked at, beginning with `first`, which moves on:
-/// the MPI library makes progress with each look, and a round over many must not take long.
-bool step_all(std::vector<Item>& items, std::vector<bool>& done, std::size_t& first) {
-  constexpr unsigned most_misses = 4;
-  unsigned misses = 0;
-  bool all = true;
-  const std::size_t begin = first;
-  for (std::size_t step = 0; step < items.size(); ++step) {
-    const std::size_t i = (begin + step) % items.size();
-    if (done[i]) continue;
-    if (misses < most_misses || items[i].has_arrived()) {
-      done[i] = items[i].is_done();
-      if (!done[i] && !items[i].has_arrived() && ++misses == most_misses) first = i + 1;
-    }
-    all = all && done[i];
-  }
-  return all;
-}
-
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   const transports::InCall in_call;
   std::vector<Item> items = items_of(count, requests);
   bool may_detach = !must_poll();
   for (const Item& item : items) may_detach = may_detach && item.may_detach();
   if (may_detach) return wait_all_detached(count, requests, items, statuses);
+  // every item is stepped in every round: none may wait for another
   std::vector<bool> done(items.size());
-  std::size_t first = 0;
-  for (Backoff backoff; !step_all(items, done, first); backoff.pause()) progress();
-  return complete_all(items, statuses);
+  for (Backoff backoff;; backoff.pause()) {
+    bool all = true;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!done[i]) done[i] = items[i].is_done();
+      all = all && done[i];
+    }
+    if (all) return complete_all(items, statuses);
+    progress();
+  }
 }
 
 int test_all(std::vector<Item>& items, int* flag, MPI_Status* statuses) {
