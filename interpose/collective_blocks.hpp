@@ -12,13 +12,6 @@
 
 namespace penstock::interpose {
 
-[[nodiscard]] inline std::ptrdiff_t extent_of(MPI_Datatype datatype) noexcept {
-  MPI_Count lower_bound = 0;
-  MPI_Count extent = 0;
-  PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
-  return extent;
-}
-
 /// `Block` says {count, datatype, displacement in bytes} of the n-th block.
 struct BlockPlace {
   MPI_Count count;

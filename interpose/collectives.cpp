@@ -37,19 +37,4 @@ PENSTOCK_DESCRIBE_BOTH(Neighbor_alltoallw, Ineighbor_alltoallw, neighbor_alltoal
 
 #define PENSTOCK_EXPAND_collectives(name, result, parameters, arguments) \
   PENSTOCK_EXPORT_CALL(CollectiveCall, description<Function::name>, name, parameters, arguments)
-
-// the owners of all other rows
-#define PENSTOCK_EXPAND_pass(...)
-#define PENSTOCK_EXPAND_pcontrol(...)
-#define PENSTOCK_EXPAND_left_out(...)
-#define PENSTOCK_EXPAND_lifecycle(...)
-#define PENSTOCK_EXPAND_point_to_point(...)
-#define PENSTOCK_EXPAND_probing(...)
-#define PENSTOCK_EXPAND_persistent(...)
-#define PENSTOCK_EXPAND_completion(...)
-#define PENSTOCK_EXPAND_communicators(...)
-#define PENSTOCK_EXPAND_staged_calls(...)
-
-#define PENSTOCK_ROW(owner, waits, name, result, parameters, arguments) \
-  PENSTOCK_EXPAND_##owner(name, result, parameters, arguments)
-#include "interpose/mpi_functions.def"
+#include "interpose/rows_of_owners.def"

@@ -20,8 +20,6 @@ class Stash;
 /// attribute callback, when the library lets go of the communicator: nothing that hangs here may call MPI or
 /// wait from there.
 struct CommunicatorInfo {
-  CommunicatorInfo();
-  ~CommunicatorInfo();
   std::uint64_t global_id = 0;
   bool id_is_agreed = false;  ///< else other ranks may have another one: Penstock did not see how it was made
   std::uint32_t local_id = 0;
@@ -36,7 +34,7 @@ struct CommunicatorInfo {
   std::atomic<std::uint32_t> creations{0};    ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
-  std::unique_ptr<Stash> stash;  ///< made at first need
+  std::shared_ptr<Stash> stash;  ///< made at first need; shared only so that its type may stay unknown here
   int holders = 0;               ///< see HeldCommunicator
   bool is_freed = false;         ///< by the user, while it is held
 };

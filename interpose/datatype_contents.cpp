@@ -14,7 +14,8 @@ constexpr int hindexed_integer = MPI_COMBINER_HINDEXED_INTEGER;
 constexpr int struct_integer = MPI_COMBINER_STRUCT_INTEGER;
 #endif
 
-struct Envelope {
+/// How many arguments of each type the constructor had (MPI calls it an envelope).
+struct Signature {
   MPI_Count integers = 0;
   MPI_Count addresses = 0;
   MPI_Count large_counts = 0;
@@ -22,21 +23,21 @@ struct Envelope {
   int combiner = MPI_COMBINER_NAMED;
 };
 
-Envelope envelope_of(MPI_Datatype datatype) noexcept {
-  Envelope envelope;
+Signature signature_of(MPI_Datatype datatype) noexcept {
+  Signature signature;
 #if MPI_VERSION >= 4
-  PMPI_Type_get_envelope_c(datatype, &envelope.integers, &envelope.addresses, &envelope.large_counts,
-                           &envelope.types, &envelope.combiner);
+  PMPI_Type_get_envelope_c(datatype, &signature.integers, &signature.addresses, &signature.large_counts,
+                           &signature.types, &signature.combiner);
 #else
   int integers = 0;
   int addresses = 0;
   int types = 0;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &envelope.combiner);
-  envelope.integers = integers;
-  envelope.addresses = addresses;
-  envelope.types = types;
+  PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &signature.combiner);
+  signature.integers = integers;
+  signature.addresses = addresses;
+  signature.types = types;
 #endif
-  return envelope;
+  return signature;
 }
 
 Combiner combiner_of(int combiner) noexcept {
@@ -84,22 +85,22 @@ auto several(std::ptrdiff_t count, Next next) {
 }  // namespace
 
 DatatypeContents::DatatypeContents(MPI_Datatype datatype) {
-  const Envelope envelope = envelope_of(datatype);
-  combiner_ = combiner_of(envelope.combiner);
-  addresses_are_integers_ = envelope.combiner == hvector_integer || envelope.combiner == hindexed_integer ||
-                            envelope.combiner == struct_integer;
-  integers_.resize(static_cast<std::size_t>(envelope.integers));
-  addresses_.resize(static_cast<std::size_t>(envelope.addresses));
-  large_counts_.resize(static_cast<std::size_t>(envelope.large_counts));
-  types_.resize(static_cast<std::size_t>(envelope.types), MPI_DATATYPE_NULL);
+  const Signature signature = signature_of(datatype);
+  combiner_ = combiner_of(signature.combiner);
+  addresses_are_integers_ = signature.combiner == hvector_integer || signature.combiner == hindexed_integer ||
+                            signature.combiner == struct_integer;
+  integers_.resize(static_cast<std::size_t>(signature.integers));
+  addresses_.resize(static_cast<std::size_t>(signature.addresses));
+  large_counts_.resize(static_cast<std::size_t>(signature.large_counts));
+  types_.resize(static_cast<std::size_t>(signature.types), MPI_DATATYPE_NULL);
 #if MPI_VERSION >= 4
-  PMPI_Type_get_contents_c(datatype, envelope.integers, envelope.addresses, envelope.large_counts,
-                           envelope.types, integers_.data(), addresses_.data(), large_counts_.data(),
+  PMPI_Type_get_contents_c(datatype, signature.integers, signature.addresses, signature.large_counts,
+                           signature.types, integers_.data(), addresses_.data(), large_counts_.data(),
                            types_.data());
 #else
-  PMPI_Type_get_contents(datatype, static_cast<int>(envelope.integers), static_cast<int>(envelope.addresses),
-                         static_cast<int>(envelope.types), integers_.data(), addresses_.data(),
-                         types_.data());
+  PMPI_Type_get_contents(datatype, static_cast<int>(signature.integers),
+                         static_cast<int>(signature.addresses), static_cast<int>(signature.types),
+                         integers_.data(), addresses_.data(), types_.data());
 #endif
 }
 
@@ -110,7 +111,7 @@ DatatypeContents::~DatatypeContents() {
 }
 
 bool DatatypeContents::is_predefined(MPI_Datatype datatype) noexcept {
-  return combiner_of(envelope_of(datatype).combiner) == Combiner::named;
+  return combiner_of(signature_of(datatype).combiner) == Combiner::named;
 }
 
 int DatatypeContents::next_integer() {

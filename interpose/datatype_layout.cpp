@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "interpose/datatype_contents.hpp"
+#include "interpose/mpi_details.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
@@ -36,13 +37,6 @@ std::size_t size_of(MPI_Datatype datatype) noexcept {
   MPI_Count size = 0;
   PMPI_Type_size_x(datatype, &size);
   return as_size(size);
-}
-
-std::ptrdiff_t extent_of(MPI_Datatype datatype) noexcept {
-  MPI_Count lower_bound = 0;
-  MPI_Count extent = 0;
-  PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
-  return extent;
 }
 
 /// Predefined types lie in one piece, but for the pairs of MPI_MINLOC and MPI_MAXLOC: a value and an int

@@ -59,19 +59,58 @@ Line describe(const char* what, const Status& status) noexcept {
   return line;
 }
 
-int raise(MPI_Comm communicator, int code) {
-  // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves; so do those
-  // of messages whose communicator has been freed meanwhile
-  const bool is_ours = communicator != MPI_COMM_NULL && !is_gone(communicator);
-  PMPI_Comm_call_errhandler(is_ours ? communicator : MPI_COMM_WORLD, code);
+ErrorTarget ErrorTarget::of(MPI_Comm communicator) noexcept {
+  ErrorTarget target;
+  target.communicator_ = communicator;
+  return target;
+}
+
+ErrorTarget ErrorTarget::of_file(MPI_File file) noexcept {
+  ErrorTarget target;
+  target.kind_ = Kind::file;
+  target.file_ = file;
+  return target;
+}
+
+ErrorTarget ErrorTarget::of_window(MPI_Win window) noexcept {
+  ErrorTarget target;
+  target.kind_ = Kind::window;
+  target.window_ = window;
+  return target;
+}
+
+int ErrorTarget::raise(int code) const {
+  if (kind_ == Kind::file) {
+    PMPI_File_call_errhandler(file_, code);
+  } else if (kind_ == Kind::window) {
+    PMPI_Win_call_errhandler(window_, code);
+  } else {
+    // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves; so do
+    // those of messages whose communicator has been freed meanwhile
+    const bool is_there = communicator_ != MPI_COMM_NULL && !is_gone(communicator_);
+    PMPI_Comm_call_errhandler(is_there ? communicator_ : MPI_COMM_WORLD, code);
+  }
   return code;
 }
 
-int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call) {
+int ErrorTarget::refuse_device_buffer(const char* mpi_call) const {
   Line line;
   std::snprintf(line.data(), line.size(), "%s: device buffers are not supported in this call", mpi_call);
   record::notice(line.data());
-  return raise(communicator, MPI_ERR_BUFFER);
+  return raise(MPI_ERR_BUFFER);
+}
+
+int ErrorTarget::raise_status(const char* mpi_call, const Status& status) const {
+  record::notice(describe(mpi_call, status).data());
+  return raise(error_class_of(status.code()));
+}
+
+int raise(MPI_Comm communicator, int code) {
+  return ErrorTarget::of(communicator).raise(code);
+}
+
+int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
+  return ErrorTarget::of(communicator).raise_status(mpi_call, status);
 }
 
 int raise_freed(MPI_Comm communicator, const char* mpi_call) {
@@ -80,12 +119,6 @@ int raise_freed(MPI_Comm communicator, const char* mpi_call) {
 
 int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call) {
   return raise_status(communicator, mpi_call, {Code::out_of_memory, "Penstock"});
-}
-
-int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
-  const Line line = describe(mpi_call, status);
-  record::notice(line.data());
-  return raise(communicator, error_class_of(status.code()));
 }
 
 }  // namespace penstock::interpose

@@ -1,33 +1,52 @@
-// How the interposer raises an MPI error of its own: through the communicator's error handler, as the MPI
-// library would, with one line that says what happened. Knows no protocol.
+// How the interposer raises an MPI error of its own: through the error handler of what the call was made on,
+// as the MPI library would, with one line that says what happened. Knows no protocol.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
+#include <cstdint>
 #include <new>
 
 #include "transports/status.hpp"
 
 namespace penstock::interpose {
 
-/// Calls the communicator's error handler (which may abort, throw or return) and returns `code`.
-int raise(MPI_Comm communicator, int code);
-
-/// "penstock: MPI_Put: device buffers are not supported in this call", then raise(MPI_ERR_BUFFER).
-int refuse_device_buffer(MPI_Comm communicator, const char* mpi_call);
-
 /// "MPI_Send: cuMemcpyAsync failed (CUDA error 2)": what failed in `what`, as one line of text.
 using Line = std::array<char, 256>;
 [[nodiscard]] Line describe(const char* what, const Status& status) noexcept;
 
+/// Whose error handler hears of an error. A value. Each raise calls the handler (which may abort, throw or
+/// return) and returns the code.
+class ErrorTarget {
+ public:
+  [[nodiscard]] static ErrorTarget of(MPI_Comm communicator) noexcept;
+  [[nodiscard]] static ErrorTarget of_file(MPI_File file) noexcept;
+  [[nodiscard]] static ErrorTarget of_window(MPI_Win window) noexcept;
+
+  int raise(int code) const;
+  /// "penstock: MPI_Put: device buffers are not supported in this call", then raise(MPI_ERR_BUFFER).
+  int refuse_device_buffer(const char* mpi_call) const;
+  /// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
+  int raise_status(const char* mpi_call, const Status& status) const;
+
+ private:
+  enum class Kind : std::uint8_t { communicator, file, window };
+
+  Kind kind_ = Kind::communicator;
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_File file_ = MPI_FILE_NULL;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+/// Errors of messages.
+int raise(MPI_Comm communicator, int code);
+int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);
+
 /// The buffer of `mpi_call` was device memory and has been freed: MPI_ERR_BUFFER.
 int raise_freed(MPI_Comm communicator, const char* mpi_call);
 
-/// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
-int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);
-
-/// Memory for Penstock's own part of `mpi_call` ran out: the same with MPI_ERR_NO_MEM.
+/// Memory for Penstock's own part of `mpi_call` ran out: MPI_ERR_NO_MEM.
 int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call);
 
 }  // namespace penstock::interpose

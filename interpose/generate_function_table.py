@@ -29,7 +29,8 @@ OWNERS = [
                       r"|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
                       r"|Intercomm_(create|create_from_groups|merge)"),
     ("collectives", r"I?(" + COLLECTIVE + "|" + NEIGHBOUR + ")" + LARGE_COUNT),
-    ("staged_calls", r"(Isendrecv(_replace)?|Buffer_attach)" + LARGE_COUNT
+    ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
+    ("staged_calls", r"Buffer_attach" + LARGE_COUNT
                      + r"|(" + NEIGHBOUR + r"_init|" + COLLECTIVE + r"_init)" + LARGE_COUNT
                      + r"|P(send|recv)_init|(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"

@@ -16,8 +16,6 @@ namespace penstock::interpose {
 template <typename Value>
 class HandleTable {
  public:
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
   void insert(MPI_Request handle, Value* value) {
     if (2 * (size_ + 1) > cells_.size()) grow();
     std::size_t at = home_of(handle);

@@ -74,7 +74,7 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
     int code = PMPI_Iprobe(source, tag, communicator, flag, status);
     if (code != MPI_SUCCESS || *flag == 0 || bytes_of(*status) != envelope_bytes) return code;
 
-    if (info.stash == nullptr) info.stash = std::make_unique<Stash>();
+    if (info.stash == nullptr) info.stash = std::make_shared<Stash>();
     for (int arrived = 1; arrived != 0 && info.stash->peek(source, tag) == nullptr;) {
       MPI_Message handle = MPI_MESSAGE_NULL;
       MPI_Status probed;

@@ -34,7 +34,6 @@ class Stash {
   /// Looks at the same without taking it.
   [[nodiscard]] const StashedMessage* peek(int source, int tag) const;
   void append(StashedMessage message);
-  [[nodiscard]] bool empty() const noexcept { return messages_.empty(); }
 
  private:
   std::deque<StashedMessage> messages_;
@@ -51,8 +50,7 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
 /// handle. Returns a PMPI code.
 int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message);
 
-/// Takes a stashed match, if there is any stash at all. Thread: takes info's lock if threads may be
-/// concurrent.
+/// Takes a stashed match, if there is any stash at all. Thread: under StashLock.
 [[nodiscard]] std::optional<StashedMessage> take_stashed(CommunicatorInfo* info, int source, int tag);
 
 /// Locks a communicator's stash where several threads may be in MPI at once.

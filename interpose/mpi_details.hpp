@@ -10,12 +10,6 @@
 
 namespace penstock::interpose {
 
-#if MPI_VERSION >= 4
-inline constexpr bool has_large_counts = true;
-#else
-inline constexpr bool has_large_counts = false;
-#endif
-
 /// Bytes that a completed receive or probe tells. A count that does not fit gives the true 64-bit value.
 [[nodiscard]] inline std::uint64_t bytes_of(const MPI_Status& status) noexcept {
   int count = 0;
@@ -29,6 +23,14 @@ inline constexpr bool has_large_counts = false;
 
 inline void set_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
   PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
+}
+
+/// Bytes from one element to the next.
+[[nodiscard]] inline std::ptrdiff_t extent_of(MPI_Datatype datatype) noexcept {
+  MPI_Count lower_bound = 0;
+  MPI_Count extent = 0;
+  PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
+  return extent;
 }
 
 [[nodiscard]] inline std::uint64_t payload_bytes(MPI_Count count, MPI_Datatype datatype) noexcept {

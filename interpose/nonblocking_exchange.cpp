@@ -1,15 +1,21 @@
-#include "interpose/nonblocking_exchange.hpp"
+// MPI_Isendrecv and MPI_Isendrecv_replace: a send and a receive behind one request. Knows how messages are
+// posted, and nothing of how they travel.
+#include <mpi.h>
 
+#if MPI_VERSION >= 4
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "interpose/call_scope.hpp"
 #include "interpose/datatype_layout.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/receiving.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/requests.hpp"
+#include "interpose/sending.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -55,13 +61,12 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
   return MPI_SUCCESS;
 }
 
-}  // namespace
-
 int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
                   MPI_Request* request) {
   return post_both(scope, send, receive, LandingZone(), request);
 }
 
+/// For one buffer: a copy of it is sent, so that the receive may overwrite it.
 int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
                            MPI_Request* request) {
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);
@@ -77,4 +82,38 @@ int post_exchange_in_place(const CallScope& scope, const SendCall& send, const R
   return post_both(scope, send_copy, receive, std::move(copy), request);
 }
 
+}  // namespace
 }  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+#define PENSTOCK_EXCHANGES(Isendrecv, Isendrecv_replace, Count)                                            \
+  PENSTOCK_EXPORT int MPI_##Isendrecv(const void* send_buffer, Count send_count, MPI_Datatype send_type,   \
+                                      int destination, int send_tag, void* buffer, Count count,            \
+                                      MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,   \
+                                      MPI_Request* request) try {                                          \
+    CallScope scope(Function::Isendrecv, __builtin_return_address(0));                                     \
+    if (scope.stands_aside()) {                                                                            \
+      return PMPI_##Isendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,    \
+                              datatype, source, tag, communicator, request);                               \
+    }                                                                                                      \
+    return post_exchange(scope, {send_buffer, send_count, send_type, destination, send_tag, communicator}, \
+                         {buffer, count, datatype, source, tag, communicator}, request);                   \
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                     \
+  PENSTOCK_EXPORT int MPI_##Isendrecv_replace(void* buffer, Count count, MPI_Datatype datatype,            \
+                                              int destination, int send_tag, int source, int tag,          \
+                                              MPI_Comm communicator, MPI_Request* request) try {           \
+    CallScope scope(Function::Isendrecv_replace, __builtin_return_address(0));                             \
+    if (scope.stands_aside()) {                                                                            \
+      return PMPI_##Isendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,         \
+                                      communicator, request);                                              \
+    }                                                                                                      \
+    return post_exchange_in_place(scope, {buffer, count, datatype, destination, send_tag, communicator},   \
+                                  {buffer, count, datatype, source, tag, communicator}, request);          \
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_EXCHANGES(Isendrecv, Isendrecv_replace, int)
+PENSTOCK_EXCHANGES(Isendrecv_c, Isendrecv_replace_c, MPI_Count)
+#endif

@@ -17,22 +17,7 @@ using penstock::interpose::waits;
     }                                                                   \
     return PMPI_##name arguments;                                       \
   }
-
-// the owners of all other rows
-#define PENSTOCK_EXPAND_pcontrol(...)
-#define PENSTOCK_EXPAND_left_out(...)
-#define PENSTOCK_EXPAND_lifecycle(...)
-#define PENSTOCK_EXPAND_point_to_point(...)
-#define PENSTOCK_EXPAND_probing(...)
-#define PENSTOCK_EXPAND_persistent(...)
-#define PENSTOCK_EXPAND_completion(...)
-#define PENSTOCK_EXPAND_communicators(...)
-#define PENSTOCK_EXPAND_collectives(...)
-#define PENSTOCK_EXPAND_staged_calls(...)
-
-#define PENSTOCK_ROW(owner, waits, name, result, parameters, arguments) \
-  PENSTOCK_EXPAND_##owner(name, result, parameters, arguments)
-#include "interpose/mpi_functions.def"
+#include "interpose/rows_of_owners.def"
 
 // Further arguments mean something to profilers only, who take the call from here.
 PENSTOCK_EXPORT int MPI_Pcontrol(const int level, ...) {

@@ -25,10 +25,9 @@ void describe(CallScope& scope, const SendCall& call) {
   scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
 }
 
-void describe(CallScope& scope, const ReceiveCall& call, bool with_bytes) {
+void describe(CallScope& scope, const ReceiveCall& call) {
   if (!scope.recording()) return;
-  scope.message(call.communicator, call.source, call.tag,
-                with_bytes ? payload_bytes(call.count, call.datatype) : 0);
+  scope.message(call.communicator, call.source, call.tag, 0);  // how much will come is not known
   scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
 }
 
@@ -77,7 +76,7 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
     code = finish(std::move(operation), &told);
   }
   if (scope.recording()) {
-    describe(scope, call, false);
+    describe(scope, call);
     if (call.source != MPI_PROC_NULL) {
       scope.message(call.communicator, told.MPI_SOURCE, told.MPI_TAG, bytes_of(told));
     }
@@ -88,7 +87,7 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
 
 int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* request) {
   const transports::InCall in_call(node_directory().gpu_seen());
-  describe(scope, call, false);
+  describe(scope, call);
   Operation operation;
   const int code = post_receive(call, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);

@@ -1,6 +1,5 @@
 #include "interpose/progress.hpp"
 
-#include <immintrin.h>
 #include <sched.h>
 
 #include <memory>
@@ -12,6 +11,7 @@
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/processor_pause.hpp"
 
 namespace penstock::interpose {
 
@@ -104,7 +104,7 @@ void Backoff::pause() noexcept {
   // a round is an MPI progress call or more (0.1 µs and up): some tens of µs of spinning, then share the core
   constexpr unsigned spinning_rounds = 200;
   if (++rounds_ < spinning_rounds) {
-    _mm_pause();
+    transports::processor_pause();
   } else {
     ::sched_yield();
   }

@@ -1,22 +1,25 @@
 // Slots: where a sender and a receiver of one node agree, in memory shared by both, about one payload
 // whose envelope is on its way. Knows no MPI call and no road.
 //
-//        sender                             receiver
-//        offered ───────────────────────► pulling ──► done      (it fetches from the sender's buffer)
-//           │  ╲ late receiver               │
-//           │   ► staging ──► staged ──────► done               (it fetches from the staging region)
-//           ▼        ▲               │
-//        wants_relaying, wants_staging ◄┘                          (the receiver has no road to the buffer,
-//        but
-//                                                                  can map memory of its device, or cannot)
-//        wants_pushing ──► pushing ──► pushed ──► done             (the sender writes to the receiver's
-//                              ╲ cannot: staging                    buffer, which `target` names)
+// Who moves a slot out of a state, and to what (by compare-exchange where the other might be at it):
 //
-// A relayed payload is `staged` too: its region's ring lies on the sender's device; the receiver that cannot
-// map it says wants_staging then. `failed`: the receiver gave up, the sender need not wait. Only the side
-// named moves a slot out of a state. By the receiver: offered → pulling | wants_…, staged → wants_staging,
-// wants_pushing → failed; by the sender: offered → staging, wants_… → staging | pushing; both sides by
-// compare-exchange where the other might be at it.
+//     offered         receiver: pulling; wants_… (it has no road to the buffer); failed (no room for the
+//     payload)
+//                     sender: staging (the receiver is late)
+//     pulling         receiver, which fetches from the sender's buffer: done; offered (the road declined)
+//     wants_relaying  sender: staging (the receiver can map memory of the sender's device)
+//     wants_staging   sender: staging (it cannot)
+//     wants_pushing   sender: pushing (the sender is to write to the receiver's buffer, which `target` names)
+//                     receiver: failed (it goes)
+//     pushing         sender: pushed; staging (it cannot)
+//     pushed          receiver: done
+//     staging         sender: staged; offered (no room); wants_relaying (all rings are on loan)
+//     staged          receiver, which fetches from the staging region, in host memory or, relayed, in a ring
+//     on
+//                     the sender's device: done; wants_staging (it cannot map the ring)
+//     done, failed    sender: free
+//
+// Either side moves the slot to `failed` when it gives up; the other need not wait then.
 #pragma once
 
 #include <atomic>

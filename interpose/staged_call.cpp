@@ -1,61 +1,12 @@
 #include "interpose/staged_call.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
-#include "interpose/errors.hpp"
 #include "interpose/progress.hpp"
-#include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
-
-ErrorTarget ErrorTarget::of(MPI_Comm communicator) noexcept {
-  ErrorTarget target;
-  target.communicator_ = communicator;
-  return target;
-}
-
-ErrorTarget ErrorTarget::of_file(MPI_File file) noexcept {
-  ErrorTarget target;
-  target.kind_ = Kind::file;
-  target.file_ = file;
-  return target;
-}
-
-ErrorTarget ErrorTarget::of_window(MPI_Win window) noexcept {
-  ErrorTarget target;
-  target.kind_ = Kind::window;
-  target.window_ = window;
-  return target;
-}
-
-int ErrorTarget::raise(int code) const {
-  if (kind_ == Kind::file) {
-    PMPI_File_call_errhandler(file_, code);
-  } else {
-    PMPI_Win_call_errhandler(window_, code);
-  }
-  return code;
-}
-
-int ErrorTarget::refuse_device_buffer(const char* mpi_call) const {
-  if (kind_ == Kind::communicator) return interpose::refuse_device_buffer(communicator_, mpi_call);
-  std::array<char, 128> line;
-  std::snprintf(line.data(), line.size(), "%s: device buffers are not supported in this call", mpi_call);
-  record::notice(line.data());
-  return raise(MPI_ERR_BUFFER);
-}
-
-int ErrorTarget::raise_status(const char* mpi_call, const Status& status) const {
-  if (kind_ == Kind::communicator) return interpose::raise_status(communicator_, mpi_call, status);
-  std::array<char, 256> line;
-  std::snprintf(line.data(), line.size(), "%s: staging failed (%s)", mpi_call, status.where());
-  record::notice(line.data());
-  return raise(status.code() == Code::out_of_memory ? MPI_ERR_NO_MEM : MPI_ERR_OTHER);
-}
 
 bool lies_on_device(const void* buffer) noexcept {
   return buffer != MPI_IN_PLACE && transports::is_on_device(buffer) && settings().move;

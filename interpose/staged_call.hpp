@@ -12,32 +12,11 @@
 #include <vector>
 
 #include "interpose/call_scope.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/staged_buffer.hpp"
 #include "transports/status.hpp"
 
 namespace penstock::interpose {
-
-/// Whose error handler hears of an error. A value.
-class ErrorTarget {
- public:
-  [[nodiscard]] static ErrorTarget of(MPI_Comm communicator) noexcept;
-  [[nodiscard]] static ErrorTarget of_file(MPI_File file) noexcept;
-  [[nodiscard]] static ErrorTarget of_window(MPI_Win window) noexcept;
-
-  /// Says on one line that `mpi_call` takes no device buffers, raises MPI_ERR_BUFFER and returns it.
-  int refuse_device_buffer(const char* mpi_call) const;
-  /// Says on one line what failed, raises the error that fits and returns it.
-  int raise_status(const char* mpi_call, const Status& status) const;
-
- private:
-  enum class Kind : std::uint8_t { communicator, file, window };
-  int raise(int code) const;
-
-  Kind kind_ = Kind::communicator;
-  MPI_Comm communicator_ = MPI_COMM_NULL;
-  MPI_File file_ = MPI_FILE_NULL;
-  MPI_Win window_ = MPI_WIN_NULL;
-};
 
 /// Does the buffer need staging? If MPI_BOTTOM makes the addresses absolute, only the datatype tells.
 [[nodiscard]] bool lies_on_device(const void* buffer) noexcept;

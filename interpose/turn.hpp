@@ -3,10 +3,10 @@
 // applications whose own threads do not meet there either. Knows nothing of what is done in a turn.
 #pragma once
 
-#include <immintrin.h>
-
 #include <atomic>
 #include <shared_mutex>
+
+#include "transports/processor_pause.hpp"
 
 namespace penstock::interpose {
 
@@ -25,7 +25,7 @@ class Turn {
     constexpr unsigned polls = 200;
     for (unsigned poll = 0; poll < polls; ++poll) {
       if (mutex_.try_lock_shared()) return true;
-      _mm_pause();
+      transports::processor_pause();
     }
     mutex_.lock_shared();
     return true;

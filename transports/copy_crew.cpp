@@ -1,6 +1,5 @@
 #include "transports/copy_crew.hpp"
 
-#include <immintrin.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <system_error>
 
 #include "transports/background_thread.hpp"
+#include "transports/processor_pause.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -49,7 +49,7 @@ void CopyCrew::share(const Job& job) noexcept {
   open_.store(false);
   for (unsigned polls = 0; inside_.load() != 0; ++polls) {
     constexpr unsigned spins = 1000;  // then the helper has lost its core, perhaps to this thread
-    polls < spins ? _mm_pause() : std::this_thread::yield();
+    polls < spins ? processor_pause() : std::this_thread::yield();
   }
 }
 
@@ -90,7 +90,7 @@ void CopyCrew::help() noexcept {
 /// The count of calls once it is another than `heard`.
 std::uint32_t CopyCrew::wait_for_call(std::uint32_t heard) const noexcept {
   const auto bedtime = std::chrono::steady_clock::now() + vigilance;
-  while (calls_.load() == heard && std::chrono::steady_clock::now() < bedtime) _mm_pause();
+  while (calls_.load() == heard && std::chrono::steady_clock::now() < bedtime) processor_pause();
   calls_.wait(heard);
   return calls_.load();
 }

@@ -35,7 +35,7 @@ struct Identity {
 /// Thread: the one in MPI_Init.
 bool begin(const Identity& identity) noexcept;
 
-/// Flushes the collectors, writes modules and the header's closing fields, trims the file.
+/// Flushes the collectors, writes modules and the header's closing fields.
 /// Thread: the one in MPI_Finalize. A second call does nothing.
 void end() noexcept;
 

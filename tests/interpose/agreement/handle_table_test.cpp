@@ -18,7 +18,6 @@ MPI_Request handle_of(std::uint64_t number) {
 TEST(HandleTable, an_empty_table_finds_nothing) {
   const HandleTable<int> table;
   EXPECT_EQ(table.find(handle_of(1)), nullptr);
-  EXPECT_EQ(table.size(), 0u);
 }
 
 TEST(HandleTable, agrees_with_a_map_through_random_insertions_and_removals) {
@@ -33,6 +32,7 @@ TEST(HandleTable, agrees_with_a_map_through_random_insertions_and_removals) {
     if (truth.contains(number)) {
       ASSERT_EQ(table.find(handle), truth[number]);
       table.erase(handle);
+      ASSERT_EQ(table.find(handle), nullptr);
       truth.erase(number);
     } else {
       ASSERT_EQ(table.find(handle), nullptr);
@@ -40,7 +40,6 @@ TEST(HandleTable, agrees_with_a_map_through_random_insertions_and_removals) {
       table.insert(handle, value);
       truth[number] = value;
     }
-    ASSERT_EQ(table.size(), truth.size());
   }
   for (const auto& [number, value] : truth) EXPECT_EQ(table.find(handle_of(number)), value);
 }
@@ -51,7 +50,7 @@ TEST(HandleTable, removing_what_is_not_there_changes_nothing) {
   table.insert(handle_of(64), &value);
   table.erase(handle_of(128));
   EXPECT_EQ(table.find(handle_of(64)), &value);
-  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(table.find(handle_of(128)), nullptr);
 }
 
 }  // namespace

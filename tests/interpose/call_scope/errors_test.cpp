@@ -53,7 +53,7 @@ TEST_F(ErrorsTest, an_error_without_a_communicator_goes_to_the_handler_of_MPI_CO
 }
 
 TEST_F(ErrorsTest, a_refused_device_buffer_is_an_error_of_the_buffer_and_a_line_that_names_the_call) {
-  EXPECT_EQ(refuse_device_buffer(MPI_COMM_WORLD, "MPI_Put"), MPI_ERR_BUFFER);
+  EXPECT_EQ(ErrorTarget::of(MPI_COMM_WORLD).refuse_device_buffer("MPI_Put"), MPI_ERR_BUFFER);
   EXPECT_EQ(told_code, MPI_ERR_BUFFER);
   ASSERT_EQ(RecorderDouble::notices().size(), 1u);
   EXPECT_EQ(RecorderDouble::notices()[0], "MPI_Put: device buffers are not supported in this call");
