@@ -4,8 +4,9 @@
 #   penstock_<family>_headers       the <mpi.h> only (for the preload library, which links no MPI)
 #   PENSTOCK_<FAMILY>_MPIEXEC       its mpiexec
 # and PENSTOCK_MPI_FAMILIES, the list of those found.
+set(PENSTOCK_MPI "mpich;openmpi" CACHE STRING "MPIs to look for and build for")
 set(PENSTOCK_MPI_FAMILIES "")
-foreach(family mpich openmpi)
+foreach(family IN LISTS PENSTOCK_MPI)
   string(TOUPPER ${family} upper)
   find_program(PENSTOCK_${upper}_MPICXX NAMES mpicxx.${family})
   find_program(PENSTOCK_${upper}_MPIEXEC NAMES mpiexec.${family})
