@@ -54,7 +54,9 @@ class LocalRoad final : public Transport {
       }
       const bool needs_cuda = source.side == Side::device || lives_on_device(destination.buffer.kind);
       if (needs_cuda && context == nullptr) return {Code::declined, "this process has no CUDA context"};
-      return start_copy(source, destination, context, pull);
+      Status started = start_copy(source, destination, context, pull);
+      if (started.code() != Code::cuda_failed) return started;
+      return {Code::declined, started.where(), started.detail()};
     });
   }
 };

@@ -59,7 +59,7 @@ Offer describe(const Place& source, const char** why_not) noexcept {
   describe_memory(source.buffer, source.layout.first_offset(), offer);
   offer.kind = source.buffer.kind;
   offer.contiguous = source.layout.is_contiguous() ? 1 : 0;
-  offer.region_descriptor = -1;
+  offer.region.descriptor = -1;
   try {
     describe_export(source, offer, why_not);
   } catch (const std::bad_alloc&) {

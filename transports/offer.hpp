@@ -12,9 +12,10 @@ namespace penstock::transports {
 
 /// A region of the sender's, as another process finds it.
 struct RegionName {
-  std::uint64_t id;     ///< unique in the sender's life
-  std::uint64_t bytes;  ///< of the whole mapping; 0: there is none
-  std::int32_t descriptor;
+  std::uint64_t id;             ///< unique in the sender's life
+  std::uint64_t offset;         ///< in its segment
+  std::uint64_t segment_bytes;  ///< 0: there is none
+  std::int32_t descriptor;      ///< the sender's, of the segment; -1: there is none
 };
 
 /// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced, and once
@@ -33,9 +34,8 @@ struct Offer {
   std::uint8_t ipc_exported;
   std::uint8_t contiguous;  ///< the payload's bytes lie at `address` in one piece
   std::uint8_t reserved[1];
-  std::int32_t region_descriptor;  ///< sender's file descriptor of the staging region; -1 none
-  std::uint64_t region_id;         ///< unique in the sender's life
-  std::uint64_t region_bytes;      ///< of the whole mapping
+  /// Through which it is staged, or whose header counts for a ring on the device.
+  RegionName region;
   /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
   /// and `address`, device and range mean that memory instead of the payload's.
   std::uint64_t ring_bytes;

@@ -13,7 +13,7 @@ namespace {
 Verdict judge(const Offer& offer, const Place& destination) {
   // refusals without a reason leave it to what the other roads have to say
   if (sender_of(offer) == this_process() || offer.payload_bytes == 0) return {false, ""};
-  if (lives_on_device(offer.kind) || offer.region_descriptor >= 0) return {false, ""};
+  if (lives_on_device(offer.kind) || offer.region.descriptor >= 0) return {false, ""};
   if (!lives_on_device(destination.buffer.kind)) return {false, "both sides are host memory"};
   if (offer.kind != BufferKind::pinned) return {false, "sender's memory is pageable"};
   if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};

@@ -1,20 +1,20 @@
 // Memory that a sender and a receiver share for one payload at a time: a header, which counts the bytes that
 // the sender has produced and the receiver consumed, and a ring that they pass through. The header lies in
-// anonymous host memory of the sender's (no name, nothing outlives the processes) that the receiver opens
-// through /proc; the ring behind it, or, for a payload that is relayed, in memory of the sender's device.
+// a segment; the ring behind it, or, for a payload that is relayed, in memory of the sender's device.
 // Knows no copies and no layouts.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "transports/copy.hpp"
-#include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/relay_memory.hpp"
-#include "transports/host_mapping.hpp"
 #include "transports/offer.hpp"
 #include "transports/process.hpp"
+#include "transports/segment.hpp"
 
 namespace penstock::transports {
 
@@ -27,7 +27,7 @@ struct RegionHeader {
   std::uint64_t magic;
   std::uint64_t process_nonce;  ///< of the sender
   std::uint64_t region_bytes;
-  std::atomic<std::uint64_t> ticket;  ///< the message that the region serves now (Offer::region_id)
+  std::atomic<std::uint64_t> ticket;  ///< the message that the region serves now (RegionName::id)
   alignas(64) std::atomic<std::uint64_t> produced;  ///< bytes of the payload so far, or gave_up; written by
                                                     ///< the sender
   alignas(64) std::atomic<std::uint64_t> consumed;  ///< likewise by the receiver
@@ -38,18 +38,6 @@ struct RegionHeader {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RegionHeader) <= region_header_bytes);
 
-/// A file descriptor. Owns it.
-class Descriptor {
- public:
-  explicit Descriptor(int number) noexcept : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  ~Descriptor();
-  [[nodiscard]] int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
-
 /// Where one side finds what passes: byte n of the payload at data[n % bytes].
 struct Ring {
   char* data = nullptr;
@@ -57,35 +45,37 @@ struct Ring {
   Side side = Side::host;
 };
 
-/// What both sides do with the mapping.
+/// Where a region lies, on either side. Owns: a share of the segment.
 class MappedRegion {
  public:
-  explicit MappedRegion(HostMapping mapping) noexcept
-      : mapping_(std::move(mapping)), registration_(mapping_.address(), mapping_.bytes()) {}
+  MappedRegion(std::shared_ptr<Segment> segment, std::size_t offset, std::size_t bytes) noexcept
+      : segment_(std::move(segment)), offset_(offset), bytes_(bytes) {}
   [[nodiscard]] RegionHeader& header() const noexcept {
-    return *reinterpret_cast<RegionHeader*>(mapping_.address());
+    return *reinterpret_cast<RegionHeader*>(segment_->address() + offset_);
   }
   /// What lies behind the header; empty if that is all there is.
   [[nodiscard]] Ring ring() const noexcept {
-    return {mapping_.address() + region_header_bytes, mapping_.bytes() - region_header_bytes, Side::host};
+    return {segment_->address() + offset_ + region_header_bytes, bytes_ - region_header_bytes, Side::host};
   }
-  [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
-  /// Pins it for the GPU; `context` must be current. False if it cannot be pinned.
-  bool pin(const cuda::ContextRef& context) noexcept { return registration_.ensure(context); }
+  [[nodiscard]] const Segment& segment() const noexcept { return *segment_; }
+  [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+  /// Pins the segment for the GPU; `context` must be current. False if it cannot be pinned.
+  bool pin(const cuda::ContextRef& context) const noexcept { return segment_->pin(context); }
 
  private:
-  HostMapping mapping_;
-  cuda::Registration registration_;
+  std::shared_ptr<Segment> segment_;
+  std::size_t offset_;
+  std::size_t bytes_;
 };
 
-/// The sender's side. Owns: the memory.
+/// The sender's side. Owns: its share of the segment.
 class Region {
  public:
-  /// Backed by memory from the start, so that running out of it is an error here and no fault later.
-  /// `capacity`: of the ring behind the header.
-  [[nodiscard]] static Status make(std::size_t capacity, std::unique_ptr<Region>& region);
-  Region(Descriptor descriptor, HostMapping mapping) noexcept;
-  ~Region();
+  /// Adds `count` to `regions`, all in one new segment. `capacity`: of the ring behind each header.
+  [[nodiscard]] static Status make(std::size_t capacity, std::size_t count,
+                                   std::vector<std::unique_ptr<Region>>& regions);
+  /// Number: of the segment, unique in the process.
+  Region(MappedRegion memory, std::uint64_t number) noexcept;
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
@@ -110,21 +100,20 @@ class Region {
   [[nodiscard]] bool lost_its_receiver() const noexcept;
 
  private:
-  Descriptor descriptor_;
   MappedRegion mapped_;
   cuda::RelaySlice device_memory_;
-  std::uint64_t number_;  ///< unique in the process
-  std::uint32_t uses_ = 0;
+  std::uint64_t number_;
   std::uint64_t payload_bytes_ = 0;
 };
 
-/// Which region an Offer::region_id means, whatever the message.
-[[nodiscard]] constexpr std::uint64_t region_number(std::uint64_t ticket) noexcept {
+/// Which segment of the sender's a RegionName::id means, whatever the message.
+[[nodiscard]] constexpr std::uint64_t segment_number(std::uint64_t ticket) noexcept {
   return ticket >> 32;
 }
 
-/// The receiver's side: maps the region that an offer names. Every word of the offer is checked; what does
-/// not fit is `peer_lost`.
-[[nodiscard]] Status open_region(const Offer& offer, std::shared_ptr<MappedRegion>& region);
+/// The receiver's side: the region that an offer names in its segment. Every word is checked; what does not
+/// fit is `peer_lost`.
+[[nodiscard]] Status find_region(const Offer& offer, std::shared_ptr<Segment> segment,
+                                 std::shared_ptr<MappedRegion>& region);
 
 }  // namespace penstock::transports

@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace penstock::transports {
 namespace {
 
+/// Up to this capacity many regions share a segment: as many small messages may be waiting for receivers who
+/// are late as there are slots (interpose/slots.hpp), and descriptors are few.
+constexpr std::size_t smallest = 64u << 10;
+constexpr std::size_t sharers = 16;
+
+bool has_segment_of_its_own(const Region& region) noexcept {
+  return region.capacity() > smallest;
+}
+
 std::size_t rounded(std::size_t capacity) noexcept {
-  constexpr std::size_t smallest = 64u << 10;
   constexpr std::size_t step = 64u << 20;  // above it, powers of two would waste too much pinned memory
   if (capacity == 0) return 0;
   if (capacity <= step) return std::bit_ceil(std::max(capacity, smallest));
@@ -34,7 +43,14 @@ Status RegionPool::take(std::size_t capacity, std::unique_ptr<Region>& region) {
       return {};
     }
   }
-  return Region::make(size, region);
+  Regions made;
+  const std::size_t count = size <= smallest ? sharers : 1;
+  if (Status status = Region::make(size, count, made); !status.ok()) return status;
+  region = std::move(made.back());
+  made.pop_back();
+  const std::lock_guard lock(mutex_);
+  std::move(made.begin(), made.end(), std::back_inserter(idle_));
+  return {};
 }
 
 void RegionPool::give_back(std::unique_ptr<Region> region) noexcept {
@@ -70,16 +86,27 @@ void RegionPool::collect_drained() {
   undrained_.erase(drained, undrained_.end());
 }
 
-/// The longest unused idle ones, and those whose receiver will never drain them.
+/// The longest unused idle ones, and those whose receiver will never drain them. Those that share a segment
+/// stay: it goes only with all of them, and they are no more than were once in use at a time.
 void RegionPool::take_surplus(Regions& taken) {
+  std::size_t count = 0;
   std::size_t bytes = 0;
-  for (const auto& region : idle_) bytes += region->capacity();
-  while (!idle_.empty() && (idle_.size() > limits_.regions || bytes > limits_.bytes)) {
-    bytes -= idle_.front()->capacity();
-    taken.push_back(std::move(idle_.front()));
-    idle_.erase(idle_.begin());
+  for (const auto& region : idle_) {
+    if (!has_segment_of_its_own(*region)) continue;
+    ++count;
+    bytes += region->capacity();
   }
-  if (undrained_.size() <= limits_.regions) return;
+  for (auto region = idle_.begin(); count > limits_.segments || bytes > limits_.bytes;) {
+    if (!has_segment_of_its_own(**region)) {
+      ++region;
+      continue;
+    }
+    --count;
+    bytes -= (*region)->capacity();
+    taken.push_back(std::move(*region));
+    region = idle_.erase(region);
+  }
+  if (undrained_.size() <= limits_.segments) return;
   const auto lost = std::stable_partition(undrained_.begin(), undrained_.end(),
                                           [](const auto& region) { return !region->lost_its_receiver(); });
   std::move(lost, undrained_.end(), std::back_inserter(taken));
@@ -93,21 +120,18 @@ RegionCache& RegionCache::of_process() {
 
 Status RegionCache::open(const Offer& offer, std::shared_ptr<MappedRegion>& region) {
   std::vector<Entry> surplus;  // unmapped when the lock is no longer held
-  std::shared_ptr<MappedRegion> found;
+  std::shared_ptr<Segment> segment;
   {
     const std::lock_guard lock(mutex_);
-    found = find(offer);
+    segment = find(offer);
   }
-  if (found == nullptr) {
-    if (Status opened = open_region(offer, found); !opened.ok()) return opened;
-    const std::lock_guard lock(mutex_);
-    entries_.push_back({{offer.process_id, offer.process_nonce}, region_number(offer.region_id), found});
-    take_surplus(surplus);
-  }
-  if (found->header().ticket.load(std::memory_order_acquire) != offer.region_id) {
-    return {Code::peer_lost, "sender's staging region serves another message"};
-  }
-  region = std::move(found);
+  if (segment != nullptr) return find_region(offer, std::move(segment), region);
+  if (Status opened = Segment::open(offer, segment); !opened.ok()) return opened;
+  // kept only once it has turned out to be a sender's
+  if (Status found = find_region(offer, segment, region); !found.ok()) return found;
+  const std::lock_guard lock(mutex_);
+  entries_.push_back({{offer.process_id, offer.process_nonce}, segment_number(offer.region.id), segment});
+  take_surplus(surplus);
   return {};
 }
 
@@ -122,23 +146,24 @@ std::size_t RegionCache::size() const {
   return entries_.size();
 }
 
-std::shared_ptr<MappedRegion> RegionCache::find(const Offer& offer) {
+std::shared_ptr<Segment> RegionCache::find(const Offer& offer) {
   const auto same = [&](const Entry& entry) {
     return entry.sender == ProcessIdentity{offer.process_id, offer.process_nonce} &&
-           entry.number == region_number(offer.region_id) && entry.region->bytes() == offer.region_bytes;
+           entry.number == segment_number(offer.region.id) &&
+           entry.segment->bytes() == offer.region.segment_bytes;
   };
   const auto known = std::find_if(entries_.begin(), entries_.end(), same);
   if (known == entries_.end()) return nullptr;
   std::rotate(known, known + 1, entries_.end());
-  return entries_.back().region;
+  return entries_.back().segment;
 }
 
 void RegionCache::take_surplus(std::vector<Entry>& taken) {
   std::size_t bytes = 0;
-  for (const Entry& entry : entries_) bytes += entry.region->bytes();
+  for (const Entry& entry : entries_) bytes += entry.segment->bytes();
   // the last one is the one just asked for; one in use lives on until its pull ends
-  while (entries_.size() > 1 && (entries_.size() > limits_.regions || bytes > limits_.bytes)) {
-    bytes -= entries_.front().region->bytes();
+  while (entries_.size() > 1 && (entries_.size() > limits_.segments || bytes > limits_.bytes)) {
+    bytes -= entries_.front().segment->bytes();
     taken.push_back(std::move(entries_.front()));
     entries_.erase(entries_.begin());
   }

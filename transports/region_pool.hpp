@@ -10,8 +10,9 @@
 
 namespace penstock::transports {
 
+/// Of what is kept idle.
 struct RegionLimits {
-  std::size_t regions = 128;
+  std::size_t segments = 128;
   std::size_t bytes = 256u << 20;
 };
 
@@ -40,7 +41,7 @@ class RegionPool {
   Regions undrained_;
 };
 
-/// The receiver's mappings of other processes' regions, most recently used last. Thread: any.
+/// The receiver's mappings of other processes' segments, most recently used last. Thread: any.
 class RegionCache {
  public:
   explicit RegionCache(RegionLimits limits = {}) noexcept : limits_(limits) {}
@@ -54,10 +55,10 @@ class RegionCache {
  private:
   struct Entry {
     ProcessIdentity sender;
-    std::uint64_t number;
-    std::shared_ptr<MappedRegion> region;
+    std::uint64_t number;  ///< of the sender's
+    std::shared_ptr<Segment> segment;
   };
-  [[nodiscard]] std::shared_ptr<MappedRegion> find(const Offer& offer);
+  [[nodiscard]] std::shared_ptr<Segment> find(const Offer& offer);
   void take_surplus(std::vector<Entry>& taken);
 
   const RegionLimits limits_;

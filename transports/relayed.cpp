@@ -16,7 +16,7 @@ Verdict judge(const Offer& offer, const Place& destination) {
   if (sender_of(offer) == this_process() || offer.payload_bytes == 0) return {false, ""};
   if (!lives_on_device(offer.kind)) return {false, ""};
   const bool has_begun = offer.ring_bytes != 0;
-  if (offer.region_descriptor >= 0 && !has_begun) return {false, ""};
+  if (offer.region.descriptor >= 0 && !has_begun) return {false, ""};
   Verdict verdict = judge_reach(offer, destination);
   if (verdict.accepted && destination.buffer.kind == BufferKind::pageable) {
     // the driver would stage for it, and the caller wait: the staged road does that better

@@ -13,7 +13,7 @@ class StagedRoad final : public Transport {
   [[nodiscard]] Road road() const noexcept override { return Road::staged; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place&) const noexcept override {
-    const bool has_begun = offer.region_descriptor >= 0 && offer.ring_bytes == 0;
+    const bool has_begun = offer.region.descriptor >= 0 && offer.ring_bytes == 0;
     return {true, "through shared host memory", !has_begun};
   }
 

@@ -215,10 +215,14 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
     if (begun.ok()) {
       send = std::move(made);
     } else {
-      offer.region_descriptor = -1;
+      offer.region.descriptor = -1;
     }
     return begun;
   });
+}
+
+Status take_pinning_refusal() noexcept {
+  return cuda::check(static_cast<CUresult>(cuda::Registration::take_refusal()), "cuMemHostRegister");
 }
 
 bool may_set_aside(std::size_t payload_bytes) noexcept {

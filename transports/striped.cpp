@@ -88,9 +88,7 @@ class StripedPull final : public Pull {
   /// Without a tail the whole payload goes over NVLink.
   void open_tail(const Offer& offer) {
     Offer named = offer;
-    named.region_descriptor = offer.tail.descriptor;
-    named.region_id = offer.tail.id;
-    named.region_bytes = offer.tail.bytes;
+    named.region = offer.tail;
     std::shared_ptr<MappedRegion> region;
     if (!RegionCache::of_process().open(named, region).ok() || region->ring().bytes < plan_.ring) return;
     const cuda::ContextScope scope(*context_);
@@ -247,7 +245,7 @@ class StripedPull final : public Pull {
 
 Verdict judge(const Offer& offer, const Place& destination) {
   // where the sender offers no tail, or the other roads refuse as well, they say why
-  if (offer.tail.bytes == 0 || offer.contiguous == 0 || sender_of(offer) == this_process()) return {};
+  if (offer.tail.segment_bytes == 0 || offer.contiguous == 0 || sender_of(offer) == this_process()) return {};
   if (!lives_on_device(destination.buffer.kind) || !destination.layout.is_contiguous()) return {};
   const cuda::ContextRef context = context_to_reach(offer, destination);
   if (context == nullptr || !cuda::has_nvlink(context->device(), sender_device(offer))) return {};

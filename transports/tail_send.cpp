@@ -36,7 +36,7 @@ class RegionTailSend final : public TailSend {
   void begin(Offer& offer) noexcept {
     Offer named = offer;
     region_->begin(plan_.tail, named);
-    offer.tail = {named.region_id, named.region_bytes, named.region_descriptor};
+    offer.tail = named.region;
   }
 
   void advance() noexcept override {

@@ -5,9 +5,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <memory>
+#include <vector>
+
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner.hpp"
-#include "transports/region.hpp"
+#include "transports/region_pool.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::transports::test {
@@ -155,7 +158,7 @@ TEST_F(Lifetimes, an_abandoned_region_serves_no_other_message) {
   from.drop_send(true);
   from.fill(slot, shape, 2);
   const Answer second = from.stage(slot, shape, Staging::host_whole);
-  EXPECT_NE(first.offer.region_id, second.offer.region_id);
+  EXPECT_NE(first.offer.region.id, second.offer.region.id);
   from.serve();
   EXPECT_NE(to.receive(slot, shape, first.offer).code, Code::ok) << "a message that was cancelled arrived";
   EXPECT_TRUE(to.receive(slot, shape, second.offer).ok());
@@ -168,7 +171,7 @@ TEST_F(Lifetimes, a_region_is_used_again_once_it_is_drained) {
   std::uint64_t numbers[2] = {};
   for (std::uint64_t& number : numbers) {
     const Answer staged = from.stage(slot, shape, Staging::host_whole);
-    number = region_number(staged.offer.region_id);
+    number = segment_number(staged.offer.region.id);
     from.serve();
     ASSERT_TRUE(to.receive(slot, shape, staged.offer).ok());
     ASSERT_TRUE(from.served().ok());
@@ -208,13 +211,29 @@ TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_wer
   EXPECT_LE(to.resident_bytes(), memory_bytes[1] + tolerance_bytes);
 }
 
+TEST(RegionsOfAProcess, for_small_messages_take_few_descriptors) {
+  RegionPool pool;
+  const std::size_t before = Segment::made_now();
+  std::vector<std::unique_ptr<Region>> taken(1024);
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    ASSERT_TRUE(pool.take(i % 2 == 0 ? 5000 : 65536, taken[i]).ok());
+    taken[i]->ring().data[0] = static_cast<char>(i);
+    taken[i]->ring().data[65535] = static_cast<char>(i);
+  }
+  EXPECT_LE(Segment::made_now() - before, 64u);
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    EXPECT_EQ(taken[i]->ring().data[0], static_cast<char>(i)) << "another region lies here";
+    EXPECT_EQ(taken[i]->ring().data[65535], static_cast<char>(i)) << "another region lies here";
+  }
+}
+
 TEST(RegionsOfAProcess, are_bounded_in_memory_and_descriptors) {
   EXPECT_TRUE(may_set_aside(1 << 20));
   EXPECT_FALSE(may_set_aside(SIZE_MAX / 2));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  std::unique_ptr<Region> one;
-  ASSERT_TRUE(Region::make(4096, one).ok());
+  std::vector<std::unique_ptr<Region>> one;
+  ASSERT_TRUE(Region::make(4096, 1, one).ok());
   const rlimit low{4, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
   EXPECT_FALSE(may_set_aside(1 << 20)) << "one region is a quarter of four descriptors";
@@ -259,12 +278,16 @@ TEST_F(Lies, about_where_the_payload_lies_are_refused_by_the_peer_road) {
 }
 
 TEST_F(Lies, about_the_region_are_refused_by_the_staged_road) {
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region_descriptor = 9999; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region_descriptor = 0; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region_bytes = 1ull << 50; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region_bytes = 100; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region_bytes -= 4096; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region_id += 1; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.descriptor = 9999; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.descriptor = 0; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.segment_bytes = 1ull << 50; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.segment_bytes = 100; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.segment_bytes -= 4096; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.id += 1; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset += 1; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset += 4096; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset = offer.region.segment_bytes; });
+  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset = ~0ull - 4095; });
   expect_refusal(Road::staged, [](Offer& offer) { offer.process_nonce += 1; });
   expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = -1; });
   expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = 0; });
@@ -275,15 +298,15 @@ TEST_F(Lies, about_the_ring_are_refused_by_the_relayed_road) {
   from.drop_send(true);
   staged_ = from.stage(slot, shape, Staging::device_ring).offer;
   ASSERT_TRUE(from.produce().ok());
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_descriptor = 9999; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region.descriptor = 9999; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base - 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = ~0ull; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = offer.range_bytes + 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.range_bytes = offer.ring_bytes = 1ull << 40; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_id += 1; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region_bytes = 100; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region.id += 1; });
+  expect_refusal(Road::relayed, [](Offer& offer) { offer.region.segment_bytes = 100; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.process_nonce += 1; });
   expect_refusal(Road::relayed, [](Offer& offer) { offer.payload_bytes = ~0ull; });
   // the header of a payload that is relayed is no region that a payload could be staged through
@@ -299,8 +322,8 @@ TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {
     ASSERT_EQ(ftruncate(file, 1 << 20), 0);
     expect_refusal(Road::staged, [&](Offer& offer) {
       offer.process_id = getpid();
-      offer.region_descriptor = file;
-      offer.region_bytes = 1 << 20;
+      offer.region.descriptor = file;
+      offer.region.segment_bytes = 1 << 20;
     });
     close(file);
   }
@@ -308,15 +331,16 @@ TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {
 
 TEST_F(Lies, about_how_much_was_produced_are_found_out) {
   // the test itself plays the sender
-  std::unique_ptr<Region> region;
-  ASSERT_TRUE(Region::make(1 << 20, region).ok());
+  std::vector<std::unique_ptr<Region>> regions;
+  ASSERT_TRUE(Region::make(1 << 20, 1, regions).ok());
+  Region& region = *regions.front();
   for (const std::uint64_t produced : {std::uint64_t{bytes} + 1, UINT64_MAX - 1}) {
     Offer offer{};
     offer.payload_bytes = bytes;
     offer.process_id = this_process().id;
     offer.process_nonce = this_process().nonce;
-    region->begin(bytes, offer);
-    region->mapped().header().produced.store(produced);
+    region.begin(bytes, offer);
+    region.mapped().header().produced.store(produced);
     to.force_road(Road::staged);
     EXPECT_EQ(to.receive(slot, shape, offer).code, Code::peer_lost);
   }

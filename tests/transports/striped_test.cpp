@@ -164,7 +164,7 @@ TEST_F(Striped, a_tail_that_does_not_exist_is_done_without) {
   allocate(shape);
   using Change = void (*)(Offer&);
   for (const Change change : {Change{[](Offer& offer) { offer.tail.descriptor = 9999; }},
-                              Change{[](Offer& offer) { offer.tail.bytes += 4096; }},
+                              Change{[](Offer& offer) { offer.tail.segment_bytes += 4096; }},
                               Change{[](Offer& offer) { offer.tail.id += 1; }},
                               Change{[](Offer& offer) { offer.tail.id += std::uint64_t{1} << 32; }}}) {
     Answer offered = offer(shape, 1);

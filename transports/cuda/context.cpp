@@ -85,6 +85,8 @@ ContextRef Context::of(CUcontext handle) {
     }
     all.contexts.erase(known);  // died; its streams died with it
   }
+  // so may others have, whose handles never come again
+  std::erase_if(all.contexts, [](const ContextRef& context) { return !context->is_alive(); });
   CUdevice device = 0;
   if (!device_of(*driver, handle, device)) return nullptr;
   all.contexts.push_back(std::make_shared<Context>(handle, id, device));

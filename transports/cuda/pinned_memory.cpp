@@ -1,5 +1,6 @@
 #include "transports/cuda/pinned_memory.hpp"
 
+#include <atomic>
 #include <vector>
 
 namespace penstock::transports::cuda {
@@ -11,6 +12,9 @@ struct IdleBounces {
   std::mutex mutex;
   std::vector<std::unique_ptr<Bounce>> bounces;
 };
+
+/// Refusals of the driver's that nobody has been told of: a CUresult.
+std::atomic<int> untold_refusal{CUDA_SUCCESS};
 
 IdleBounces& idle() {
   static auto* const instance = new IdleBounces;
@@ -32,9 +36,17 @@ bool Registration::ensure(const ContextRef& context) noexcept {
   if (driver == nullptr) return false;
   if (tried_in_ == nullptr || !tried_in_->is_alive()) {
     tried_in_ = context;
-    registered_ = driver->cuMemHostRegister(memory_, bytes_, CU_MEMHOSTREGISTER_PORTABLE) == CUDA_SUCCESS;
+    const CUresult result = driver->cuMemHostRegister(memory_, bytes_, CU_MEMHOSTREGISTER_PORTABLE);
+    registered_ = result == CUDA_SUCCESS;
+    if (!registered_) untold_refusal.store(result, std::memory_order_relaxed);
   }
   return registered_;
+}
+
+int Registration::take_refusal() noexcept {
+  // mostly there is none: no write to what all threads read
+  if (untold_refusal.load(std::memory_order_relaxed) == CUDA_SUCCESS) return CUDA_SUCCESS;
+  return untold_refusal.exchange(CUDA_SUCCESS, std::memory_order_relaxed);
 }
 
 void Bounce::GiveBack::operator()(Bounce* bounce) const noexcept {

@@ -26,6 +26,10 @@ class Registration {
   /// `context` must be current. False if the memory could not be registered.
   bool ensure(const ContextRef& context) noexcept;
 
+  /// The CUresult of a refusal since the last call of this, of any registration; CUDA_SUCCESS if there was
+  /// none.
+  [[nodiscard]] static int take_refusal() noexcept;
+
  private:
   void* memory_;
   std::size_t bytes_;

@@ -1,0 +1,68 @@
+// Millions of messages, after which two ranks must hold no more of the machine than before: memory,
+// descriptors, mappings, threads, device memory. Started by tests/soak/run or by CTest, which runs a few.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "tests/soak/traffic.hpp"
+#include "tests/soak/usage.hpp"
+#include "tests/support/watchdog.hpp"
+
+namespace {
+
+using namespace penstock;
+
+constexpr std::uint64_t samples = 64;
+
+/// By both ranks together. The same number on both: each sends as much as the other.
+int run(std::uint64_t messages, int rank) {
+  const auto begin = std::chrono::steady_clock::now();
+  soak::Traffic traffic(rank);
+  soak::History history;
+  for (std::uint64_t sample = 1; sample <= samples; ++sample) {
+    while (2 * traffic.messages() < messages * sample / samples) traffic.round();
+    if (!traffic.fault().empty()) {
+      fmt::print(stderr, "rank {}: {}\n", rank, traffic.fault());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    history.add(soak::read_usage());
+    test_support::progress("%llu messages", static_cast<unsigned long long>(2 * traffic.messages()));
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const std::string grown = history.growth();
+  fmt::print("rank {}: {} messages in {:.1f} s\n{}{}", rank, 2 * traffic.messages(), took.count(),
+             history.summary(), grown.empty() ? "flat\n" : "GREW\n" + grown);
+  return grown.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  std::uint64_t messages = 20'000;
+  CLI::App app("Soak; two ranks, started with tests/soak/run");
+  app.add_option("--messages", messages, "of both ranks together");
+  CLI11_PARSE(app, argument_count, arguments);
+
+  MPI_Init(&argument_count, &arguments);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  test_support::watch(rank, 120);
+  int failed = 0;
+  if (test_support::gpu_count() == 0) {
+    if (rank == 0) fmt::print("SKIPPED: no GPU\n");
+  } else if (size != 2) {
+    fmt::print("two ranks are needed\n");
+    failed = 1;
+  } else {
+    failed = run(messages, rank);
+  }
+  int failed_anywhere = 0;
+  MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed_anywhere;
+}
