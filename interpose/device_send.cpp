@@ -251,7 +251,13 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
     record.matched();
     release();
   }
-  return arrived && (over || (produced_ && whole_));
+  return arrived && (over || (produced_ && whole_ && !is_only_probed()));
+}
+
+/// Of a synchronous send: its envelope is taken, but no receive is matched with it, for which it must wait.
+bool DeviceSend::is_only_probed() const noexcept {
+  return call_.mode == SendMode::synchronous && (receiver_->openings.load(std::memory_order_acquire) != 0 ||
+                                                 slot_->stashed.load(std::memory_order_acquire) != 0);
 }
 
 Pending::Progress DeviceSend::progress() const {

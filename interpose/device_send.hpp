@@ -53,6 +53,7 @@ class DeviceSend final : public Pending {
   [[nodiscard]] bool waits_for_a_ring() noexcept;
   void release() noexcept;
   [[nodiscard]] bool is_small() const noexcept;
+  [[nodiscard]] bool is_only_probed() const noexcept;
   void give_up(const Status& status) noexcept;
 
   SendCall call_;

@@ -129,13 +129,14 @@ class Engine {
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
   void drain(std::uint64_t limit_ns);
 
+  /// Somebody has sent this rank an envelope that it has not seen yet.
+  [[nodiscard]] bool envelopes_are_coming() const noexcept;
   /// An envelope for this rank was seen: there is one fewer to look out for.
   void note_envelope() noexcept { envelopes_seen_.fetch_add(1, std::memory_order_relaxed); }
 
   std::atomic<std::uint32_t> stashed_messages{0};  ///< of all communicators
 
  private:
-  [[nodiscard]] bool envelopes_are_coming() const noexcept;
   /// Some entry needs this rank as said. Takes Lock.
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);

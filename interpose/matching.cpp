@@ -15,6 +15,24 @@ bool matches(const StashedMessage& message, int source, int tag) noexcept {
          (tag == MPI_ANY_TAG || tag == message.status.MPI_TAG);
 }
 
+/// Whoever sends an envelope counts it first. Other messages of that size stay in the MPI library, for which
+/// a synchronous one is not received before there is a receive.
+bool may_be_envelope(const MPI_Status& probed) {
+  return bytes_of(probed) == envelope_bytes && engine().envelopes_are_coming();
+}
+
+/// While it lives, what the MPI library says is received may be only probed (DeviceSend asks).
+class Opening {
+ public:
+  Opening() noexcept { own_.openings.fetch_add(1, std::memory_order_relaxed); }
+  ~Opening() { own_.openings.fetch_sub(1, std::memory_order_release); }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+ private:
+  DirectoryRow& own_ = *node_directory().own_row();  // there is one where envelopes are coming
+};
+
 }  // namespace
 
 std::optional<StashedMessage> Stash::take(int source, int tag) {
@@ -40,16 +58,18 @@ void Stash::append(StashedMessage message) {
 
 int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message) {
   message->status = probed;
-  if (bytes_of(probed) != envelope_bytes) {
+  if (!may_be_envelope(probed)) {
     message->message = handle;
     return MPI_SUCCESS;
   }
+  const Opening opening;
   std::byte bytes[envelope_bytes];
   const int code = PMPI_Mrecv(bytes, static_cast<int>(envelope_bytes), MPI_BYTE, &handle, &message->status);
   if (code != MPI_SUCCESS) return code;
   Envelope envelope;
   if (read_envelope(bytes, node_directory().nonce(), &envelope)) {
     engine().note_envelope();
+    if (Slot* slot = node_directory().find(envelope)) slot->stashed.store(1, std::memory_order_release);
     message->envelope = envelope;
     set_bytes(message->status, envelope.payload_bytes);
   } else {
@@ -72,7 +92,7 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
       }
     }
     int code = PMPI_Iprobe(source, tag, communicator, flag, status);
-    if (code != MPI_SUCCESS || *flag == 0 || bytes_of(*status) != envelope_bytes) return code;
+    if (code != MPI_SUCCESS || *flag == 0 || !may_be_envelope(*status)) return code;
 
     if (info.stash == nullptr) info.stash = std::make_shared<Stash>();
     for (int arrived = 1; arrived != 0 && info.stash->peek(source, tag) == nullptr;) {

@@ -21,7 +21,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0003ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0004ull;  // ranks of another layout make another file
 
 /// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
 void sweep_stale_files() noexcept {
@@ -197,6 +197,7 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
     if (slot.get() != SlotState::free) continue;
     slot.generation.fetch_add(1, std::memory_order_relaxed);
     slot.ready.store(0, std::memory_order_relaxed);
+    slot.stashed.store(0, std::memory_order_relaxed);
     *index = candidate;
     return &slot;
   }

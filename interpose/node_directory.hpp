@@ -22,8 +22,9 @@ inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags th
 
 /// One rank's row. Lies in shared memory.
 struct alignas(64) DirectoryRow {
-  std::atomic<std::int32_t> world_rank;   ///< -1 until known, and when it has left
-  std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
+  std::atomic<std::int32_t> world_rank;  ///< -1 until known, and when it has left
+  std::atomic<std::uint64_t> offers;     ///< envelopes sent to this rank so far
+  std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
   std::atomic<std::uint64_t> deliveries;  ///< payloads that this rank has received so far: it is at work
   std::atomic<bool> is_parting;           ///< in MPI_Finalize: nothing more is received
   transports::ProcessIdentity process;

@@ -77,6 +77,8 @@ class Receive final : public Pending {
     from_stash_ = true;
     record_.matched();
     if (message.envelope) {
+      if (Slot* slot = node_directory().find(*message.envelope))
+        slot->stashed.store(0, std::memory_order_release);
       begin_delivery(*message.envelope, message.status);
     } else {
       bring(message.bytes.data(), message.bytes.size(), message.status);

@@ -48,8 +48,9 @@ enum class SlotState : std::uint32_t {
 struct alignas(64) Slot {
   std::atomic<SlotState> state;
   std::atomic<std::uint32_t> generation;  ///< counts uses, so that a stale envelope is told
-  std::atomic<std::uint32_t> ready;  ///< 1: the sender's earlier GPU work is done, the payload may be read
-  std::uint32_t receiver;            ///< world rank it was sent to
+  std::atomic<std::uint32_t> ready;    ///< 1: the sender's earlier GPU work is done, the payload may be read
+  std::uint32_t receiver;              ///< world rank it was sent to
+  std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver's has the envelope, and no receive yet
   transports::Offer offer;
   transports::Offer target;  ///< the receiver's word on its buffer, from wants_pushing on
 
