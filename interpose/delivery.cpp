@@ -143,8 +143,10 @@ bool Delivery::look_after_sender() {
 /// Nobody wants the payload any more: its sender must not write to the buffer from now on.
 void Delivery::await_push() const noexcept {
   if (slot_->move(SlotState::wants_pushing, SlotState::failed)) return;
-  // the sender's GPU is at it; a sender that computes meanwhile says so late
-  while (slot_->get() == SlotState::pushing &&
+  // the sender's GPU is at it; a sender that computes meanwhile says so late, or never: then it is over too
+  constexpr std::uint64_t longest_copy_ns = 10'000'000'000;
+  const std::uint64_t begin_ns = record::now_ns();
+  while (slot_->get() == SlotState::pushing && record::now_ns() - begin_ns < longest_copy_ns &&
          transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
     std::this_thread::yield();
   }
@@ -186,6 +188,7 @@ bool Delivery::start(const Choice& choice, SlotState declined_from, SlotState de
   road_ = choice.transport->road();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
+  say_what_could_not_be_pinned();
   if (status.ok()) return false;
   if (status.code() != Code::declined) return end(status, SlotState::failed);
   record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,

@@ -75,6 +75,8 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
 
   const char* why_not = "";
   slot->offer = transports::describe(send->source_, &why_not);
+  const bool has_handle = slot->offer.ipc_exported != 0 || slot->offer.contiguous == 0;
+  if (send->source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
   transports::TailSend::start(send->source_, slot->offer, send->tail_);
   send->envelope_.nonce = directory.nonce();
   send->envelope_.payload_bytes = slot->offer.payload_bytes;
@@ -132,6 +134,7 @@ bool DeviceSend::is_small() const noexcept {
 Status DeviceSend::stage(bool whole) {
   const auto staging = whole ? transports::Staging::host_whole : transports::Staging::host_ring;
   Status started = transports::StagedSend::start(source_, staging, slot_->offer, staged_);
+  say_what_could_not_be_pinned();
   if (!started.ok()) return started;
   whole_ = whole;
   if (!whole && !transports::lives_on_device(source_.buffer.kind) && !std::exchange(holds_ring_, true))
@@ -196,7 +199,8 @@ Status DeviceSend::step_push() {
   if (produced_) {
     push_.reset();
     whole_ = true;
-    slot_->set(SlotState::pushed);
+    // unless the receiver is gone
+    static_cast<void>(slot_->move(SlotState::pushing, SlotState::pushed));
   }
   return status;
 }

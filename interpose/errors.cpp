@@ -6,6 +6,7 @@
 
 #include "interpose/communicators.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/staged.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -29,6 +30,12 @@ int error_class_of(Code code) noexcept {
 }
 
 }  // namespace
+
+void say_what_could_not_be_pinned() noexcept {
+  const Status refused = transports::take_pinning_refusal();
+  if (!refused.ok())
+    record::notice(describe("staged payloads are slower, as nothing is pinned", refused).data());
+}
 
 Line describe(const char* what, const Status& status) noexcept {
   Line line;

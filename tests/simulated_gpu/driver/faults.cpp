@@ -47,17 +47,19 @@ struct Faults {
   std::unique_ptr<CountedFault[]> rows;
 };
 
-const Faults& faults() {
-  static const Faults& all = *[] {
-    auto* made = new Faults;  // never freed: calls may come until the process ends
-    const char* text = std::getenv("SIMULATED_GPU_FAULTS");
-    std::vector<Fault> parsed = parse_faults(text != nullptr ? text : "");
-    made->count = parsed.size();
-    made->rows = std::make_unique<CountedFault[]>(parsed.size());
-    for (std::size_t i = 0; i < parsed.size(); ++i) made->rows[i].fault = std::move(parsed[i]);
-    return made;
-  }();
-  return all;
+/// Never freed: a call may be counting in it, and calls may come until the process ends.
+const Faults* make_faults(const char* text) {
+  auto* made = new Faults;
+  std::vector<Fault> parsed = parse_faults(text != nullptr ? text : "");
+  made->count = parsed.size();
+  made->rows = std::make_unique<CountedFault[]>(parsed.size());
+  for (std::size_t i = 0; i < parsed.size(); ++i) made->rows[i].fault = std::move(parsed[i]);
+  return made;
+}
+
+std::atomic<const Faults*>& faults() {
+  static std::atomic<const Faults*> current{make_faults(std::getenv("SIMULATED_GPU_FAULTS"))};
+  return current;
 }
 
 }  // namespace
@@ -79,7 +81,7 @@ std::vector<Fault> parse_faults(std::string_view text) {
 }
 
 CUresult injected_fault(const char* function) noexcept {
-  const Faults& all = faults();
+  const Faults& all = *faults().load(std::memory_order_acquire);
   for (std::size_t i = 0; i < all.count; ++i) {
     CountedFault& row = all.rows[i];
     if (row.fault.function != function) continue;
@@ -95,4 +97,8 @@ CUresult injected_fault(const char* function) noexcept {
 
 int simulated_gpu_injected_fault(const char* function) {
   return simulated_gpu::injected_fault(function);
+}
+
+void simulated_gpu_inject_faults(const char* faults) {
+  simulated_gpu::faults().store(simulated_gpu::make_faults(faults), std::memory_order_release);
 }
