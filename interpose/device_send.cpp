@@ -104,7 +104,7 @@ DeviceSend::~DeviceSend() {
 }
 
 int DeviceSend::send_envelope(MPI_Request* request) {
-  posted_ns_ = receiver_worked_ns_ = record::now_ns();
+  posted_ns_ = receiver_worked_ns_ = source_.handed_over_ns;
   const bool may_buffer = call_.mode != SendMode::synchronous && is_small();
   patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
   slot_->set(SlotState::offered);
@@ -119,7 +119,7 @@ int DeviceSend::send_envelope(MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
-  const std::uint64_t now_ns = record::now_ns();
+  const std::uint64_t now_ns = transports::steady_now_ns();
   // one that is busy with other messages gets more time, but not for ever: it may never come to this one
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
@@ -211,15 +211,18 @@ void DeviceSend::give_up(const Status& status) noexcept {
   slot_->set(SlotState::failed);
 }
 
+bool DeviceSend::was_cancelled(const MPI_Status& status) noexcept {
+  if (std::exchange(has_left_, true)) return cancelled_;
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  return cancelled_ = cancelled != 0;
+}
+
 bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
-  if (arrived) {
-    int cancelled = 0;
-    PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0) {
-      slot_->set(SlotState::failed);
-      if (staged_ != nullptr) staged_->abandon();
-      return true;
-    }
+  if (arrived && was_cancelled(status)) {
+    slot_->set(SlotState::failed);
+    if (staged_ != nullptr) staged_->abandon();
+    return true;
   }
   const record::OwnWork own;
   const bool ready = slot_->ready.load(std::memory_order_acquire) != 0;

@@ -55,6 +55,8 @@ class DeviceSend final : public Pending {
   [[nodiscard]] bool is_small() const noexcept;
   [[nodiscard]] bool is_only_probed() const noexcept;
   void give_up(const Status& status) noexcept;
+  /// Of the envelope's completed request.
+  [[nodiscard]] bool was_cancelled(const MPI_Status& status) noexcept;
 
   SendCall call_;
   transports::Place source_;
@@ -70,6 +72,8 @@ class DeviceSend final : public Pending {
   std::uint64_t patience_ns_ = 0;
   Status status_;
   transports::Watch watch_;
+  bool has_left_ = false;  ///< the envelope; then cancelled_ tells whether it was taken back
+  bool cancelled_ = false;
   bool holds_ring_ = false;  ///< counted among the rings of payloads from host memory
   bool must_wait_ = false;   ///< the receiver is late, and there is no room to set the payload aside
   bool produced_ = false;    ///< the payload has left the user's buffer

@@ -31,7 +31,8 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   entry->kind = kind;
   entry->active = recipe == nullptr;
   entry->recipe = std::move(recipe);
-  entry->arrived = entry->finished = entry->orphan = false;
+  entry->arrived = entry->finished = entry->orphan = entry->is_watched = false;
+  entry->code = MPI_SUCCESS;
   entry->previous = nullptr;
   entry->next = first_;
   if (first_ != nullptr) first_->previous = entry;
@@ -53,6 +54,11 @@ bool Engine::advance(Entry& entry) {
     }
     entry.arrived = flag != 0;
   }
+  return advance_pending(entry);
+}
+
+bool Engine::advance_pending(Entry& entry) {
+  if (entry.finished) return true;
   Pending* pending = entry.operation.pending.get();
   entry.finished = pending == nullptr ? entry.arrived : pending->advance(entry.arrived, entry.status);
   return entry.finished;
@@ -62,6 +68,7 @@ int Engine::release(Entry* entry, MPI_Status& status) {
   Operation operation;
   MPI_Request handle = MPI_REQUEST_NULL;
   Handle kind = Handle::own;
+  int code = MPI_SUCCESS;
   {
     // another thread's progress() looks at all entries
     const Lock lock(*this);
@@ -69,6 +76,7 @@ int Engine::release(Entry* entry, MPI_Status& status) {
     operation = std::exchange(entry->operation, {});
     handle = entry->handle;
     kind = entry->kind;
+    code = std::exchange(entry->code, MPI_SUCCESS);
     copy_without_error(entry->status, status);
     if (kind == Handle::persistent) {
       entry->active = entry->arrived = entry->finished = false;
@@ -77,7 +85,6 @@ int Engine::release(Entry* entry, MPI_Status& status) {
       erase(entry);
     }
   }
-  int code = MPI_SUCCESS;
   if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
   if (kind == Handle::token) {
     MPI_Request token = handle;
@@ -170,7 +177,7 @@ void Engine::step(bool release_orphans) {
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {
     Entry* next = entry->next;
-    const Pending::Progress need = need_of(*entry);
+    const Pending::Progress need = entry->is_watched ? Pending::Progress::none : need_of(*entry);
     if (need == Pending::Progress::always || need == Pending::Progress::open_ended ||
         (need == Pending::Progress::receive && look_for_envelopes) || entry->orphan) {
       advance(*entry);

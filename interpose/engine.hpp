@@ -39,14 +39,16 @@ struct Entry {
   MPI_Request handle = MPI_REQUEST_NULL;  ///< as the user holds it
   Operation operation;
   MPI_Status status{};             ///< of the operation's request, once `arrived`
+  int code = MPI_SUCCESS;          ///< and its code, where the request itself is gone by then
   std::unique_ptr<Recipe> recipe;  ///< persistent ones only
   Entry* previous = nullptr;
   Entry* next = nullptr;
   Handle kind = Handle::own;
-  bool active = true;     ///< false: persistent and not started
-  bool arrived = false;   ///< the operation's request is complete (kept until release)
-  bool finished = false;  ///< and so is all that hangs on it
-  bool orphan = false;    ///< the user freed the request; progress completes it
+  bool active = true;       ///< false: persistent and not started
+  bool arrived = false;     ///< the operation's request is complete (kept until release)
+  bool finished = false;    ///< and so is all that hangs on it
+  bool orphan = false;      ///< the user freed the request; progress completes it
+  bool is_watched = false;  ///< a call that waits for it steps it in every round; progress need not
 };
 
 /// Thread: one thread at a time is inside MPI, or (MPI_THREAD_MULTIPLE) callers hold Lock where it says so.
@@ -81,6 +83,8 @@ class Engine {
 
   /// Under Lock. One step of an entry; true when it is finished. Never blocks.
   static bool advance(Entry& entry);
+  /// The same, without asking the MPI library whether the operation's request is complete.
+  static bool advance_pending(Entry& entry);
   /// Under Lock. Whether progress() must step the entry.
   [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
 

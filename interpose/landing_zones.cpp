@@ -56,7 +56,7 @@ LandingZone::LandingZone(std::size_t bytes) noexcept {
 
 LandingZone::~LandingZone() {
   if (data_ == nullptr) return;
-  if (mapped_bytes_ > kept_resident_bytes) {
+  if (std::min(mapped_bytes_, written_bytes_) > kept_resident_bytes) {
     ::madvise(static_cast<char*>(data_) + kept_resident_bytes, mapped_bytes_ - kept_resident_bytes,
               MADV_DONTNEED);
   }
@@ -72,11 +72,14 @@ LandingZone::~LandingZone() {
 }
 
 LandingZone::LandingZone(LandingZone&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), mapped_bytes_(std::exchange(other.mapped_bytes_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      mapped_bytes_(std::exchange(other.mapped_bytes_, 0)),
+      written_bytes_(other.written_bytes_) {}
 
 LandingZone& LandingZone::operator=(LandingZone&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(mapped_bytes_, other.mapped_bytes_);
+  std::swap(written_bytes_, other.written_bytes_);
   return *this;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace penstock::interpose {
 
@@ -18,10 +19,14 @@ class LandingZone {
   LandingZone& operator=(LandingZone&& other) noexcept;
 
   [[nodiscard]] void* data() const noexcept { return data_; }
+  /// The first `bytes` are all that was written to it: what was not touched need not be given back, which
+  /// takes a system call. Unless this is said, all of it may have been.
+  void was_written(std::size_t bytes) noexcept { written_bytes_ = bytes; }
 
  private:
   void* data_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  std::size_t written_bytes_ = SIZE_MAX;
 };
 
 /// Unmaps what the pool holds.

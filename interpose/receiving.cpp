@@ -99,6 +99,7 @@ class Receive final : public Pending {
     int cancelled = 0;
     PMPI_Test_cancelled(&status, &cancelled);
     if (cancelled != 0) return true;  // its count means nothing
+    landing_.was_written(received);
     if (may_be_envelope) {
       Envelope envelope;
       std::byte bytes[envelope_bytes];

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
+
+#include "transports/block_list.hpp"
 
 namespace penstock::transports {
 
@@ -51,16 +53,6 @@ struct Buffer {
 /// process.
 [[nodiscard]] bool is_on_device(const void* pointer) noexcept;
 
-/// `count` pieces of `bytes`, `stride` apart, the first at `offset` from the buffer's pointer. In a Layout
-/// `stride` is 0 for one piece and else larger than `bytes`, so that a two-dimensional copy can move it.
-struct Block {
-  std::ptrdiff_t offset = 0;
-  std::size_t bytes = 0;
-  std::size_t count = 1;
-  std::ptrdiff_t stride = 0;
-  friend bool operator==(const Block&, const Block&) = default;
-};
-
 /// How a message's bytes lie in a buffer, in the order in which they are sent. Unit: bytes.
 /// Adjacent blocks are merged when it is built, so a contiguous layout has one block of count 1 (or none).
 class Layout {
@@ -83,13 +75,13 @@ class Layout {
   [[nodiscard]] std::ptrdiff_t first_offset() const noexcept {
     return blocks_.empty() ? 0 : blocks_[0].offset;
   }
-  [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::span<const Block> blocks() const noexcept { return blocks_.all(); }
 
   /// The first `bytes` of it (a message may be shorter than the receive it meets).
   [[nodiscard]] Layout prefix(std::size_t bytes) const;
 
  private:
-  std::vector<Block> blocks_;
+  BlockList blocks_;
   std::size_t bytes_ = 0;
 };
 

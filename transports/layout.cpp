@@ -86,7 +86,7 @@ void Layout::append(Block block) {
     for (std::size_t behind = block.count > 0 ? 2 : 1; behind > 0; --behind) {
       if (blocks_.size() <= behind) continue;
       const std::size_t at = blocks_.size() - behind;
-      if (lengthens_pattern(blocks_[at - 1], blocks_[at])) blocks_.erase(blocks_.begin() + as_offset(at));
+      if (lengthens_pattern(blocks_[at - 1], blocks_[at])) blocks_.erase(at);
     }
     return;
   }
@@ -102,7 +102,7 @@ Layout Layout::repeated(std::size_t repeats, std::ptrdiff_t extent) const {
   }
   Layout layout;
   for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
-    for (Block block : blocks_) {
+    for (Block block : blocks_.all()) {
       block.offset += as_offset(repeat) * extent;
       layout.append(block);
     }
@@ -112,14 +112,14 @@ Layout Layout::repeated(std::size_t repeats, std::ptrdiff_t extent) const {
 
 Layout Layout::shifted(std::ptrdiff_t offset) const {
   Layout layout = *this;
-  for (Block& block : layout.blocks_) block.offset += offset;
+  for (Block& block : layout.blocks_.all()) block.offset += offset;
   return layout;
 }
 
 Layout Layout::prefix(std::size_t bytes) const {
   if (bytes >= bytes_) return *this;
   Layout layout;
-  for (const Block& block : blocks_) {
+  for (const Block& block : blocks_.all()) {
     const std::size_t left = bytes - layout.bytes_;
     if (left == 0) break;
     const std::size_t whole_pieces = std::min(block.count, left / block.bytes);

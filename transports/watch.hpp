@@ -5,15 +5,17 @@
 
 namespace penstock::transports {
 
-/// Thread: one at a time. Cost: reads the clock, 20 ns.
+/// Thread: one at a time. Cost: reads the clock (20 ns) with every question, and only then.
 class Watch {
  public:
   explicit Watch(std::chrono::nanoseconds interval = std::chrono::milliseconds(100)) noexcept
       : interval_(interval) {}
 
-  /// True once every interval at most, the first time so long after construction or the last progress().
+  /// True once every interval at most, the first time so long after it was first asked, or after the last
+  /// progress().
   [[nodiscard]] bool is_due() noexcept {
     const auto now = std::chrono::steady_clock::now();
+    if (last_ == never) last_ = now;
     if (now - last_ < interval_) return false;
     last_ = now;
     return true;
@@ -21,8 +23,10 @@ class Watch {
   void progress() noexcept { last_ = std::chrono::steady_clock::now(); }
 
  private:
+  static constexpr std::chrono::steady_clock::time_point never{};
+
   std::chrono::nanoseconds interval_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_ = never;
 };
 
 }  // namespace penstock::transports
