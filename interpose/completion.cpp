@@ -4,103 +4,18 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/arrivals.hpp"
 #include "interpose/call_scope.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/user_request.hpp"
 #include "transports/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
-
-Entry* find_entry(MPI_Request request) {
-  if (engine().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
-  const Engine::Lock lock(engine());
-  return engine().find(request);
-}
-
-/// One request of the user's array, and what hangs on it.
-class Item {
- public:
-  explicit Item(MPI_Request* request) : request_(request), entry_(find_entry(*request)) {}
-
-  [[nodiscard]] bool has_entry() const noexcept { return entry_ != nullptr; }
-
-  /// Could it be completed now? Completes nothing. Null and inactive requests could.
-  [[nodiscard]] bool is_done() const {
-    if (entry_ == nullptr) {
-      int flag = 1;
-      if (*request_ != MPI_REQUEST_NULL) PMPI_Request_get_status(*request_, &flag, MPI_STATUS_IGNORE);
-      return flag != 0;
-    }
-    const Engine::Lock lock(engine());
-    return !entry_->active || Engine::advance(*entry_);
-  }
-
-  /// The same for the caller of look_for_arrivals(), which has asked the MPI library.
-  [[nodiscard]] bool is_done_as_arrived() const {
-    return entry_ == nullptr ? is_done() : !entry_->active || Engine::advance_pending(*entry_);
-  }
-
-  /// What hangs on an active request; null: nothing.
-  [[nodiscard]] Entry* active_entry() const noexcept {
-    return entry_ != nullptr && entry_->active ? entry_ : nullptr;
-  }
-
-  /// Completes a request that is done. Returns the code of its operation.
-  int complete(MPI_Status& status) {
-    if (entry_ == nullptr) return PMPI_Wait(request_, &status);
-    if (!entry_->active) {
-      copy_without_error(empty_status(), status);
-      return MPI_SUCCESS;
-    }
-    if (entry_->kind != Handle::persistent) *request_ = MPI_REQUEST_NULL;
-    return engine().release(std::exchange(entry_, nullptr), status);
-  }
-
-  enum class Outcome : unsigned char { inactive, pending, completed };
-
-  /// Completes the request if it is active and done.
-  Outcome try_complete(MPI_Status& status, int& code) {
-    if (*request_ == MPI_REQUEST_NULL) return Outcome::inactive;
-    if (entry_ == nullptr) {
-      // of one request, this tells an inactive one from one that is done
-      int index = MPI_UNDEFINED;
-      int flag = 0;
-      code = PMPI_Testany(1, request_, &index, &flag, &status);
-      if (flag == 0) return Outcome::pending;
-      return index == MPI_UNDEFINED ? Outcome::inactive : Outcome::completed;
-    }
-    if (!entry_->active) return Outcome::inactive;
-    if (!is_done()) return Outcome::pending;
-    code = complete(status);
-    return Outcome::completed;
-  }
-
-  /// Takes the operation out of the table, for a wait by the MPI library itself. Null unless that may be
-  /// done: the handle must be the operation's own.
-  [[nodiscard]] std::unique_ptr<Pending> detach() {
-    if (entry_ == nullptr || entry_->kind != Handle::own) return nullptr;
-    std::unique_ptr<Pending> pending = std::move(entry_->operation.pending);
-    engine().erase(std::exchange(entry_, nullptr));
-    return pending;
-  }
-  [[nodiscard]] bool may_detach() const noexcept { return entry_ == nullptr || entry_->kind == Handle::own; }
-
- private:
-  MPI_Request* request_;
-  Entry* entry_;
-};
-
-/// The array as items; small arrays need no allocation of more than the vector's.
-std::vector<Item> items_of(int count, MPI_Request* requests) {
-  std::vector<Item> items;
-  items.reserve(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) items.emplace_back(&requests[i]);
-  return items;
-}
 
 /// True if the MPI library may be given the whole array: nothing hangs on any request, and nobody waits for
 /// this rank.
@@ -130,24 +45,8 @@ void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
   if (statuses != MPI_STATUSES_IGNORE) statuses[index] = status;
 }
 
-/// While it lives, its call steps the entry in every round, and progress() leaves that to it. Does nothing
-/// when other threads may be inside MPI.
-class Watched {
- public:
-  explicit Watched(Entry* entry) noexcept : entry_(engine().is_threaded() ? nullptr : entry) { set(true); }
-  ~Watched() { set(false); }
-  Watched(Watched&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
-  Watched& operator=(Watched&&) = delete;
-
- private:
-  void set(bool watched) noexcept {
-    if (entry_ != nullptr) entry_->is_watched = watched;
-  }
-  Entry* entry_;
-};
-
 int wait_one(MPI_Request* request, MPI_Status* status) {
-  Item item(request);
+  UserRequest item(request);
   if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
   const transports::InCall in_call;
   MPI_Status told = told_from(status);
@@ -166,7 +65,7 @@ int wait_one(MPI_Request* request, MPI_Status* status) {
 }
 
 /// Completes all (done) items in order, as MPI_Waitall and MPI_Testall report it.
-int complete_all(std::vector<Item>& items, MPI_Status* statuses) {
+int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
   std::vector<int> codes(items.size());
   std::vector<MPI_Status> told(items.size());
   bool failed = false;
@@ -183,10 +82,11 @@ int complete_all(std::vector<Item>& items, MPI_Status* statuses) {
 }
 
 /// Host traffic only, so far: the MPI library waits, then each envelope that came after all is delivered.
-int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items, MPI_Status* statuses) {
+int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>& items,
+                      MPI_Status* statuses) {
   std::vector<std::unique_ptr<Pending>> pending;
   pending.reserve(items.size());
-  for (Item& item : items) pending.push_back(item.detach());
+  for (UserRequest& item : items) pending.push_back(item.detach());
   std::vector<MPI_Status> told(items.size());
   for (std::size_t i = 0; i < told.size(); ++i) told[i] = told_from_at(statuses, static_cast<int>(i));
   int code = PMPI_Waitall(count, requests, told.data());
@@ -211,55 +111,9 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<Item>& items
   return code;
 }
 
-/// Requests of the MPI library that a call waits for: asked about together. Asked about one that is not
-/// complete, the MPI library looks for messages each time (MPICH: 0.1 µs and more). Completing them here may
-/// let the MPI library give their handles to others before the user's are null, so no other thread may be
-/// inside MPI, and the call must not return before all are done.
-class Arrivals {
- public:
-  explicit Arrivals(const std::vector<Item>& items) {
-    for (const Item& item : items) {
-      Entry* entry = item.active_entry();
-      if (entry == nullptr) continue;
-      watched_.emplace_back(entry);
-      if (entry->arrived || entry->operation.request == MPI_REQUEST_NULL) continue;
-      awaited_.push_back(entry);
-      requests_.push_back(entry->operation.request);
-    }
-    indices_.resize(awaited_.size());
-    statuses_.resize(awaited_.size());
-  }
-
-  void look() {
-    if (awaited_.empty()) return;
-    int count = 0;
-    const int code = PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
-                                   indices_.data(), statuses_.data());
-    if (count == MPI_UNDEFINED || count == 0) return;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-      const auto index = static_cast<std::size_t>(indices_[i]);
-      Entry& entry = *awaited_[index];
-      entry.operation.request = requests_[index] = MPI_REQUEST_NULL;
-      entry.status = statuses_[i];
-      entry.code = code == MPI_ERR_IN_STATUS ? statuses_[i].MPI_ERROR : MPI_SUCCESS;
-      entry.arrived = true;
-      awaited_[index] = nullptr;
-    }
-    std::erase(requests_, MPI_REQUEST_NULL);
-    std::erase(awaited_, nullptr);
-  }
-
- private:
-  std::vector<Watched> watched_;
-  std::vector<Entry*> awaited_;  ///< and their operations' requests:
-  std::vector<MPI_Request> requests_;
-  std::vector<int> indices_;
-  std::vector<MPI_Status> statuses_;
-};
-
 /// Steps all items in rounds until all are done: none may wait for another.
 template <typename Look, typename IsDone>
-void step_until_done(std::vector<Item>& items, Look look, IsDone is_done) {
+void step_until_done(std::vector<UserRequest>& items, Look look, IsDone is_done) {
   std::vector<bool> done(items.size());
   for (Backoff backoff;; backoff.pause()) {
     look();
@@ -275,24 +129,24 @@ void step_until_done(std::vector<Item>& items, Look look, IsDone is_done) {
 
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   const transports::InCall in_call;
-  std::vector<Item> items = items_of(count, requests);
+  std::vector<UserRequest> items = user_requests(count, requests);
   bool may_detach = !must_poll();
-  for (const Item& item : items) may_detach = may_detach && item.may_detach();
+  for (const UserRequest& item : items) may_detach = may_detach && item.may_detach();
   if (may_detach) return wait_all_detached(count, requests, items, statuses);
   if (engine().is_threaded()) {
     step_until_done(
-        items, [] {}, [](const Item& item) { return item.is_done(); });
+        items, [] {}, [](const UserRequest& item) { return item.is_done(); });
   } else {
     Arrivals arrivals(items);
     step_until_done(
-        items, [&] { arrivals.look(); }, [](const Item& item) { return item.is_done_as_arrived(); });
+        items, [&] { arrivals.look(); }, [](const UserRequest& item) { return item.is_done_as_arrived(); });
   }
   return complete_all(items, statuses);
 }
 
-int test_all(std::vector<Item>& items, int* flag, MPI_Status* statuses) {
+int test_all(std::vector<UserRequest>& items, int* flag, MPI_Status* statuses) {
   bool all = true;
-  for (const Item& item : items) all = item.is_done() && all;
+  for (const UserRequest& item : items) all = item.is_done() && all;
   *flag = all ? 1 : 0;
   if (all) return complete_all(items, statuses);
   progress();
@@ -305,21 +159,21 @@ struct AnyResult {
 };
 
 /// One round over the items: completes the first that is done.
-int try_any(std::vector<Item>& items, AnyResult& result, MPI_Status& status) {
+int try_any(std::vector<UserRequest>& items, AnyResult& result, MPI_Status& status) {
   int code = MPI_SUCCESS;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const Item::Outcome outcome = items[i].try_complete(status, code);
-    if (outcome == Item::Outcome::completed) {
+    const UserRequest::Outcome outcome = items[i].try_complete(status, code);
+    if (outcome == UserRequest::Outcome::completed) {
       result.index = static_cast<int>(i);
       return code;
     }
-    result.any_active = result.any_active || outcome == Item::Outcome::pending;
+    result.any_active = result.any_active || outcome == UserRequest::Outcome::pending;
     if (code != MPI_SUCCESS) return code;
   }
   return code;
 }
 
-int wait_any(std::vector<Item>& items, int* index, MPI_Status* status) {
+int wait_any(std::vector<UserRequest>& items, int* index, MPI_Status* status) {
   for (Backoff backoff;; backoff.pause()) {
     AnyResult result;
     MPI_Status told = told_from(status);
@@ -335,7 +189,7 @@ int wait_any(std::vector<Item>& items, int* index, MPI_Status* status) {
 }
 
 /// One round over the items: completes all that are done.
-int try_some(std::vector<Item>& items, int* done_count, int* indices, MPI_Status* statuses) {
+int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI_Status* statuses) {
   bool any_active = false;
   bool failed = false;
   std::vector<int> codes;
@@ -343,9 +197,9 @@ int try_some(std::vector<Item>& items, int* done_count, int* indices, MPI_Status
   for (std::size_t i = 0; i < items.size(); ++i) {
     MPI_Status told = told_from_at(statuses, *done_count);
     int code = MPI_SUCCESS;
-    const Item::Outcome outcome = items[i].try_complete(told, code);
-    any_active = any_active || outcome != Item::Outcome::inactive;
-    if (outcome != Item::Outcome::completed && code == MPI_SUCCESS) continue;
+    const UserRequest::Outcome outcome = items[i].try_complete(told, code);
+    any_active = any_active || outcome != UserRequest::Outcome::inactive;
+    if (outcome != UserRequest::Outcome::completed && code == MPI_SUCCESS) continue;
     failed = failed || code != MPI_SUCCESS;
     codes.push_back(code);
     indices[*done_count] = static_cast<int>(i);
@@ -374,7 +228,7 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
   CallScope scope(Function::Test, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty()) return PMPI_Test(request, flag, status);
-  Item item(request);
+  UserRequest item(request);
   if (!item.has_entry()) {
     const int code = PMPI_Test(request, flag, status);
     if (code == MPI_SUCCESS && *flag == 0) progress();
@@ -402,7 +256,7 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 PENSTOCK_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) try {
   CallScope scope(Function::Testall, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Testall(count, requests, flag, statuses);
-  std::vector<Item> items = items_of(count, requests);
+  std::vector<UserRequest> items = user_requests(count, requests);
   return test_all(items, flag, statuses);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -410,7 +264,7 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 PENSTOCK_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) try {
   CallScope scope(Function::Waitany, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitany(count, requests, index, status);
-  std::vector<Item> items = items_of(count, requests);
+  std::vector<UserRequest> items = user_requests(count, requests);
   return wait_any(items, index, status);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -421,7 +275,7 @@ PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, i
   if (scope.stands_aside() || is_plain(count, requests)) {
     return PMPI_Testany(count, requests, index, flag, status);
   }
-  std::vector<Item> items = items_of(count, requests);
+  std::vector<UserRequest> items = user_requests(count, requests);
   AnyResult result;
   MPI_Status told = told_from(status);
   const int code = try_any(items, result, told);
@@ -443,7 +297,7 @@ PENSTOCK_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done_co
   if (scope.stands_aside() || is_plain(count, requests)) {
     return PMPI_Waitsome(count, requests, done_count, indices, statuses);
   }
-  std::vector<Item> items = items_of(count, requests);
+  std::vector<UserRequest> items = user_requests(count, requests);
   for (Backoff backoff;; backoff.pause()) {
     const int code = try_some(items, done_count, indices, statuses);
     if (code != MPI_SUCCESS || *done_count != 0) return code;
@@ -458,7 +312,7 @@ PENSTOCK_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done_co
   if (scope.stands_aside() || is_plain(count, requests)) {
     return PMPI_Testsome(count, requests, done_count, indices, statuses);
   }
-  std::vector<Item> items = items_of(count, requests);
+  std::vector<UserRequest> items = user_requests(count, requests);
   const int code = try_some(items, done_count, indices, statuses);
   if (*done_count == 0) progress();
   return code;

@@ -34,7 +34,8 @@ Status launch_kernel(cuda::Kernel kernel, kernels::CopyBatch<capacity>& batch, s
 template <std::uint32_t capacity>
 Status launch_batch(cuda::Kernel kernel, const cuda::CompletionFlag& flag, CUstream stream,
                     std::span<const CopyItem> items, bool& launched) noexcept {
-  kernels::CopyBatch<capacity> batch;  // not cleared: the kernel reads `count` items only
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the kernel reads `count` items only
+  kernels::CopyBatch<capacity> batch;
   batch.flag = flag.device_word();
   batch.slot = flag.slot();
   batch.count = 0;

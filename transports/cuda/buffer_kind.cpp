@@ -30,6 +30,7 @@ class Attributes {
   template <class Type>
   [[nodiscard]] Type get(std::size_t index) const noexcept {
     Type value{};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): some answers are handles, which are pointers
     if (known_) std::memcpy(&value, &words_[index], sizeof(Type));
     return value;
   }
