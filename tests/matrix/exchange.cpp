@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -58,12 +59,13 @@ void give_other_a_start() {
 
 /// One side's buffer: guard, the call's span, guard.
 struct Exchange::Side {
-  Side(Form form_kind, std::size_t bytes, Room room) : form(form_kind, bytes, room) {}
+  Side(Form form_kind, std::size_t bytes, Room room, Bytes& kept_image)
+      : form(form_kind, bytes, room), image(kept_image) {}
 
   MessageForm form;
   test_support::Memory* memory = nullptr;
-  std::size_t offset = 0;          ///< of the first guard byte
-  std::vector<std::byte> image{};  ///< what the buffer, guards included, should hold at the end
+  std::size_t offset = 0;  ///< of the first guard byte
+  Bytes& image;            ///< what the buffer, guards included, should hold at the end
   Endpoint endpoint{};
   MPI_Request request = MPI_REQUEST_NULL;
 };
@@ -100,19 +102,19 @@ test_support::Memory& Exchange::memory(const Case& test, Role role, std::size_t 
 
 void Exchange::fill_sender(const Case& test, Side& side, int round) {
   test_support::Random random(test.seed ^ static_cast<std::uint64_t>(1 + round * 2 + rank_));
-  std::vector<std::byte> payload(test.bytes);
-  random.fill(payload.data(), payload.size());
+  payload_.resize(test.bytes);
+  random.fill(payload_.data(), payload_.size());
   side.image.resize(side.form.span_bytes() + 2 * guard_bytes);
   random.fill(side.image.data(), side.image.size());
-  side.form.scatter(payload, side.image.data() + guard_bytes);
+  side.form.scatter(payload_, side.image.data() + guard_bytes);
   side.memory->write(side.offset, side.image.data(), side.image.size());
 }
 
 void Exchange::fill_receiver(const Case& test, Side& side, int round) {
   const int sender = side.endpoint.peer;
   test_support::Random payload_random(test.seed ^ static_cast<std::uint64_t>(1 + round * 2 + sender));
-  std::vector<std::byte> payload(test.bytes);
-  payload_random.fill(payload.data(), payload.size());
+  payload_.resize(test.bytes);
+  payload_random.fill(payload_.data(), payload_.size());
   if (test.style == Style::sendrecv_replace) {
     // fill_sender wrote the buffer; the gaps keep what it wrote
     side.image.resize(side.form.span_bytes() + 2 * guard_bytes);
@@ -123,7 +125,7 @@ void Exchange::fill_receiver(const Case& test, Side& side, int round) {
     random.fill(side.image.data(), side.image.size());
     side.memory->write(side.offset, side.image.data(), side.image.size());
   }
-  side.form.scatter(payload, side.image.data() + guard_bytes);
+  side.form.scatter(payload_, side.image.data() + guard_bytes);
 }
 
 void Exchange::tell_other() {
@@ -133,9 +135,8 @@ void Exchange::await_other() {
   MPI_Recv(nullptr, 0, MPI_BYTE, 1 - rank_, 0, control_, MPI_STATUS_IGNORE);
 }
 
-void Exchange::scribble(const Case& test, Side& side) {
-  test_support::Random random(~test.seed);
-  random.fill(side.image.data(), side.image.size());
+void Exchange::scribble(Side& side) {
+  std::memset(side.image.data(), 0xa5, side.image.size());
   side.memory->write(side.offset, side.image.data(), side.image.size());
 }
 
@@ -209,13 +210,13 @@ std::string Exchange::exchange(const Case& test, Side& sender, Side& receiver) {
   return tell(status, *form);
 }
 
-void Exchange::judge(const Side& receiver, Outcome& outcome) const {
-  std::vector<std::byte> found(receiver.image.size());
-  receiver.memory->read(receiver.offset, found.data(), found.size());
-  outcome.seen += fmt::format(" digest={:016x}", test_support::digest(found.data(), found.size()));
-  const auto [wrong, right] = std::mismatch(found.begin(), found.end(), receiver.image.begin());
-  if (wrong == found.end()) return;
-  const auto at = static_cast<std::size_t>(wrong - found.begin());
+void Exchange::judge(const Side& receiver, Outcome& outcome) {
+  found_.resize(receiver.image.size());
+  receiver.memory->read(receiver.offset, found_.data(), found_.size());
+  outcome.seen += fmt::format(" digest={:016x}", test_support::digest(found_.data(), found_.size()));
+  if (std::memcmp(found_.data(), receiver.image.data(), found_.size()) == 0) return;
+  const auto [wrong, right] = std::mismatch(found_.begin(), found_.end(), receiver.image.begin());
+  const auto at = static_cast<std::size_t>(wrong - found_.begin());
   const bool before = at < guard_bytes;
   const bool after = at >= guard_bytes + receiver.form.span_bytes();
   outcome.fault +=
@@ -233,8 +234,8 @@ Outcome Exchange::run(const Case& test) {
   const bool receives = to_self || test.exchanges() || rank_ == 1;
   const int peer = to_self ? rank_ : 1 - rank_;
 
-  Side sender(test.sender_form, test.bytes, Room::exact);
-  Side receiver(test.receiver_form, test.bytes, test.room);
+  Side sender(test.sender_form, test.bytes, Room::exact, sender_image_);
+  Side receiver(test.receiver_form, test.bytes, test.room, receiver_image_);
   const auto place = [&](Side& side, Role role) {
     side.memory = &memory(test, role, side.form.span_bytes());
     // any alignment that the element type allows
@@ -263,7 +264,7 @@ Outcome Exchange::run(const Case& test) {
       outcome.seen += receive(test, receiver);
     }
     // a completed send must not care what becomes of its buffer
-    if (sends && test.style != Style::sendrecv_replace) scribble(test, sender);
+    if (sends && test.style != Style::sendrecv_replace) scribble(sender);
     if (receives) judge(receiver, outcome);
   }
   if (sender.request != MPI_REQUEST_NULL) MPI_Request_free(&sender.request);

@@ -34,6 +34,7 @@ class Exchange {
 
  private:
   enum class Role : std::uint8_t { sender, receiver };
+  using Bytes = std::vector<std::byte>;
   struct Side;
 
   test_support::Memory& memory(const Case& test, Role role, std::size_t span_bytes);
@@ -43,8 +44,8 @@ class Exchange {
   std::string receive(const Case& test, Side& side);
   std::string send_to_self(const Case& test, Side& sender, Side& receiver);
   std::string exchange(const Case& test, Side& sender, Side& receiver);
-  void scribble(const Case& test, Side& side);
-  void judge(const Side& receiver, Outcome& outcome) const;
+  void scribble(Side& side);
+  void judge(const Side& receiver, Outcome& outcome);
   void tell_other();
   void await_other();
 
@@ -55,6 +56,11 @@ class Exchange {
   MPI_Comm to_self_ = MPI_COMM_NULL;  ///< the same to oneself: both ranks do it, with nobody's wildcards near
   MPI_Comm control_ = MPI_COMM_NULL;  ///< who comes first; host memory only
   std::map<std::tuple<MemoryKind, int, Role>, test_support::Memory> memories_;
+  // kept too: half of the time went into getting megabytes from the kernel
+  Bytes payload_;
+  Bytes found_;
+  Bytes sender_image_;
+  Bytes receiver_image_;
 };
 
 }  // namespace penstock::matrix

@@ -24,6 +24,7 @@ struct Options {
   std::string check_file;
   bool full = false;
   std::size_t largest_bytes = SIZE_MAX;
+  std::size_t one_in = 1;
   bool host_only = false;
   std::size_t only = 0;
   bool has_only = false;
@@ -57,7 +58,8 @@ bool agree(const std::string& plain, const std::string& seen) {
 
 bool is_wanted(const Options& options, const matrix::Case& test) {
   if (options.has_only) return test.number == options.only;
-  return is_legal(test) && test.bytes <= options.largest_bytes && (options.full || is_in_short_run(test));
+  return is_legal(test) && test.bytes <= options.largest_bytes && test.seed % options.one_in == 0 &&
+         (options.full || is_in_short_run(test));
 }
 
 int run(const Options& options) {
@@ -111,6 +113,7 @@ int main(int argument_count, char** arguments) {
   app.add_option("--check", options.check_file, "compare with FILE.<rank>")->excludes(plain);
   app.add_flag("--full", options.full, "every legal case");
   app.add_option("--largest", options.largest_bytes, "no messages of more bytes");
+  app.add_option("--one-in", options.one_in, "only one case in N, by lot")->check(CLI::PositiveNumber);
   app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
   auto* only = app.add_option("--case", options.only, "only this case");
   CLI11_PARSE(app, argument_count, arguments);

@@ -44,10 +44,17 @@ class Random {
   std::uint64_t state_;
 };
 
-/// Tells byte sequences apart; not cryptographic.
+/// Tells byte sequences apart; not cryptographic. Long ones in four lanes, which the processor mixes at once.
 [[nodiscard]] inline std::uint64_t digest(const void* bytes, std::size_t count) noexcept {
   const auto* in = static_cast<const unsigned char*>(bytes);
-  std::uint64_t value = mix(count);
+  std::uint64_t lanes[4] = {mix(count), 1, 2, 3};
+  for (; count >= sizeof lanes; count -= sizeof lanes, in += sizeof lanes) {
+    std::uint64_t words[4];
+    std::memcpy(words, in, sizeof words);
+    for (int i = 0; i < 4; ++i) lanes[i] = mix(lanes[i] ^ words[i]);
+  }
+  std::uint64_t value = lanes[0];
+  for (int i = 1; i < 4; ++i) value = mix(value ^ lanes[i]);
   for (; count >= sizeof(std::uint64_t); count -= sizeof(std::uint64_t), in += sizeof(std::uint64_t)) {
     std::uint64_t word;
     std::memcpy(&word, in, sizeof word);
