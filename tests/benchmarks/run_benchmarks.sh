@@ -55,6 +55,8 @@ measure message_benchmark 'Messages for each pair of buffer kinds, beside raw CU
   "${preloaded[@]}" "$build/benchmarks/message_benchmark_mpich"
 measure overlap_benchmark 'What of an exchange hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
+measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA copies' \
+  "$launcher" -n 1 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" "$build/benchmarks/thread_benchmark_mpich"
 measure transports_benchmark 'Each road without MPI, beside raw CUDA copies' \
   "$build/benchmarks/transports_benchmark" --benchmark_min_time=0.05
 write host_message_cost 'What Penstock adds to a call on host memory' "$here/host_message_cost.sh" "$build"
