@@ -3,6 +3,7 @@
 #   end_of_job.sh CASE FAMILY JOB LIBRARY PENSTOCK
 # CASE   finalize     the job ends as it should: a report, nothing left behind
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
+#        midway       the same while large payloads are under way, by each road and for each rank in turn
 #        exit         no rank calls MPI_Finalize: the same
 #        late         rank 0 ends before its message is received, in a job of which one rank has no preload: the message
 #                     arrives all the same
@@ -33,6 +34,41 @@ program=("$folder/job" "$end")
 if [ "$case" = late ]; then
   program=(sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 2 ] || unset LD_PRELOAD; exec "$@"' sh "${program[@]}")
 fi
+
+# nothing of the job is there any more
+expect_nothing_left() {
+  # the launcher may return a moment before the last rank is gone
+  for ((i = 0; i < 50; ++i)); do
+    pgrep -f "^$folder/job" >/dev/null || break
+    sleep 0.1
+  done
+  ! pgrep -f "^$folder/job" || fail "a process is left"
+  # the files of jobs that are just starting elsewhere are locked, those that are left behind are not
+  find /dev/shm -maxdepth 1 -name 'penstock*' -newer "$folder/job" -user "$(id -u)" | while read -r left; do
+    ! flock --exclusive --nonblock "$left" true || echo "$left"
+  done >"$folder/left"
+  [ ! -s "$folder/left" ] || fail "left in /dev/shm: $(cat "$folder/left")"
+}
+
+if [ "$case" = midway ]; then
+  victim=0
+  for road in peer relayed staged striped pushed local; do
+    kind=device
+    [ "$road" != pushed ] || kind=pinned
+    ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_ROAD="$road" \
+      -- "$folder/job" midway "$victim" "$kind" >"$folder/output" 2>&1 || fail "nobody saw that rank $victim died"
+    if grep -q '^SKIPPED' "$folder/output"; then
+      cat "$folder/output"
+      exit 77
+    fi
+    [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost by the road $road"
+    expect_nothing_left
+    victim=$(((victim + 1) % ranks))
+  done
+  echo "passed"
+  exit
+fi
+
 code=0
 "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$output" \
   -- "${program[@]}" >"$folder/output" 2>&1 || code=$?
@@ -60,15 +96,5 @@ else
   grep -q 'MPI_Sendrecv' "$folder/report" || { cat "$folder/report" && fail "the report does not name MPI_Sendrecv"; }
 fi
 
-# the launcher may return a moment before the last rank is gone
-for ((i = 0; i < 50; ++i)); do
-  pgrep -f "^$folder/job" >/dev/null || break
-  sleep 0.1
-done
-! pgrep -f "^$folder/job" || fail "a process is left"
-# the files of jobs that are just starting elsewhere are locked, those that are left behind are not
-find /dev/shm -maxdepth 1 -name 'penstock*' -newer "$folder/job" -user "$(id -u)" | while read -r left; do
-  ! flock --exclusive --nonblock "$left" true || echo "$left"
-done >"$folder/left"
-[ ! -s "$folder/left" ] || fail "left in /dev/shm: $(cat "$folder/left")"
+expect_nothing_left
 echo "passed"

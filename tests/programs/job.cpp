@@ -1,5 +1,6 @@
 // A small job for the scripts in this folder: neighbours exchange device buffers, and then the job ends in
-// one of several ways; or rank 0 ends long before the others (`late`, `early`).
+// one of several ways; or rank 0 ends long before the others (`late`, `early`); or they go on exchanging
+// until a rank kills itself (`midway VICTIM KIND`).
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 namespace {
 
 using namespace penstock;
+using test_support::MemoryKind;
 
 constexpr int rounds = 20;
 
@@ -25,8 +27,8 @@ bool exchange(int round, int size) {
   const int rank = programs::rank();
   const int next = (rank + 1) % size;
   const int previous = (rank + size - 1) % size;
-  const programs::Buffer sent(test_support::MemoryKind::device, bytes, seed(rank));
-  const programs::Buffer received(test_support::MemoryKind::device, bytes);
+  const programs::Buffer sent(MemoryKind::device, bytes, seed(rank));
+  const programs::Buffer received(MemoryKind::device, bytes);
   MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, next, 1, received.data(), received.count(), MPI_BYTE,
                previous, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   return received.read() == programs::payload(bytes, seed(previous));
@@ -35,7 +37,7 @@ bool exchange(int round, int size) {
 /// Rank 0 sends what its MPI may buffer, and ends. Rank 1 takes its time.
 bool receive_late(int rank) {
   constexpr std::size_t bytes = 50000;
-  const programs::Buffer buffer(test_support::MemoryKind::device, bytes, rank == 0 ? 7 : 0);
+  const programs::Buffer buffer(MemoryKind::device, bytes, rank == 0 ? 7 : 0);
   if (rank == 0) MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
   if (rank != 1) return true;
   std::this_thread::sleep_for(std::chrono::seconds(7));
@@ -47,11 +49,33 @@ bool receive_late(int rank) {
 bool use_gpu_late(int rank, int size) {
   if (rank != size - 1) return true;
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const programs::Buffer sent(test_support::MemoryKind::device, 5000, 8);
-  const programs::Buffer received(test_support::MemoryKind::device, 5000);
+  const programs::Buffer sent(MemoryKind::device, 5000, 8);
+  const programs::Buffer received(MemoryKind::device, 5000);
   MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, 0, 1, received.data(), received.count(), MPI_BYTE, 0, 1,
                MPI_COMM_SELF, MPI_STATUS_IGNORE);
   return received.read() == programs::payload(5000, 8);
+}
+
+/// Neighbours exchange large payloads until one rank kills itself in the middle of it.
+[[noreturn]] void exchange_until_killed(int rank, int size, int victim, MemoryKind source) {
+  constexpr std::size_t bytes = 3 << 20;
+  const programs::Buffer sent(source, bytes, 1);
+  const programs::Buffer received(MemoryKind::device, bytes);
+  std::thread end;
+  for (int round = 0;; ++round) {
+    MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, (rank + 1) % size, 1, received.data(), received.count(),
+                 MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (round > 0) continue;
+    std::printf("rank %d: %s\n", rank,
+                received.read() == sent.read() ? "all messages arrived" : "WRONG BYTES");
+    std::fflush(stdout);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != victim) continue;
+    end = std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ::raise(SIGKILL);
+    });
+  }
 }
 
 }  // namespace
@@ -69,7 +93,11 @@ int main(int argument_count, char** arguments) {
   const int rank = programs::rank();
   test_support::watch(rank, 60);
   bool right = true;
-  if (end == "late") {
+  if (end == "midway" && argument_count > 3) {
+    const bool is_pinned = std::string(arguments[3]) == "pinned";
+    exchange_until_killed(rank, size, std::stoi(arguments[2]),
+                          is_pinned ? MemoryKind::pinned : MemoryKind::device);
+  } else if (end == "late") {
     right = receive_late(rank);
   } else if (end == "early") {
     right = use_gpu_late(rank, size);
