@@ -71,6 +71,15 @@ TEST_F(IpcCacheOf, bounded_bytes_drops_idle_ranges_beyond_the_recent_ones) {
   EXPECT_LE(cache.size(), 3u);
 }
 
+TEST_F(IpcCacheOf, a_small_device_keeps_less_of_others_memory) {
+  std::size_t total = 0;
+  REQUIRE_CUDA(cuDeviceTotalMem(&total, 0));
+  IpcCache cache({.part_of_device = total / (2 * bytes), .recent_ranges = 1});
+  Mapped mapped;
+  for (unsigned slot = 0; slot < allocations; ++slot) ASSERT_TRUE(map(cache, slot, mapped).ok());
+  EXPECT_LE(cache.size(), 3u);
+}
+
 TEST_F(IpcCacheOf, ranges_in_use_never_drops_one_of_them) {
   IpcCache cache({.ranges = 2, .recent_ranges = 0});
   std::vector<Mapped> in_use(allocations);

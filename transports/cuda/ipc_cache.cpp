@@ -23,6 +23,13 @@ bool holds_less(const Driver& driver, CUdeviceptr address, std::uint64_t bytes) 
   return mapped_bytes - (address - base) < bytes;
 }
 
+/// Devices of one machine are taken to be alike: the owner's may be hidden from this process.
+std::uint64_t idle_limit_bytes(const Driver& driver, const IpcCacheLimits& limits, int device) noexcept {
+  std::size_t total = 0;
+  if (driver.cuDeviceTotalMem(&total, device) != CUDA_SUCCESS) return limits.idle_bytes;
+  return std::min<std::uint64_t>(limits.idle_bytes, total / limits.part_of_device);
+}
+
 }  // namespace
 
 MappedRange::~MappedRange() {
@@ -68,7 +75,7 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   const std::lock_guard lock(mutex_);
   ranges_.push_back(fresh);
   mapped = std::move(fresh);
-  take_surplus(dropped);
+  take_surplus(idle_limit_bytes(*driver, limits_, context->device()), dropped);
   return {};
 }
 
@@ -109,12 +116,12 @@ void IpcCache::take_stale(const RemoteRange& range, Ranges& taken) {
 }
 
 /// Drops idle mappings, longest unused first, until the limits hold.
-void IpcCache::take_surplus(Ranges& taken) {
+void IpcCache::take_surplus(std::uint64_t most_idle_bytes, Ranges& taken) {
   std::uint64_t idle_bytes = 0;
   for (const auto& each : ranges_) idle_bytes += is_idle(each) ? each->range().bytes : 0;
   std::size_t position = 0;
   while (position + limits_.recent_ranges < ranges_.size() &&
-         (ranges_.size() > limits_.ranges || idle_bytes > limits_.idle_bytes)) {
+         (ranges_.size() > limits_.ranges || idle_bytes > most_idle_bytes)) {
     if (!is_idle(ranges_[position])) {
       ++position;
       continue;

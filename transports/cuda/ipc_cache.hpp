@@ -44,8 +44,10 @@ class MappedRange {
 
 struct IpcCacheLimits {
   std::size_t ranges = 256;
-  /// Idle mappings may keep this much of other processes' memory, beyond the few most recent ones.
+  /// Idle mappings may keep this much of other processes' memory, beyond the few most recent ones, as their
+  /// owners may have freed it: so many bytes, and that part of a device's memory.
   std::uint64_t idle_bytes = 16ull << 30;
+  std::uint64_t part_of_device = 8;
   std::size_t recent_ranges = 4;
 };
 
@@ -68,7 +70,7 @@ class IpcCache {
   using Ranges = std::vector<std::shared_ptr<const MappedRange>>;
   [[nodiscard]] std::shared_ptr<const MappedRange> find(const RemoteRange& range, const ContextRef& context);
   void take_stale(const RemoteRange& range, Ranges& taken);
-  void take_surplus(Ranges& taken);
+  void take_surplus(std::uint64_t most_idle_bytes, Ranges& taken);
 
   const IpcCacheLimits limits_;
   mutable std::mutex mutex_;
