@@ -103,8 +103,10 @@ bool Delivery::try_offered() {
     ask_sender(!in_one_call || settings().road == choice.wanted ? choice.wanted : Road::staged);
     return false;
   }
-  if (!slot_->move(SlotState::offered, SlotState::pulling))
-    return false;  // the sender just turned to staging
+  if (!slot_->move(SlotState::offered, SlotState::pulling)) {
+    reason_ = "";  // the sender has just turned to staging
+    return false;
+  }
   if (start(choice, SlotState::pulling, SlotState::offered)) return true;
   if (in_one_call && pull_ != nullptr) {
     is_small_in_flight_ = true;

@@ -75,7 +75,8 @@ class Faults : public testing::TestWithParam<Fault> {
     const bool is_mine = (rank() == 0) == (row.side == Side::sender);
     if (is_mine) simulated_gpu_inject_faults(faults);
     if (rank() == 0) {
-      MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+      // synchronous: a small payload must not be copied aside, however late its receiver is
+      MPI_Ssend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
     } else {
       MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
