@@ -74,9 +74,7 @@ void rise(int provided) {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   node_directory().publish(rank);
   engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
-  const bool all_striped = settings().road == transports::Road::striped;
   transports::force_road(settings().road);
-  transports::set_striped_from(all_striped ? 0 : settings().striped_bytes);
   transports::set_stream_order(settings().stream_order);
   transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
   open_matched_messages();

@@ -56,6 +56,7 @@ struct NodeDirectory::Shared {
   JobNonce nonce;
   std::atomic<std::uint32_t> rows_taken;
   std::atomic<std::uint32_t> gpu_seen;
+  std::atomic<std::uint32_t> spoke_of_tuning;
   DirectoryRow rows[directory_rows];
   Slot slots[directory_rows][slots_per_rank];
 
@@ -223,6 +224,10 @@ bool NodeDirectory::gpu_seen() const noexcept {
 
 void NodeDirectory::note_gpu() noexcept {
   if (shared_ != nullptr) shared_->gpu_seen.store(1, std::memory_order_relaxed);
+}
+
+bool NodeDirectory::speaks_of_tuning() noexcept {
+  return shared_ == nullptr || shared_->spoke_of_tuning.exchange(1, std::memory_order_relaxed) == 0;
 }
 
 NodeDirectory& node_directory() noexcept {

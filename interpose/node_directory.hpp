@@ -62,6 +62,8 @@ class NodeDirectory {
   /// Some rank of the node has CUDA in use: from then on blocking calls poll.
   [[nodiscard]] bool gpu_seen() const noexcept;
   void note_gpu() noexcept;
+  /// True for the first rank of the node that asks: it says what concerns all.
+  [[nodiscard]] bool speaks_of_tuning() noexcept;
 
  private:
   void remove_name() noexcept;

@@ -11,6 +11,7 @@
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/tuning.hpp"
 #include "transports/processor_pause.hpp"
 
 namespace penstock::interpose {
@@ -98,6 +99,8 @@ void finish_small_pulls() noexcept try {
 void note_gpu_use() noexcept {
   node_directory().note_gpu();
   record::gpu_seen();
+  static const bool has_figures = (take_tuning(), true);
+  static_cast<void>(has_figures);
 }
 
 void Backoff::pause() noexcept {

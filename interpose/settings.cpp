@@ -1,13 +1,13 @@
 #include "interpose/settings.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string_view>
 
 #include "interpose/record/recorder.hpp"
+#include "transports/byte_sizes.hpp"
 
 extern char** environ;
 
@@ -35,22 +35,15 @@ bool parse(std::string_view text, std::string& value) {
   return !text.empty();
 }
 
-/// A number, with K, M or G for powers of 1024.
 bool parse(std::string_view text, std::uint64_t& value) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return false;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  constexpr std::string_view units = "KMG";
-  unsigned shift = 0;
-  if (!unit.empty()) {
-    const std::size_t index = units.find(unit.front());
-    if (unit.size() > 1 || index == std::string_view::npos) return false;
-    shift = 10 * (static_cast<unsigned>(index) + 1);
-  }
-  if (number > (UINT64_MAX >> shift)) return false;
-  value = number << shift;
-  return true;
+  return transports::parse_bytes(text, value);
+}
+
+bool parse(std::string_view text, std::optional<std::uint64_t>& value) {
+  std::uint64_t bytes = 0;
+  const bool is_read = parse(text, bytes);
+  if (is_read) value = bytes;
+  return is_read;
 }
 
 bool parse(std::string_view text, Road& value) {
@@ -105,6 +98,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_ROAD", read_member<&Settings::road>, "local, striped, peer, relayed, pushed or staged"},
     Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file, or shipped"},
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},

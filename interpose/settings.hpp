@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "transports/readiness.hpp"
@@ -22,8 +23,9 @@ struct Settings {
   std::string output = "penstock-out";             ///< PENSTOCK_OUTPUT, directory of the recording
   std::uint64_t trace_limit_bytes = 1ull << 30;    ///< PENSTOCK_TRACE_LIMIT, per rank
   transports::Road road = transports::Road::none;  ///< PENSTOCK_ROAD=local|striped|peer|relayed|pushed|staged
-  std::uint64_t striped_bytes =
-      transports::default_striped_bytes;  ///< PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on
+  /// PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on; else as the table of figures says
+  std::optional<std::uint64_t> striped_bytes;
+  std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
   std::uint64_t buffered_bytes =

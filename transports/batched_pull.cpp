@@ -11,13 +11,10 @@
 #include "transports/batched_copy.hpp"
 #include "transports/guarded.hpp"
 #include "transports/readiness.hpp"
+#include "transports/tuning.hpp"
 
 namespace penstock::transports {
 namespace {
-
-/// Above it the copy engine needs no longer than a kernel (H200, NVLink: 64 pieces of 1 MiB at 352 GB/s by
-/// one kernel, 329 by the engine), and does not compete with the application's kernels.
-constexpr std::size_t most_bytes = 1u << 20;
 
 /// What is collected is launched when no more than this is in flight in its context …
 constexpr unsigned enough_in_flight = 2;
@@ -200,7 +197,7 @@ class LonePull final : public Pull {
 
 bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
   return context != nullptr && source.side == Side::device && source.context == nullptr && source.bytes > 0 &&
-         source.bytes <= most_bytes && lives_on_device(destination.buffer.kind) &&
+         source.bytes <= tuning().batched_to && lives_on_device(destination.buffer.kind) &&
          destination.buffer.kind != BufferKind::managed && destination.layout.is_contiguous() &&
          is_settled(destination) && BatchedCopy::available().ok();
 }

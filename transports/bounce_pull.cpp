@@ -3,16 +3,10 @@
 #include <algorithm>
 
 #include "transports/batched_pull.hpp"
+#include "transports/tuning.hpp"
 
 namespace penstock::transports {
-namespace {
-
 using cuda::Bounce;
-
-/// Below, the driver's own copy (19 GB/s on an H200) is as fast as a ring that has hardly begun to overlap.
-constexpr std::size_t bounced_from_bytes = 256u << 10;
-
-}  // namespace
 
 BouncePull::BouncePull(CopySource source, Place destination, cuda::ContextRef context)
     : source_(std::move(source)),
@@ -82,7 +76,7 @@ std::size_t BouncePull::step_bytes(std::size_t step) const noexcept {
 
 Status start_copy(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
                   std::unique_ptr<Pull>& pull) {
-  if (context != nullptr && source.side == Side::device && source.bytes >= bounced_from_bytes &&
+  if (context != nullptr && source.side == Side::device && source.bytes >= tuning().bounced_from &&
       destination.buffer.kind == BufferKind::pageable) {
     auto bounced = std::make_unique<BouncePull>(source, destination, context);
     Status started = bounced->start();

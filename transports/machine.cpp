@@ -25,14 +25,7 @@ DeviceInfo describe(const cuda::Driver& driver, int ordinal, int devices) {
   if (driver.cuDeviceGetName(text, sizeof(text), device) == CUDA_SUCCESS) info.name = text;
   if (driver.cuDeviceGetPCIBusId(text, sizeof(text), device) == CUDA_SUCCESS) info.pci_bus_id = text;
   driver.cuDeviceTotalMem(&info.memory_bytes, device);
-  constexpr const char* digits = "0123456789abcdef";
-  info.uuid = "GPU-";
-  const cuda::Uuid uuid = cuda::uuid_of(ordinal);
-  for (std::size_t i = 0; i < uuid.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) info.uuid += '-';
-    info.uuid += digits[uuid[i] >> 4];
-    info.uuid += digits[uuid[i] & 15];
-  }
+  info.uuid = cuda::text_of(cuda::uuid_of(ordinal));
   for (int peer = 0; peer < devices; ++peer) {
     if (peer != ordinal && cuda::can_access(ordinal, peer)) info.peers.push_back(peer);
   }

@@ -4,10 +4,12 @@
 #include <deque>
 
 #include "transports/copy.hpp"
+#include "transports/cuda/devices.hpp"
 #include "transports/cuda/stream_order.hpp"
 #include "transports/guarded.hpp"
 #include "transports/region_pool.hpp"
 #include "transports/staged.hpp"
+#include "transports/tuning.hpp"
 #include "transports/watch.hpp"
 
 namespace penstock::transports {
@@ -24,24 +26,26 @@ struct ChunkSizes {
     return std::clamp(std::bit_ceil(payload_bytes / least_parts + 1), smallest, largest);
   }
 };
-/// On an H200, 4 MiB chunks reach 52 GB/s through pinned memory, 1 MiB 47; a depth of 4 is enough.
-constexpr ChunkSizes host_chunks{256u << 10, 4u << 20, 4};
-/// A copy over NVLink reaches 106 GB/s with 1 MiB, 231 with 4, 334 with 16, so its overheads must be few. The
-/// device's own memory is so much faster that one chunk is filled while the other is fetched.
-constexpr ChunkSizes device_chunks{512u << 10, 16u << 20, 2};
-
-constexpr const ChunkSizes& chunks_of(Side ring) noexcept {
-  return ring == Side::device ? device_chunks : host_chunks;
+/// A depth of 4 is enough for host memory (H200).
+ChunkSizes host_chunks() noexcept {
+  return {256u << 10, tuning().staged_chunk, 4};
+}
+/// A device's own memory is so much faster than a link that one chunk is filled while the other is fetched.
+ChunkSizes device_chunks(int device) {
+  return {512u << 10, tuning().of(cuda::best_link_of(device)).relayed_chunk, 2};
 }
 
 class RegionSend final : public StagedSend {
  public:
-  RegionSend(const Place& source, std::unique_ptr<Region> region, cuda::ContextRef context)
+  RegionSend(const Place& source, const ChunkSizes& sizes, std::unique_ptr<Region> region,
+             cuda::ContextRef context)
       : source_(source),
         cursor_(source_.layout),
         context_(std::move(context)),
         region_(std::move(region)),
-        payload_bytes_(source_.layout.bytes()) {}
+        payload_bytes_(source_.layout.bytes()),
+        chunk_bytes_(sizes.of(payload_bytes_)),
+        first_chunk_bytes_(std::max(sizes.smallest, chunk_bytes_ / least_parts)) {}
 
   ~RegionSend() override {
     for (Chunk& chunk : in_flight_) static_cast<void>(chunk.copied.wait());
@@ -84,9 +88,7 @@ class RegionSend final : public StagedSend {
 
   [[nodiscard]] Status begin_copies(cuda::Lane lane) {
     ring_ = region_->ring();
-    const ChunkSizes& sizes = chunks_of(ring_.side);
-    chunk_bytes_ = std::min(sizes.of(payload_bytes_), ring_.bytes);
-    first_chunk_bytes_ = std::max(sizes.smallest, chunk_bytes_ / least_parts);
+    chunk_bytes_ = std::min(chunk_bytes_, ring_.bytes);
     if (context_ != nullptr) {
       const cuda::ContextScope scope(*context_);
       if (!scope.status().ok()) return scope.status();
@@ -171,8 +173,8 @@ class RegionSend final : public StagedSend {
   std::unique_ptr<Region> region_;
   Ring ring_;
   const std::size_t payload_bytes_;
-  std::size_t first_chunk_bytes_ = 0;
-  std::size_t chunk_bytes_ = 0;
+  std::size_t chunk_bytes_;
+  const std::size_t first_chunk_bytes_;
   std::deque<Chunk> in_flight_;
   std::size_t issued_ = 0;
   std::size_t produced_ = 0;
@@ -194,7 +196,7 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
     const bool on_device = staging == Staging::device_ring;
     if (on_device && context == nullptr) return {Code::bad_argument, "relaying of host memory"};
     const std::size_t payload_bytes = source.layout.bytes();
-    const ChunkSizes& sizes = chunks_of(on_device ? Side::device : Side::host);
+    const ChunkSizes sizes = on_device ? device_chunks(source.buffer.device) : host_chunks();
     const std::size_t ring_bytes = std::min(payload_bytes, sizes.ring_depth * sizes.of(payload_bytes));
     const std::size_t host_bytes = on_device                        ? 0
                                    : staging == Staging::host_whole ? payload_bytes
@@ -210,7 +212,7 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
         return taken;
       }
     }
-    auto made = std::make_unique<RegionSend>(source, std::move(region), std::move(context));
+    auto made = std::make_unique<RegionSend>(source, sizes, std::move(region), std::move(context));
     Status begun = memory ? made->begin(std::move(memory), offer) : made->begin(offer);
     if (begun.ok()) {
       send = std::move(made);

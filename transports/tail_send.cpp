@@ -1,18 +1,15 @@
 #include "transports/tail_send.hpp"
 
-#include <atomic>
 #include <deque>
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/guarded.hpp"
 #include "transports/region_pool.hpp"
-#include "transports/transport.hpp"
+#include "transports/tuning.hpp"
 
 namespace penstock::transports {
 namespace {
-
-std::atomic<std::uint64_t> striped_from{default_striped_bytes};
 
 class RegionTailSend final : public TailSend {
  public:
@@ -116,14 +113,10 @@ class RegionTailSend final : public TailSend {
 
 }  // namespace
 
-void set_striped_from(std::uint64_t payload_bytes) noexcept {
-  striped_from.store(payload_bytes, std::memory_order_relaxed);
-}
-
 void TailSend::start(const Place& source, Offer& offer, std::unique_ptr<TailSend>& send) noexcept {
   static_cast<void>(guarded([&]() -> Status {
     const TailPlan plan(offer.payload_bytes);
-    if (offer.payload_bytes < striped_from.load(std::memory_order_relaxed) || plan.tail == 0 ||
+    if (offer.payload_bytes < tuning().of(cuda::Link::nvlink).striped_from || plan.tail == 0 ||
         offer.ipc_exported == 0 || !cuda::has_nvlink(source.buffer.device)) {
       return {};
     }

@@ -55,11 +55,6 @@ struct Choice {
 /// tried and declined. Thread: any. Honours force_road().
 [[nodiscard]] Choice choose(const Offer& offer, const Place& destination, unsigned excluded = 0) noexcept;
 
-/// From this size on payloads are striped, for PENSTOCK_STRIPED_BYTES. Below it the start of the second way
-/// costs more than it brings: of the raw copy's speed, 1 GiB reaches 1.05, 256 MiB 0.89 (two H200).
-inline constexpr std::uint64_t default_striped_bytes = 1u << 30;
-void set_striped_from(std::uint64_t payload_bytes) noexcept;
-
 /// Only this road from now on (`none`: free choice); what it cannot carry is staged. For PENSTOCK_ROAD.
 void force_road(Road road) noexcept;
 

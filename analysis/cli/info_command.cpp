@@ -12,6 +12,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/elf_needs.hpp"
 #include "analysis/cli/launch_plan.hpp"
+#include "analysis/cli/tuning_text.hpp"
 #include "analysis/text_figures.hpp"
 #include "transports/machine.hpp"
 
@@ -19,7 +20,7 @@ namespace penstock::cli {
 namespace {
 
 void line(std::string_view title, std::string_view text) {
-  fmt::print("{:<12}{}\n", title, text);
+  fmt::print("{:<14}{}\n", title, text);
 }
 
 /// Asks the library itself; it may be asked before MPI_Init. Empty if it cannot be loaded.
@@ -94,6 +95,7 @@ int info() {
     line(fmt::format("road {}", transports::name_of(road.road)),
          fmt::format("{}{}{}", road.open ? "open" : "closed", road.why.empty() ? "" : ": ", road.why));
   }
+  if (!machine.devices.empty()) show_tuning(transports::find_tuning(tuning_wish()), machine);
   return 0;
 }
 

@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
       "Moves GPU buffers over an MPI that knows no GPUs, and shows where communication is exposed.\n\n"
       "  mpiexec -n 4 penstock run ./app       preload, move, record\n"
       "  penstock report penstock-out          what was exposed, where and why\n"
-      "  penstock info                         what this machine offers\n",
+      "  penstock info                         what this machine offers\n"
+      "  penstock tune                         measure it, so that roads are chosen by what it can do\n",
       "penstock");
   application.set_version_flag("--version", "penstock " PENSTOCK_VERSION);
   application.require_subcommand(1);
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   penstock::cli::add_run_command(application, behind_separator, exit_code);
   penstock::cli::add_report_command(application, exit_code);
   penstock::cli::add_info_command(application, exit_code);
+  penstock::cli::add_tune_command(application, exit_code);
   try {
     application.parse(words);
   } catch (const CLI::ParseError& error) {

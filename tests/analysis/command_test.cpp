@@ -58,8 +58,9 @@ TEST_F(Command, says_its_version) {
 }
 
 TEST_F(Command, wrong_use_ends_with_2_and_says_how_to_get_help) {
-  for (const char* arguments : {"", "dance", "report --frobnicate", "run --frobnicate /bin/true", "run",
-                                "run --", "run --mpi lam /bin/true"}) {
+  for (const char* arguments :
+       {"", "dance", "report --frobnicate", "run --frobnicate /bin/true", "run", "run --",
+        "run --mpi lam /bin/true", "tune --time-limit 0", "tune something"}) {
     const Outcome outcome = penstock(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.errors.find("--help"), std::string::npos) << arguments;
@@ -113,6 +114,12 @@ TEST_F(Command, run_hands_its_options_to_the_program_by_environment) {
   } else {
     EXPECT_NE(outcome.errors.find("is missing"), std::string::npos) << outcome.errors;
   }
+}
+
+TEST_F(Command, tune_says_at_once_that_its_table_cannot_be_written) {
+  const Outcome outcome = penstock("tune --output /proc/nowhere/table");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.errors.find("penstock: /proc/nowhere: "), 0u) << outcome.errors;
 }
 
 TEST_F(Command, info_names_both_mpis_and_the_gpu_driver) {

@@ -13,6 +13,7 @@
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
 #include "transports/transport.hpp"
+#include "transports/tuning.hpp"
 
 namespace penstock::benchmarks {
 
@@ -138,7 +139,9 @@ Offer offer_from(SenderIs sender, std::size_t bytes) {
 int run_sender(int socket) {
   REQUIRE_CUDA(cuInit(0));
   const DeviceMemory memory(0, largest_bytes);
-  set_striped_from(0);
+  static Tuning striping_everything = shipped_tuning();
+  for (LinkTuning& link : striping_everything.links) link.striped_from = 0;
+  set_tuning(striping_everything);
   Request request{};
   while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
     const Place source = memory.place(request.bytes);

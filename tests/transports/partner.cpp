@@ -163,6 +163,9 @@ Answer Partner::receive(unsigned slot, const Shape& shape, const Offer& offer) {
 void Partner::force_road(Road road) {
   ask({.what = What::force_road, .road = road});
 }
+void Partner::set_tuning(const Tuning& table) {
+  ask({.what = What::set_tuning, .tuning = table});
+}
 void Partner::shut_down() {
   ask({.what = What::shut_down});
 }

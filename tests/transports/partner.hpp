@@ -13,6 +13,7 @@
 #include "transports/staged.hpp"
 #include "transports/status.hpp"
 #include "transports/transport.hpp"
+#include "transports/tuning.hpp"
 
 namespace penstock::transports::test {
 
@@ -99,6 +100,7 @@ class Partner {
   [[nodiscard]] Answer receive(unsigned slot, const Shape& shape, const Offer& offer);
 
   void force_road(Road road);
+  void set_tuning(const Tuning& table);
   void shut_down();
   [[nodiscard]] std::int64_t open_descriptors();
   [[nodiscard]] std::int64_t resident_bytes();

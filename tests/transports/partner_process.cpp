@@ -16,6 +16,7 @@
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
+#include "transports/tuning.hpp"
 
 namespace penstock::transports::test {
 namespace {
@@ -108,7 +109,8 @@ class Process {
         const Place source = place(request.slot, request.shape);
         const char* why_not = "";
         answer.offer = transports::describe(source, &why_not);
-        set_striped_from(0);
+        for (LinkTuning& link : tuning_.links) link.striped_from = 0;
+        transports::set_tuning(tuning_);
         TailSend::start(source, answer.offer, tail_);
         answer.value = tail_ != nullptr ? 1 : 0;
         break;
@@ -165,6 +167,10 @@ class Process {
       case What::force_road:
         transports::force_road(request.road);
         break;
+      case What::set_tuning:
+        tuning_ = request.tuning;
+        transports::set_tuning(tuning_);
+        break;
       case What::shut_down:
         transports::shut_down();
         break;
@@ -205,6 +211,7 @@ class Process {
     }
   }
 
+  Tuning tuning_ = shipped_tuning();
   std::array<std::unique_ptr<GpuMemory>, 16> memory_;
   std::unique_ptr<StagedSend> send_;
   std::unique_ptr<TailSend> tail_;

@@ -28,6 +28,7 @@ enum class What : std::uint8_t {
   finish,
   drop_pull,
   force_road,
+  set_tuning,
   shut_down,
   open_descriptors,
   resident_bytes,
@@ -48,6 +49,7 @@ struct Partner::Request {
   std::size_t payload_bytes = 0;
   std::uint64_t seed = 0;
   Offer offer{};
+  Tuning tuning{};
 };
 
 }  // namespace penstock::transports::test

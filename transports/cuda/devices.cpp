@@ -74,6 +74,17 @@ const Table& table() {
 
 }  // namespace
 
+std::string text_of(const Uuid& uuid) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits[uuid[i] >> 4];
+    text += digits[uuid[i] & 15];
+  }
+  return text;
+}
+
 Uuid uuid_of(int device) {
   const auto& uuids = table().uuids;
   return device >= 0 && static_cast<std::size_t>(device) < uuids.size()
@@ -102,6 +113,18 @@ bool has_nvlink(int device) {
   const auto row = static_cast<std::size_t>(device);
   return device >= 0 && row < links.size() &&
          std::find(links[row].begin(), links[row].end(), true) != links[row].end();
+}
+
+Link link_between(int device, int peer) {
+  if (device < 0 || peer < 0) return Link::pcie;
+  if (device == peer) return Link::same_device;
+  if (has_nvlink(device, peer)) return Link::nvlink;
+  return can_access(device, peer) ? Link::pcie : Link::none;
+}
+
+Link best_link_of(int device) {
+  const bool sees_others = table().uuids.size() > 1;
+  return sees_others && !has_nvlink(device) ? Link::pcie : Link::nvlink;
 }
 
 }  // namespace penstock::transports::cuda

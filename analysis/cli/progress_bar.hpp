@@ -1,0 +1,31 @@
+// Shows how far a command has come: by a bar that is drawn again and again on a terminal, elsewhere by a line
+// whenever something else begins. Writes to stderr. Knows nothing of the work.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace penstock::cli {
+
+/// Thread: one.
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// `what` comes next.
+  void show(std::size_t done, std::size_t all, const std::string& what);
+  /// A line that stays, above the bar.
+  void say(const std::string& line);
+
+ private:
+  void clear();
+
+  bool on_terminal_;
+  bool is_drawn_ = false;
+  std::string shown_;  ///< where it is no terminal
+};
+
+}  // namespace penstock::cli

@@ -1,0 +1,134 @@
+#include "analysis/cli/tuning_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "analysis/text_figures.hpp"
+
+namespace penstock::cli {
+namespace {
+
+using analysis::bytes_text;
+using transports::never;
+using transports::TuningEntry;
+using transports::TuningParameter;
+using transports::cuda::Link;
+
+void line(std::string_view title, std::string_view text) {
+  fmt::print("{:<14}{}\n", title, text);
+}
+
+std::string origin_of(const transports::FoundTuning& tuning) {
+  if (tuning.file) return fmt::format("{}, measured {}", tuning.path, tuning.file->measured);
+  if (!tuning.problem.empty()) return fmt::format("as shipped, since {}", tuning.problem);
+  if (tuning.path.empty()) return "as shipped";
+  return fmt::format("as shipped (penstock tune measures this machine and writes {})", tuning.path);
+}
+
+/// One figure: what it decides, and why it is what it is.
+class Figure {
+ public:
+  Figure(const transports::FoundTuning& tuning, std::string_view name, Link link)
+      : is_of_measured_table_(tuning.file.has_value()) {
+    for (const TuningParameter& each : transports::tuning_parameters()) {
+      if (name == each.name) parameter_ = &each;
+    }
+    transports::Tuning table = tuning.table;
+    value_ = parameter_->in(table, link);
+    if (tuning.file)
+      entry_ = tuning.file->find(*parameter_, parameter_->of_link == nullptr ? Link::none : link);
+  }
+
+  /// "staged, from 64 KiB on relayed"
+  [[nodiscard]] std::string from(std::string_view below, std::string_view above) const {
+    if (value_ == never) return std::string(below);
+    if (value_ == 0) return std::string(above);
+    return fmt::format("{}, from {} on {}", below, bytes_text(value_), above);
+  }
+  [[nodiscard]] std::string up_to(std::string_view below, std::string_view above) const {
+    if (value_ == 0) return std::string(above);
+    return fmt::format("{} up to {}, then {}", below, bytes_text(value_), above);
+  }
+  [[nodiscard]] std::string chunk() const { return fmt::format("in chunks of up to {}", bytes_text(value_)); }
+
+  /// Why it is what it is, in a table that was measured.
+  [[nodiscard]] std::string_view why() const {
+    if (!is_of_measured_table_) return "";
+    return entry_ != nullptr ? "  (measured)" : "  (as shipped)";
+  }
+
+ private:
+  const TuningParameter* parameter_ = nullptr;
+  const TuningEntry* entry_ = nullptr;
+  bool is_of_measured_table_;
+  std::uint64_t value_ = 0;
+};
+
+void figure_line(std::string_view what, const std::string& ways, const Figure& figure) {
+  line("", fmt::format("{:<26}{}{}", what, ways, figure.why()));
+}
+
+void show_link(const transports::FoundTuning& tuning, Link link) {
+  const auto figure = [&](std::string_view name) { return Figure(tuning, name, link); };
+  const Figure staged = figure("staged_from");
+  figure_line("device memory", staged.from("peer", "staged"), staged);
+  if (link == Link::nvlink) {
+    const Figure striped = figure("striped_from");
+    figure_line("… of the largest payloads", striped.from("peer", "striped"), striped);
+  }
+  const Figure relayed = figure("relayed_from");
+  figure_line("pools, cuMemMap, managed", relayed.from("staged", "relayed"), relayed);
+  if (link != Link::same_device) {
+    const Figure chunk = figure("relayed_chunk");
+    figure_line("… relayed", chunk.chunk(), chunk);
+  }
+}
+
+bool has_link(const transports::MachineInfo& machine, Link link) {
+  const int devices = static_cast<int>(machine.devices.size());
+  for (int a = 0; a < devices; ++a) {
+    for (int b = 0; b < devices; ++b) {
+      if (transports::cuda::link_between(a, b) == link) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void show_tuning(const transports::FoundTuning& tuning, const transports::MachineInfo& machine) {
+  line("roads by", origin_of(tuning));
+  struct Title {
+    Link link;
+    const char* text;
+  };
+  for (const Title title : {Title{Link::nvlink, "between GPUs with NVLink:"},
+                            Title{Link::pcie, "between GPUs with peer access over PCIe:"},
+                            Title{Link::same_device, "on one GPU:"}}) {
+    if (!has_link(machine, title.link)) continue;
+    line("", title.text);
+    show_link(tuning, title.link);
+  }
+  if (has_link(machine, Link::none)) line("", "between GPUs without peer access: staged");
+  line("", "any:");
+  const auto figure = [&](std::string_view name) { return Figure(tuning, name, Link::none); };
+  const Figure pushed = figure("pushed_from");
+  figure_line("pinned memory to a GPU", pushed.from("staged", "pushed"), pushed);
+  const Figure bounced = figure("bounced_from");
+  figure_line("a GPU to pageable memory", bounced.from("by the driver", "through a pinned ring"), bounced);
+  const Figure batched = figure("batched_to");
+  figure_line("pulls that come together", batched.up_to("one kernel", "a copy each"), batched);
+  const Figure staged = figure("staged_chunk");
+  figure_line("what is staged", staged.chunk(), staged);
+}
+
+std::string tuning_wish() {
+  const char* const wish = std::getenv("PENSTOCK_TUNING");
+  return wish == nullptr ? "" : wish;
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,17 @@
+// The table by which roads are chosen, as `penstock info` and `penstock tune` show it. Knows neither how it
+// is measured nor how it is read.
+#pragma once
+
+#include "transports/machine.hpp"
+#include "transports/tuning_file.hpp"
+
+namespace penstock::cli {
+
+/// Prints it: where it is from, then what holds for each kind of link that the machine has, and for the
+/// machine.
+void show_tuning(const transports::FoundTuning& tuning, const transports::MachineInfo& machine);
+
+/// What PENSTOCK_TUNING says, or nothing.
+[[nodiscard]] std::string tuning_wish();
+
+}  // namespace penstock::cli

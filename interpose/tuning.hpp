@@ -1,0 +1,11 @@
+// The table of figures by which this rank's roads are chosen: as `penstock tune` has measured it here, or as
+// shipped, with what the settings say on top.
+#pragma once
+
+namespace penstock::interpose {
+
+/// Finds it and puts it in force. Once, when the rank first has to do with GPU memory: CUDA is in use then,
+/// and a rank that never has need not read a file. One rank of the node says why a file is not used.
+void take_tuning() noexcept;
+
+}  // namespace penstock::interpose

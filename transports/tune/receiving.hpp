@@ -1,0 +1,35 @@
+// The receiver's half of one payload that is measured: what a rank's receive does, without MPI.
+#pragma once
+
+#include <memory>
+
+#include "transports/tune/exchange.hpp"
+
+namespace penstock::transports::tune {
+
+/// Owns its pull. Thread: one.
+class Receiving {
+ public:
+  /// The slot must outlive it.
+  Receiving(Slot& slot, Place destination) noexcept : slot_(slot), destination_(std::move(destination)) {}
+
+  /// The slot is idle. The next payload is asked for.
+  void begin() noexcept;
+  /// One step, never blocks. `finished`: it has arrived, and the sender knows.
+  [[nodiscard]] Status step(bool& finished) noexcept;
+
+  [[nodiscard]] Road road() const noexcept { return road_; }
+  [[nodiscard]] const char* reason() const noexcept { return reason_; }
+
+ private:
+  [[nodiscard]] Status take(unsigned excluded) noexcept;
+  void ask(Road road) noexcept;
+
+  Slot& slot_;
+  Place destination_;
+  std::unique_ptr<Pull> pull_;
+  Road road_ = Road::none;
+  const char* reason_ = "";
+};
+
+}  // namespace penstock::transports::tune

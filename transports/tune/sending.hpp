@@ -1,0 +1,34 @@
+// The sender's half of one payload that is measured: what a rank's send does, without MPI.
+#pragma once
+
+#include <memory>
+
+#include "transports/push_send.hpp"
+#include "transports/staged.hpp"
+#include "transports/tail_send.hpp"
+#include "transports/tune/exchange.hpp"
+
+namespace penstock::transports::tune {
+
+/// Owns what it has under way for the slot's payload. Thread: one.
+class Sending {
+ public:
+  /// Both must outlive it.
+  Sending(Slot& slot, const Place& source) noexcept : slot_(slot), source_(source) {}
+
+  /// Does what it is the sender's turn to do. Never blocks.
+  [[nodiscard]] Status step() noexcept;
+
+ private:
+  [[nodiscard]] Status stage(Staging staging) noexcept;
+  [[nodiscard]] Status push() noexcept;
+  void end() noexcept;
+
+  Slot& slot_;
+  const Place& source_;
+  std::unique_ptr<StagedSend> staged_;
+  std::unique_ptr<TailSend> tail_;
+  std::unique_ptr<PushSend> push_;
+};
+
+}  // namespace penstock::transports::tune

@@ -1,0 +1,66 @@
+// The figures by which a road is chosen and payloads are cut, one table for the process: as shipped, or as
+// `penstock tune` has measured them on this machine. Knows neither files nor how anything is measured.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transports/cuda/devices.hpp"
+
+namespace penstock::transports {
+
+/// In place of a size from which something holds.
+inline constexpr std::uint64_t never = UINT64_MAX;
+
+/// Between two devices. Unit: bytes of a payload, from which on …
+struct LinkTuning {
+  std::uint64_t striped_from;   ///< … PCIe helps NVLink (read for NVLink only; the sender decides)
+  std::uint64_t staged_from;    ///< … host memory is the faster way, although peer access is open
+  std::uint64_t relayed_from;   ///< … what cannot be mapped is relayed (up to staged_from); below, staged
+  std::uint64_t relayed_chunk;  ///< but this: the largest chunk of a relayed payload
+};
+
+/// Trivially copyable, as processes hand it to each other.
+struct Tuning {
+  std::array<LinkTuning, 3> links;  ///< by cuda::Link
+  std::uint64_t pushed_from;        ///< from pinned host memory to a device; below, staged
+  std::uint64_t bounced_from;       ///< into pageable memory through a pinned ring; below, by the driver
+  std::uint64_t batched_to;    ///< up to this, pulls that come together go by one kernel; above, by copies
+  std::uint64_t staged_chunk;  ///< the largest chunk of a staged payload
+
+  /// Without peer access there is nothing to choose: any will do.
+  [[nodiscard]] constexpr const LinkTuning& of(cuda::Link link) const noexcept {
+    return links[link == cuda::Link::none ? static_cast<std::size_t>(cuda::Link::pcie)
+                                          : static_cast<std::size_t>(link)];
+  }
+};
+
+/// What is shipped.
+[[nodiscard]] const Tuning& shipped_tuning() noexcept;
+
+/// The table in force. Thread: any. Cost: a load.
+[[nodiscard]] const Tuning& tuning() noexcept;
+/// From now on it is this one, which must live to the end of the process. Messages under way may still be cut
+/// as before. Thread: any.
+void set_tuning(const Tuning& table) noexcept;
+
+/// A figure of the table by its name. One of the two members is null.
+struct TuningParameter {
+  enum class Kind : std::uint8_t { from, up_to, chunk };
+  const char* name;
+  Kind kind;
+  std::uint64_t LinkTuning::*of_link;
+  std::uint64_t Tuning::*of_machine;
+  std::uint64_t least;
+  std::uint64_t most;  ///< `never` beside it where the kind is `from`; chunks are powers of two
+
+  /// `link` is not looked at for a figure of the machine.
+  [[nodiscard]] std::uint64_t& in(Tuning& table, cuda::Link link) const noexcept {
+    return of_link != nullptr ? table.links[static_cast<std::size_t>(link)].*of_link : table.*of_machine;
+  }
+};
+[[nodiscard]] std::span<const TuningParameter> tuning_parameters() noexcept;
+
+}  // namespace penstock::transports
