@@ -29,6 +29,16 @@ TEST(Settings, read_numbers_with_units) {
   EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
 }
 
+TEST(Settings, leave_the_figures_of_roads_to_the_table_where_they_say_nothing_that_can_be_read) {
+  const Variable tuning("PENSTOCK_TUNING", "/a/table");
+  read_settings();
+  EXPECT_EQ(settings().tuning, "/a/table");
+  const auto before = settings().striped_bytes;
+  const Variable striped("PENSTOCK_STRIPED_BYTES", "plenty");
+  read_settings();
+  EXPECT_EQ(settings().striped_bytes, before);
+}
+
 TEST(Settings, read_switches_roads_and_orders) {
   const Variable record("PENSTOCK_RECORD", "1");
   const Variable road("PENSTOCK_ROAD", "staged");
