@@ -26,7 +26,7 @@ struct Question {
 };
 
 /// Figures of the machine first, as those of a link are measured with them; chunks before sizes.
-[[nodiscard]] std::span<const Question> questions() noexcept;
+[[nodiscard]] std::span<const Question> questions();
 
 /// Can the link's figure be measured by it at all?
 [[nodiscard]] bool concerns(const Question& question, cuda::Link link) noexcept;

@@ -162,7 +162,7 @@ class Worker {
         if (arrived[each] != 0) continue;
         bool finished = false;
         if (Status stepped = receivings[each].step(finished); !stepped.ok()) return stepped;
-        arrived[each] = finished;
+        arrived[each] = finished ? 1 : 0;
         done = done && finished;
       }
       return {};
