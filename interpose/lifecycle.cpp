@@ -19,6 +19,7 @@
 #include "interpose/settings.hpp"
 #include "transports/machine.hpp"
 #include "transports/readiness.hpp"
+#include "transports/standby.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -76,6 +77,9 @@ void rise(int provided) {
   engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
   transports::force_road(settings().road);
   transports::set_stream_order(settings().stream_order);
+  // in order `device` each message would wait for the kernel that lingers
+  const bool may_linger = settings().stream_order != transports::StreamOrder::device;
+  transports::set_linger(may_linger ? settings().linger_us * 1000 : 0);
   transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
   open_matched_messages();
   engine().open_sentinel();

@@ -21,6 +21,7 @@
 #include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
 #include "transports/staged.hpp"
+#include "transports/standby.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -91,6 +92,7 @@ class Receive final : public Pending {
     if (!arrived) {
       // the question is better asked now than when the payload waits for its answer
       if (on_device_ && !is_settled_) is_settled_ = transports::is_settled(place_);
+      if (on_device_ && settings().linger_us != 0 && looks_++ % looks_a_question == 0) await_payload();
       return false;
     }
     const std::uint64_t received = bytes_of(status);
@@ -139,6 +141,13 @@ class Receive final : public Pending {
   }
 
  private:
+  static constexpr unsigned looks_a_question = 16;  ///< so that a round of waiting is not much longer for it
+
+  void await_payload() const noexcept {
+    const record::OwnWork own;
+    transports::stand_by(place_);
+  }
+
   [[nodiscard]] MPI_Count landing_bytes() const noexcept {
     return static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
   }
@@ -201,6 +210,7 @@ class Receive final : public Pending {
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
+  unsigned looks_ = 0;  ///< for the message, in vain
   bool on_device_ = false;
   bool is_settled_ = false;  ///< the GPU is done with the buffer
   bool in_one_piece_ = false;

@@ -100,6 +100,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file, or shipped"},
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
+    Row{"PENSTOCK_LINGER_US", read_member<&Settings::linger_us>, "microseconds"},
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_PATIENCE_US", read_member<&Settings::patience_us>, "microseconds"},

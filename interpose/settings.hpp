@@ -27,6 +27,8 @@ struct Settings {
   std::optional<std::uint64_t> striped_bytes;
   std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
+  /// PENSTOCK_LINGER_US: how long a kernel may wait on the GPU for the next small payload; 0: there is none
+  std::uint64_t linger_us = 0;
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
   std::uint64_t buffered_bytes =
       64 * 1024;                        ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait

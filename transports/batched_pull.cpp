@@ -11,6 +11,7 @@
 #include "transports/batched_copy.hpp"
 #include "transports/guarded.hpp"
 #include "transports/readiness.hpp"
+#include "transports/standby.hpp"
 #include "transports/tuning.hpp"
 
 namespace penstock::transports {
@@ -163,20 +164,27 @@ class BatchedPull final : public Pull {
   bool finished_ = false;
 };
 
-/// A copy of its own, counted while it is in flight.
+/// A copy of its own, by the kernel that stands by or by the copy engine; counted while it is in flight.
 class LonePull final : public Pull {
  public:
-  LonePull(const CopySource& source, const Place& destination, const cuda::ContextRef& context)
-      : context_(context), copy_(source, destination, context) {}
+  explicit LonePull(const cuda::ContextRef& context) : context_(context) {}
   ~LonePull() override { count_out(); }
   LonePull(const LonePull&) = delete;
   LonePull& operator=(const LonePull&) = delete;
 
   /// Counted by the caller.
-  [[nodiscard]] Status start() noexcept { return copy_.start(); }
+  [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
+    note_small_pull(context_);
+    copy_ = start_standing_by(source, destination, context_);
+    if (copy_ != nullptr) return {};
+    auto copy = std::make_unique<CopyPull>(source, destination, context_);
+    Status started = copy->start();
+    copy_ = std::move(copy);
+    return started;
+  }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
-    Status stepped = copy_.advance(finished);
+    Status stepped = copy_->advance(finished);
     if (finished || !stepped.ok()) count_out();
     return stepped;
   }
@@ -189,7 +197,7 @@ class LonePull final : public Pull {
   }
 
   cuda::ContextRef context_;
-  CopyPull copy_;
+  std::unique_ptr<Pull> copy_;
   bool is_counted_out_ = false;
 };
 
@@ -207,10 +215,10 @@ Status start_batched(const CopySource& source, const Place& destination, const c
   std::unique_lock lock(registry().mutex);
   Traffic& traffic = registry().of(context);
   if (traffic.in_flight == 0 && traffic.open == nullptr) {
-    auto alone = std::make_unique<LonePull>(source, destination, context);
+    auto alone = std::make_unique<LonePull>(context);
     ++traffic.in_flight;
     lock.unlock();
-    Status started = alone->start();
+    Status started = alone->start(source, destination);
     if (started.ok()) pull = std::move(alone);
     return started;
   }

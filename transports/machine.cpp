@@ -12,6 +12,7 @@
 #include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/relay_memory.hpp"
 #include "transports/region_pool.hpp"
+#include "transports/standby.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -75,6 +76,7 @@ bool has_context() noexcept {
 void shut_down() noexcept {
   constexpr int patience_ms = 5000;
   CopyCrew::of_process().stop();
+  end_standing_by();
   cuda::IpcCache::of_process().clear();
   RegionPool::of_process().clear();
   RegionCache::of_process().clear();

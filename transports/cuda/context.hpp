@@ -24,8 +24,8 @@ class Event;
 using ContextRef = std::shared_ptr<Context>;
 
 /// What a stream is used for; different purposes never wait for each other. All are non-blocking streams.
-enum class Lane : std::uint8_t { pull_0, pull_1, pull_2, pull_3, download, upload, relay, order };
-inline constexpr std::size_t lane_count = 8;
+enum class Lane : std::uint8_t { pull_0, pull_1, pull_2, pull_3, download, upload, relay, order, standby };
+inline constexpr std::size_t lane_count = 9;
 
 /// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).

@@ -9,13 +9,14 @@ namespace penstock::transports::cuda {
 namespace {
 
 constexpr std::size_t flag_bytes = 64;  // a cache line: the CPU polls one while the GPU writes another
+constexpr std::size_t mailbox_offset = kernels::slot_count * flag_bytes;
 
 }  // namespace
 
 Status FlagPage::map() noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
-  HostMapping memory(kernels::slot_count * flag_bytes, -1);
+  HostMapping memory(mailbox_offset + sizeof(kernels::StandbyMailbox), -1);
   if (!memory) return {Code::out_of_memory, "mmap"};
   if (Status registered =
           check(driver->cuMemHostRegister(memory.address(), memory.bytes(), CU_MEMHOSTREGISTER_DEVICEMAP),
@@ -44,6 +45,14 @@ std::uint32_t* FlagPage::word(std::uint32_t slot) const noexcept {
 
 std::uint32_t* FlagPage::device_word(std::uint32_t slot) const noexcept {
   return reinterpret_cast<std::uint32_t*>(device_address_ + slot * flag_bytes);
+}
+
+kernels::StandbyMailbox* FlagPage::mailbox() const noexcept {
+  return reinterpret_cast<kernels::StandbyMailbox*>(memory_.address() + mailbox_offset);
+}
+
+kernels::StandbyMailbox* FlagPage::device_mailbox() const noexcept {
+  return reinterpret_cast<kernels::StandbyMailbox*>(device_address_ + mailbox_offset);
 }
 
 }  // namespace penstock::transports::cuda

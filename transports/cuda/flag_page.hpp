@@ -1,10 +1,12 @@
-// A context's host memory for completion flags. Each context has its own, because the registration goes with
-// the context; the memory stays, so that who polls a flag of a dead context reads a word and not a fault.
+// A context's host memory for completion flags, and the mailbox of its standby kernel. Each context has its
+// own, because the registration goes with the context; the memory stays, so that who polls a flag of a dead
+// context reads a word and not a fault.
 #pragma once
 
 #include <cstdint>
 
 #include "transports/host_mapping.hpp"
+#include "transports/kernels/standby.hpp"
 #include "transports/status.hpp"
 
 namespace penstock::transports::cuda {
@@ -20,6 +22,9 @@ class FlagPage {
   [[nodiscard]] std::uint32_t* word(std::uint32_t slot) const noexcept;
   /// As kernels see it.
   [[nodiscard]] std::uint32_t* device_word(std::uint32_t slot) const noexcept;
+
+  [[nodiscard]] kernels::StandbyMailbox* mailbox() const noexcept;
+  [[nodiscard]] kernels::StandbyMailbox* device_mailbox() const noexcept;
 
  private:
   HostMapping memory_;

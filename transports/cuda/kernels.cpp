@@ -10,6 +10,7 @@ constexpr const char* names[] = {
 #define ROW(capacity) "penstock_copy_" #capacity,
     PENSTOCK_COPY_CAPACITIES(ROW)
 #undef ROW
+        "penstock_standby",
 };
 static_assert(std::size(names) == kernel_count);
 

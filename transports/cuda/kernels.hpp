@@ -15,8 +15,9 @@ enum class Kernel : std::uint8_t {
 #define ROW(capacity) copy_##capacity,
   PENSTOCK_COPY_CAPACITIES(ROW)
 #undef ROW
+      standby,
 };
-inline constexpr std::size_t kernel_count = 4;
+inline constexpr std::size_t kernel_count = 5;
 
 /// Thread: any.
 class Kernels {

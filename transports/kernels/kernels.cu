@@ -2,7 +2,14 @@
 // simulated GPU; nothing but the driver API launches them.
 #include <cuda_runtime.h>
 
+#ifndef __CUDACC__
+#include <sched.h>
+
+#include <chrono>
+#endif
+
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/kernels/standby.hpp"
 
 namespace penstock::transports::kernels {
 namespace {
@@ -100,6 +107,102 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
   if (batch.flag != nullptr && is_last_of_launch(batch.slot)) raise(batch.flag);
 }
 
+/// Words that the host reads and writes at the same time.
+template <class Word>
+__device__ void publish(Word& word, Word value) {
+#ifdef __CUDACC__
+  __threadfence_system();  // after all that the block has written
+  *static_cast<volatile Word*>(&word) = value;
+#else
+  __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+#endif
+}
+
+__device__ StandbyOrder read(const StandbyOrder& order) {
+#ifdef __CUDACC__
+  // two loads under way together
+  const auto* const halves = reinterpret_cast<const ulonglong2*>(&order);
+  const ulonglong2 first = __ldcv(halves);
+  const ulonglong2 second = __ldcv(halves + 1);
+  return {first.x, first.y, second.x, second.y};
+#else
+  return {__atomic_load_n(&order.number_and_bytes, __ATOMIC_ACQUIRE),
+          __atomic_load_n(&order.to, __ATOMIC_RELAXED), __atomic_load_n(&order.from, __ATOMIC_RELAXED),
+          __atomic_load_n(&order.check, __ATOMIC_RELAXED)};
+#endif
+}
+
+__device__ std::uint64_t clock_ns() {
+#ifdef __CUDACC__
+  std::uint64_t now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#else
+  sched_yield();  // it is asked in a loop that waits for other threads
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+/// What all threads of the block do next.
+struct StandbyTask {
+  char* to;
+  const char* from;
+  std::uint32_t bytes;
+  std::uint32_t number;
+  bool is_last;
+};
+
+/// True if the host has ordered something after `done`.
+__device__ bool take_order(const Standby& standby, std::uint32_t done, StandbyTask& task) {
+  const StandbyOrder order = read(standby.mailbox->order);
+  const auto number = static_cast<std::uint32_t>(order.number_and_bytes >> 32);
+  if (number == done || order.check != check_of(order.number_and_bytes, order.to, order.from)) return false;
+#ifdef __CUDACC__
+  __threadfence_system();  // what the payload's source holds is read after the order
+#endif
+  const auto bytes = static_cast<std::uint32_t>(order.number_and_bytes);
+  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
+  task.number = number;
+  task.to = reinterpret_cast<char*>(order.to + distance);
+  task.from = reinterpret_cast<const char*>(order.from + distance);
+  task.is_last = bytes == leave_bytes;
+  task.bytes = task.is_last ? 0 : bytes;
+  return true;
+}
+
+/// Waits for an order, or until it is time to leave.
+__device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::uint32_t done,
+                           StandbyTask& task) {
+  const std::uint64_t idle_since_ns = clock_ns();
+  for (;;) {
+    if (take_order(standby, done, task)) return;
+    const std::uint64_t now_ns = clock_ns();
+    if (now_ns - idle_since_ns > standby.linger_ns || now_ns - began_ns > standby.life_ns) break;
+  }
+  publish(standby.mailbox->leaving, standby.launch);
+  // an order that the host gave before it could see that
+  if (!take_order(standby, done, task)) task = {nullptr, nullptr, 0, done, true};
+  task.is_last = true;
+}
+
+__device__ void stand_by(const Standby& standby) {
+  __shared__ StandbyTask task;
+  std::uint32_t done = standby.done;
+  const std::uint64_t began_ns = clock_ns();
+  if (threadIdx.x == 0) publish(standby.mailbox->running, standby.launch);
+  for (bool is_last = false; !is_last;) {
+    if (threadIdx.x == 0) await_task(standby, began_ns, done, task);
+    __syncthreads();
+    is_last = task.is_last;
+    const std::uint32_t number = task.number;
+    copy_piece(task.to, task.from, task.bytes);
+    __syncthreads();
+    if (threadIdx.x == 0 && number != done) publish(standby.mailbox->done, number);
+    done = number;
+  }
+  if (threadIdx.x == 0) publish(standby.mailbox->ended, standby.launch);
+}
+
 }  // namespace
 
 #define PENSTOCK_COPY_KERNEL(capacity)                                              \
@@ -108,5 +211,10 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
     copy_batch(batch);                                                              \
   }
 PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_KERNEL)
+
+extern "C" __global__ void __launch_bounds__(standby_threads)
+    penstock_standby(const __grid_constant__ Standby standby) {
+  stand_by(standby);
+}
 
 }  // namespace penstock::transports::kernels

@@ -20,7 +20,8 @@ namespace penstock::transports::kernels {
 const void* image() noexcept {
 #define PENSTOCK_COPY_ROW(capacity) \
   simulated_gpu::kernel_row("penstock_copy_" #capacity, penstock_copy_##capacity),
-  static const SimulatedGpuKernel rows[] = {PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_ROW)};
+  static const SimulatedGpuKernel rows[] = {PENSTOCK_COPY_CAPACITIES(
+      PENSTOCK_COPY_ROW) simulated_gpu::kernel_row("penstock_standby", penstock_standby)};
 #undef PENSTOCK_COPY_ROW
   static const SimulatedGpuImage table = {SIMULATED_GPU_IMAGE_MAGIC, sizeof(rows) / sizeof(rows[0]), rows};
   return &table;

@@ -1,0 +1,264 @@
+// The kernel that stands by: what it is told is copied once and whole, it leaves when it should, and an order
+// that it misses is told as missed. When it is launched, and that a pull arrives whichever way it goes.
+#include "transports/standby.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tests/transports/gpu_memory.hpp"
+#include "transports/standby_copy.hpp"
+
+namespace penstock::transports::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Bytes = std::vector<std::uint8_t>;
+using Outcome = StandbyCopy::Outcome;
+
+constexpr std::uint64_t second_ns = 1'000'000'000;
+
+Bytes payload(std::size_t bytes, std::uint64_t seed) {
+  Bytes result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) result[i] = payload_byte(seed, i);
+  return result;
+}
+
+char* at(const GpuMemory& memory, std::size_t offset) {
+  return static_cast<char*>(memory.data()) + offset;
+}
+
+cuda::ContextRef context_of_device_0() {
+  use_device(0);
+  return cuda::Context::any(0);
+}
+
+template <typename Condition>
+[[nodiscard]] bool comes_true(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+Outcome outcome_of(StandbyCopy& copy) {
+  auto outcome = Outcome::pending;
+  EXPECT_TRUE(comes_true([&] { return !copy.query(outcome).ok() || outcome != Outcome::pending; }));
+  return outcome;
+}
+
+void send_away(StandbyCopy& copy) {
+  copy.dismiss();
+  EXPECT_TRUE(comes_true([&] { return copy.is_over(); }));
+}
+
+TEST(StandbyCopy, copies_any_size_at_any_alignment_and_nothing_else) {
+  StandbyCopy copy(context_of_device_0());
+  constexpr std::size_t sizes[] = {1, 2, 15, 16, 17, 255, 4096, 16385, 65536};
+  constexpr std::size_t offsets[] = {0, 1, 2, 4, 8, 11};
+  const GpuMemory source(BufferKind::device, 70000);
+  const GpuMemory target(BufferKind::device, 70000);
+  const Bytes content = payload(source.bytes(), 5);
+  source.write(content);
+  ASSERT_TRUE(copy.launch(target.data(), 30 * second_ns, 60 * second_ns).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+  for (const std::size_t size : sizes) {
+    for (const std::size_t offset : offsets) {
+      Bytes wanted(target.bytes(), guard_byte);
+      target.write(wanted);
+      copy.order(at(target, offset), at(source, 3), static_cast<std::uint32_t>(size));
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      std::copy_n(content.begin() + 3, size, wanted.begin() + static_cast<std::ptrdiff_t>(offset));
+      ASSERT_EQ(target.read(), wanted) << size << " bytes to offset " << offset;
+    }
+  }
+  EXPECT_EQ(copy.orders_of_launch(), std::size(sizes) * std::size(offsets));
+  send_away(copy);
+}
+
+TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory memory(BufferKind::device, 64);
+  EXPECT_TRUE(copy.is_over());
+  EXPECT_FALSE(copy.is_ready());
+  ASSERT_TRUE(copy.launch(memory.data(), second_ns / 100, 60 * second_ns).ok());
+  EXPECT_TRUE(comes_true([&] { return copy.is_over(); }));
+  EXPECT_FALSE(copy.is_ready());
+  EXPECT_EQ(copy.orders_of_launch(), 0u);
+}
+
+TEST(StandbyCopy, leaves_at_the_end_of_its_life_however_much_there_is_to_do) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory memory(BufferKind::device, 128);
+  ASSERT_TRUE(copy.launch(memory.data(), 60 * second_ns, second_ns / 100).ok());
+  EXPECT_TRUE(comes_true([&] {
+    if (copy.is_ready()) {
+      copy.order(at(memory, 64), at(memory, 0), 64);
+      static_cast<void>(outcome_of(copy));
+    }
+    return copy.is_over();
+  }));
+}
+
+TEST(StandbyCopy, an_order_that_meets_it_leaving_is_copied_or_missed_but_never_both) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory source(BufferKind::device, 256);
+  const GpuMemory target(BufferKind::device, 256);
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const Bytes old_content = payload(256, static_cast<std::uint64_t>(2 * round));
+    const Bytes new_content = payload(256, static_cast<std::uint64_t>(2 * round + 1));
+    target.write(old_content);
+    source.write(new_content);
+    const std::uint64_t linger_ns = 20'000;
+    ASSERT_TRUE(copy.launch(target.data(), linger_ns, second_ns).ok());
+    ASSERT_TRUE(comes_true([&] { return copy.is_ready() || copy.is_over(); }));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(random() % (2 * linger_ns)));
+    if (copy.is_ready()) {
+      copy.order(target.data(), source.data(), 256);
+      const Outcome outcome = outcome_of(copy);
+      ASSERT_NE(outcome, Outcome::pending);
+      ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+      ASSERT_EQ(target.read(), outcome == Outcome::copied ? new_content : old_content) << "round " << round;
+    }
+    ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+  }
+}
+
+TEST(StandbyCopy, an_order_that_comes_too_late_is_missed_and_not_executed_by_the_next_launch) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory source(BufferKind::device, 64);
+  const GpuMemory target(BufferKind::device, 64);
+  target.write(Bytes(64, guard_byte));
+  ASSERT_TRUE(copy.launch(target.data(), 1, second_ns).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+  copy.order(target.data(), source.data(), 64);
+  EXPECT_EQ(outcome_of(copy), Outcome::missed);
+  ASSERT_TRUE(copy.launch(target.data(), second_ns / 100, second_ns).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+  EXPECT_EQ(target.read(), Bytes(64, guard_byte));
+}
+
+TEST(StandbyCopy, orders_of_one_launch_do_not_reach_the_next) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory source(BufferKind::device, 64);
+  const GpuMemory target(BufferKind::device, 64);
+  for (int launch = 0; launch < 20; ++launch) {
+    const Bytes content = payload(64, static_cast<std::uint64_t>(launch));
+    source.write(content);
+    target.write(Bytes(64, guard_byte));
+    ASSERT_TRUE(copy.launch(target.data(), 30 * second_ns, 60 * second_ns).ok());
+    ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+    EXPECT_EQ(target.read(), Bytes(64, guard_byte));
+    copy.order(target.data(), source.data(), 64);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+    EXPECT_EQ(target.read(), content);
+    send_away(copy);
+  }
+}
+
+/// Small pulls within one process, through what start_standing_by() gives or says.
+class StandingBy : public testing::Test {
+ protected:
+  void SetUp() override {
+    context_ = context_of_device_0();
+    set_linger(second_ns);
+  }
+  void TearDown() override {
+    set_linger(0);
+    end_standing_by();
+  }
+
+  [[nodiscard]] Place place(const GpuMemory& memory) const {
+    return {inspect(memory.data()), Layout::contiguous(memory.bytes())};
+  }
+  [[nodiscard]] std::unique_ptr<Pull> start() {
+    return start_standing_by(CopySource{source_.data(), source_.bytes()}, place(target_), context_);
+  }
+  /// So many small pulls in a row, and a call that waits for another.
+  void follow_each_other(int pulls) {
+    for (int i = 0; i < pulls; ++i) note_small_pull(context_);
+    stand_by(place(target_));
+  }
+  [[nodiscard]] bool kernel_comes() {
+    std::unique_ptr<Pull> pull;
+    const auto deadline = std::chrono::steady_clock::now() + 300ms;
+    while (pull == nullptr && std::chrono::steady_clock::now() < deadline) pull = start();
+    return pull != nullptr;
+  }
+
+  cuda::ContextRef context_;
+  GpuMemory source_{(use_device(0), BufferKind::device), 4096};
+  GpuMemory target_{BufferKind::device, 4096};
+};
+
+TEST_F(StandingBy, no_kernel_is_launched_for_messages_that_come_alone) {
+  follow_each_other(1);
+  EXPECT_FALSE(kernel_comes());
+}
+
+TEST_F(StandingBy, no_kernel_is_launched_when_none_is_wanted) {
+  set_linger(0);
+  follow_each_other(100);
+  EXPECT_FALSE(kernel_comes());
+}
+
+TEST_F(StandingBy, a_kernel_is_launched_when_small_payloads_follow_each_other) {
+  follow_each_other(10);
+  EXPECT_TRUE(kernel_comes());
+}
+
+TEST_F(StandingBy, a_pull_arrives_by_the_kernel_and_also_when_that_has_just_left) {
+  const Bytes content = payload(source_.bytes(), 9);
+  source_.write(content);
+  set_linger(2'000'000);
+  for (int by_kernel = 0; by_kernel < 50; ++by_kernel) {
+    std::unique_ptr<Pull> pull;
+    ASSERT_TRUE(comes_true([&] {
+      follow_each_other(10);
+      return (pull = start()) != nullptr;
+    }));
+    Status state;
+    bool finished = false;
+    ASSERT_TRUE(comes_true([&] {
+      state = pull->advance(finished);
+      return finished || !state.ok();
+    }));
+    ASSERT_TRUE(state.ok()) << state.where();
+    pull.reset();
+    EXPECT_EQ(target_.read(), content);
+    target_.write(Bytes(target_.bytes(), guard_byte));
+  }
+}
+
+TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {
+  follow_each_other(10);
+  std::unique_ptr<Pull> first;
+  ASSERT_TRUE(comes_true([&] { return (first = start()) != nullptr; }));
+  EXPECT_EQ(start(), nullptr);
+  const GpuMemory large(BufferKind::device, StandbyCopy::most_bytes + 1);
+  first.reset();
+  EXPECT_EQ(start_standing_by(CopySource{large.data(), large.bytes()}, place(large), context_), nullptr);
+}
+
+TEST_F(StandingBy, a_kernel_that_stood_by_in_vain_makes_the_next_one_less_likely) {
+  set_linger(1'000'000);
+  follow_each_other(5);  // four of them follow another
+  // it is launched once and leaves; then four in a row are not enough any more
+  std::this_thread::sleep_for(50ms);
+  stand_by(place(target_));
+  set_linger(second_ns);
+  follow_each_other(4);
+  EXPECT_FALSE(kernel_comes());
+  follow_each_other(8);
+  EXPECT_TRUE(kernel_comes());
+}
+
+}  // namespace
+}  // namespace penstock::transports::test

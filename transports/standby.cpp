@@ -1,0 +1,181 @@
+#include "transports/standby.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "transports/guarded.hpp"
+#include "transports/readiness.hpp"
+#include "transports/standby_copy.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// How long a kernel stays at most, in times that it lingers: another thread of the application may wait for
+/// the device all the while.
+constexpr std::uint64_t most_lingers = 12;
+/// Beyond that, when the library ends, a GPU is taken to hang.
+constexpr std::uint64_t patience_ns = 1'000'000'000;
+
+/// So many small payloads have to follow each other within the time that the kernel lingers. Doubled each
+/// time that one stood by in vain.
+constexpr std::uint32_t least_quick_pulls = 4;
+constexpr std::uint32_t most_quick_pulls = 4096;
+
+std::atomic<std::uint64_t> linger{0};
+
+/// Of one context. All members under the registry's mutex.
+struct Post {
+  explicit Post(cuda::ContextRef context) noexcept : copy(std::move(context)) {}
+
+  StandbyCopy copy;
+  std::uint64_t last_pull_ns = 0;
+  std::uint32_t quick_pulls = 0;  ///< in a row
+  std::uint32_t needed = least_quick_pulls;
+  bool is_taken = false;     ///< by a pull
+  bool is_launched = false;  ///< and not seen to be over
+};
+
+/// Entries are few. Never destroyed: a thread may still be receiving at exit.
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Post>> posts;
+
+  std::shared_ptr<Post> of(const cuda::ContextRef& context) {
+    const auto is_of_it = [&](const auto& post) { return post->copy.context() == context; };
+    std::erase_if(posts, [&](const auto& post) {
+      return !is_of_it(post) && !post->is_taken && !post->copy.context()->is_alive();
+    });
+    const auto known = std::find_if(posts.begin(), posts.end(), is_of_it);
+    return known != posts.end() ? *known : posts.emplace_back(std::make_shared<Post>(context));
+  }
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+/// The last launch is over: was it of use?
+void judge(Post& post) noexcept {
+  post.is_launched = false;
+  if (post.copy.orders_of_launch() > 0) {
+    post.needed = least_quick_pulls;
+  } else {
+    post.needed = std::min(post.needed * 2, most_quick_pulls);
+    post.quick_pulls = 0;
+  }
+}
+
+class StandbyPull final : public Pull {
+ public:
+  StandbyPull(std::shared_ptr<Post> post, CopySource source, Place destination)
+      : post_(std::move(post)), source_(std::move(source)), destination_(std::move(destination)) {}
+  ~StandbyPull() override {
+    for (bool finished = false; is_ordered_ && advance_order(finished).ok() && is_ordered_;)
+      std::this_thread::yield();
+  }
+  StandbyPull(const StandbyPull&) = delete;
+  StandbyPull& operator=(const StandbyPull&) = delete;
+
+  /// Under the registry's mutex; the kernel is ready.
+  void order() noexcept {
+    void* const to = static_cast<char*>(destination_.buffer.pointer) + destination_.layout.first_offset();
+    post_->copy.order(to, source_.pointer, static_cast<std::uint32_t>(source_.bytes));
+    post_->is_taken = is_ordered_ = true;
+  }
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override {
+    finished = false;
+    if (is_ordered_) {
+      if (Status state = advance_order(finished); !state.ok() || finished || is_ordered_) return state;
+    }
+    return guarded([&] { return advance_copy(finished); });
+  }
+
+ private:
+  [[nodiscard]] Status advance_order(bool& finished) noexcept {
+    auto outcome = StandbyCopy::Outcome::pending;
+    const std::lock_guard lock(registry().mutex);
+    Status state = post_->copy.query(outcome);
+    if (state.ok() && outcome == StandbyCopy::Outcome::pending) return {};
+    post_->is_taken = is_ordered_ = false;
+    finished = outcome == StandbyCopy::Outcome::copied;
+    return state;
+  }
+
+  /// The kernel had left.
+  [[nodiscard]] Status advance_copy(bool& finished) {
+    if (copy_ == nullptr) {
+      copy_ = std::make_unique<CopyPull>(source_, destination_, post_->copy.context());
+      if (Status started = copy_->start(); !started.ok()) return started;
+    }
+    return copy_->advance(finished);
+  }
+
+  std::shared_ptr<Post> post_;
+  CopySource source_;
+  Place destination_;
+  std::unique_ptr<CopyPull> copy_;
+  bool is_ordered_ = false;
+};
+
+}  // namespace
+
+void set_linger(std::uint64_t linger_ns) noexcept {
+  linger.store(linger_ns, std::memory_order_relaxed);
+}
+
+void stand_by(const Place& destination) noexcept {
+  const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
+  if (linger_ns == 0 || !lives_on_device(destination.buffer.kind)) return;
+  static_cast<void>(guarded([&]() -> Status {
+    const cuda::ContextRef context = cuda::Context::of(destination.buffer);
+    if (context == nullptr) return {};
+    const std::lock_guard lock(registry().mutex);
+    Post& post = *registry().of(context);
+    if (post.is_launched && post.copy.is_over()) judge(post);
+    if (post.is_launched || post.is_taken || post.quick_pulls < post.needed) return {};
+    if (!post.copy.launch(destination.buffer.pointer, linger_ns, most_lingers * linger_ns).ok()) return {};
+    post.is_launched = true;
+    return {};
+  }));
+}
+
+std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
+                                        const cuda::ContextRef& context) {
+  if (linger.load(std::memory_order_relaxed) == 0 || source.bytes > StandbyCopy::most_bytes) return nullptr;
+  const std::lock_guard lock(registry().mutex);
+  const std::shared_ptr<Post> post = registry().of(context);
+  if (post->is_taken || !post->copy.is_ready()) return nullptr;
+  auto pull = std::make_unique<StandbyPull>(post, source, destination);
+  pull->order();
+  return pull;
+}
+
+void note_small_pull(const cuda::ContextRef& context) {
+  const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
+  if (linger_ns == 0) return;
+  const std::lock_guard lock(registry().mutex);
+  Post& post = *registry().of(context);
+  const std::uint64_t now_ns = steady_now_ns();
+  const bool is_quick = now_ns - post.last_pull_ns <= linger_ns;
+  post.quick_pulls = is_quick ? std::min(post.quick_pulls + 1, most_quick_pulls) : 0;
+  post.last_pull_ns = now_ns;
+}
+
+void end_standing_by() noexcept {
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& post : registry().posts) {
+    post->copy.dismiss();
+    const std::uint64_t begin_ns = steady_now_ns();
+    while (!post->copy.is_over() && steady_now_ns() - begin_ns < patience_ns) std::this_thread::yield();
+  }
+  std::erase_if(registry().posts, [](const auto& post) { return !post->is_taken; });
+}
+
+}  // namespace penstock::transports

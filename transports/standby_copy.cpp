@@ -1,0 +1,122 @@
+#include "transports/standby_copy.hpp"
+
+#include <atomic>
+
+#include "transports/cuda/kernels.hpp"
+
+namespace penstock::transports {
+namespace {
+
+std::uint32_t read(std::uint32_t& word) noexcept {
+  return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Status StandbyCopy::launch(const void* known, std::uint64_t linger_ns, std::uint64_t life_ns) noexcept {
+  const cuda::Kernels& all = cuda::Kernels::of_process();
+  if (!all.status().ok()) return all.status();
+  if (has_failed_) return {Code::declined, "the standby kernel has failed before"};
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr) return cuda::no_driver();
+  const cuda::ContextScope scope(*context_);
+  if (!scope.status().ok()) return scope.status();
+  const cuda::FlagPage* page = nullptr;
+  if (Status pinned = context_->flags(page); !pinned.ok()) return pinned;
+  if (Status made = context_->stream(cuda::Lane::standby, stream_); !made.ok()) return made;
+  if (mailbox_ == nullptr) {
+    mailbox_ = page->mailbox();
+    // another one may have used it before
+    launch_ = read(mailbox_->running);
+    order_ = static_cast<std::uint32_t>(mailbox_->order.number_and_bytes >> 32);
+  }
+  kernels::Standby parameters{};
+  parameters.mailbox = page->device_mailbox();
+  parameters.launch = launch_ + 1;
+  parameters.done = order_;
+  parameters.linger_ns = linger_ns;
+  parameters.life_ns = life_ns;
+  parameters.known = known;
+  parameters.known_inverted = ~reinterpret_cast<std::uint64_t>(known);
+  void* arguments[] = {&parameters};
+  Status launched =
+      cuda::check(driver->cuLaunchKernel(all[cuda::Kernel::standby], 1, 1, 1, kernels::standby_threads, 1, 1,
+                                         0, stream_, arguments, nullptr),
+                  "cuLaunchKernel");
+  if (!launched.ok()) {
+    has_failed_ = true;
+    return launched;
+  }
+  ++launch_;
+  orders_of_launch_ = 0;
+  watch_.progress();
+  return {};
+}
+
+bool StandbyCopy::is_ready() const noexcept {
+  return mailbox_ != nullptr && !is_pending_ && !has_failed_ && read(mailbox_->running) == launch_ &&
+         read(mailbox_->leaving) != launch_;
+}
+
+bool StandbyCopy::is_over() noexcept {
+  if (mailbox_ == nullptr || has_failed_ || read(mailbox_->ended) == launch_) return true;
+  bool ended = false;
+  return !look_for_end(ended).ok() || ended;
+}
+
+void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
+  write_order(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+  ++orders_of_launch_;
+  is_pending_ = true;
+  watch_.progress();
+}
+
+void StandbyCopy::dismiss() noexcept {
+  if (mailbox_ == nullptr || is_pending_ || has_failed_ || read(mailbox_->leaving) == launch_) return;
+  write_order(0, 0, kernels::leave_bytes);
+}
+
+void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
+  const std::uint64_t number_and_bytes = std::uint64_t{++order_} << 32 | bytes;
+  kernels::StandbyOrder& order = mailbox_->order;
+  std::atomic_ref(order.to).store(to, std::memory_order_relaxed);
+  std::atomic_ref(order.from).store(from, std::memory_order_relaxed);
+  std::atomic_ref(order.check)
+      .store(kernels::check_of(number_and_bytes, to, from), std::memory_order_relaxed);
+  std::atomic_ref(order.number_and_bytes).store(number_and_bytes, std::memory_order_release);
+}
+
+Status StandbyCopy::query(Outcome& outcome) noexcept {
+  outcome = Outcome::pending;
+  bool ended = read(mailbox_->ended) == launch_;  // before the last look at what was done
+  if (read(mailbox_->done) == order_) {
+    outcome = Outcome::copied;
+  } else if (ended) {
+    outcome = Outcome::missed;
+    --orders_of_launch_;
+  } else {
+    return look_for_end(ended);
+  }
+  is_pending_ = false;
+  return {};
+}
+
+Status StandbyCopy::look_for_end(bool& ended) noexcept {
+  ended = false;
+  if (!watch_.is_due()) return {};
+  const cuda::ContextScope scope(*context_);
+  const cuda::Driver* driver = cuda::driver();
+  Status state = scope.status();
+  if (state.ok() && driver != nullptr) {
+    const CUresult result = driver->cuStreamQuery(stream_);
+    if (result == CUDA_ERROR_NOT_READY) return {};
+    state = cuda::check(result, "cuStreamQuery");
+  }
+  ended = read(mailbox_->ended) == launch_;
+  if (ended) return {};
+  has_failed_ = true;
+  is_pending_ = false;
+  return state.ok() ? Status{Code::cuda_failed, "the standby kernel did not say that it ended"} : state;
+}
+
+}  // namespace penstock::transports
