@@ -14,6 +14,7 @@
 #include "interpose/errors.hpp"
 #include "interpose/function_names.hpp"
 #include "interpose/requests.hpp"
+#include "interpose/settling.hpp"
 #include "interpose/staged_call.hpp"
 
 namespace penstock::interpose {
@@ -24,8 +25,9 @@ class PendingStagedCall final : public Pending {
   explicit PendingStagedCall(StagedCall call) noexcept : call_(std::move(call)) {}
 
   bool advance(bool arrived, const MPI_Status&) override {
-    if (arrived) status_ = call_.write_back();
-    return arrived;
+    if (!arrived || !settling_.is_over([this] { return call_.may_write_back_now(); })) return false;
+    status_ = call_.write_back();
+    return true;
   }
   int complete(MPI_Status&, int code) override {
     return code != MPI_SUCCESS || status_.ok() ? code : call_.raise(status_);
@@ -33,6 +35,7 @@ class PendingStagedCall final : public Pending {
 
  private:
   StagedCall call_;
+  Settling settling_;
   Status status_;
 };
 

@@ -17,6 +17,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
+#include "interpose/settling.hpp"
 #include "interpose/transfer_record.hpp"
 #include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
@@ -91,7 +92,7 @@ class Receive final : public Pending {
     if (from_stash_) return true;
     if (!arrived) {
       // the question is better asked now than when the payload waits for its answer
-      if (on_device_ && !is_settled_) is_settled_ = transports::is_settled(place_);
+      static_cast<void>(on_device_ && may_be_written_now());
       if (on_device_ && settings().linger_us != 0 && looks_++ % looks_a_question == 0) await_payload();
       return false;
     }
@@ -112,6 +113,7 @@ class Receive final : public Pending {
         return delivery_->advance();
       }
     }
+    if (on_device_ && !settling_.is_over([this] { return may_be_written_now(); })) return false;
     if (on_device_) bring(landing_.data(), received, status);
     return true;
   }
@@ -146,6 +148,13 @@ class Receive final : public Pending {
   void await_payload() const noexcept {
     const record::OwnWork own;
     transports::stand_by(place_);
+  }
+
+  /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
+  /// once.
+  [[nodiscard]] bool may_be_written_now() {
+    if (!is_settled_) is_settled_ = transports::is_settled(place_);
+    return is_settled_;
   }
 
   [[nodiscard]] MPI_Count landing_bytes() const noexcept {
@@ -206,6 +215,7 @@ class Receive final : public Pending {
   LandingZone landing_;
   std::unique_ptr<Delivery> delivery_;
   MessageRecord record_;
+  Settling settling_;
   MPI_Status stashed_status_{};
   Status status_;
   std::ptrdiff_t offset_ = 0;

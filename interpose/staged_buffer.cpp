@@ -6,6 +6,7 @@
 
 #include "interpose/datatype_layout.hpp"
 #include "interpose/transfer_record.hpp"
+#include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -162,6 +163,16 @@ Status StagedBuffer::open(const void* user, const Region& read, const Region& wr
     return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why_staged,
                        [&] { return download(place, origin); });
   });
+}
+
+bool StagedBuffer::may_write_back_now() const {
+  bool settled = true;
+  static_cast<void>(
+      for_each_allocation(user_, origin_, written_, [&](const Place& place, std::uintptr_t) -> Status {
+        settled = settled && transports::is_settled(place);
+        return {};
+      }));
+  return settled;
 }
 
 Status StagedBuffer::write_back() const {

@@ -50,6 +50,8 @@ class StagedBuffer {
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
   /// Another region than was foreseen has been written; it must lie within the foreseen one.
   void set_written(const Region& written) { written_ = written.layout(); }
+  /// Nothing of the application's earlier work is left on the GPUs that it was written for.
+  [[nodiscard]] bool may_write_back_now() const;
   /// Uploads what was written.
   [[nodiscard]] Status write_back() const;
 

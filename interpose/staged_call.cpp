@@ -45,6 +45,15 @@ void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_
   }
 }
 
+bool StagedCall::may_write_back_now() const noexcept {
+  try {
+    return std::ranges::all_of(buffers_,
+                               [](const StagedBuffer& buffer) { return buffer.may_write_back_now(); });
+  } catch (const std::bad_alloc&) {
+    return true;  // write_back() says so
+  }
+}
+
 Status StagedCall::write_back() const noexcept {
   try {
     for (const StagedBuffer& buffer : buffers_) {

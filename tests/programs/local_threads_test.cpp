@@ -52,7 +52,7 @@ class LocalThreads : public testing::Test {
     }
   }
 
-  /// A communicator on which only messages to that thread travel.
+  /// A communicator of this rank alone on which only messages to that thread travel.
   [[nodiscard]] MPI_Comm to(int thread) const { return to_[static_cast<std::size_t>(thread)]; }
 
   template <typename Body>
@@ -93,12 +93,12 @@ TEST_F(LocalThreads, windows_of_messages_pass_round_the_ring) {
       std::vector<MPI_Request> requests(2 * window);
       for (int i = 0; i < window; ++i) {
         received.push_back(on_gpu_of(thread, bytes));
-        MPI_Irecv(received.back().data(), count(bytes), MPI_BYTE, rank(), i, to(thread),
+        MPI_Irecv(received.back().data(), count(bytes), MPI_BYTE, 0, i, to(thread),
                   &requests[static_cast<std::size_t>(i)]);
       }
       for (int i = 0; i < window; ++i) {
         sent.push_back(filled_on_gpu_of(thread, payload(bytes, seed_of(thread, i))));
-        MPI_Isend(sent.back().data(), count(bytes), MPI_BYTE, rank(), i, to(next_of(thread)),
+        MPI_Isend(sent.back().data(), count(bytes), MPI_BYTE, 0, i, to(next_of(thread)),
                   &requests[static_cast<std::size_t>(window + i)]);
       }
       MPI_Waitall(2 * window, requests.data(), MPI_STATUSES_IGNORE);
@@ -118,7 +118,7 @@ TEST_F(LocalThreads, wildcards_take_messages_of_one_sender_in_order) {
     std::vector<MPI_Request> requests(messages);
     for (int i = 0; i < messages; ++i) {
       sent.push_back(filled_on_gpu_of(thread, payload(sizes[i % 6], seed_of(thread, i))));
-      MPI_Isend(sent.back().data(), count(sizes[i % 6]), MPI_BYTE, rank(), i, to(next_of(thread)),
+      MPI_Isend(sent.back().data(), count(sizes[i % 6]), MPI_BYTE, 0, i, to(next_of(thread)),
                 &requests[static_cast<std::size_t>(i)]);
     }
     for (int i = 0; i < messages; ++i) {
@@ -140,7 +140,7 @@ TEST_F(LocalThreads, one_thread_takes_what_all_others_send_as_it_comes) {
     if (thread != 0) {
       for (int i = 0; i < messages; ++i) {
         const Memory sent = filled_on_gpu_of(thread, payload(sizes[i % 7], seed_of(thread, i)));
-        MPI_Send(sent.data(), count(sizes[i % 7]), MPI_BYTE, rank(), thread * 100 + i, to(0));
+        MPI_Send(sent.data(), count(sizes[i % 7]), MPI_BYTE, 0, thread * 100 + i, to(0));
       }
       return;
     }

@@ -1,7 +1,9 @@
 // Several threads of each rank send and receive device buffers at once (MPI_THREAD_MULTIPLE).
+#include <cuda_runtime.h>
 #include <sched.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"
@@ -126,6 +128,72 @@ TEST(Threads, a_request_started_by_one_thread_may_be_completed_by_another) {
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     EXPECT_EQ(received.read(), payload(bytes, seed_of(1 - rank(), 1, round))) << "round " << round;
   }
+}
+
+/// The legacy stream of the rank's GPU is busy while one lives.
+class BusyGpu {
+ public:
+  BusyGpu() {
+    cudaLaunchHostFunc(
+        nullptr,
+        [](void* over) {
+          while (!static_cast<std::atomic<bool>*>(over)->load()) ::sched_yield();
+        },
+        &over_);
+  }
+  ~BusyGpu() {
+    over_ = true;
+    cudaStreamSynchronize(nullptr);
+  }
+  BusyGpu(const BusyGpu&) = delete;
+  BusyGpu& operator=(const BusyGpu&) = delete;
+
+ private:
+  std::atomic<bool> over_{false};
+};
+
+/// One thread completes what `post` has begun, for which it needs the GPU, which is busy until this thread
+/// has been through MPI.
+template <typename Post>
+void expect_others_to_go_on(Post post) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::thread waiter;
+  {
+    const BusyGpu busy;
+    post(request);
+    waiter = std::thread([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(30));  // the other has found that its payload is there
+    int sent = 7;
+    int received = 0;
+    MPI_Request own = MPI_REQUEST_NULL;
+    MPI_Irecv(&received, 1, MPI_INT, rank(), 8, MPI_COMM_WORLD, &own);
+    MPI_Send(&sent, 1, MPI_INT, rank(), 8, MPI_COMM_WORLD);
+    MPI_Wait(&own, MPI_STATUS_IGNORE);
+    EXPECT_EQ(received, sent);
+  }
+  waiter.join();
+}
+
+TEST(Threads, one_that_waits_for_its_gpu_to_take_a_payload_keeps_no_other_from_MPI) {
+  if (!is_thread_multiple()) return;
+  const Buffer received(MemoryKind::device, 32, 1);  // too small for an envelope
+  const Bytes sent = payload(32, 2);
+  expect_others_to_go_on([&](MPI_Request& request) {
+    MPI_Irecv(received.data(), 32, MPI_BYTE, rank(), 9, MPI_COMM_WORLD, &request);
+    MPI_Send(sent.data(), 32, MPI_BYTE, rank(), 9, MPI_COMM_WORLD);
+  });
+  EXPECT_EQ(received.read(), sent);
+}
+
+TEST(Threads, one_that_waits_for_its_gpu_to_take_a_result_keeps_no_other_from_MPI) {
+  if (!is_thread_multiple()) return;
+  const Buffer received(MemoryKind::device, 5000, 1);
+  const Bytes sent = payload(5000, 2);
+  expect_others_to_go_on([&](MPI_Request& request) {
+    MPI_Iallreduce(sent.data(), received.data(), 5000, MPI_BYTE, MPI_BOR, MPI_COMM_SELF, &request);
+  });
+  EXPECT_EQ(received.read(), sent);
 }
 
 TEST(Threads, blocking_sends_and_receives_on_a_communicator_each) {
