@@ -54,6 +54,22 @@ TEST(LazyPrograms, many_standard_sends_complete_with_no_receive_posted) {
   }
 }
 
+TEST(LazyPrograms, more_sends_at_once_than_there_are_slots_are_delivered_to_a_late_receiver) {
+  constexpr std::size_t messages = 1100;
+  constexpr std::size_t bytes = 128;
+  const Buffer buffer(MemoryKind::device, messages * bytes, rank() == 0 ? 350 : 0);
+  std::vector<MPI_Request> requests(messages, MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < messages && rank() == 0; ++i)
+    MPI_Isend(buffer.data() + i * bytes, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < messages && rank() == 1; ++i)
+    MPI_Recv(buffer.data() + i * bytes, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+  if (rank() == 1) {
+    EXPECT_TRUE(buffer.read() == payload(messages * bytes, 350));
+  }
+}
+
 TEST(LazyPrograms, two_ranks_that_both_send_before_they_receive_do_not_deadlock_up_to_64_KiB) {
   if (rank() > 1) return;
   const Buffer sent(MemoryKind::device, 65536, 400 + static_cast<std::uint64_t>(rank()));
