@@ -218,10 +218,11 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
   });
   for (const TransferFacts& each : moving_) {
     const bool is_staged = each.road == trace::Road::staged;
-    const bool sender_helps = is_staged || each.road == trace::Road::relayed;
+    const bool waits_to_be_staged =
+        is_staged || each.road == trace::Road::relayed || each.road == trace::Road::network;
     paint_until(each.begin_ns, Cause::wire, counterpart);
     paint_until(std::min(each.begin_ns + each.wait_ns, each.end_ns),
-                sender_helps ? Cause::staging : Cause::gpu_not_ready, counterpart);
+                waits_to_be_staged ? Cause::staging : Cause::gpu_not_ready, counterpart);
     paint_until(std::min(each.begin_ns + each.wait_ns + each.pack_ns, each.end_ns), Cause::staging,
                 counterpart);
     paint_until(each.end_ns, is_staged ? Cause::staging : Cause::wire, counterpart);

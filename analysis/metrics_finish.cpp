@@ -194,6 +194,8 @@ const char* name_of(trace::Road road) noexcept {
       return "striped";
     case trace::Road::pushed:
       return "pushed";
+    case trace::Road::network:
+      return "network";
     case trace::Road::none:
       break;
   }

@@ -5,9 +5,10 @@
 #     Targets <name>_mpich and <name>_openmpi: GPU programs (runtime API) with tests/support.
 #
 #   penstock_add_mpi_test(NAME name RANKS k (SOURCES … [LIBRARIES …] | PROGRAM name) [ARGS …] [ENVIRONMENT a=b …]
-#                         [LABELS …] [TIMEOUT seconds] [PLAIN] [FAMILIES …] [PREPARES fixture] [NEEDS fixture])
-#     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. ENVIRONMENT is the ranks'. The word
-#     @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
+#                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
+#                         [NEEDS fixture])
+#     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
+#     ENVIRONMENT is the ranks'. The word @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
 #
 #   penstock_describe_mpi_test(name FAMILY family RANKS k [LABELS …] [TIMEOUT seconds])
@@ -27,7 +28,7 @@ function(penstock_add_mpi_program)
 endfunction()
 
 function(penstock_add_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;PREPARES;NEEDS"
+  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS"
                         "SOURCES;LIBRARIES;ARGS;ENVIRONMENT;LABELS;FAMILIES")
   if(NOT test_PROGRAM)
     set(test_PROGRAM ${test_NAME})
@@ -47,9 +48,13 @@ function(penstock_add_mpi_test)
     if(NOT test_PLAIN)
       set(preload --preload $<TARGET_FILE:penstock_preload_${family}>)
     endif()
+    set(nodes "")
+    if(test_NODES)
+      set(nodes --nodes ${test_NODES})
+    endif()
     string(REPLACE "@FAMILY@" "${family}" arguments "${test_ARGS}")
     add_test(NAME ${test_NAME}.${family}
-             COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload}
+             COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload} ${nodes}
                      ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
     penstock_describe_mpi_test(${test_NAME}.${family} FAMILY ${family} RANKS ${test_RANKS} TIMEOUT ${test_TIMEOUT}
                                LABELS ${test_LABELS})

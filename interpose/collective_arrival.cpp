@@ -4,9 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <new>
-#include <numeric>
+#include <utility>
 #include <vector>
 
+#include "interpose/channel.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
@@ -42,24 +43,6 @@ Seen look_for(const Arrival& wanted, const std::atomic<std::uint64_t>& place) no
                                                                                      : Seen::not_yet;
 }
 
-/// World ranks of all who take part; those that are not of this job are negative.
-std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info) {
-  std::vector<int> members = info.world_ranks;
-  if (!info.is_inter) return members;
-  MPI_Group local = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  PMPI_Comm_group(communicator, &local);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> ranks(static_cast<std::size_t>(info.size));
-  std::vector<int> world_ranks(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  PMPI_Group_translate_ranks(local, info.size, ranks.data(), world, world_ranks.data());
-  PMPI_Group_free(&local);
-  PMPI_Group_free(&world);
-  members.insert(members.end(), world_ranks.begin(), world_ranks.end());
-  return members;
-}
-
 /// Two communicators may share a place: a rank that last noted another one may have passed this collective,
 /// or not have come yet. And ranks may count differently: one has called again what failed on it, or they
 /// know the communicator by different ids. So no rank is waited for without limit; when it is over,
@@ -73,7 +56,7 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t p
   Backoff backoff;
   for (const int member : members_of(communicator, info)) {
     const DirectoryRow* const row = member >= 0 ? node_directory().row_of(member) : nullptr;
-    if (row == nullptr) continue;  // on another node: needs nothing of this rank that MPI does not do
+    if (row == nullptr) continue;  // on another node, and sent no envelopes
     for (;;) {
       const Seen seen = look_for(wanted, row->arrivals[place]);
       if (seen == Seen::here) break;
@@ -93,12 +76,29 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t p
   // nobody can be waited for
 }
 
+/// Other nodes see no notes. But all ranks run Penstock then, so a barrier that can be stepped comes before
+/// each of these calls on all of them.
+void meet_others(MPI_Comm communicator, CommunicatorInfo& info) {
+  if (std::exchange(info.has_met, false)) return;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Ibarrier(communicator, &request) == MPI_SUCCESS) wait_polling(&request, MPI_STATUS_IGNORE);
+}
+
+bool spans_nodes(MPI_Comm communicator, CommunicatorInfo& info) {
+  if (!channel().is_open()) return false;
+  if (info.span == Span::unknown)
+    info.span = channel().spans(members_of(communicator, info)) ? Span::nodes : Span::node;
+  return info.span == Span::nodes;
+}
+
 }  // namespace
 
 void arrive(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr) return;
+  if (spans_nodes(communicator, *info)) return meet_others(communicator, *info);
   DirectoryRow* const row = node_directory().own_row();
-  if (info == nullptr || row == nullptr) return;
+  if (row == nullptr) return;
   const std::uint64_t place = info->global_id % arrival_places;
   // collectives of one communicator never overlap, so nobody else counts at the same time
   const std::uint32_t ordinal = info->arrivals.load(std::memory_order_relaxed) + 1;
@@ -110,7 +110,11 @@ void arrive(MPI_Comm communicator) {
 }
 
 void take_back_arrival(MPI_Comm communicator) noexcept {
-  if (CommunicatorInfo* const info = peek_info(communicator)) {
+  CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr) return;
+  if (spans_nodes(communicator, *info)) {
+    info->has_met = true;
+  } else {
     info->arrivals.fetch_sub(1, std::memory_order_relaxed);
   }
 }

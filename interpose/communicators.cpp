@@ -240,6 +240,14 @@ int world_rank_of(const CommunicatorInfo& info, int rank) noexcept {
   return info.world_ranks[static_cast<std::size_t>(rank)];
 }
 
+std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info) {
+  std::vector<int> members = info.world_ranks;
+  if (!info.is_inter) return members;
+  const std::vector<int> local = local_world_ranks(communicator);
+  members.insert(members.end(), local.begin(), local.end());
+  return members;
+}
+
 Origin origin_from(MPI_Comm parent) noexcept {
   CommunicatorInfo* const info = peek_info(parent);
   if (info == nullptr) return {};

@@ -16,6 +16,9 @@ namespace penstock::interpose {
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
 
+/// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
+enum class Span : std::uint8_t { unknown, node, nodes };
+
 /// Thread: fields but those from `collectives` on are fixed once made. Destroyed inside the MPI library's
 /// attribute callback, when the library lets go of the communicator: nothing that hangs here may call MPI or
 /// wait from there.
@@ -31,7 +34,9 @@ struct CommunicatorInfo {
   std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
   std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
   std::atomic<bool> is_in_step{true};         ///< the other ranks have counted as many, as far as was seen
-  std::atomic<std::uint32_t> creations{0};    ///< of them, those that make communicators
+  std::atomic<Span> span{Span::unknown};
+  bool has_met = false;  ///< for a collective that failed on this rank alone, and will be called again
+  std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::shared_ptr<Stash> stash;  ///< made at first need; shared only so that its type may stay unknown here
@@ -51,6 +56,9 @@ struct CommunicatorInfo {
 /// MPI_ANY_SOURCE as they are.
 [[nodiscard]] int world_rank_of(MPI_Comm communicator, int rank) noexcept;
 [[nodiscard]] int world_rank_of(const CommunicatorInfo& info, int rank) noexcept;
+
+/// World ranks of all who take part in collectives of it; those that are not of this job are negative.
+[[nodiscard]] std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info);
 
 /// What tells a communicator from others with the same members, the same on all of its ranks.
 struct Origin {

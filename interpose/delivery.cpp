@@ -1,226 +1,40 @@
 #include "interpose/delivery.hpp"
 
 #include <cstdio>
-#include <thread>
 #include <utility>
 
 #include "interpose/errors.hpp"
-#include "interpose/node_directory.hpp"
+#include "interpose/network_delivery.hpp"
+#include "interpose/node_delivery.hpp"
 #include "interpose/record/recorder.hpp"
-#include "interpose/settings.hpp"
-#include "transports/process.hpp"
-#include "transports/readiness.hpp"
 
 namespace penstock::interpose {
 
-using transports::Choice;
-using transports::Road;
-
-static_assert(static_cast<int>(Road::pushed) == static_cast<int>(trace::Road::pushed));
+static_assert(static_cast<int>(transports::Road::network) == static_cast<int>(trace::Road::network));
 static_assert(static_cast<int>(transports::BufferKind::managed) ==
               static_cast<int>(trace::BufferKind::managed));
 
-namespace {
-
-constexpr unsigned bit(Road road) noexcept {
-  return 1u << static_cast<unsigned>(road);
+std::unique_ptr<Delivery> Delivery::open(const Envelope& envelope, transports::Place destination,
+                                         std::size_t capacity) {
+  if (comes_from_other_node(envelope))
+    return std::make_unique<NetworkDelivery>(envelope, std::move(destination), capacity);
+  return std::make_unique<NodeDelivery>(envelope, std::move(destination), capacity);
 }
 
-}  // namespace
-
-namespace {
-std::atomic<unsigned> small_in_flight{0};
-}  // namespace
-
-Delivery::Delivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
-    : envelope_(envelope), destination_(std::move(destination)), slot_(node_directory().find(envelope)) {
+Delivery::Delivery(const Envelope& envelope, transports::Place destination)
+    : envelope_(envelope), destination_(std::move(destination)) {
   if (record::is_on()) begin_ns_ = record::now_ns();
-  if (slot_ == nullptr) {
-    static_cast<void>(end({Code::peer_lost, "envelope names no open slot"}, SlotState::failed));
-    return;
+}
+
+void Delivery::report() const {
+  if (!status_.ok()) {
+    char what[160];
+    std::snprintf(what, sizeof what, "%s road, %s to %s, %llu bytes", name_of(road_), name_of(source_kind_),
+                  name_of(destination_.buffer.kind),
+                  static_cast<unsigned long long>(envelope_.payload_bytes));
+    record::notice(describe(what, status_).data());
   }
-  source_kind_ = slot_->offer.kind;
-  if (envelope.payload_bytes > capacity) {
-    truncated_ = true;
-    // while the sender is busy with the slot it must come to its own end first
-    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
-    return;
-  }
-  destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
-}
-
-Delivery::~Delivery() {
-  drop_pull();
-  if (!over_ && slot_is_ours()) {
-    await_push();
-    slot_->set(SlotState::failed);
-  }
-}
-
-bool Delivery::slot_is_ours() const noexcept {
-  return slot_ != nullptr && slot_->generation.load(std::memory_order_acquire) == envelope_.generation;
-}
-
-bool Delivery::advance() {
-  if (over_) return true;
-  const record::OwnWork own;
-  // a sender that failed may have given the slot to another message
-  if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
-  if (pull_ != nullptr) return step_pull();
-  switch (slot_->get()) {
-    case SlotState::offered:
-      return try_offered();
-    case SlotState::staged:
-      if (truncated_) return end({}, SlotState::done);
-      return try_staged();
-    case SlotState::pushed:
-      return end({}, SlotState::done);
-    case SlotState::staging:
-    case SlotState::wants_relaying:
-    case SlotState::wants_staging:
-    case SlotState::wants_pushing:
-    case SlotState::pushing:
-      return look_after_sender();
-    default:
-      return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
-  }
-}
-
-bool Delivery::try_offered() {
-  if (truncated_) {
-    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
-    return over_;
-  }
-  if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
-  // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
-  // is begun.
-  const bool in_one_call = envelope_.payload_bytes <= settings().buffered_bytes;
-  if (in_one_call && !transports::is_settled(destination_)) return false;
-  const Choice choice = choose(slot_->offer, destination_, excluded_);
-  reason_ = choice.reason;
-  if (choice.transport == nullptr) {
-    // nor may it have to wait for it while it relays or pushes
-    ask_sender(!in_one_call || settings().road == choice.wanted ? choice.wanted : Road::staged);
-    return false;
-  }
-  if (!slot_->move(SlotState::offered, SlotState::pulling)) {
-    reason_ = "";  // the sender has just turned to staging
-    return false;
-  }
-  if (start(choice, SlotState::pulling, SlotState::offered)) return true;
-  if (in_one_call && pull_ != nullptr) {
-    is_small_in_flight_ = true;
-    small_in_flight.fetch_add(1, std::memory_order_relaxed);
-  }
-  return false;
-}
-
-void Delivery::ask_sender(Road road) {
-  if (road == Road::pushed) return ask_to_push();
-  static_cast<void>(slot_->move(
-      SlotState::offered, road == Road::relayed ? SlotState::wants_relaying : SlotState::wants_staging));
-}
-
-/// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
-void Delivery::ask_to_push() {
-  if (transports::is_settled(destination_)) {
-    const char* why_not = "";
-    slot_->target = describe(destination_, &why_not);
-    start_ns_ = record::is_on() ? record::now_ns() : 0;
-    if (slot_->move(SlotState::offered, SlotState::wants_pushing)) {
-      road_ = Road::pushed;
-      return;
-    }
-  }
-  reason_ = "";  // for the sender may turn to staging before it is asked
-}
-
-/// It is the sender's turn. Over only if there will be none.
-bool Delivery::look_after_sender() {
-  if (!watch_.is_due() || transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce}))
-    return false;
-  return end({Code::peer_lost, "the sender"}, SlotState::failed);
-}
-
-/// Nobody wants the payload any more: its sender must not write to the buffer from now on.
-void Delivery::await_push() const noexcept {
-  if (slot_->move(SlotState::wants_pushing, SlotState::failed)) return;
-  // the sender's GPU is at it; a sender that computes meanwhile says so late, or never: then it is over too
-  constexpr std::uint64_t longest_copy_ns = 10'000'000'000;
-  const std::uint64_t begin_ns = record::now_ns();
-  while (slot_->get() == SlotState::pushing && record::now_ns() - begin_ns < longest_copy_ns &&
-         transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
-    std::this_thread::yield();
-  }
-}
-
-const std::atomic<unsigned>& Delivery::small_ones_in_flight() noexcept {
-  return small_in_flight;
-}
-
-void Delivery::drop_pull() noexcept {
-  pull_.reset();
-  if (std::exchange(is_small_in_flight_, false)) small_in_flight.fetch_sub(1, std::memory_order_relaxed);
-}
-
-bool Delivery::step_pull() {
-  bool finished = false;
-  const Status status = pull_->advance(finished);
-  if (!status.ok()) return end(status, SlotState::failed);
-  return finished && end(status, SlotState::done);
-}
-
-bool Delivery::try_staged() {
-  // the sender may have its buffer back already: nothing but the region may be read now
-  const Choice choice =
-      choose(slot_->offer, destination_, excluded_ | ~(bit(Road::staged) | bit(Road::relayed)));
-  if (choice.transport == nullptr) {
-    if (choice.wanted != Road::staged) return end({Code::declined, choice.reason}, SlotState::failed);
-    static_cast<void>(slot_->move(SlotState::staged, SlotState::wants_staging));
-    return false;
-  }
-  if (road_ == Road::pushed) reason_ = "the sender could not map the receiver's memory";
-  // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
-  if (*reason_ == '\0') reason_ = "receiver was late";
-  return start(choice, SlotState::staged, SlotState::wants_staging);
-}
-
-/// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
-bool Delivery::start(const Choice& choice, SlotState declined_from, SlotState declined_to) {
-  road_ = choice.transport->road();
-  start_ns_ = record::is_on() ? record::now_ns() : 0;
-  const Status status = choice.transport->start(slot_->offer, destination_, pull_);
-  say_what_could_not_be_pinned();
-  if (status.ok()) return false;
-  if (status.code() != Code::declined) return end(status, SlotState::failed);
-  record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
-                                           status.where(), status.detail()})
-                     .data());
-  excluded_ |= bit(road_);
-  static_cast<void>(slot_->move(declined_from, declined_to));
-  return false;
-}
-
-bool Delivery::end(const Status& status, SlotState state) {
-  status_ = status;
-  if (!status.ok()) say_failure();
-  drop_pull();
-  if (slot_is_ours()) slot_->set(state);
-  if (DirectoryRow* own = node_directory().own_row()) own->deliveries.fetch_add(1, std::memory_order_relaxed);
-  over_ = true;
-  record();
-  return true;
-}
-
-void Delivery::say_failure() const {
-  char what[160];
-  std::snprintf(what, sizeof what, "%s road, %s to %s, %llu bytes", name_of(road_), name_of(source_kind_),
-                name_of(destination_.buffer.kind), static_cast<unsigned long long>(envelope_.payload_bytes));
-  record::notice(describe(what, status_).data());
-}
-
-void Delivery::record() const {
-  if (!record::is_on() || begin_ns_ == 0 || road_ == Road::none) return;
+  if (!record::is_on() || begin_ns_ == 0 || road_ == transports::Road::none) return;
   trace::Transfer transfer{};
   transfer.begin_ns = begin_ns_;
   transfer.end_ns = record::now_ns();
@@ -228,7 +42,7 @@ void Delivery::record() const {
   transfer.key = envelope_.key;
   transfer.reason = record::intern(reason_);
   transfer.wait_ns = static_cast<std::uint32_t>(start_ns_ > begin_ns_ ? start_ns_ - begin_ns_ : 0);
-  transfer.peer = static_cast<std::int32_t>((envelope_.key >> 40) - 1);
+  transfer.peer = sender_of(envelope_);
   transfer.source = static_cast<trace::BufferKind>(source_kind_);
   transfer.destination = static_cast<trace::BufferKind>(destination_.buffer.kind);
   transfer.road = static_cast<trace::Road>(road_);

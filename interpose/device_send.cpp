@@ -44,12 +44,6 @@ void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
   staged.reset();
 }
 
-std::uint64_t next_key() noexcept {
-  static std::atomic<std::uint64_t> sequence{0};
-  const auto rank = static_cast<std::uint64_t>(node_directory().own_row()->world_rank.load());
-  return (rank + 1) << 40 | (sequence.fetch_add(1, std::memory_order_relaxed) & 0xff'ffff'ffffull);
-}
-
 }  // namespace
 
 DeviceSend::DeviceSend(const SendCall& call, transports::Place source)
@@ -80,7 +74,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   transports::TailSend::start(send->source_, slot->offer, send->tail_);
   send->envelope_.nonce = directory.nonce();
   send->envelope_.payload_bytes = slot->offer.payload_bytes;
-  send->envelope_.key = next_key();
+  send->envelope_.key = directory.next_key();
   send->envelope_.row = directory.own_index();
   send->envelope_.slot = index;
   send->envelope_.generation = slot->generation.load(std::memory_order_relaxed);

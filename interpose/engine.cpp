@@ -1,8 +1,10 @@
 #include "interpose/engine.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
+#include "interpose/channel.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
@@ -130,6 +132,17 @@ void Engine::orphan(Entry* entry) {
   entry->handle = MPI_REQUEST_NULL;
 }
 
+void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
+  Pending* const kept = pending.release();  // if memory is short, what MPI still works on must not go
+  try {
+    const Lock lock(*this);
+    Entry* const entry = insert(MPI_REQUEST_NULL, {}, Handle::own);
+    entry->operation.pending.reset(kept);
+    orphan(entry);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 void Engine::erase(Entry* entry) {
   std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
   const Lock lock(*this);
@@ -148,6 +161,7 @@ Pending::Progress Engine::need_of(const Entry& entry) noexcept {
 }
 
 bool Engine::envelopes_are_coming() const noexcept {
+  if (channel().is_open()) return true;  // other nodes' are not announced
   const DirectoryRow* row = node_directory().own_row();
   return row != nullptr &&
          row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
@@ -173,6 +187,7 @@ void Engine::step(bool release_orphans) {
   const Lock lock(*this);
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
+  channel().poll();
   if (is_empty()) return;
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {

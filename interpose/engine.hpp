@@ -98,6 +98,8 @@ class Engine {
 
   /// Takes the entry out of the user's reach; progress() completes it. Takes Lock.
   void orphan(Entry* entry);
+  /// Brings to its end what no request of the user's stands for any more. Takes Lock.
+  void adopt(std::unique_ptr<Pending> pending) noexcept;
   /// Takes the entry out of the table, whatever state it is in. Takes Lock.
   void erase(Entry* entry);
 
@@ -133,9 +135,9 @@ class Engine {
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
   void drain(std::uint64_t limit_ns);
 
-  /// Somebody has sent this rank an envelope that it has not seen yet.
+  /// Somebody has, or may have, sent this rank an envelope that it has not seen yet.
   [[nodiscard]] bool envelopes_are_coming() const noexcept;
-  /// An envelope for this rank was seen: there is one fewer to look out for.
+  /// An envelope of this node's for this rank was seen: there is one fewer to look out for.
   void note_envelope() noexcept { envelopes_seen_.fetch_add(1, std::memory_order_relaxed); }
 
   std::atomic<std::uint32_t> stashed_messages{0};  ///< of all communicators

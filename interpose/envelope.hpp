@@ -8,7 +8,8 @@
 
 namespace penstock::interpose {
 
-/// Random, the same on all ranks of a job on one node, so that no payload looks like an envelope by chance.
+/// Random, the same on all ranks that send each other envelopes, so that no payload looks like an envelope by
+/// chance.
 struct JobNonce {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -23,17 +24,33 @@ struct Envelope {
   JobNonce nonce;
   std::uint64_t payload_bytes;
   std::uint64_t key;         ///< of the message, unique in the job (trace::MessageHalf::key)
-  std::uint32_t row;         ///< of the sender in the node's directory
-  std::uint32_t slot;        ///< of the sender's slots
+  std::uint32_t row;         ///< of the sender in the node's directory, or row_of_other_nodes
+  std::uint32_t slot;        ///< of the sender's slots; from another node: the tag of the payload's chunks
   std::uint32_t generation;  ///< of the slot
-  std::uint8_t reserved[20];
+  std::uint8_t source_kind;  ///< transports::BufferKind; from another node, as there is no slot to say so
+  std::uint8_t reserved[19];
 };
 static_assert(sizeof(Envelope) == envelope_bytes);
 
-/// True if `bytes` (envelope_bytes of them) are an envelope of this job; then `*envelope` is it.
+inline constexpr std::uint32_t row_of_other_nodes = UINT32_MAX;
+
+[[nodiscard]] inline bool comes_from_other_node(const Envelope& envelope) noexcept {
+  return envelope.row == row_of_other_nodes;
+}
+
+/// A key says who sent the message, as a rank in MPI_COMM_WORLD, and which of that rank's it is.
+[[nodiscard]] inline std::uint64_t key_of(int sender, std::uint64_t number) noexcept {
+  return static_cast<std::uint64_t>(sender + 1) << 40 | (number & 0xff'ffff'ffffull);
+}
+[[nodiscard]] inline int sender_of(const Envelope& envelope) noexcept {
+  return static_cast<int>(envelope.key >> 40) - 1;
+}
+
+/// True if `bytes` (envelope_bytes of them) are an envelope of this job; then `*envelope` is it. A rank that
+/// takes no part has no nonce, and is sent none.
 [[nodiscard]] inline bool read_envelope(const void* bytes, const JobNonce& job, Envelope* envelope) noexcept {
   std::memcpy(envelope, bytes, envelope_bytes);
-  return envelope->nonce == job;
+  return envelope->nonce == job && job != JobNonce{};
 }
 
 }  // namespace penstock::interpose

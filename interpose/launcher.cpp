@@ -103,7 +103,7 @@ std::uint64_t hash(std::uint64_t start, const void* data, std::size_t bytes) noe
 
 }  // namespace
 
-JobIdentity identify_job() noexcept {
+JobIdentity identify_job(std::string_view node) noexcept {
   JobIdentity identity;
   const char* variable = nullptr;
   for (const char* candidate : rank_variables) {
@@ -134,6 +134,7 @@ JobIdentity identify_job() noexcept {
     key = hash(key, &start_time, sizeof start_time);
     key = hash(key, &user, sizeof user);
     key = hash(key, secret, secret_bytes);
+    key = hash(key, node.data(), node.size());
     if (name_space != nullptr) key = hash(key, name_space, std::strlen(name_space));
     start = key ^ 0x9e3779b97f4a7c15ull;
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace penstock::interpose {
 
@@ -14,7 +15,8 @@ struct JobIdentity {
 };
 
 /// The launcher is the nearest ancestor whose own environment does not make it a rank. The key hashes what
-/// the kernel shows of it to its own user only (start time, addresses in its auxiliary vector).
-[[nodiscard]] JobIdentity identify_job() noexcept;
+/// the kernel shows of it to its own user only (start time, addresses in its auxiliary vector). Ranks that
+/// name another `node` get another key, as if they were on different ones.
+[[nodiscard]] JobIdentity identify_job(std::string_view node = {}) noexcept;
 
 }  // namespace penstock::interpose

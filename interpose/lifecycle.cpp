@@ -4,14 +4,15 @@
 #include <new>
 
 #include "interpose/call_scope.hpp"
+#include "interpose/channel.hpp"
 #include "interpose/communicators.hpp"
-#include "interpose/delivery.hpp"
 #include "interpose/device_send.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/matched_messages.hpp"
 #include "interpose/mpi_binding.hpp"
 #include "interpose/mpi_details.hpp"
+#include "interpose/node_delivery.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/progress_thread.hpp"
@@ -83,11 +84,12 @@ void rise(int provided) {
   transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
   open_matched_messages();
   engine().open_sentinel();
+  channel().open(rank, size);
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();
   if (transports::cuda_in_use()) record::gpu_seen();
-  finish_at_end_of_calls(&Delivery::small_ones_in_flight(), finish_small_pulls);
+  finish_at_end_of_calls(&NodeDelivery::small_ones_in_flight(), finish_small_pulls);
   wake_up();
 }
 
@@ -123,9 +125,11 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
   return code;
 }
 
-/// No collective call: whether a rank had any part in Penstock's work is not known to the others. A rank
-/// whose payloads may still be fetched waits until they are, or their receivers part too.
+/// On the node no collective call: whether a rank had any part in Penstock's work is not known to the others.
+/// A rank whose payloads may still be fetched waits until they are, or their receivers part too. With ranks
+/// on other nodes all come here first, since no receiver comes later.
 void part() try {
+  for (Backoff backoff; !channel().all_have_parted(); backoff.pause()) progress();
   engine().drain(farewell_ns);
   node_directory().announce_parting();
   for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
@@ -140,6 +144,7 @@ void descend() {
   record::end();
   close_communicators();
   close_matched_messages();
+  channel().close();
   engine().close_sentinel();
   transports::shut_down();
   drop_landing_zones();

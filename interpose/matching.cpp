@@ -56,6 +56,12 @@ void Stash::append(StashedMessage message) {
   engine().stashed_messages.fetch_add(1, std::memory_order_relaxed);
 }
 
+bool take_envelope(const void* bytes, Envelope* envelope) {
+  if (!read_envelope(bytes, node_directory().nonce(), envelope)) return false;
+  if (!comes_from_other_node(*envelope)) engine().note_envelope();
+  return true;
+}
+
 int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message) {
   message->status = probed;
   if (!may_be_envelope(probed)) {
@@ -67,8 +73,7 @@ int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* m
   const int code = PMPI_Mrecv(bytes, static_cast<int>(envelope_bytes), MPI_BYTE, &handle, &message->status);
   if (code != MPI_SUCCESS) return code;
   Envelope envelope;
-  if (read_envelope(bytes, node_directory().nonce(), &envelope)) {
-    engine().note_envelope();
+  if (take_envelope(bytes, &envelope)) {
     if (Slot* slot = node_directory().find(envelope)) slot->stashed.store(1, std::memory_order_release);
     message->envelope = envelope;
     set_bytes(message->status, envelope.payload_bytes);

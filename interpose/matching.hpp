@@ -46,6 +46,9 @@ class Stash {
 int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int tag, int* flag,
                MPI_Status* status, const StashedMessage** found);
 
+/// True if what has been received (envelope_bytes of it) is an envelope. To be asked once of each message.
+[[nodiscard]] bool take_envelope(const void* bytes, Envelope* envelope);
+
 /// Receives a message that may be an envelope by its handle; any other is left to the MPI library, by the
 /// handle. Returns a PMPI code.
 int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message);

@@ -16,6 +16,7 @@
 
 #include "interpose/launcher.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/settings.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -73,7 +74,7 @@ struct NodeDirectory::Shared {
 
 void NodeDirectory::join() noexcept {
   sweep_stale_files();
-  const JobIdentity job = identify_job();
+  const JobIdentity job = identify_job(settings().node);
   std::snprintf(path_, sizeof path_, "%s/penstock-%u-%016llx%016llx", folder,
                 static_cast<unsigned>(::geteuid()),
                 static_cast<unsigned long long>(job.key[0] ^ layout_version),
@@ -169,6 +170,11 @@ void NodeDirectory::leave() noexcept {
   shared_->rows[own_].world_rank.store(-1, std::memory_order_release);
   ::munmap(shared_, sizeof(Shared));
   shared_ = nullptr;
+}
+
+std::uint64_t NodeDirectory::next_key() noexcept {
+  static std::atomic<std::uint64_t> number{0};
+  return key_of(own_row()->world_rank.load(), number.fetch_add(1, std::memory_order_relaxed));
 }
 
 DirectoryRow* NodeDirectory::own_row() noexcept {

@@ -48,6 +48,10 @@ class NodeDirectory {
 
   [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
   [[nodiscard]] const JobNonce& nonce() const noexcept { return nonce_; }
+  /// All ranks of the job have agreed on this one. Before any message.
+  void adopt(const JobNonce& nonce) noexcept { nonce_ = nonce; }
+  /// For an envelope of this rank's.
+  [[nodiscard]] std::uint64_t next_key() noexcept;
   [[nodiscard]] std::uint32_t own_index() const noexcept { return own_; }
   [[nodiscard]] DirectoryRow* own_row() noexcept;
   /// Null if that rank is on another node or runs no (or another) Penstock.

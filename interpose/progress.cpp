@@ -6,9 +6,9 @@
 #include <new>
 #include <utility>
 
-#include "interpose/delivery.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/mpi_details.hpp"
+#include "interpose/node_delivery.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/tuning.hpp"
@@ -88,7 +88,7 @@ void finish_small_pulls() noexcept try {
   // they take some 10 µs, unless others keep the copy engine busy
   constexpr std::uint64_t patience_ns = 200'000;
   const std::uint64_t begin_ns = record::now_ns();
-  while (Delivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
+  while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
          record::now_ns() - begin_ns < patience_ns) {
     progress();
   }

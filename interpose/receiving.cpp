@@ -106,8 +106,7 @@ class Receive final : public Pending {
     if (may_be_envelope) {
       Envelope envelope;
       std::byte bytes[envelope_bytes];
-      if (read_envelope(first_bytes(bytes), node_directory().nonce(), &envelope)) {
-        engine().note_envelope();
+      if (take_envelope(first_bytes(bytes), &envelope)) {
         record_.matched();
         begin_delivery(envelope, status);
         return delivery_->advance();
@@ -188,7 +187,7 @@ class Receive final : public Pending {
 
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
     transports::Place destination = in_one_piece_ ? place() : std::move(place_);
-    delivery_ = std::make_unique<Delivery>(envelope, std::move(destination), capacity_);
+    delivery_ = Delivery::open(envelope, std::move(destination), capacity_);
     if (!transports::lives_on_device(delivery_->source_kind()))
       note_host_payload(envelope.payload_bytes, status);
   }

@@ -3,12 +3,14 @@
 #include <new>
 #include <utility>
 
+#include "interpose/channel.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/datatype_layout.hpp"
 #include "interpose/device_send.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/message_record.hpp"
+#include "interpose/network_send.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/settings.hpp"
@@ -55,8 +57,13 @@ bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
   return bytes >= (is_forced ? envelope_bytes + 1 : least_uploaded_bytes) && call.mode != SendMode::buffered;
 }
 
+/// The receiver sees this rank's shared memory. Null: its payloads cross the network, or it has no Penstock.
+const DirectoryRow* neighbour(int receiver) {
+  return settings().road == transports::Road::network ? nullptr : node_directory().row_of(receiver);
+}
+
 bool is_expected_on_device(const SendCall& call) {
-  const DirectoryRow* receiver = node_directory().row_of(world_rank_of(call.communicator, call.destination));
+  const DirectoryRow* receiver = neighbour(world_rank_of(call.communicator, call.destination));
   if (receiver == nullptr) return false;
   return settings().road == transports::Road::pushed || expects_upload(*receiver, call.tag);
 }
@@ -97,13 +104,34 @@ int post_staged_payload(const SendCall& call, const transports::Place& source, c
   return code;
 }
 
+/// Why a payload for another node has to go through the MPI library as it is. Null: it need not.
+const char* why_not_in_chunks(int receiver, std::size_t bytes) {
+  const transports::Road forced = settings().road;
+  if (!channel().reaches(receiver))
+    return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
+  if (forced == transports::Road::network) return nullptr;
+  if (forced != transports::Road::none) return "the road that is forced ends at the node";
+  // of an envelope's own size, as its content might look like one
+  const bool is_small = bytes < settings().network_bytes && bytes != envelope_bytes;
+  return is_small ? "to another node, and too small for chunks" : nullptr;
+}
+
 /// Null: the payload goes as an envelope. Else why it has to go through the MPI library (a literal).
 const char* why_no_envelope(const SendCall& call, int receiver, bool on_device, std::size_t bytes) {
-  if (node_directory().row_of(receiver) == nullptr)
-    return "the receiver is not on this node, or without Penstock";
   if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
   if (on_device && bytes < envelope_bytes) return "smaller than an envelope";
-  return nullptr;
+  return neighbour(receiver) != nullptr ? nullptr : why_not_in_chunks(receiver, bytes);
+}
+
+/// False: too many are under way.
+template <typename Send>
+bool post_envelope(std::unique_ptr<Send> send, const MessageRecord& record, Operation& operation, int& code) {
+  if (send == nullptr) return false;
+  send->record = record;
+  send->record.set_key(send->key());
+  code = send->send_envelope(&operation.request);
+  if (code == MPI_SUCCESS) operation.pending = std::move(send);
+  return true;
 }
 
 }  // namespace
@@ -146,14 +174,12 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
   const int receiver = world_rank_of(call.communicator, call.destination);
   const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
   if (why_staged == nullptr) {
-    if (std::unique_ptr<DeviceSend> send = DeviceSend::open(call, source, receiver)) {
-      const std::uint64_t key = send->key();
-      send->record = record;
-      send->record.set_key(key);
-      const int code = send->send_envelope(&operation.request);
-      if (code == MPI_SUCCESS) operation.pending = std::move(send);
-      return code;
-    }
+    int code = MPI_SUCCESS;
+    const bool is_posted =
+        neighbour(receiver) != nullptr
+            ? post_envelope(DeviceSend::open(call, source, receiver), record, operation, code)
+            : post_envelope(NetworkSend::open(call, source, receiver), record, operation, code);
+    if (is_posted) return code;
     why_staged = "too many messages are under way";
   }
   return post_staged_payload(call, source, why_staged, record, scope.recording(), operation);

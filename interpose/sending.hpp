@@ -1,6 +1,6 @@
-// Posting sends: a host buffer goes as it is, a device buffer as an envelope to a rank of this node that can
-// fetch, else through host memory; a large host buffer too goes as an envelope where it will end on a device.
-// Knows slots, envelopes and roads; the wrappers know only this.
+// Posting sends: a host buffer goes as it is, a device buffer as an envelope to a rank that can take the
+// payload another way, else through host memory; a large host buffer too goes as an envelope where it will
+// end on a device. Knows slots, envelopes and roads; the wrappers know only this.
 #pragma once
 
 #include <mpi.h>

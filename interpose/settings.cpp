@@ -48,7 +48,7 @@ bool parse(std::string_view text, std::optional<std::uint64_t>& value) {
 
 bool parse(std::string_view text, Road& value) {
   for (const Road road :
-       {Road::local, Road::striped, Road::peer, Road::relayed, Road::pushed, Road::staged}) {
+       {Road::local, Road::striped, Road::peer, Road::relayed, Road::pushed, Road::staged, Road::network}) {
     if (text == name_of(road)) {
       value = road;
       return true;
@@ -96,9 +96,13 @@ constexpr std::array table = {
     Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_ROAD", read_member<&Settings::road>, "local, striped, peer, relayed, pushed or staged"},
+    Row{"PENSTOCK_ROAD", read_member<&Settings::road>,
+        "local, striped, peer, relayed, pushed, staged or network"},
     Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file, or shipped"},
+    Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},
+    Row{"PENSTOCK_NETWORK_BYTES", read_member<&Settings::network_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_NODE", read_member<&Settings::node>, "a name"},
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
     Row{"PENSTOCK_LINGER_US", read_member<&Settings::linger_us>, "microseconds"},
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},

@@ -80,6 +80,8 @@ const char* name_of(Road road) noexcept {
       return "striped";
     case Road::pushed:
       return "pushed";
+    case Road::network:
+      return "network";
   }
   return "none";
 }

@@ -108,6 +108,7 @@ MachineInfo survey() {
     info.roads.push_back(gpu ? describe_ipc_road(road, info.devices) : RoadInfo{road, false, no_gpu});
   }
   info.roads.push_back({Road::staged, true, gpu ? "through pinned host memory" : "through host memory"});
+  info.roads.push_back({Road::network, gpu, gpu ? "between nodes, by penstock run --everywhere" : no_gpu});
   return info;
 }
 

@@ -12,8 +12,8 @@
 
 namespace penstock::transports {
 
-/// Numbers as in the trace format.
-enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed };
+/// Numbers as in the trace format. `network` is not the chooser's: it starts from another node.
+enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
 [[nodiscard]] const char* name_of(Road road) noexcept;
 
 /// A receive in progress. Owns its stream time, cache counts and events; destroying one that is not finished

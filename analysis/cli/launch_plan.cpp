@@ -101,6 +101,9 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
   if (!options.road.empty()) {
     plan.environment.emplace_back("PENSTOCK_ROAD", options.road);
   }
+  if (options.everywhere) {
+    plan.environment.emplace_back("PENSTOCK_EVERYWHERE", "1");
+  }
   return plan;
 }
 

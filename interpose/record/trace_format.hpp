@@ -55,7 +55,7 @@ enum class BufferKind : std::uint8_t {
 };
 
 /// The road a payload took. `mpi` is the stock library's own road, for host payloads.
-enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed };
+enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
 
 /// Which features the recording had. A bit that is absent means "not measured", never "zero".
 namespace feature {

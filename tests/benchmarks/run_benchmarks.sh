@@ -53,6 +53,9 @@ measure() {
 
 measure message_benchmark 'Messages for each pair of buffer kinds, beside raw CUDA copies' \
   "${preloaded[@]}" "$build/benchmarks/message_benchmark_mpich"
+measure network_benchmark 'Messages in chunks, as between nodes, beside raw copies over PCIe' \
+  "${preloaded[@]}" PENSTOCK_ROAD=network "$build/benchmarks/message_benchmark_mpich" --raw-by-pcie \
+  --benchmark_filter='/device/(device|pinned|pageable)/'
 measure overlap_benchmark 'What of an exchange hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
 measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA copies' \

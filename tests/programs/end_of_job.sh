@@ -4,6 +4,7 @@
 # CASE   finalize     the job ends as it should: a report, nothing left behind
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
 #        midway       the same while large payloads are under way, by each road and for each rank in turn
+#        nodes        it ends as it should, on two nodes, between which large payloads travel in chunks
 #        exit         no rank calls MPI_Finalize: the same
 #        late         rank 0 ends before its message is received, in a job of which one rank has no preload: the message
 #                     arrives all the same
@@ -29,7 +30,11 @@ if [ "$case" = unwritable ]; then
   output=$folder/file/recording
 fi
 end=$case
-[ "$case" != unwritable ] || end=finalize
+nodes=()
+case $case in
+  unwritable) end=finalize ;;
+  nodes) end=finalize nodes=(--nodes 2) ;;
+esac
 program=("$folder/job" "$end")
 if [ "$case" = late ]; then
   program=(sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 2 ] || unset LD_PRELOAD; exec "$@"' sh "${program[@]}")
@@ -52,7 +57,7 @@ expect_nothing_left() {
 
 if [ "$case" = midway ]; then
   victim=0
-  for road in peer relayed staged striped pushed local; do
+  for road in peer relayed staged striped pushed local network; do
     kind=device
     [ "$road" != pushed ] || kind=pinned
     ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_ROAD="$road" \
@@ -70,8 +75,8 @@ if [ "$case" = midway ]; then
 fi
 
 code=0
-"$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$output" \
-  -- "${program[@]}" >"$folder/output" 2>&1 || code=$?
+"$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" "${nodes[@]}" PENSTOCK_RECORD=1 \
+  PENSTOCK_OUTPUT="$output" -- "${program[@]}" >"$folder/output" 2>&1 || code=$?
 if grep -q '^SKIPPED' "$folder/output"; then
   cat "$folder/output"
   exit 77
@@ -79,7 +84,7 @@ fi
 
 [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost"
 case $case in
-  finalize | late | early | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
+  finalize | nodes | late | early | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
   kill) [ "$code" != 0 ] || fail "the launcher did not see that a rank died" ;;
 esac
 
@@ -94,6 +99,8 @@ else
   [ "$(find "$output" -name 'rank-*.penstock' | wc -l)" = "$ranks" ] || fail "not one recording a rank"
   "$penstock" report "$output" >"$folder/report" 2>&1 || { cat "$folder/report" && fail "the report failed"; }
   grep -q 'MPI_Sendrecv' "$folder/report" || { cat "$folder/report" && fail "the report does not name MPI_Sendrecv"; }
+  [ "$case" != nodes ] || grep -q 'network.*on different nodes' "$folder/report" ||
+    { cat "$folder/report" && fail "the report does not say that payloads crossed the network, and why"; }
 fi
 
 expect_nothing_left

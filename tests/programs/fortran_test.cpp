@@ -49,5 +49,19 @@ TEST(Fortran, mpi_recv_gets_the_payload_of_a_device_message) {
   }
 }
 
+TEST(Fortran, a_host_message_of_zeros_as_long_as_an_envelope_is_no_envelope) {
+  constexpr std::size_t bytes = 64;
+  Buffer buffer(MemoryKind::pageable, bytes, 31);
+  if (rank() == 0) {
+    buffer.write(Bytes(bytes));
+    MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+  } else if (rank() == 1) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_EQ(buffer.read(), Bytes(bytes));
+  }
+}
+
 }  // namespace
 }  // namespace penstock::programs

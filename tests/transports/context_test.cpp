@@ -108,7 +108,7 @@ TEST(Machine, survey_names_the_devices_and_the_roads) {
     EXPECT_GT(device.memory_bytes, 0u);
     EXPECT_LT(device.peers.size(), machine.devices.size());
   }
-  ASSERT_EQ(machine.roads.size(), 6u);
+  ASSERT_EQ(machine.roads.size(), 7u);
   for (const RoadInfo& road : machine.roads) EXPECT_FALSE(road.why.empty()) << name_of(road.road);
 }
 

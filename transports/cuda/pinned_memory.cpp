@@ -7,7 +7,7 @@ namespace penstock::transports::cuda {
 namespace {
 
 struct IdleBounces {
-  static constexpr std::size_t most = 4;
+  static constexpr std::size_t most = 8;  ///< as many as payloads between nodes have on loan, both ways
   IdleBounces() { bounces.reserve(most); }
   std::mutex mutex;
   std::vector<std::unique_ptr<Bounce>> bounces;

@@ -292,6 +292,16 @@ TEST(Launcher, ranks_of_one_launcher_have_one_key_and_those_of_another_a_differe
   EXPECT_EQ(exit_code_of(other_launcher), 1);
 }
 
+TEST(Launcher, ranks_that_name_different_nodes_have_different_keys) {
+  const JobIdentity here = identify_job();
+  const JobIdentity one = identify_job("1");
+  EXPECT_EQ(one.key[0], identify_job("1").key[0]);
+  for (const JobIdentity& other : {here, identify_job("2")}) {
+    EXPECT_NE(one.key[0], other.key[0]);
+    EXPECT_NE(one.key[1], other.key[1]);
+  }
+}
+
 TEST(Launcher, the_environment_tells_the_rank) {
   EXPECT_EQ(exit_code_of(start_rank(7, [] { return identify_job().environment_rank; })), 7);
 }

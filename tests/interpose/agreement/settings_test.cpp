@@ -23,9 +23,11 @@ TEST(Settings, read_numbers_with_units) {
   const Variable buffered("PENSTOCK_BUFFERED_BYTES", "32K");
   const Variable limit("PENSTOCK_TRACE_LIMIT", "2G");
   const Variable striped("PENSTOCK_STRIPED_BYTES", "1G");
+  const Variable network("PENSTOCK_NETWORK_BYTES", "1M");
   read_settings();
   EXPECT_EQ(settings().buffered_bytes, 32u * 1024);
   EXPECT_EQ(settings().striped_bytes, std::uint64_t{1} << 30);
+  EXPECT_EQ(settings().network_bytes, 1u << 20);
   EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
 }
 
@@ -43,7 +45,9 @@ TEST(Settings, read_switches_roads_and_orders) {
   const Variable record("PENSTOCK_RECORD", "1");
   const Variable road("PENSTOCK_ROAD", "staged");
   const Variable order("PENSTOCK_STREAM_ORDER", "none");
+  const Variable everywhere("PENSTOCK_EVERYWHERE", "1");
   read_settings();
+  EXPECT_TRUE(settings().everywhere);
   EXPECT_TRUE(settings().record);
   EXPECT_EQ(settings().road, transports::Road::staged);
   EXPECT_EQ(settings().stream_order, transports::StreamOrder::none);
