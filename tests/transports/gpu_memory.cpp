@@ -1,11 +1,40 @@
 #include "tests/transports/gpu_memory.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace penstock::transports::test {
 namespace {
+
+/// Rows of 256 bytes of payload, one for each value that what is common to a row can have.
+const auto& payload_rows() {
+  static const auto& rows = *[] {
+    auto* const made = new std::array<std::array<std::uint8_t, 256>, 256>;
+    for (std::size_t common = 0; common < made->size(); ++common) {
+      for (std::size_t index = 0; index < 256; ++index) {
+        (*made)[common][index] =
+            static_cast<std::uint8_t>(payload_byte(0, index) - payload_byte(0, 0) + common);
+      }
+    }
+    return made;
+  }();
+  return rows;
+}
+
+/// A row at a time: byte by byte, the sanitizers' watch over each took half the time of all tests.
+void write_payload(std::uint8_t* to, std::size_t index, std::size_t bytes, std::uint64_t seed) {
+  while (bytes > 0) {
+    const std::size_t in_row = index % 256;
+    const std::size_t count = std::min(bytes, 256 - in_row);
+    std::memcpy(to, payload_rows()[payload_byte(seed, index - in_row)].data() + in_row, count);
+    to += count;
+    index += count;
+    bytes -= count;
+  }
+}
 
 std::vector<std::uint8_t> content(std::size_t bytes, const Layout& layout, std::size_t payload_bytes,
                                   std::uint64_t seed) {
@@ -14,10 +43,9 @@ std::vector<std::uint8_t> content(std::size_t bytes, const Layout& layout, std::
   const Layout payload = layout.prefix(payload_bytes);
   for (const Block& block : payload.blocks()) {
     for (std::size_t row = 0; row < block.count; ++row) {
-      for (std::size_t byte = 0; byte < block.bytes; ++byte, ++index) {
-        const std::ptrdiff_t at = block.offset + static_cast<std::ptrdiff_t>(row) * block.stride;
-        result[static_cast<std::size_t>(at) + byte] = payload_byte(seed, index);
-      }
+      const std::ptrdiff_t at = block.offset + static_cast<std::ptrdiff_t>(row) * block.stride;
+      write_payload(result.data() + at, index, block.bytes, seed);
+      index += block.bytes;
     }
   }
   return result;
@@ -161,6 +189,7 @@ std::ptrdiff_t first_difference(const GpuMemory& memory, const Layout& layout, s
                                 std::uint64_t seed) {
   const std::vector<std::uint8_t> wanted = content(memory.bytes(), layout, payload_bytes, seed);
   const std::vector<std::uint8_t> found = memory.read();
+  if (wanted.empty() || std::memcmp(wanted.data(), found.data(), wanted.size()) == 0) return -1;
   for (std::size_t index = 0; index < wanted.size(); ++index) {
     if (wanted[index] != found[index]) return static_cast<std::ptrdiff_t>(index);
   }
