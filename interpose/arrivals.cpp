@@ -16,7 +16,7 @@ Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
   for (const UserRequest& request : requests) {
     Entry* entry = request.active_entry();
     if (entry == nullptr) continue;
-    watched_.emplace_back(entry);
+    attended_.emplace_back(entry);
     if (entry->arrived || entry->operation.request == MPI_REQUEST_NULL) continue;
     awaited_.push_back(entry);
     requests_.push_back(entry->operation.request);

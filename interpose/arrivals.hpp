@@ -21,7 +21,7 @@ class Arrivals {
   void look();
 
  private:
-  std::vector<Watched> watched_;
+  std::vector<Attended> attended_;
   std::vector<Entry*> awaited_;  ///< whose operations have these requests:
   std::vector<MPI_Request> requests_;
   std::vector<int> indices_;

@@ -56,7 +56,7 @@ int wait_one(MPI_Request* request, MPI_Status* status) {
     code = PMPI_Wait(request, &told);
     code = finish_detached(*pending, told, code);
   } else {
-    const Watched watched(item.active_entry());
+    const Attended attended(item.active_entry());
     for (Backoff backoff; !item.is_done(); backoff.pause()) progress();
     code = item.complete(told);
   }

@@ -5,6 +5,7 @@
 
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
+#include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
@@ -12,11 +13,6 @@
 
 namespace penstock::interpose {
 namespace {
-
-// A receiver that is there answers within a few µs; copying 64 KiB aside costs about 8 µs.
-constexpr std::uint64_t short_patience_ns = 50'000;
-constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
-constexpr std::uint64_t busy_factor = 40;
 
 /// Payloads from host memory that go through rings at a time: the same cores copy them all, so more only take
 /// more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256 MiB).
@@ -98,9 +94,7 @@ DeviceSend::~DeviceSend() {
 }
 
 int DeviceSend::send_envelope(MPI_Request* request) {
-  posted_ns_ = receiver_worked_ns_ = source_.handed_over_ns;
-  const bool may_buffer = call_.mode != SendMode::synchronous && is_small();
-  patience_ns_ = may_buffer ? short_patience_ns : settings().patience_us * 1000;
+  patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), source_.handed_over_ns);
   slot_->set(SlotState::offered);
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
@@ -114,10 +108,9 @@ int DeviceSend::send_envelope(MPI_Request* request) {
 
 bool DeviceSend::receiver_is_late() noexcept {
   const std::uint64_t now_ns = transports::steady_now_ns();
-  // one that is busy with other messages gets more time, but not for ever: it may never come to this one
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
-  return now_ns - receiver_worked_ns_ > patience_ns_ || now_ns - posted_ns_ > patience_ns_ * busy_factor;
+  return patience_.is_over(now_ns, receiver_worked_ns_);
 }
 
 /// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
@@ -155,7 +148,7 @@ void DeviceSend::set_aside() {
   if (must_wait_ || !slot_->move(SlotState::offered, SlotState::staging) || stage(true).ok()) return;
   // no room to buffer it: wait for the receiver instead
   must_wait_ = true;
-  patience_ns_ = no_limit_ns;
+  patience_.last_for_ever();
   slot_->set(SlotState::offered);
 }
 
@@ -205,15 +198,8 @@ void DeviceSend::give_up(const Status& status) noexcept {
   slot_->set(SlotState::failed);
 }
 
-bool DeviceSend::was_cancelled(const MPI_Status& status) noexcept {
-  if (std::exchange(has_left_, true)) return cancelled_;
-  int cancelled = 0;
-  PMPI_Test_cancelled(&status, &cancelled);
-  return cancelled_ = cancelled != 0;
-}
-
 bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
-  if (arrived && was_cancelled(status)) {
+  if (arrived && !std::exchange(has_left_, true) && was_cancelled(status)) {
     slot_->set(SlotState::failed);
     if (staged_ != nullptr) staged_->abandon();
     return true;

@@ -11,6 +11,7 @@
 #include "interpose/envelope.hpp"
 #include "interpose/message_record.hpp"
 #include "interpose/node_directory.hpp"
+#include "interpose/patience.hpp"
 #include "interpose/requests.hpp"
 #include "interpose/sending.hpp"
 #include "interpose/slots.hpp"
@@ -55,8 +56,6 @@ class DeviceSend final : public Pending {
   [[nodiscard]] bool is_small() const noexcept;
   [[nodiscard]] bool is_only_probed() const noexcept;
   void give_up(const Status& status) noexcept;
-  /// Of the envelope's completed request.
-  [[nodiscard]] bool was_cancelled(const MPI_Status& status) noexcept;
 
   SendCall call_;
   transports::Place source_;
@@ -66,14 +65,12 @@ class DeviceSend final : public Pending {
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::TailSend> tail_;
   std::unique_ptr<transports::PushSend> push_;
-  std::uint64_t posted_ns_ = 0;
+  Patience patience_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
   std::uint64_t deliveries_seen_ = 0;
-  std::uint64_t patience_ns_ = 0;
   Status status_;
   transports::Watch watch_;
-  bool has_left_ = false;  ///< the envelope; then cancelled_ tells whether it was taken back
-  bool cancelled_ = false;
+  bool has_left_ = false;    ///< the envelope, and was not taken back
   bool holds_ring_ = false;  ///< counted among the rings of payloads from host memory
   bool must_wait_ = false;   ///< the receiver is late, and there is no room to set the payload aside
   bool produced_ = false;    ///< the payload has left the user's buffer

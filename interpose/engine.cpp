@@ -33,7 +33,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   entry->kind = kind;
   entry->active = recipe == nullptr;
   entry->recipe = std::move(recipe);
-  entry->arrived = entry->finished = entry->orphan = entry->is_watched = false;
+  entry->arrived = entry->finished = entry->orphan = entry->is_attended = false;
   entry->code = MPI_SUCCESS;
   entry->previous = nullptr;
   entry->next = first_;
@@ -192,7 +192,7 @@ void Engine::step(bool release_orphans) {
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {
     Entry* next = entry->next;
-    const Pending::Progress need = entry->is_watched ? Pending::Progress::none : need_of(*entry);
+    const Pending::Progress need = entry->is_attended ? Pending::Progress::none : need_of(*entry);
     if (need == Pending::Progress::always || need == Pending::Progress::open_ended ||
         (need == Pending::Progress::receive && look_for_envelopes) || entry->orphan) {
       advance(*entry);

@@ -44,11 +44,11 @@ struct Entry {
   Entry* previous = nullptr;
   Entry* next = nullptr;
   Handle kind = Handle::own;
-  bool active = true;       ///< false: persistent and not started
-  bool arrived = false;     ///< the operation's request is complete (kept until release)
-  bool finished = false;    ///< and so is all that hangs on it
-  bool orphan = false;      ///< the user freed the request; progress completes it
-  bool is_watched = false;  ///< a call that waits for it steps it in every round; progress need not
+  bool active = true;        ///< false: persistent and not started
+  bool arrived = false;      ///< the operation's request is complete (kept until release)
+  bool finished = false;     ///< and so is all that hangs on it
+  bool orphan = false;       ///< the user freed the request; progress completes it
+  bool is_attended = false;  ///< a call that waits for it steps it in every round; progress need not
 };
 
 /// Thread: one thread at a time is inside MPI, or (MPI_THREAD_MULTIPLE) callers hold Lock where it says so.

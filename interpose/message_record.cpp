@@ -49,9 +49,7 @@ void MessageRecord::complete() noexcept {
 
 void MessageRecord::complete(const MPI_Status& status) noexcept {
   if (half_.post_ns == 0) return;
-  int cancelled = 0;
-  PMPI_Test_cancelled(&status, &cancelled);
-  if (cancelled != 0) {
+  if (was_cancelled(status)) {
     half_.post_ns = 0;
     return;
   }

@@ -21,6 +21,13 @@ namespace penstock::interpose {
   return large < 0 ? 0 : static_cast<std::uint64_t>(large);
 }
 
+/// Of a request that is complete.
+[[nodiscard]] inline bool was_cancelled(const MPI_Status& status) noexcept {
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  return cancelled != 0;
+}
+
 inline void set_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
   PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
 }

@@ -5,6 +5,7 @@
 
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
+#include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 
 namespace penstock::interpose {
@@ -40,13 +41,9 @@ int NetworkSend::send_envelope(MPI_Request* request) {
 }
 
 bool NetworkSend::advance(bool arrived, const MPI_Status& status) {
-  if (arrived) {
-    int cancelled = 0;
-    PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0) {
-      transmission_->withdraw();
-      return true;
-    }
+  if (arrived && !std::exchange(has_left_, true) && was_cancelled(status)) {
+    transmission_->withdraw();
+    return true;
   }
   transmission_->advance(arrived, status);
   if (transmission_->receiver_has_come()) record.matched();

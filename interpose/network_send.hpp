@@ -39,6 +39,7 @@ class NetworkSend final : public Pending {
   SendCall call_;
   std::unique_ptr<Transmission> transmission_;
   Envelope envelope_;
+  bool has_left_ = false;  ///< the envelope, and was not taken back
 };
 
 }  // namespace penstock::interpose

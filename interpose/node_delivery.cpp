@@ -21,10 +21,8 @@ constexpr unsigned bit(Road road) noexcept {
   return 1u << static_cast<unsigned>(road);
 }
 
-}  // namespace
-
-namespace {
 std::atomic<unsigned> small_in_flight{0};
+
 }  // namespace
 
 NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)

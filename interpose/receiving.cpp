@@ -99,9 +99,7 @@ class Receive final : public Pending {
     const std::uint64_t received = bytes_of(status);
     const bool may_be_envelope = received == envelope_bytes && (on_device_ || capacity_ >= envelope_bytes);
     if (!may_be_envelope && !on_device_) return true;  // the MPI library has done it all
-    int cancelled = 0;
-    PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0) return true;  // its count means nothing
+    if (was_cancelled(status)) return true;            // its count means nothing
     landing_.was_written(received);
     if (may_be_envelope) {
       Envelope envelope;

@@ -17,11 +17,6 @@ using transports::ChunkCopies;
 using transports::ChunkRing;
 using transports::Way;
 
-/// As for payloads that stay on the node (device_send.cpp): how long a sender of what a plain MPI buffers
-/// waits, and how much longer one waits whose receiver is busy with other messages.
-constexpr std::uint64_t short_patience_ns = 50'000;
-constexpr std::uint64_t busy_factor = 40;
-
 /// What this process keeps for receivers of other nodes who have not come.
 std::atomic<std::size_t> all_aside_bytes{0};
 
@@ -44,9 +39,8 @@ Transmission::Transmission(transports::Place source, int receiver, bool may_buff
       receiver_(receiver),
       tag_(tag),
       ready_(std::make_unique<std::atomic<std::uint32_t>>(0)),
-      is_small_(payload_bytes_ <= settings().buffered_bytes) {
-  patience_ns_ = may_buffer && is_small_ ? short_patience_ns : settings().patience_us * 1000;
-}
+      may_buffer_(may_buffer),
+      is_small_(payload_bytes_ <= settings().buffered_bytes) {}
 
 Transmission::~Transmission() {
   copies_.reset();
@@ -58,7 +52,7 @@ Transmission::~Transmission() {
 }
 
 void Transmission::start() noexcept {
-  posted_ns_ = record::now_ns();
+  patience_ = Patience(may_buffer_ && is_small_, record::now_ns());
   transports::signal_when_ready(source_.buffer, ready_.get());
 }
 
@@ -203,10 +197,7 @@ void Transmission::give_up(const Status& status) {
 }
 
 bool Transmission::receiver_is_late() const noexcept {
-  const std::uint64_t now_ns = record::now_ns();
-  const std::uint64_t at_work_ns = std::max(posted_ns_, channel().last_taken_ns(receiver_));
-  return now_ns - std::min(now_ns, at_work_ns) > patience_ns_ ||
-         now_ns - posted_ns_ > patience_ns_ * busy_factor;
+  return patience_.is_over(record::now_ns(), channel().last_taken_ns(receiver_));
 }
 
 }  // namespace penstock::interpose

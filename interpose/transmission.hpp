@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "interpose/landing_zones.hpp"
+#include "interpose/patience.hpp"
 #include "interpose/requests.hpp"
 #include "transports/chunk_copies.hpp"
 #include "transports/chunk_ring.hpp"
@@ -79,10 +80,10 @@ class Transmission final : public Pending {
   std::size_t posted_chunks_ = 0;  ///< so many MPI has
   std::size_t issued_ = 0;         ///< bytes that have begun to be copied
   std::size_t sent_ = 0;           ///< bytes whose memory is free again
-  std::uint64_t posted_ns_ = 0;
-  std::uint64_t patience_ns_ = 0;
+  Patience patience_;
   Status status_;
   transports::Watch watch_;
+  const bool may_buffer_;
   const bool is_small_;
   bool has_come_ = false;
   bool must_wait_ = false;  ///< the receiver is late, and there is no room to set the payload aside

@@ -51,16 +51,16 @@ class UserRequest {
 
 /// While it lives, the call that made it steps the entry in every round, and progress() leaves that to it.
 /// Does nothing when other threads may be inside MPI.
-class Watched {
+class Attended {
  public:
-  explicit Watched(Entry* entry) noexcept : entry_(engine().is_threaded() ? nullptr : entry) { set(true); }
-  ~Watched() { set(false); }
-  Watched(Watched&& other) noexcept : entry_(other.entry_) { other.entry_ = nullptr; }
-  Watched& operator=(Watched&&) = delete;
+  explicit Attended(Entry* entry) noexcept : entry_(engine().is_threaded() ? nullptr : entry) { set(true); }
+  ~Attended() { set(false); }
+  Attended(Attended&& other) noexcept : entry_(other.entry_) { other.entry_ = nullptr; }
+  Attended& operator=(Attended&&) = delete;
 
  private:
-  void set(bool watched) noexcept {
-    if (entry_ != nullptr) entry_->is_watched = watched;
+  void set(bool attended) noexcept {
+    if (entry_ != nullptr) entry_->is_attended = attended;
   }
   Entry* entry_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -175,16 +176,13 @@ class LonePull final : public Pull {
   /// Counted by the caller.
   [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
     note_small_pull(context_);
-    copy_ = start_standing_by(source, destination, context_);
-    if (copy_ != nullptr) return {};
-    auto copy = std::make_unique<CopyPull>(source, destination, context_);
-    Status started = copy->start();
-    copy_ = std::move(copy);
-    return started;
+    by_kernel_ = start_standing_by(source, destination, context_);
+    if (by_kernel_ != nullptr) return {};
+    return copy_.emplace(source, destination, context_).start();
   }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
-    Status stepped = copy_->advance(finished);
+    Status stepped = by_kernel_ != nullptr ? by_kernel_->advance(finished) : copy_->advance(finished);
     if (finished || !stepped.ok()) count_out();
     return stepped;
   }
@@ -197,7 +195,8 @@ class LonePull final : public Pull {
   }
 
   cuda::ContextRef context_;
-  std::unique_ptr<Pull> copy_;
+  std::unique_ptr<Pull> by_kernel_;
+  std::optional<CopyPull> copy_;  ///< else
   bool is_counted_out_ = false;
 };
 

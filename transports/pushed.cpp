@@ -29,12 +29,7 @@ class PushedRoad final : public Transport {
   [[nodiscard]] Road road() const noexcept override { return Road::pushed; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    Verdict verdict{false, "out of memory"};
-    static_cast<void>(guarded([&]() -> Status {
-      verdict = judge(offer, destination);
-      return {};
-    }));
-    return verdict;
+    return guarded_verdict(judge, offer, destination);
   }
 
   [[nodiscard]] Status start(const Offer& /*offer*/, const Place& /*destination*/,

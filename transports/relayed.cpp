@@ -31,12 +31,7 @@ class RelayedRoad final : public Transport {
   [[nodiscard]] Road road() const noexcept override { return Road::relayed; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    Verdict verdict{false, "out of memory"};
-    static_cast<void>(guarded([&]() -> Status {
-      verdict = judge(offer, destination);
-      return {};
-    }));
-    return verdict;
+    return guarded_verdict(judge, offer, destination);
   }
 
   [[nodiscard]] Status start(const Offer& published, const Place& destination,

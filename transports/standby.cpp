@@ -36,7 +36,6 @@ struct Post {
   std::uint64_t last_pull_ns = 0;
   std::uint32_t quick_pulls = 0;  ///< in a row
   std::uint32_t needed = least_quick_pulls;
-  bool is_taken = false;     ///< by a pull
   bool is_launched = false;  ///< and not seen to be over
 };
 
@@ -48,7 +47,7 @@ struct Registry {
   std::shared_ptr<Post> of(const cuda::ContextRef& context) {
     const auto is_of_it = [&](const auto& post) { return post->copy.context() == context; };
     std::erase_if(posts, [&](const auto& post) {
-      return !is_of_it(post) && !post->is_taken && !post->copy.context()->is_alive();
+      return !is_of_it(post) && !post->copy.has_order() && !post->copy.context()->is_alive();
     });
     const auto known = std::find_if(posts.begin(), posts.end(), is_of_it);
     return known != posts.end() ? *known : posts.emplace_back(std::make_shared<Post>(context));
@@ -86,7 +85,7 @@ class StandbyPull final : public Pull {
   void order() noexcept {
     void* const to = static_cast<char*>(destination_.buffer.pointer) + destination_.layout.first_offset();
     post_->copy.order(to, source_.pointer, static_cast<std::uint32_t>(source_.bytes));
-    post_->is_taken = is_ordered_ = true;
+    is_ordered_ = true;
   }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
@@ -103,7 +102,7 @@ class StandbyPull final : public Pull {
     const std::lock_guard lock(registry().mutex);
     Status state = post_->copy.query(outcome);
     if (state.ok() && outcome == StandbyCopy::Outcome::pending) return {};
-    post_->is_taken = is_ordered_ = false;
+    is_ordered_ = false;
     finished = outcome == StandbyCopy::Outcome::copied;
     return state;
   }
@@ -139,7 +138,7 @@ void stand_by(const Place& destination) noexcept {
     const std::lock_guard lock(registry().mutex);
     Post& post = *registry().of(context);
     if (post.is_launched && post.copy.is_over()) judge(post);
-    if (post.is_launched || post.is_taken || post.quick_pulls < post.needed) return {};
+    if (post.is_launched || post.copy.has_order() || post.quick_pulls < post.needed) return {};
     if (!post.copy.launch(destination.buffer.pointer, linger_ns, most_lingers * linger_ns).ok()) return {};
     post.is_launched = true;
     return {};
@@ -151,7 +150,7 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
   if (linger.load(std::memory_order_relaxed) == 0 || source.bytes > StandbyCopy::most_bytes) return nullptr;
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
-  if (post->is_taken || !post->copy.is_ready()) return nullptr;
+  if (!post->copy.is_ready()) return nullptr;
   auto pull = std::make_unique<StandbyPull>(post, source, destination);
   pull->order();
   return pull;
@@ -175,7 +174,7 @@ void end_standing_by() noexcept {
     const std::uint64_t begin_ns = steady_now_ns();
     while (!post->copy.is_over() && steady_now_ns() - begin_ns < patience_ns) std::this_thread::yield();
   }
-  std::erase_if(registry().posts, [](const auto& post) { return !post->is_taken; });
+  std::erase_if(registry().posts, [](const auto& post) { return !post->copy.has_order(); });
 }
 
 }  // namespace penstock::transports

@@ -43,6 +43,8 @@ class StandbyCopy {
   /// Tells it to leave, without waiting for it. Not while an order is pending.
   void dismiss() noexcept;
 
+  /// The last order has not been seen to end, by query().
+  [[nodiscard]] bool has_order() const noexcept { return is_pending_; }
   /// Orders that the last launch has executed.
   [[nodiscard]] std::uint32_t orders_of_launch() const noexcept { return orders_of_launch_; }
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }

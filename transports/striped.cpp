@@ -258,12 +258,7 @@ class StripedRoad final : public Transport {
   [[nodiscard]] Road road() const noexcept override { return Road::striped; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    Verdict verdict;
-    static_cast<void>(guarded([&]() -> Status {
-      verdict = judge(offer, destination);
-      return {};
-    }));
-    return verdict;
+    return guarded_verdict(judge, offer, destination, "");  // the roads that carry less say why
   }
 
   [[nodiscard]] Status start(const Offer& published, const Place& destination,

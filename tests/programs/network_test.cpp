@@ -82,27 +82,8 @@ TEST_P(Network, more_payloads_at_once_than_there_are_rings_arrive_in_whatever_or
 }
 
 TEST_P(Network, a_payload_in_pieces_arrives_in_pieces_on_a_device_and_on_the_host) {
-  constexpr int rows = 3000;
-  constexpr int row_bytes = 1000;
-  constexpr int stride = 1536;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_vector(rows, row_bytes, stride, MPI_BYTE, &type);
-  MPI_Type_commit(&type);
-  const Bytes sent = payload(rows * stride, 1);
-  Bytes expected = payload(rows * stride, 2);
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::memcpy(expected.data() + row * stride, sent.data() + row * stride, row_bytes);
-  }
-  for (const MemoryKind destination : {GetParam(), MemoryKind::pageable}) {
-    const Buffer buffer(rank() == 0 ? GetParam() : destination, rows * stride, rank() == 0 ? 1 : 2);
-    if (rank() == 0) {
-      MPI_Send(buffer.data(), 1, type, 1, 0, MPI_COMM_WORLD);
-    } else {
-      MPI_Recv(buffer.data(), 1, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      EXPECT_TRUE(buffer.read() == expected);
-    }
-  }
-  MPI_Type_free(&type);
+  for (const MemoryKind destination : {GetParam(), MemoryKind::pageable})
+    expect_pieces_to_arrive(GetParam(), destination);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Network,

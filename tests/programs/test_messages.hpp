@@ -70,6 +70,29 @@ class Buffer {
   std::size_t bytes_;
 };
 
+/// A large payload in rows with gaps between them, from rank 0 to rank 1: the gaps stay as they were.
+inline void expect_pieces_to_arrive(MemoryKind source, MemoryKind destination) {
+  constexpr int rows = 3000;
+  constexpr int row_bytes = 1000;
+  constexpr int stride = 1536;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_vector(rows, row_bytes, stride, MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  const Bytes sent = payload(rows * stride, 1);
+  Bytes expected = payload(rows * stride, 2);
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::memcpy(expected.data() + row * stride, sent.data() + row * stride, row_bytes);
+  }
+  const Buffer buffer(rank() == 0 ? source : destination, rows * stride, rank() == 0 ? 1 : 2);
+  if (rank() == 0) {
+    MPI_Send(buffer.data(), 1, type, 1, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(buffer.data(), 1, type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_TRUE(buffer.read() == expected);
+  }
+  MPI_Type_free(&type);
+}
+
 inline int class_of(int code) {
   int error_class = MPI_SUCCESS;
   MPI_Error_class(code, &error_class);

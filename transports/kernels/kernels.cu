@@ -82,13 +82,14 @@ __device__ bool is_last_of_launch(std::uint32_t slot) {
   return atomicInc(&finished_blocks[slot], gridDim.x - 1) == gridDim.x - 1;  // becomes 0 again
 }
 
-/// Whoever sees the flag sees all that this thread has seen.
-__device__ void raise(std::uint32_t* flag) {
+/// To a word that the host polls. Whoever sees the value sees all that this thread has seen.
+template <class Word>
+__device__ void publish(Word& word, Word value) {
 #ifdef __CUDACC__
   __threadfence_system();
-  *static_cast<volatile std::uint32_t*>(flag) = 1;
+  *static_cast<volatile Word*>(&word) = value;
 #else
-  __atomic_store_n(flag, 1u, __ATOMIC_RELEASE);  // ThreadSanitizer knows no fences
+  __atomic_store_n(&word, value, __ATOMIC_RELEASE);  // ThreadSanitizer knows no fences
 #endif
 }
 
@@ -104,18 +105,7 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
   const std::uint64_t left = item.bytes - begin;
   copy_piece(static_cast<char*>(item.to) + begin, static_cast<const char*>(item.from) + begin,
              left < piece_bytes ? static_cast<std::uint32_t>(left) : piece_bytes);
-  if (batch.flag != nullptr && is_last_of_launch(batch.slot)) raise(batch.flag);
-}
-
-/// Words that the host reads and writes at the same time.
-template <class Word>
-__device__ void publish(Word& word, Word value) {
-#ifdef __CUDACC__
-  __threadfence_system();  // after all that the block has written
-  *static_cast<volatile Word*>(&word) = value;
-#else
-  __atomic_store_n(&word, value, __ATOMIC_RELEASE);
-#endif
+  if (batch.flag != nullptr && is_last_of_launch(batch.slot)) publish(*batch.flag, 1u);
 }
 
 __device__ StandbyOrder read(const StandbyOrder& order) {
