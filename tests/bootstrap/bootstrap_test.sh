@@ -25,7 +25,7 @@ stand_in() {
   chmod +x "$work/bin/$1"
 }
 mkdir "$work/bin"
-for tool in bash sh awk sort comm tr dirname mktemp tail cat rm env; do
+for tool in bash sh awk sort comm tr dirname mktemp tail cat rm env script; do
   ln -s "$(command -v $tool)" "$work/bin/$tool"
 done
 stand_in dpkg-query 'exit 1'
@@ -63,6 +63,17 @@ stand_in dpkg-query 'for package in "$@"; do echo "ii  $package"; done'
 bootstrap tools
 expect 'when nothing is missing it does not call apt-get' eval '[ "$status" -eq 0 ] && [ ! -e "$work/apt-calls" ]'
 
+# Given standard output for its progress, apt has dpkg take it from the packages' scripts, and those that print fail.
+stand_in dpkg-query 'exit 1'
+stand_in apt-get 'case "$*" in *Status-Fd=1*) exit 100;; *Status-Fd=3*) echo "pmstatus:mpich:42.5:Unpacking mpich" >&3;; esac'
+bootstrap tools
+expect "apt's progress has a descriptor of its own" [ "$status" -eq 0 ]
+expect 'progress is not shown where nobody watches' eval '! prints "Unpacking mpich"'
+output=$(PATH=$work/bin script -qec "$repository/bootstrap tools" /dev/null </dev/null)
+expect 'and is shown on a terminal' prints '42 %  Unpacking mpich'
+
+rm -f "$work/apt-calls"
+stand_in apt-get "echo \"\$@\" >>$work/apt-calls"
 stand_in dpkg-query 'for package in "$@"; do [ "$package" = g++ ] && echo "rc  $package" || echo "ii  $package"; done'
 bootstrap tools
 expect 'a package that was removed counts as missing, alone' eval 'tail -n 1 "$work/apt-calls" | grep -q "install g++$"'
