@@ -1,45 +1,42 @@
 # Unit tests: GoogleTest programs that start no MPI job, so that sanitizers can watch them.
 #
-#   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [SUFFIX <text>]
-#                          [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>])
+#   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [ENVIRONMENT <name=value>...]
+#                          [TIMEOUT <seconds>])
 #     A program of unit tests. THREADS: worth running under ThreadSanitizer.
 #
-#   penstock_discover_tests(<target> LABELS <label>... [SUFFIX <text>] [ENVIRONMENT <name=value>...]
-#                           [TIMEOUT <seconds>])
-#     Each test of a GoogleTest program becomes a CTest. In a build for NVIDIA GPUs those of programs that use one
-#     (that link penstock_gpu_runtime) are labelled `gpu` as well.
+#   penstock_run_unit_tests(<target> LABELS <label>... [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>] [SHARDS <n>])
+#     A GoogleTest program becomes a CTest of its name, or SHARDS of them that share its tests: a process for each
+#     single test would cost more than the tests do, above all under sanitizers and on GPUs. In a build for NVIDIA GPUs
+#     those of programs that use one (that link penstock_gpu_runtime) are labelled `gpu` as well, and are skipped where
+#     there is no driver.
 #
 # The targets `unit_tests` and `thread_tests` build just the programs with those labels that start no MPI.
 find_package(GTest REQUIRED)
-include(GoogleTest)
-if(NOT PENSTOCK_GPU_IS_SIMULATED)
-  # Tests are listed when they are run: the build machine may have no driver for them to load.
-  set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
-endif()
 
 add_custom_target(unit_tests)
 add_custom_target(thread_tests)
 
 function(penstock_add_unit_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "SUFFIX;TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${target} ${test_SOURCES})
   target_link_libraries(${target} PRIVATE penstock_options ${test_LIBRARIES} GTest::gtest GTest::gtest_main)
   set(labels unit)
   if(test_THREADS)
     list(APPEND labels threads)
   endif()
-  penstock_discover_tests(${target} LABELS ${labels} SUFFIX "${test_SUFFIX}" TIMEOUT "${test_TIMEOUT}"
-                          ENVIRONMENT ${test_ENVIRONMENT})
+  penstock_run_unit_tests(${target} LABELS ${labels} TIMEOUT "${test_TIMEOUT}" ENVIRONMENT ${test_ENVIRONMENT})
 endfunction()
 
-function(penstock_discover_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "SUFFIX;TIMEOUT" "LABELS;ENVIRONMENT")
+function(penstock_run_unit_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT;SHARDS" "LABELS;ENVIRONMENT")
   if(NOT test_TIMEOUT)
-    set(test_TIMEOUT 120)
+    set(test_TIMEOUT 300)
   endif()
+  set(launcher "")
   get_target_property(libraries ${target} LINK_LIBRARIES)
   if("penstock_gpu_runtime" IN_LIST libraries AND NOT PENSTOCK_GPU_IS_SIMULATED)
     list(APPEND test_LABELS gpu)
+    set(launcher ${CMAKE_SOURCE_DIR}/tests/support/with_gpu)
   endif()
   if(NOT "mpi" IN_LIST test_LABELS)
     foreach(label unit thread)
@@ -48,16 +45,22 @@ function(penstock_discover_tests target)
       endif()
     endforeach()
   endif()
-  gtest_discover_tests(${target} TEST_SUFFIX "${test_SUFFIX}" DISCOVERY_TIMEOUT 60)
-  # Not by gtest_discover_tests' PROPERTIES: on their way through it, lists lose all but their first element.
-  set(properties_file ${CMAKE_CURRENT_BINARY_DIR}/${target}_properties.cmake)
-  file(WRITE ${properties_file} "\
-foreach(test IN LISTS ${target}_TESTS)
-  set_tests_properties(\"\${test}\" PROPERTIES
-    LABELS \"${test_LABELS}\"
-    TIMEOUT ${test_TIMEOUT}
-    ENVIRONMENT \"${penstock_gpu_environment};${test_ENVIRONMENT}\")
-endforeach()
-")
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties_file})
+  set(names ${target})
+  if(test_SHARDS)
+    list(TRANSFORM names APPEND .1)
+    foreach(shard RANGE 2 ${test_SHARDS})
+      list(APPEND names ${target}.${shard})
+    endforeach()
+  endif()
+  set(index 0)
+  foreach(name IN LISTS names)
+    add_test(NAME ${name} COMMAND ${launcher} $<TARGET_FILE:${target}>)
+    set(environment ${penstock_gpu_environment} ${test_ENVIRONMENT})
+    if(test_SHARDS)
+      list(APPEND environment GTEST_TOTAL_SHARDS=${test_SHARDS} GTEST_SHARD_INDEX=${index})
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77
+                                            ENVIRONMENT "${environment}")
+    math(EXPR index "${index} + 1")
+  endforeach()
 endfunction()

@@ -99,8 +99,9 @@ Figures measure(Rank& rank, const Point& point, double point_seconds) {
 
   const auto repetitions = [&](Action action) {
     const double sample_s = point_seconds / (4 * most_samples);  // half of the time remains in reserve
-    const double once_s = std::max(rank.perform({action, point, 1}), 1e-7);
-    return static_cast<std::uint64_t>(std::clamp(sample_s / once_s, 1.0, 10'000.0));
+    return repetitions_for(sample_s, [&](std::uint64_t number) {
+      return rank.perform({action, point, number});
+    });
   };
   const std::uint64_t exchanges = repetitions(Action::messages);
   const std::uint64_t raw_copies = repetitions(Action::raw_copies);

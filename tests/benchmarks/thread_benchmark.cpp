@@ -162,11 +162,11 @@ void run_point(benchmark::State& state, Pair& pair, const Point& point, double p
   constexpr int samples = 5;
   for (auto iteration : state) {
     pair.expect_to_arrive(point);
-    const auto repetitions = [&](double once_s) {
-      return static_cast<std::uint64_t>(std::clamp(point_seconds / (2 * samples) / once_s, 1.0, 10'000.0));
-    };
-    const std::uint64_t exchanges = repetitions(pair.messages_s(point, 1));
-    const std::uint64_t copies = repetitions(pair.copies_s(point, 1));
+    const double sample_s = point_seconds / (2 * samples);
+    const std::uint64_t exchanges =
+        repetitions_for(sample_s, [&](std::uint64_t number) { return pair.messages_s(point, number); });
+    const std::uint64_t copies =
+        repetitions_for(sample_s, [&](std::uint64_t number) { return pair.copies_s(point, number); });
     std::vector<double> messages_s;
     std::vector<double> copies_s;
     for (int sample = 0; sample < samples; ++sample) {

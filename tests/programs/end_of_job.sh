@@ -49,10 +49,16 @@ expect_nothing_left() {
   done
   ! pgrep -f "^$folder/job" || fail "a process is left"
   # the files of jobs that are just starting elsewhere are locked, those that are left behind are not
-  find /dev/shm -maxdepth 1 -name 'penstock*' -newer "$folder/job" -user "$(id -u)" | while read -r left; do
-    ! flock --exclusive --nonblock "$left" true || echo "$left"
-  done >"$folder/left"
-  [ ! -s "$folder/left" ] || fail "left in /dev/shm: $(cat "$folder/left")"
+  # (but for the moment between open and lock, hence the second look)
+  find /dev/shm -maxdepth 1 -name 'penstock*' -newer "$folder/job" -user "$(id -u)" >"$folder/found"
+  for look in first second; do
+    while read -r left; do
+      [ ! -e "$left" ] || ! flock --exclusive --nonblock "$left" true || echo "$left"
+    done <"$folder/found" >"$folder/left"
+    [ -s "$folder/left" ] || return 0
+    [ $look = second ] || sleep 2
+  done
+  fail "left in /dev/shm: $(cat "$folder/left")"
 }
 
 if [ "$case" = midway ]; then

@@ -3,9 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "tests/programs/test_messages.hpp"
 
@@ -187,20 +191,34 @@ TEST(WaitingCalls, a_message_that_is_received_after_one_is_delivered) {
   }
 }
 
-/// While one lives, no more descriptors can be had than are open, so that nothing can be set aside.
+/// While one lives, no more descriptors can be had, so that nothing can be set aside. The limit stays above
+/// those that are open: a GPU driver polls its own, which poll() refuses for more than the limit allows.
 class NoDescriptors {
  public:
   NoDescriptors() {
     getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit none{0, before_.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &none);
+    const rlimit few{static_cast<rlim_t>(highest_descriptor()) + 1, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    for (int filler = dup(STDERR_FILENO); filler >= 0; filler = dup(STDERR_FILENO))
+      fillers_.push_back(filler);
   }
-  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  ~NoDescriptors() {
+    for (const int filler : fillers_) close(filler);
+    setrlimit(RLIMIT_NOFILE, &before_);
+  }
   NoDescriptors(const NoDescriptors&) = delete;
   NoDescriptors& operator=(const NoDescriptors&) = delete;
 
  private:
+  static int highest_descriptor() {
+    int highest = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+      highest = std::max(highest, std::stoi(entry.path().filename()));
+    return highest;
+  }
+
   rlimit before_{};
+  std::vector<int> fillers_;
 };
 
 TEST(WaitingCalls, a_message_that_cannot_be_set_aside_waits_for_its_receiver_but_holds_up_no_call) {

@@ -22,6 +22,7 @@ class LibraryTest : public testing::Test {
     ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
     ASSERT_EQ(load(&image_), CUDA_SUCCESS);
   }
+  void TearDown() override { static_cast<void>(cuLibraryUnload(library_)); }
   CUresult load(const void* image) {
     return cuLibraryLoadData(&library_, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
   }
