@@ -12,7 +12,7 @@
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/user_request.hpp"
-#include "transports/readiness.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::interpose {
 namespace {

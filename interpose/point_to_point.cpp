@@ -13,7 +13,7 @@
 #include "interpose/receiving.hpp"
 #include "interpose/sending.hpp"
 #include "interpose/transfer_record.hpp"
-#include "transports/readiness.hpp"
+#include "transports/in_call.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {

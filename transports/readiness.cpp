@@ -1,6 +1,5 @@
 #include "transports/readiness.hpp"
 
-#include <chrono>
 #include <new>
 
 #include "transports/cuda/context.hpp"
@@ -12,18 +11,10 @@ namespace {
 
 std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
 
-/// What InCall keeps. Other threads (Penstock's own) may read it at any time.
-struct Caller {
-  std::atomic<bool> is_the_only_one{false};
-  std::atomic<unsigned> depth{0};
-  std::atomic<std::uint64_t> outside_ns{0};  ///< in all, between calls
-  std::atomic<std::uint64_t> left_ns{0};
-} caller;
-
 /// Nothing can have been queued since the context was last seen idle.
 bool has_had_no_time_to_launch(const cuda::Context& context) noexcept {
-  return caller.depth.load(std::memory_order_relaxed) != 0 && context.idle_at_ns() != 0 &&
-         caller.outside_ns.load(std::memory_order_relaxed) - context.idle_outside_ns() < fastest_launch_ns;
+  return caller_is_inside() && context.idle_at_ns() != 0 &&
+         outside_calls_ns() - context.idle_outside_ns() < fastest_launch_ns;
 }
 
 /// True if asking the legacy stream would disturb a graph that the application captures.
@@ -47,7 +38,7 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
     context.note_idle(asked_ns, context.idle_outside_ns());
     return true;
   }
-  const std::uint64_t outside_ns = caller.outside_ns.load(std::memory_order_relaxed);
+  const std::uint64_t outside_ns = outside_calls_ns();
   if (order == StreamOrder::device) {
     driver.cuCtxSynchronize();
   } else if (legacy_stream_is_captured(driver)) {
@@ -137,27 +128,6 @@ Status health_of(const Place& place) noexcept {
     const CUresult state = driver->cuStreamQuery(CU_STREAM_LEGACY);
     return state == CUDA_ERROR_NOT_READY ? Status{} : cuda::check(state, "the application's earlier work");
   });
-}
-
-void set_single_threaded(bool single_threaded) noexcept {
-  caller.is_the_only_one.store(single_threaded, std::memory_order_relaxed);
-}
-
-InCall::InCall(bool counts) noexcept
-    : counts_(counts && caller.is_the_only_one.load(std::memory_order_relaxed)) {
-  if (!counts_ || caller.depth.fetch_add(1, std::memory_order_relaxed) != 0) return;
-  const std::uint64_t outside_ns = steady_now_ns() - caller.left_ns.load(std::memory_order_relaxed);
-  caller.outside_ns.fetch_add(outside_ns, std::memory_order_relaxed);
-}
-
-InCall::~InCall() {
-  if (!counts_ || caller.depth.fetch_sub(1, std::memory_order_relaxed) != 1) return;
-  caller.left_ns.store(steady_now_ns(), std::memory_order_relaxed);
-}
-
-std::uint64_t steady_now_ns() noexcept {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(since_start).count());
 }
 
 namespace cuda {

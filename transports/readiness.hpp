@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "transports/buffer.hpp"
+#include "transports/in_call.hpp"
 #include "transports/status.hpp"
 
 namespace penstock::transports {
@@ -30,29 +31,5 @@ void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) n
 /// An error if the context that `place` belongs to is gone or an earlier kernel has failed in it: then no
 /// signal will ever come. Cost: a query. Thread: any.
 [[nodiscard]] Status health_of(const Place& place) noexcept;
-
-/// While it lives, the program's only thread is inside an MPI call and queues no work on a GPU. Between two
-/// calls it can queue some only if it stays outside long enough: a launch takes its caller more than a µs
-/// (H200 host: a copy 1.4 µs, a kernel 2.6). So a GPU that was seen idle, which costs 1.3 µs to ask, needs
-/// not be asked again while less than `fastest_launch_ns` have been spent outside. Does nothing unless
-/// set_single_threaded(true). May be nested.
-class InCall {
- public:
-  /// `counts`: false while nobody uses a GPU; it then does nothing.
-  explicit InCall(bool counts = true) noexcept;
-  ~InCall();
-  InCall(const InCall&) = delete;
-  InCall& operator=(const InCall&) = delete;
-
- private:
-  bool counts_;
-};
-inline constexpr std::uint64_t fastest_launch_ns = 800;
-
-/// The MPI library was initialised for one thread (MPI_THREAD_SINGLE).
-void set_single_threaded(bool single_threaded) noexcept;
-
-/// Steady clock, ns: for Place::handed_over_ns.
-[[nodiscard]] std::uint64_t steady_now_ns() noexcept;
 
 }  // namespace penstock::transports

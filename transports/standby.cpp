@@ -9,15 +9,18 @@
 #include <vector>
 
 #include "transports/guarded.hpp"
-#include "transports/readiness.hpp"
+#include "transports/in_call.hpp"
 #include "transports/standby_copy.hpp"
 
 namespace penstock::transports {
 namespace {
 
-/// How long a kernel stays at most, in times that it lingers: another thread of the application may wait for
-/// the device all the while.
-constexpr std::uint64_t most_lingers = 12;
+/// How long a kernel stays, when it has nothing to do, while the program's thread is outside of MPI calls,
+/// where it may wait for the device, or the program has several threads: enough for a program that only
+/// counts its messages, and less than a cudaDeviceSynchronize takes by itself (6.5 µs).
+constexpr std::uint64_t outside_ns = 4'000;
+/// How long a kernel stays at most, in times that it lingers: other threads may wait for the device, too.
+constexpr std::uint64_t most_lingers = 50;
 /// Beyond that, when the library ends, a GPU is taken to hang.
 constexpr std::uint64_t patience_ns = 1'000'000'000;
 
@@ -139,7 +142,8 @@ void stand_by(const Place& destination) noexcept {
     Post& post = *registry().of(context);
     if (post.is_launched && post.copy.is_over()) judge(post);
     if (post.is_launched || post.copy.has_order() || post.quick_pulls < post.needed) return {};
-    if (!post.copy.launch(destination.buffer.pointer, linger_ns, most_lingers * linger_ns).ok()) return {};
+    const kernels::StandbyStay stay{linger_ns, std::min(linger_ns, outside_ns), most_lingers * linger_ns};
+    if (!post.copy.launch(destination.buffer.pointer, stay).ok()) return {};
     post.is_launched = true;
     return {};
   }));
@@ -147,7 +151,8 @@ void stand_by(const Place& destination) noexcept {
 
 std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
                                         const cuda::ContextRef& context) {
-  if (linger.load(std::memory_order_relaxed) == 0 || source.bytes > StandbyCopy::most_bytes) return nullptr;
+  if (linger.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (!StandbyCopy::takes(destination.buffer.pointer, source.pointer, source.bytes)) return nullptr;
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
   if (!post->copy.is_ready()) return nullptr;

@@ -1,8 +1,10 @@
 #include "transports/standby_copy.hpp"
 
 #include <atomic>
+#include <utility>
 
 #include "transports/cuda/kernels.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -11,9 +13,16 @@ std::uint32_t read(std::uint32_t& word) noexcept {
   return std::atomic_ref(word).load(std::memory_order_acquire);
 }
 
+/// The word of the order that says, too, where the program's thread is.
+std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexcept {
+  using Word = std::atomic<std::uint64_t>;
+  static_assert(sizeof(Word) == sizeof(mailbox.order.from) && Word::is_always_lock_free);
+  return reinterpret_cast<Word&>(mailbox.order.from);
+}
+
 }  // namespace
 
-Status StandbyCopy::launch(const void* known, std::uint64_t linger_ns, std::uint64_t life_ns) noexcept {
+Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) noexcept {
   const cuda::Kernels& all = cuda::Kernels::of_process();
   if (!all.status().ok()) return all.status();
   if (has_failed_) return {Code::declined, "the standby kernel has failed before"};
@@ -28,14 +37,15 @@ Status StandbyCopy::launch(const void* known, std::uint64_t linger_ns, std::uint
     mailbox_ = page->mailbox();
     // another one may have used it before
     launch_ = read(mailbox_->running);
-    order_ = static_cast<std::uint32_t>(mailbox_->order.number_and_bytes >> 32);
+    from_ = mailbox_->order.from & ~kernels::caller_bits;
+    order_ = static_cast<std::uint32_t>(from_ & kernels::number_mask);
   }
+  show_calls({&caller_word(*mailbox_), kernels::caller_inside, kernels::caller_changed});
   kernels::Standby parameters{};
   parameters.mailbox = page->device_mailbox();
   parameters.launch = launch_ + 1;
   parameters.done = order_;
-  parameters.linger_ns = linger_ns;
-  parameters.life_ns = life_ns;
+  parameters.stay = stay;
   parameters.known = known;
   parameters.known_inverted = ~reinterpret_cast<std::uint64_t>(known);
   void* arguments[] = {&parameters};
@@ -64,8 +74,15 @@ bool StandbyCopy::is_over() noexcept {
   return !look_for_end(ended).ok() || ended;
 }
 
+bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) noexcept {
+  return bytes > 0 && bytes <= kernels::largest_order &&
+         reinterpret_cast<std::uint64_t>(to) < kernels::addresses_end &&
+         reinterpret_cast<std::uint64_t>(from) < kernels::addresses_end;
+}
+
 void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
-  write_order(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+  write_order(reinterpret_cast<std::uint64_t>(to) << kernels::address_shift | (bytes - 1),
+              reinterpret_cast<std::uint64_t>(from) << kernels::address_shift);
   ++orders_of_launch_;
   is_pending_ = true;
   watch_.progress();
@@ -73,17 +90,16 @@ void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcep
 
 void StandbyCopy::dismiss() noexcept {
   if (mailbox_ == nullptr || is_pending_ || has_failed_ || read(mailbox_->leaving) == launch_) return;
-  write_order(0, 0, kernels::leave_bytes);
+  write_order(0, 0);
 }
 
-void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
-  const std::uint64_t number_and_bytes = std::uint64_t{++order_} << 32 | bytes;
-  kernels::StandbyOrder& order = mailbox_->order;
-  std::atomic_ref(order.to).store(to, std::memory_order_relaxed);
-  std::atomic_ref(order.from).store(from, std::memory_order_relaxed);
-  std::atomic_ref(order.check)
-      .store(kernels::check_of(number_and_bytes, to, from), std::memory_order_relaxed);
-  std::atomic_ref(order.number_and_bytes).store(number_and_bytes, std::memory_order_release);
+void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from) noexcept {
+  order_ = (order_ + 1) & kernels::number_mask;
+  to |= std::uint64_t{order_ & 1} << 16;  // tells that both words belong together
+  from |= order_;
+  std::atomic_ref(mailbox_->order.to).store(to, std::memory_order_relaxed);
+  // the caller's bits, which its thread may flip at any moment, stay as they are
+  caller_word(*mailbox_).fetch_xor(std::exchange(from_, from) ^ from, std::memory_order_release);
 }
 
 Status StandbyCopy::query(Outcome& outcome) noexcept {

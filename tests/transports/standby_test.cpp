@@ -28,6 +28,11 @@ Bytes payload(std::size_t bytes, std::uint64_t seed) {
   return result;
 }
 
+/// Whoever is in which call.
+kernels::StandbyStay stay(std::uint64_t idle_ns, std::uint64_t life_ns) {
+  return {idle_ns, idle_ns, life_ns};
+}
+
 char* at(const GpuMemory& memory, std::size_t offset) {
   return static_cast<char*>(memory.data()) + offset;
 }
@@ -66,7 +71,7 @@ TEST(StandbyCopy, copies_any_size_at_any_alignment_and_nothing_else) {
   const GpuMemory target(BufferKind::device, 70000);
   const Bytes content = payload(source.bytes(), 5);
   source.write(content);
-  ASSERT_TRUE(copy.launch(target.data(), 30 * second_ns, 60 * second_ns).ok());
+  ASSERT_TRUE(copy.launch(target.data(), stay(30 * second_ns, 60 * second_ns)).ok());
   ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
   for (const std::size_t size : sizes) {
     for (const std::size_t offset : offsets) {
@@ -87,7 +92,7 @@ TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {
   const GpuMemory memory(BufferKind::device, 64);
   EXPECT_TRUE(copy.is_over());
   EXPECT_FALSE(copy.is_ready());
-  ASSERT_TRUE(copy.launch(memory.data(), second_ns / 100, 60 * second_ns).ok());
+  ASSERT_TRUE(copy.launch(memory.data(), stay(second_ns / 100, 60 * second_ns)).ok());
   EXPECT_TRUE(comes_true([&] { return copy.is_over(); }));
   EXPECT_FALSE(copy.is_ready());
   EXPECT_EQ(copy.orders_of_launch(), 0u);
@@ -96,7 +101,7 @@ TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {
 TEST(StandbyCopy, leaves_at_the_end_of_its_life_however_much_there_is_to_do) {
   StandbyCopy copy(context_of_device_0());
   const GpuMemory memory(BufferKind::device, 128);
-  ASSERT_TRUE(copy.launch(memory.data(), 60 * second_ns, second_ns / 100).ok());
+  ASSERT_TRUE(copy.launch(memory.data(), stay(60 * second_ns, second_ns / 100)).ok());
   EXPECT_TRUE(comes_true([&] {
     if (copy.is_ready()) {
       copy.order(at(memory, 64), at(memory, 0), 64);
@@ -117,7 +122,7 @@ TEST(StandbyCopy, an_order_that_meets_it_leaving_is_copied_or_missed_but_never_b
     target.write(old_content);
     source.write(new_content);
     const std::uint64_t linger_ns = 20'000;
-    ASSERT_TRUE(copy.launch(target.data(), linger_ns, second_ns).ok());
+    ASSERT_TRUE(copy.launch(target.data(), stay(linger_ns, second_ns)).ok());
     ASSERT_TRUE(comes_true([&] { return copy.is_ready() || copy.is_over(); }));
     std::this_thread::sleep_for(std::chrono::nanoseconds(random() % (2 * linger_ns)));
     if (copy.is_ready()) {
@@ -136,11 +141,11 @@ TEST(StandbyCopy, an_order_that_comes_too_late_is_missed_and_not_executed_by_the
   const GpuMemory source(BufferKind::device, 64);
   const GpuMemory target(BufferKind::device, 64);
   target.write(Bytes(64, guard_byte));
-  ASSERT_TRUE(copy.launch(target.data(), 1, second_ns).ok());
+  ASSERT_TRUE(copy.launch(target.data(), stay(1, second_ns)).ok());
   ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
   copy.order(target.data(), source.data(), 64);
   EXPECT_EQ(outcome_of(copy), Outcome::missed);
-  ASSERT_TRUE(copy.launch(target.data(), second_ns / 100, second_ns).ok());
+  ASSERT_TRUE(copy.launch(target.data(), stay(second_ns / 100, second_ns)).ok());
   ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
   EXPECT_EQ(target.read(), Bytes(64, guard_byte));
 }
@@ -153,7 +158,7 @@ TEST(StandbyCopy, orders_of_one_launch_do_not_reach_the_next) {
     const Bytes content = payload(64, static_cast<std::uint64_t>(launch));
     source.write(content);
     target.write(Bytes(64, guard_byte));
-    ASSERT_TRUE(copy.launch(target.data(), 30 * second_ns, 60 * second_ns).ok());
+    ASSERT_TRUE(copy.launch(target.data(), stay(30 * second_ns, 60 * second_ns)).ok());
     ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
     EXPECT_EQ(target.read(), Bytes(64, guard_byte));
     copy.order(target.data(), source.data(), 64);

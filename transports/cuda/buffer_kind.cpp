@@ -8,6 +8,7 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/cuda/host_access.hpp"
 #include "transports/cuda/host_ranges.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -49,21 +50,33 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
 }
 
 /// The allocations met last by this thread: for cudaMalloc's memory, one cheap query then tells that nothing
-/// has changed, since a buffer id is never used again. Plain data in the static TLS block.
+/// has changed, since a buffer id is never used again; none is needed for the pointer that the same MPI call
+/// has asked about before. Plain data in the static TLS block.
 struct KnownBuffers {
   static constexpr std::size_t count = 4;
   std::array<Buffer, count> buffers{};
   std::size_t next = 0;
+  struct {
+    const void* pointer;
+    std::uint64_t call;
+    const Buffer* buffer;
+  } answer{};
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local KnownBuffers known_buffers;
 
 /// Null if the pointer lies in none of them, or not any more.
 const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexcept {
+  auto& answer = known_buffers.answer;
+  const std::uint64_t call = number_of_call();
+  if (call != 0 && answer.call == call && answer.pointer == pointer) return answer.buffer;
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
   for (Buffer& buffer : known_buffers.buffers) {
     if (address - buffer.range_base >= buffer.range_bytes) continue;
     const Attributes<1> attributes(driver, pointer, {CU_POINTER_ATTRIBUTE_BUFFER_ID});
-    if (attributes.get<std::uint64_t>(0) == buffer.buffer_id) return &buffer;
+    if (attributes.get<std::uint64_t>(0) == buffer.buffer_id) {
+      answer = {pointer, call, &buffer};
+      return &buffer;
+    }
     buffer = {};
   }
   return nullptr;
@@ -72,6 +85,7 @@ const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexce
 void remember(const Buffer& buffer) noexcept {
   if (buffer.kind != BufferKind::device || buffer.buffer_id == 0) return;
   known_buffers.buffers[known_buffers.next++ % KnownBuffers::count] = buffer;
+  known_buffers.answer = {};
 }
 
 Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {

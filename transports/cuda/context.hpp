@@ -60,7 +60,7 @@ class Context {
   [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
     return idle_at_ns_.load(std::memory_order_acquire);
   }
-  /// How long the program's only thread had been outside of MPI calls by then (readiness.hpp, InCall).
+  /// How long the program's only thread had been outside of MPI calls by then (in_call.hpp).
   [[nodiscard]] std::uint64_t idle_outside_ns() const noexcept {
     return idle_outside_ns_.load(std::memory_order_relaxed);
   }

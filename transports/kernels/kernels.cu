@@ -18,54 +18,82 @@ struct alignas(16) Word16 {
   std::uint64_t low, high;
 };
 
-/// Copies whole words, all threads of the block together. Sources may be a peer's memory, 1.5 µs away, so
-/// each thread has several loads in flight: in one round, if words are not small, a whole piece.
-template <class Word>
-__device__ void copy_words(char* to, const char* from, std::uint32_t count) {
+/// Threads that copy together.
+struct Crew {
+  std::uint32_t thread;
+  std::uint32_t threads;
+};
+__device__ Crew all_of_block() {
+  return {threadIdx.x, blockDim.x};
+}
+
+enum class Loads : std::uint8_t {
+  cached,
+  fresh  ///< for a kernel that outlives what it has read: not from the L1 cache, and in program order
+};
+
+template <Loads loads, class Word>
+__device__ Word load(const Word* from) {
+#ifdef __CUDACC__
+  if constexpr (loads == Loads::fresh && sizeof(Word) == 16) {
+    const ulonglong2 both = __ldcv(reinterpret_cast<const ulonglong2*>(from));
+    return {both.x, both.y};
+  } else if constexpr (loads == Loads::fresh) {
+    return *static_cast<const volatile Word*>(from);
+  }
+#endif
+  return *from;
+}
+
+/// Copies whole words. Sources may be a peer's memory, 1.5 µs away, so each thread has several loads in
+/// flight: in one round, if words are not small, a whole piece.
+template <class Word, Loads loads>
+__device__ void copy_words(char* to, const char* from, std::uint32_t count, Crew crew) {
   constexpr std::uint32_t in_flight = sizeof(Word) == 16 ? 4 : 8;
   auto* const target = reinterpret_cast<Word*>(to);
   const auto* const source = reinterpret_cast<const Word*>(from);
-  for (std::uint32_t first = threadIdx.x; first < count; first += in_flight * blockDim.x) {
+  for (std::uint32_t first = crew.thread; first < count; first += in_flight * crew.threads) {
     Word held[in_flight] = {};
     for (std::uint32_t i = 0; i < in_flight; ++i) {
-      if (first + i * blockDim.x < count) held[i] = source[first + i * blockDim.x];
+      if (first + i * crew.threads < count) held[i] = load<loads>(source + first + i * crew.threads);
     }
     for (std::uint32_t i = 0; i < in_flight; ++i) {
-      if (first + i * blockDim.x < count) target[first + i * blockDim.x] = held[i];
+      if (first + i * crew.threads < count) target[first + i * crew.threads] = held[i];
     }
   }
 }
 
 /// `to` and `from` are alike in alignment: bytes up to the first whole word, words, bytes after the last.
-template <class Word>
-__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes) {
+template <class Word, Loads loads>
+__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Crew crew) {
   const auto misaligned = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(to) % sizeof(Word));
   const std::uint32_t head = misaligned < bytes ? misaligned : bytes;
   const auto words = static_cast<std::uint32_t>((bytes - head) / sizeof(Word));
   const auto body_end = static_cast<std::uint32_t>(head + words * sizeof(Word));
-  const bool in_head = threadIdx.x < head;
-  const bool in_tail = threadIdx.x < bytes - body_end;
+  const bool in_head = crew.thread < head;
+  const bool in_tail = crew.thread < bytes - body_end;
   // loaded before the words and stored after them, so that nobody waits for these loads alone
-  const char head_byte = in_head ? from[threadIdx.x] : char{};
-  const char tail_byte = in_tail ? from[body_end + threadIdx.x] : char{};
-  copy_words<Word>(to + head, from + head, words);
-  if (in_head) to[threadIdx.x] = head_byte;
-  if (in_tail) to[body_end + threadIdx.x] = tail_byte;
+  const char head_byte = in_head ? load<loads>(from + crew.thread) : char{};
+  const char tail_byte = in_tail ? load<loads>(from + body_end + crew.thread) : char{};
+  copy_words<Word, loads>(to + head, from + head, words, crew);
+  if (in_head) to[crew.thread] = head_byte;
+  if (in_tail) to[body_end + crew.thread] = tail_byte;
 }
 
-__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes) {
+template <Loads loads>
+__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Crew crew) {
   const std::uintptr_t difference =
       reinterpret_cast<std::uintptr_t>(to) ^ reinterpret_cast<std::uintptr_t>(from);
   if (difference % 16 == 0) {
-    copy_piece<Word16>(to, from, bytes);
+    copy_piece<Word16, loads>(to, from, bytes, crew);
   } else if (difference % 8 == 0) {
-    copy_piece<std::uint64_t>(to, from, bytes);
+    copy_piece<std::uint64_t, loads>(to, from, bytes, crew);
   } else if (difference % 4 == 0) {
-    copy_piece<std::uint32_t>(to, from, bytes);
+    copy_piece<std::uint32_t, loads>(to, from, bytes, crew);
   } else if (difference % 2 == 0) {
-    copy_piece<std::uint16_t>(to, from, bytes);
+    copy_piece<std::uint16_t, loads>(to, from, bytes, crew);
   } else {
-    copy_piece<std::uint8_t>(to, from, bytes);
+    copy_piece<std::uint8_t, loads>(to, from, bytes, crew);
   }
 }
 
@@ -103,22 +131,19 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
   const auto& item = batch.items[mine];
   const std::uint64_t begin = std::uint64_t{blockIdx.x - batch.first_block[mine]} * piece_bytes;
   const std::uint64_t left = item.bytes - begin;
-  copy_piece(static_cast<char*>(item.to) + begin, static_cast<const char*>(item.from) + begin,
-             left < piece_bytes ? static_cast<std::uint32_t>(left) : piece_bytes);
+  copy_piece<Loads::cached>(static_cast<char*>(item.to) + begin, static_cast<const char*>(item.from) + begin,
+                            left < piece_bytes ? static_cast<std::uint32_t>(left) : piece_bytes,
+                            all_of_block());
   if (batch.flag != nullptr && is_last_of_launch(batch.slot)) publish(*batch.flag, 1u);
 }
 
 __device__ StandbyOrder read(const StandbyOrder& order) {
 #ifdef __CUDACC__
-  // two loads under way together
-  const auto* const halves = reinterpret_cast<const ulonglong2*>(&order);
-  const ulonglong2 first = __ldcv(halves);
-  const ulonglong2 second = __ldcv(halves + 1);
-  return {first.x, first.y, second.x, second.y};
+  const ulonglong2 both = __ldcv(reinterpret_cast<const ulonglong2*>(&order));
+  return {both.x, both.y};
 #else
-  return {__atomic_load_n(&order.number_and_bytes, __ATOMIC_ACQUIRE),
-          __atomic_load_n(&order.to, __ATOMIC_RELAXED), __atomic_load_n(&order.from, __ATOMIC_RELAXED),
-          __atomic_load_n(&order.check, __ATOMIC_RELAXED)};
+  const std::uint64_t from = __atomic_load_n(&order.from, __ATOMIC_ACQUIRE);
+  return {from, __atomic_load_n(&order.to, __ATOMIC_RELAXED)};
 #endif
 }
 
@@ -133,7 +158,7 @@ __device__ std::uint64_t clock_ns() {
 #endif
 }
 
-/// What all threads of the block do next.
+/// What the threads do next.
 struct StandbyTask {
   char* to;
   const char* from;
@@ -142,37 +167,63 @@ struct StandbyTask {
   bool is_last;
 };
 
-/// True if the host has ordered something after `done`.
-__device__ bool take_order(const Standby& standby, std::uint32_t done, StandbyTask& task) {
-  const StandbyOrder order = read(standby.mailbox->order);
-  const auto number = static_cast<std::uint32_t>(order.number_and_bytes >> 32);
-  if (number == done || order.check != check_of(order.number_and_bytes, order.to, order.from)) return false;
-#ifdef __CUDACC__
-  __threadfence_system();  // what the payload's source holds is read after the order
-#endif
-  const auto bytes = static_cast<std::uint32_t>(order.number_and_bytes);
+/// True if the host has ordered something after `done`. What the source holds is loaded after the order that
+/// names it, as its address depends on that.
+__device__ bool take(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
+                     StandbyTask& task) {
+  const auto number = static_cast<std::uint32_t>(order.from & number_mask);
+  const bool belong_together = (order.to >> 16 & 1) == (number & 1);
+  if (number == done || !belong_together) return false;
   const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
   task.number = number;
-  task.to = reinterpret_cast<char*>(order.to + distance);
-  task.from = reinterpret_cast<const char*>(order.from + distance);
-  task.is_last = bytes == leave_bytes;
-  task.bytes = task.is_last ? 0 : bytes;
+  task.to = reinterpret_cast<char*>((order.to >> address_shift) + distance);
+  task.from = reinterpret_cast<const char*>((order.from >> address_shift) + distance);
+  task.is_last = order.to >> address_shift == 0;
+  task.bytes = task.is_last ? 0 : static_cast<std::uint32_t>(order.to & 0xffff) + 1;
   return true;
 }
 
-/// Waits for an order, or until it is time to leave.
+/// Waits for an order, or until it is time to leave. One thread.
 __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::uint32_t done,
                            StandbyTask& task) {
   const std::uint64_t idle_since_ns = clock_ns();
+  std::uint64_t attended_ns = idle_since_ns;
+  std::uint64_t caller = 0;
   for (;;) {
-    if (take_order(standby, done, task)) return;
+    const StandbyOrder order = read(standby.mailbox->order);
+    if (take(order, standby, done, task)) return;
     const std::uint64_t now_ns = clock_ns();
-    if (now_ns - idle_since_ns > standby.linger_ns || now_ns - began_ns > standby.life_ns) break;
+    if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller) attended_ns = now_ns;
+    caller = order.from & caller_bits;
+    if (now_ns - attended_ns > standby.stay.outside || now_ns - idle_since_ns > standby.stay.idle ||
+        now_ns - began_ns > standby.stay.life)
+      break;
   }
   publish(standby.mailbox->leaving, standby.launch);
   // an order that the host gave before it could see that
-  if (!take_order(standby, done, task)) task = {nullptr, nullptr, 0, done, true};
+  if (!take(read(standby.mailbox->order), standby, done, task)) task = {nullptr, nullptr, 0, done, true};
   task.is_last = true;
+}
+
+__device__ void execute(const StandbyTask& task, Crew crew) {
+  copy_piece<Loads::fresh>(task.to, task.from, task.bytes, crew);
+}
+
+/// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with
+/// a task for all.
+__device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_ns, std::uint32_t& done,
+                                    StandbyTask& task) {
+  constexpr std::uint32_t warp = 32;
+  constexpr std::uint32_t one_round = warp * 4 * sizeof(Word16);
+  for (;;) {
+    if (threadIdx.x == 0) await_task(standby, began_ns, done, task);
+    __syncwarp();
+    if (task.is_last || task.bytes > one_round) return;
+    execute(task, {threadIdx.x, warp});
+    done = task.number;
+    __syncwarp();
+    if (threadIdx.x == 0) publish(standby.mailbox->done, done);
+  }
 }
 
 __device__ void stand_by(const Standby& standby) {
@@ -181,11 +232,11 @@ __device__ void stand_by(const Standby& standby) {
   const std::uint64_t began_ns = clock_ns();
   if (threadIdx.x == 0) publish(standby.mailbox->running, standby.launch);
   for (bool is_last = false; !is_last;) {
-    if (threadIdx.x == 0) await_task(standby, began_ns, done, task);
+    if (threadIdx.x < 32) execute_small_tasks(standby, began_ns, done, task);
     __syncthreads();
     is_last = task.is_last;
     const std::uint32_t number = task.number;
-    copy_piece(task.to, task.from, task.bytes);
+    execute(task, all_of_block());
     __syncthreads();
     if (threadIdx.x == 0 && number != done) publish(standby.mailbox->done, number);
     done = number;

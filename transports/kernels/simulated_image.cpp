@@ -4,15 +4,29 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/kernels/image.hpp"
 
-// Our library links no driver, so barriers find the simulated one when they first run.
+// Our library links no driver, so barriers find the simulated one's when they first run.
 #define simulated_gpu_block_barrier penstock_block_barrier
+#define simulated_gpu_warp_barrier penstock_warp_barrier
 #include "transports/kernels/kernels.cu"
 #undef simulated_gpu_block_barrier
+#undef simulated_gpu_warp_barrier
+
+namespace {
+
+void* find(const char* name) noexcept {
+  return dlsym(penstock::transports::cuda::driver()->library, name);
+}
+
+}  // namespace
 
 void penstock_block_barrier() {
-  static const auto barrier = reinterpret_cast<void (*)()>(
-      dlsym(penstock::transports::cuda::driver()->library, "simulated_gpu_block_barrier"));
+  static const auto barrier = reinterpret_cast<void (*)()>(find("simulated_gpu_block_barrier"));
   barrier();
+}
+
+void penstock_warp_barrier(std::uint32_t lanes) {
+  static const auto barrier = reinterpret_cast<void (*)(std::uint32_t)>(find("simulated_gpu_warp_barrier"));
+  barrier(lanes);
 }
 
 namespace penstock::transports::kernels {

@@ -1,0 +1,54 @@
+// What follows from a program's only thread being inside an MPI call: it queues no work on a GPU, and waits
+// for none. Knows nothing of MPI.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace penstock::transports {
+
+/// The MPI library was initialised for one thread (MPI_THREAD_SINGLE).
+void set_single_threaded(bool single_threaded) noexcept;
+
+/// While it lives, the thread that made it is inside an MPI call. May be nested. Thread: the calling one.
+/// Cost: two clock readings a call if there is one thread, else next to nothing.
+class InCall {
+ public:
+  /// `counts`: false while nobody uses a GPU; then only number_of_call() is kept.
+  explicit InCall(bool counts = true) noexcept;
+  ~InCall();
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+
+ private:
+  bool counts_;
+  bool is_outermost_;
+};
+
+/// Of the call that this thread is in, never used again; 0 outside. Within one call, what was found out about
+/// a buffer of the application's holds.
+[[nodiscard]] std::uint64_t number_of_call() noexcept;
+
+/// Of the program's only thread; false and 0 if there are more. Thread: any.
+[[nodiscard]] bool caller_is_inside() noexcept;
+/// How long it has been outside of calls in all. Between two calls it can queue work on a GPU only if it
+/// stays outside long enough: a launch takes its caller more than a µs (H200 host: a copy 1.4 µs, a
+/// kernel 2.6).
+[[nodiscard]] std::uint64_t outside_calls_ns() noexcept;
+inline constexpr std::uint64_t fastest_launch_ns = 800;
+
+/// Bits of a word by which somebody else, like a kernel, sees whether the program's only thread is in a call.
+struct CallSign {
+  std::atomic<std::uint64_t>* word;
+  std::uint64_t inside;   ///< set while it is
+  std::uint64_t changed;  ///< flipped when a call begins
+};
+/// From now on, instead of what was given before, whose `inside` is cleared. Nothing happens if the program
+/// has several threads, or on another thread than its own, or outside of calls. The word must live to the end
+/// of the process.
+void show_calls(const CallSign& sign) noexcept;
+
+/// Steady clock, ns.
+[[nodiscard]] std::uint64_t steady_now_ns() noexcept;
+
+}  // namespace penstock::transports
