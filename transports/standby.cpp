@@ -20,14 +20,15 @@ namespace {
 /// counts its messages, and less than a cudaDeviceSynchronize takes by itself (6.5 µs).
 constexpr std::uint64_t outside_ns = 4'000;
 /// How long a kernel stays at most, in times that it lingers: other threads may wait for the device, too.
-constexpr std::uint64_t most_lingers = 50;
+constexpr std::uint64_t most_lingers = 20;
 /// Beyond that, when the library ends, a GPU is taken to hang.
 constexpr std::uint64_t patience_ns = 1'000'000'000;
 
-/// So many small payloads have to follow each other within the time that the kernel lingers. Doubled each
-/// time that one stood by in vain.
-constexpr std::uint32_t least_quick_pulls = 4;
+/// So many small payloads have to follow each other, each within the time that the kernel lingers. Doubled
+/// each time that one was hardly used: a launch holds the messages up by some 20 µs, an order saves 4.
+constexpr std::uint32_t least_quick_pulls = 8;
 constexpr std::uint32_t most_quick_pulls = 4096;
+constexpr std::uint32_t least_orders = 8;
 
 std::atomic<std::uint64_t> linger{0};
 
@@ -62,10 +63,10 @@ Registry& registry() {
   return *instance;
 }
 
-/// The last launch is over: was it of use?
+/// The last launch is over: was it worth while?
 void judge(Post& post) noexcept {
   post.is_launched = false;
-  if (post.copy.orders_of_launch() > 0) {
+  if (post.copy.orders_of_launch() >= least_orders) {
     post.needed = least_quick_pulls;
   } else {
     post.needed = std::min(post.needed * 2, most_quick_pulls);

@@ -1,7 +1,6 @@
 // When a kernel stands by for small payloads, and pulls that go through it. It is launched while a call waits
-// for a payload and has nothing better to do, and only as long as small payloads follow each other quickly:
-// the application's next cudaDeviceSynchronize waits for it, so it must not stand by in vain. Knows neither
-// offers nor how the sources came to be addressable.
+// for a payload and has nothing better to do, and only as long as small payloads follow each other quickly,
+// so that it does not stand by in vain. Knows neither offers nor how the sources came to be addressable.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,8 @@
 
 namespace penstock::transports {
 
-/// How long the kernel stays when it has nothing to do; 0, as at the start: never use one. Thread: any.
+/// How long the kernel stays when it has nothing to do, while the program's thread is inside MPI calls; 0, as
+/// at the start: never use one. Thread: any.
 void set_linger(std::uint64_t linger_ns) noexcept;
 
 /// A call waits for a payload for this place. Cost: a load while there is no lingering; else some tens of ns,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/transports/gpu_memory.hpp"
+#include "transports/in_call.hpp"
 #include "transports/standby_copy.hpp"
 
 namespace penstock::transports::test {
@@ -63,28 +64,33 @@ void send_away(StandbyCopy& copy) {
   EXPECT_TRUE(comes_true([&] { return copy.is_over(); }));
 }
 
+// While a kernel stands by, nothing here may wait for the device, as GpuMemory does.
+
 TEST(StandbyCopy, copies_any_size_at_any_alignment_and_nothing_else) {
   StandbyCopy copy(context_of_device_0());
-  constexpr std::size_t sizes[] = {1, 2, 15, 16, 17, 255, 4096, 16385, 65536};
+  constexpr std::size_t sizes[] = {1, 2, 15, 16, 17, 255, 2048, 2049, 4096, 16385, 65536};
   constexpr std::size_t offsets[] = {0, 1, 2, 4, 8, 11};
-  const GpuMemory source(BufferKind::device, 70000);
-  const GpuMemory target(BufferKind::device, 70000);
+  constexpr std::size_t area_bytes = 65536 + 64;
+  const GpuMemory source(BufferKind::device, area_bytes);
+  const GpuMemory target(BufferKind::device, std::size(sizes) * std::size(offsets) * area_bytes);
   const Bytes content = payload(source.bytes(), 5);
+  Bytes wanted(target.bytes(), guard_byte);
   source.write(content);
+  target.write(wanted);
   ASSERT_TRUE(copy.launch(target.data(), stay(30 * second_ns, 60 * second_ns)).ok());
   ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+  std::size_t area = 0;
   for (const std::size_t size : sizes) {
     for (const std::size_t offset : offsets) {
-      Bytes wanted(target.bytes(), guard_byte);
-      target.write(wanted);
-      copy.order(at(target, offset), at(source, 3), static_cast<std::uint32_t>(size));
+      copy.order(at(target, area + offset), at(source, 3), static_cast<std::uint32_t>(size));
       ASSERT_EQ(outcome_of(copy), Outcome::copied);
-      std::copy_n(content.begin() + 3, size, wanted.begin() + static_cast<std::ptrdiff_t>(offset));
-      ASSERT_EQ(target.read(), wanted) << size << " bytes to offset " << offset;
+      std::copy_n(content.begin() + 3, size, wanted.begin() + static_cast<std::ptrdiff_t>(area + offset));
+      area += area_bytes;
     }
   }
   EXPECT_EQ(copy.orders_of_launch(), std::size(sizes) * std::size(offsets));
   send_away(copy);
+  EXPECT_EQ(target.read(), wanted);
 }
 
 TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {
@@ -152,20 +158,68 @@ TEST(StandbyCopy, an_order_that_comes_too_late_is_missed_and_not_executed_by_the
 
 TEST(StandbyCopy, orders_of_one_launch_do_not_reach_the_next) {
   StandbyCopy copy(context_of_device_0());
+  constexpr int launches = 20;
   const GpuMemory source(BufferKind::device, 64);
-  const GpuMemory target(BufferKind::device, 64);
-  for (int launch = 0; launch < 20; ++launch) {
+  const GpuMemory target(BufferKind::device, launches * 64);
+  Bytes wanted(target.bytes(), guard_byte);
+  target.write(wanted);
+  for (int launch = 0; launch < launches; ++launch) {
     const Bytes content = payload(64, static_cast<std::uint64_t>(launch));
     source.write(content);
-    target.write(Bytes(64, guard_byte));
     ASSERT_TRUE(copy.launch(target.data(), stay(30 * second_ns, 60 * second_ns)).ok());
     ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
-    EXPECT_EQ(target.read(), Bytes(64, guard_byte));
-    copy.order(target.data(), source.data(), 64);
+    std::this_thread::sleep_for(
+        1ms);  // time to execute the last order once more, from what the source holds now
+    copy.order(at(target, static_cast<std::size_t>(launch) * 64), source.data(), 64);
     ASSERT_EQ(outcome_of(copy), Outcome::copied);
-    EXPECT_EQ(target.read(), content);
     send_away(copy);
+    std::copy(content.begin(), content.end(), wanted.begin() + launch * 64);
+    ASSERT_EQ(target.read(), wanted) << "launch " << launch;
   }
+}
+
+TEST(StandbyCopy, leaves_soon_when_the_programs_thread_is_outside_of_calls) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory memory(BufferKind::device, 64);
+  set_single_threaded(true);
+  const kernels::StandbyStay stays{60 * second_ns, second_ns / 1000, 60 * second_ns};
+  {
+    const InCall call;
+    ASSERT_TRUE(copy.launch(memory.data(), stays).ok());
+    ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+    std::this_thread::sleep_for(50ms);
+    EXPECT_TRUE(copy.is_ready()) << "left while it was attended";
+  }
+  EXPECT_TRUE(comes_true([&] { return copy.is_over(); }));
+  set_single_threaded(false);
+  ASSERT_TRUE(copy.launch(memory.data(), stays).ok());
+  EXPECT_TRUE(comes_true([&] { return copy.is_over(); })) << "stayed for a program of several threads";
+}
+
+TEST(StandbyCopy, the_thread_comes_and_goes_while_orders_are_given) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory source(BufferKind::device, 2000 * 8);
+  const GpuMemory target(BufferKind::device, 2000 * 8);
+  const Bytes content = payload(source.bytes(), 3);
+  source.write(content);
+  target.write(Bytes(target.bytes(), guard_byte));
+  set_single_threaded(true);
+  {
+    const InCall call;
+    ASSERT_TRUE(copy.launch(target.data(), {30 * second_ns, 30 * second_ns, 60 * second_ns}).ok());
+    ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+  }
+  for (std::size_t order = 0; order < 2000; ++order) {
+    copy.order(at(target, order * 8), at(source, order * 8), 8);
+    for (auto outcome = Outcome::pending; outcome == Outcome::pending;) {
+      const InCall call;
+      ASSERT_TRUE(copy.query(outcome).ok());
+      ASSERT_NE(outcome, Outcome::missed);
+    }
+  }
+  send_away(copy);
+  set_single_threaded(false);
+  EXPECT_EQ(target.read(), content);
 }
 
 /// Small pulls within one process, through what start_standing_by() gives or says.
@@ -215,7 +269,7 @@ TEST_F(StandingBy, no_kernel_is_launched_when_none_is_wanted) {
 }
 
 TEST_F(StandingBy, a_kernel_is_launched_when_small_payloads_follow_each_other) {
-  follow_each_other(10);
+  follow_each_other(20);
   EXPECT_TRUE(kernel_comes());
 }
 
@@ -226,7 +280,7 @@ TEST_F(StandingBy, a_pull_arrives_by_the_kernel_and_also_when_that_has_just_left
   for (int by_kernel = 0; by_kernel < 50; ++by_kernel) {
     std::unique_ptr<Pull> pull;
     ASSERT_TRUE(comes_true([&] {
-      follow_each_other(10);
+      follow_each_other(20);
       return (pull = start()) != nullptr;
     }));
     Status state;
@@ -243,7 +297,7 @@ TEST_F(StandingBy, a_pull_arrives_by_the_kernel_and_also_when_that_has_just_left
 }
 
 TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {
-  follow_each_other(10);
+  follow_each_other(20);
   std::unique_ptr<Pull> first;
   ASSERT_TRUE(comes_true([&] { return (first = start()) != nullptr; }));
   EXPECT_EQ(start(), nullptr);
@@ -254,14 +308,14 @@ TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {
 
 TEST_F(StandingBy, a_kernel_that_stood_by_in_vain_makes_the_next_one_less_likely) {
   set_linger(1'000'000);
-  follow_each_other(5);  // four of them follow another
-  // it is launched once and leaves; then four in a row are not enough any more
+  follow_each_other(9);  // eight of them follow another
+  // it is launched once and leaves; then eight in a row are not enough any more
   std::this_thread::sleep_for(50ms);
   stand_by(place(target_));
   set_linger(second_ns);
-  follow_each_other(4);
-  EXPECT_FALSE(kernel_comes());
   follow_each_other(8);
+  EXPECT_FALSE(kernel_comes());
+  follow_each_other(16);
   EXPECT_TRUE(kernel_comes());
 }
 
