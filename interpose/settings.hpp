@@ -30,7 +30,7 @@ struct Settings {
   std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
   /// PENSTOCK_LINGER_US: how long a kernel may wait on the GPU for the next small payload; 0: there is none
-  std::uint64_t linger_us = 0;
+  std::uint64_t linger_us = 100;
   /// PENSTOCK_EVERYWHERE=1; `penstock run --everywhere`: all ranks of the job run Penstock, on whatever nodes
   bool everywhere = false;
   std::uint64_t network_bytes =
