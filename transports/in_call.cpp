@@ -9,7 +9,7 @@ namespace {
 struct Caller {
   std::atomic<bool> is_the_only_one{false};
   std::atomic<bool> is_inside{false};
-  std::atomic<std::uint64_t> outside_ns{0};  ///< in all, between calls
+  std::atomic<std::uint64_t> absences{0};
   std::atomic<std::uint64_t> left_ns{0};
 } caller;
 
@@ -38,8 +38,8 @@ InCall::InCall(bool counts) noexcept
   ++calls.number;
   if (!counts_) return;
   flip(calls.sign, calls.sign.inside | calls.sign.changed);
-  const std::uint64_t outside_ns = steady_now_ns() - caller.left_ns.load(std::memory_order_relaxed);
-  caller.outside_ns.fetch_add(outside_ns, std::memory_order_relaxed);
+  if (steady_now_ns() - caller.left_ns.load(std::memory_order_relaxed) >= fastest_launch_ns)
+    caller.absences.fetch_add(1, std::memory_order_relaxed);
   caller.is_inside.store(true, std::memory_order_relaxed);
 }
 
@@ -59,8 +59,8 @@ bool caller_is_inside() noexcept {
   return caller.is_inside.load(std::memory_order_relaxed);
 }
 
-std::uint64_t outside_calls_ns() noexcept {
-  return caller.outside_ns.load(std::memory_order_relaxed);
+std::uint64_t absences_of_caller() noexcept {
+  return caller.absences.load(std::memory_order_relaxed);
 }
 
 void show_calls(const CallSign& sign) noexcept {

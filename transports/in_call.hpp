@@ -31,10 +31,9 @@ class InCall {
 
 /// Of the program's only thread; false and 0 if there are more. Thread: any.
 [[nodiscard]] bool caller_is_inside() noexcept;
-/// How long it has been outside of calls in all. Between two calls it can queue work on a GPU only if it
-/// stays outside long enough: a launch takes its caller more than a µs (H200 host: a copy 1.4 µs, a
-/// kernel 2.6).
-[[nodiscard]] std::uint64_t outside_calls_ns() noexcept;
+/// How often it has stayed outside of calls for long enough to queue work on a GPU: that takes its caller
+/// more than a µs (H200 host: a copy 1.4 µs, a kernel 2.6), and is done between two calls or not at all.
+[[nodiscard]] std::uint64_t absences_of_caller() noexcept;
 inline constexpr std::uint64_t fastest_launch_ns = 800;
 
 /// Bits of a word by which somebody else, like a kernel, sees whether the program's only thread is in a call.

@@ -14,7 +14,7 @@ std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
 /// Nothing can have been queued since the context was last seen idle.
 bool has_had_no_time_to_launch(const cuda::Context& context) noexcept {
   return caller_is_inside() && context.idle_at_ns() != 0 &&
-         outside_calls_ns() - context.idle_outside_ns() < fastest_launch_ns;
+         absences_of_caller() == context.absences_when_idle();
 }
 
 /// True if asking the legacy stream would disturb a graph that the application captures.
@@ -35,10 +35,10 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
   const std::uint64_t asked_ns = steady_now_ns();
   if (has_had_no_time_to_launch(context)) {
-    context.note_idle(asked_ns, context.idle_outside_ns());
+    context.note_idle(asked_ns, context.absences_when_idle());
     return true;
   }
-  const std::uint64_t outside_ns = outside_calls_ns();
+  const std::uint64_t absences = absences_of_caller();
   if (order == StreamOrder::device) {
     driver.cuCtxSynchronize();
   } else if (legacy_stream_is_captured(driver)) {
@@ -46,7 +46,7 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   } else if (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
     return false;
   }
-  context.note_idle(asked_ns, outside_ns);
+  context.note_idle(asked_ns, absences);
   return true;
 }
 
@@ -78,7 +78,7 @@ bool driver_will_signal(const Buffer& buffer, std::atomic<std::uint32_t>* flag) 
   if (driver == nullptr || !lives_on_device(buffer.kind)) return false;
   if (chosen_order.load(std::memory_order_relaxed) == StreamOrder::none) return false;
   const cuda::ContextRef context = cuda::Context::of(buffer);
-  if (context == nullptr) return false;
+  if (context == nullptr || has_had_no_time_to_launch(*context)) return false;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok() || application_is_idle(*driver, *context, 0)) return false;
   if (signal_later(*driver, context, flag).ok()) return true;
@@ -109,6 +109,7 @@ bool is_settled(const Place& place) noexcept {
     const cuda::ContextRef context = cuda::Context::of(place.buffer);
     if (context == nullptr) return true;  // nothing runs in a context that is gone
     if (place.handed_over_ns != 0 && context->idle_at_ns() >= place.handed_over_ns) return true;
+    if (has_had_no_time_to_launch(*context)) return true;
     const cuda::ContextScope scope(*context);
     return !scope.status().ok() || application_is_idle(*driver, *context, place.handed_over_ns);
   } catch (const std::bad_alloc&) {

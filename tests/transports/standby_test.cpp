@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -228,8 +229,12 @@ class StandingBy : public testing::Test {
   void SetUp() override {
     context_ = context_of_device_0();
     set_linger(second_ns);
+    set_single_threaded(true);
+    call_.emplace();
   }
   void TearDown() override {
+    call_.reset();
+    set_single_threaded(false);
     set_linger(0);
     end_standing_by();
   }
@@ -252,6 +257,7 @@ class StandingBy : public testing::Test {
     return pull != nullptr;
   }
 
+  std::optional<InCall> call_;  ///< else the kernel would leave within µs
   cuda::ContextRef context_;
   GpuMemory source_{(use_device(0), BufferKind::device), 4096};
   GpuMemory target_{BufferKind::device, 4096};

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "transports/in_call.hpp"
+
 namespace penstock::transports::cuda {
 namespace {
 
@@ -71,6 +73,19 @@ ContextRef seen(int device) {
 }  // namespace
 
 ContextRef Context::of(CUcontext handle) {
+  // within one MPI call it is looked for several times
+  static thread_local struct {
+    std::uint64_t call;
+    CUcontext handle;
+    ContextRef context;
+  } answer{};
+  const std::uint64_t call = number_of_call();
+  if (call == 0) return find(handle);
+  if (answer.call != call || answer.handle != handle) answer = {call, handle, find(handle)};
+  return answer.context;
+}
+
+ContextRef Context::find(CUcontext handle) {
   const Driver* driver = cuda::driver();
   unsigned long long id = 0;
   if (handle == nullptr || driver == nullptr || !id_of(*driver, handle, id)) return nullptr;

@@ -60,12 +60,12 @@ class Context {
   [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
     return idle_at_ns_.load(std::memory_order_acquire);
   }
-  /// How long the program's only thread had been outside of MPI calls by then (in_call.hpp).
-  [[nodiscard]] std::uint64_t idle_outside_ns() const noexcept {
-    return idle_outside_ns_.load(std::memory_order_relaxed);
+  /// absences_of_caller() by then (in_call.hpp).
+  [[nodiscard]] std::uint64_t absences_when_idle() const noexcept {
+    return absences_when_idle_.load(std::memory_order_relaxed);
   }
-  void note_idle(std::uint64_t at_ns, std::uint64_t outside_ns) noexcept {
-    idle_outside_ns_.store(outside_ns, std::memory_order_relaxed);
+  void note_idle(std::uint64_t at_ns, std::uint64_t absences) noexcept {
+    absences_when_idle_.store(absences, std::memory_order_relaxed);
     idle_at_ns_.store(at_ns, std::memory_order_release);
   }
 
@@ -79,6 +79,8 @@ class Context {
 
  private:
   friend class Event;
+  /// As of(handle), by asking the driver.
+  [[nodiscard]] static ContextRef find(CUcontext handle);
   void give_back(CUevent event) noexcept;
 
   CUcontext handle_;
@@ -86,7 +88,7 @@ class Context {
   int device_;
   std::atomic<unsigned> turn_{0};
   std::atomic<std::uint64_t> idle_at_ns_{0};
-  std::atomic<std::uint64_t> idle_outside_ns_{0};
+  std::atomic<std::uint64_t> absences_when_idle_{0};
   std::mutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;
