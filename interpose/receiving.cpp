@@ -22,7 +22,6 @@
 #include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
 #include "transports/staged.hpp"
-#include "transports/standby.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -93,7 +92,6 @@ class Receive final : public Pending {
     if (!arrived) {
       // the question is better asked now than when the payload waits for its answer
       static_cast<void>(on_device_ && may_be_written_now());
-      if (on_device_ && settings().linger_us != 0 && looks_++ % looks_a_question == 0) await_payload();
       return false;
     }
     const std::uint64_t received = bytes_of(status);
@@ -140,13 +138,6 @@ class Receive final : public Pending {
   }
 
  private:
-  static constexpr unsigned looks_a_question = 16;  ///< so that a round of waiting is not much longer for it
-
-  void await_payload() const noexcept {
-    const record::OwnWork own;
-    transports::stand_by(place_);
-  }
-
   /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
   /// once.
   [[nodiscard]] bool may_be_written_now() {
@@ -217,7 +208,6 @@ class Receive final : public Pending {
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
-  unsigned looks_ = 0;  ///< for the message, in vain
   bool on_device_ = false;
   bool is_settled_ = false;  ///< the GPU is done with the buffer
   bool in_one_piece_ = false;

@@ -175,10 +175,12 @@ class LonePull final : public Pull {
 
   /// Counted by the caller.
   [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
-    note_small_pull(context_);
-    by_kernel_ = start_standing_by(source, destination, context_);
+    const bool suits = suits_standby(source, destination);
+    if (suits) by_kernel_ = start_standing_by(source, destination, context_);
     if (by_kernel_ != nullptr) return {};
-    return copy_.emplace(source, destination, context_).start();
+    Status started = copy_.emplace(source, destination, context_).start();
+    if (suits) note_small_copy(context_, destination.buffer.pointer);
+    return started;
   }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {

@@ -11,6 +11,7 @@
 #include "transports/guarded.hpp"
 #include "transports/host_copy.hpp"
 #include "transports/staged.hpp"
+#include "transports/standby.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -34,6 +35,7 @@ class BlockingCopy {
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_out(host, Side::host, place_, cursor_, bytes_, stream_)); !queued.ok())
         return queued;
+      note_if_small();
       return wait(0);
     }
     for (std::size_t emptied = 0; emptied < steps();) {
@@ -41,6 +43,7 @@ class BlockingCopy {
         char* const chunk = bounce_->chunk(queued_);
         Status copied = copy_out(chunk, Side::host, place_, cursor_, step_bytes(queued_), stream_);
         if (Status queued = mark(copied); !queued.ok()) return queued;
+        note_if_small();
         continue;
       }
       if (Status arrived = wait(emptied); !arrived.ok()) return arrived;
@@ -55,6 +58,7 @@ class BlockingCopy {
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_in(place_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
         return queued;
+      note_if_small();
       return wait(0);
     }
     for (std::size_t step = 0; step < steps(); ++step) {
@@ -64,6 +68,7 @@ class BlockingCopy {
       copy_host(bounce_->chunk(step), host + step * step_bytes_, step_bytes(step));
       Status copied = copy_in(place_, cursor_, bounce_->chunk(step), Side::host, step_bytes(step), stream_);
       if (Status queued = mark(copied); !queued.ok()) return queued;
+      note_if_small();
     }
     return wait(steps() - 1);
   }
@@ -95,6 +100,10 @@ class BlockingCopy {
     return marks_[step % Bounce::depth].wait();
   }
 
+  void note_if_small() const noexcept {
+    if (bytes_ <= kernels::bounce_bytes) note_small_copy(context_, place_.buffer.pointer);
+  }
+
   const Place& place_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
@@ -108,11 +117,13 @@ class BlockingCopy {
 };
 
 /// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to.
-template <class Copy>
-Status on_device(const Place& place, Copy copy) noexcept {
+/// Unless `copy_standing_by(its context)` has made it.
+template <class CopyStandingBy, class Copy>
+Status on_device(const Place& place, CopyStandingBy copy_standing_by, Copy copy) noexcept {
   return guarded([&]() -> Status {
     const cuda::ContextRef context = cuda::Context::of(place.buffer);
     if (context == nullptr) return cuda::no_driver();
+    if (copy_standing_by(context)) return {};
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();
     BlockingCopy blocking_copy(place, context);
@@ -130,7 +141,9 @@ Status download(void* host, const Place& source) noexcept {
     LayoutCursor cursor(source.layout);
     return copy_out_host(host, source, cursor, bytes);
   }
-  return on_device(source, [&](BlockingCopy& copy) { return copy.download(static_cast<char*>(host)); });
+  return on_device(
+      source, [&](const cuda::ContextRef& context) { return download_standing_by(host, source, context); },
+      [&](BlockingCopy& copy) { return copy.download(static_cast<char*>(host)); });
 }
 
 Status upload(const Place& destination, const void* host) noexcept {
@@ -142,8 +155,10 @@ Status upload(const Place& destination, const void* host) noexcept {
     LayoutCursor cursor(destination.layout);
     return copy_in_host(destination, cursor, host, bytes);
   }
-  return on_device(destination,
-                   [&](BlockingCopy& copy) { return copy.upload(static_cast<const char*>(host)); });
+  return on_device(
+      destination,
+      [&](const cuda::ContextRef& context) { return upload_standing_by(destination, host, context); },
+      [&](BlockingCopy& copy) { return copy.upload(static_cast<const char*>(host)); });
 }
 
 }  // namespace penstock::transports

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "transports/batched_pull.hpp"
+#include "transports/standby.hpp"
 #include "transports/tuning.hpp"
 
 namespace penstock::transports {
@@ -84,8 +85,13 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
     if (started.code() != Code::declined) return started;
   }
   if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
+  const bool is_small_to_host =
+      context != nullptr && !lives_on_device(destination.buffer.kind) && suits_standby(source, destination);
+  if (is_small_to_host) pull = start_standing_by(source, destination, context);
+  if (pull != nullptr) return {};
   auto made = std::make_unique<CopyPull>(source, destination, context);
   Status started = made->start();
+  if (is_small_to_host) note_small_copy(context, source.pointer);
   if (started.ok()) pull = std::move(made);
   return started;
 }

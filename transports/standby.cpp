@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -10,6 +11,7 @@
 
 #include "transports/guarded.hpp"
 #include "transports/in_call.hpp"
+#include "transports/readiness.hpp"
 #include "transports/standby_copy.hpp"
 
 namespace penstock::transports {
@@ -24,10 +26,10 @@ constexpr std::uint64_t most_lingers = 20;
 /// Beyond that, when the library ends, a GPU is taken to hang.
 constexpr std::uint64_t patience_ns = 1'000'000'000;
 
-/// So many small payloads have to follow each other, each within the time that the kernel lingers. Doubled
-/// each time that one was hardly used: a launch holds the messages up by some 20 µs, an order saves 4.
-constexpr std::uint32_t least_quick_pulls = 8;
-constexpr std::uint32_t most_quick_pulls = 4096;
+/// So many small copies have to follow each other, each within the time that the kernel lingers. Doubled
+/// each time that one was hardly used: a launch keeps the caller for some µs, an order saves 4.
+constexpr std::uint32_t least_quick_copies = 8;
+constexpr std::uint32_t most_quick_copies = 4096;
 constexpr std::uint32_t least_orders = 8;
 
 std::atomic<std::uint64_t> linger{0};
@@ -37,9 +39,9 @@ struct Post {
   explicit Post(cuda::ContextRef context) noexcept : copy(std::move(context)) {}
 
   StandbyCopy copy;
-  std::uint64_t last_pull_ns = 0;
-  std::uint32_t quick_pulls = 0;  ///< in a row
-  std::uint32_t needed = least_quick_pulls;
+  std::uint64_t last_copy_ns = 0;
+  std::uint32_t quick_copies = 0;  ///< in a row
+  std::uint32_t needed = least_quick_copies;
   bool is_launched = false;  ///< and not seen to be over
 };
 
@@ -67,11 +69,19 @@ Registry& registry() {
 void judge(Post& post) noexcept {
   post.is_launched = false;
   if (post.copy.orders_of_launch() >= least_orders) {
-    post.needed = least_quick_pulls;
+    post.needed = least_quick_copies;
   } else {
-    post.needed = std::min(post.needed * 2, most_quick_pulls);
-    post.quick_pulls = 0;
+    post.needed = std::min(post.needed * 2, most_quick_copies);
+    post.quick_copies = 0;
   }
+}
+
+char* first_byte(const Place& place) noexcept {
+  return static_cast<char*>(place.buffer.pointer) + place.layout.first_offset();
+}
+
+bool is_on_device(const Place& place) noexcept {
+  return lives_on_device(place.buffer.kind);
 }
 
 class StandbyPull final : public Pull {
@@ -87,8 +97,12 @@ class StandbyPull final : public Pull {
 
   /// Under the registry's mutex; the kernel is ready.
   void order() noexcept {
-    void* const to = static_cast<char*>(destination_.buffer.pointer) + destination_.layout.first_offset();
-    post_->copy.order(to, source_.pointer, static_cast<std::uint32_t>(source_.bytes));
+    const auto bytes = static_cast<std::uint32_t>(source_.bytes);
+    if (is_on_device(destination_)) {
+      post_->copy.order(first_byte(destination_), source_.pointer, bytes);
+    } else {
+      post_->copy.order_to_bounce(source_.pointer, bytes);
+    }
     is_ordered_ = true;
   }
 
@@ -108,6 +122,8 @@ class StandbyPull final : public Pull {
     if (state.ok() && outcome == StandbyCopy::Outcome::pending) return {};
     is_ordered_ = false;
     finished = outcome == StandbyCopy::Outcome::copied;
+    if (finished && !is_on_device(destination_))
+      std::memcpy(first_byte(destination_), post_->copy.bounce(), source_.bytes);
     return state;
   }
 
@@ -127,33 +143,50 @@ class StandbyPull final : public Pull {
   bool is_ordered_ = false;
 };
 
+bool is_lingering() noexcept {
+  return linger.load(std::memory_order_relaxed) != 0;
+}
+
+/// Between host memory and a place on a device: of so little that nobody else need get at the registry before
+/// it is over. `order` orders it, `end` is done with the bounce buffer afterwards.
+template <class Order, class End>
+bool copy_through_bounce(const Place& place, const cuda::ContextRef& context, Order order, End end) noexcept {
+  if (!is_lingering() || place.layout.bytes() > kernels::bounce_bytes || !place.layout.is_contiguous() ||
+      place.buffer.kind == BufferKind::managed || !is_settled(place))
+    return false;
+  auto outcome = StandbyCopy::Outcome::missed;
+  static_cast<void>(guarded([&]() -> Status {
+    const std::lock_guard lock(registry().mutex);
+    StandbyCopy& copy = registry().of(context)->copy;
+    if (!copy.is_ready() || !StandbyCopy::takes(first_byte(place), copy.bounce(), place.layout.bytes()))
+      return {};
+    order(copy);
+    Status state;
+    do {
+      state = copy.query(outcome);
+    } while (state.ok() && outcome == StandbyCopy::Outcome::pending);
+    if (!state.ok()) outcome = StandbyCopy::Outcome::missed;
+    if (outcome == StandbyCopy::Outcome::copied) end(copy);
+    return state;
+  }));
+  return outcome == StandbyCopy::Outcome::copied;
+}
+
 }  // namespace
 
 void set_linger(std::uint64_t linger_ns) noexcept {
   linger.store(linger_ns, std::memory_order_relaxed);
 }
 
-void stand_by(const Place& destination) noexcept {
-  const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
-  if (linger_ns == 0 || !lives_on_device(destination.buffer.kind)) return;
-  static_cast<void>(guarded([&]() -> Status {
-    const cuda::ContextRef context = cuda::Context::of(destination.buffer);
-    if (context == nullptr) return {};
-    const std::lock_guard lock(registry().mutex);
-    Post& post = *registry().of(context);
-    if (post.is_launched && post.copy.is_over()) judge(post);
-    if (post.is_launched || post.copy.has_order() || post.quick_pulls < post.needed) return {};
-    const kernels::StandbyStay stay{linger_ns, std::min(linger_ns, outside_ns), most_lingers * linger_ns};
-    if (!post.copy.launch(destination.buffer.pointer, stay).ok()) return {};
-    post.is_launched = true;
-    return {};
-  }));
+bool suits_standby(const CopySource& source, const Place& destination) noexcept {
+  return is_lingering() && source.side == Side::device && source.context == nullptr &&
+         destination.layout.is_contiguous() && destination.buffer.kind != BufferKind::managed &&
+         StandbyCopy::takes(destination.buffer.pointer, source.pointer, source.bytes) &&
+         (is_on_device(destination) || source.bytes <= kernels::bounce_bytes);
 }
 
 std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
                                         const cuda::ContextRef& context) {
-  if (linger.load(std::memory_order_relaxed) == 0) return nullptr;
-  if (!StandbyCopy::takes(destination.buffer.pointer, source.pointer, source.bytes)) return nullptr;
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
   if (!post->copy.is_ready()) return nullptr;
@@ -162,15 +195,41 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
   return pull;
 }
 
-void note_small_pull(const cuda::ContextRef& context) {
+bool download_standing_by(void* to, const Place& source, const cuda::ContextRef& context) noexcept {
+  const std::size_t bytes = source.layout.bytes();
+  return copy_through_bounce(
+      source, context,
+      [&](StandbyCopy& copy) { copy.order_to_bounce(first_byte(source), static_cast<std::uint32_t>(bytes)); },
+      [&](StandbyCopy& copy) { std::memcpy(to, copy.bounce(), bytes); });
+}
+
+bool upload_standing_by(const Place& destination, const void* from,
+                        const cuda::ContextRef& context) noexcept {
+  const std::size_t bytes = destination.layout.bytes();
+  return copy_through_bounce(
+      destination, context,
+      [&](StandbyCopy& copy) {
+        std::memcpy(copy.bounce(), from, bytes);
+        copy.order_from_bounce(first_byte(destination), static_cast<std::uint32_t>(bytes));
+      },
+      [](StandbyCopy& /*copy*/) {});
+}
+
+void note_small_copy(const cuda::ContextRef& context, const void* known) noexcept {
   const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
   if (linger_ns == 0) return;
-  const std::lock_guard lock(registry().mutex);
-  Post& post = *registry().of(context);
-  const std::uint64_t now_ns = steady_now_ns();
-  const bool is_quick = now_ns - post.last_pull_ns <= linger_ns;
-  post.quick_pulls = is_quick ? std::min(post.quick_pulls + 1, most_quick_pulls) : 0;
-  post.last_pull_ns = now_ns;
+  static_cast<void>(guarded([&]() -> Status {
+    const std::lock_guard lock(registry().mutex);
+    Post& post = *registry().of(context);
+    const std::uint64_t now_ns = steady_now_ns();
+    const bool is_quick = now_ns - std::exchange(post.last_copy_ns, now_ns) <= linger_ns;
+    post.quick_copies = is_quick ? std::min(post.quick_copies + 1, most_quick_copies) : 0;
+    if (post.is_launched && post.copy.is_over()) judge(post);
+    if (post.is_launched || post.copy.has_order() || post.quick_copies < post.needed) return {};
+    const kernels::StandbyStay stay{linger_ns, std::min(linger_ns, outside_ns), most_lingers * linger_ns};
+    post.is_launched = post.copy.launch(known, stay).ok();
+    return {};
+  }));
 }
 
 void end_standing_by() noexcept {

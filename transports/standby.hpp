@@ -1,6 +1,6 @@
-// When a kernel stands by for small payloads, and pulls that go through it. It is launched while a call waits
-// for a payload and has nothing better to do, and only as long as small payloads follow each other quickly,
-// so that it does not stand by in vain. Knows neither offers nor how the sources came to be addressable.
+// When a kernel stands by for small copies, and the copies that it makes. It is launched only as long as
+// small copies follow each other quickly, so that it does not stand by in vain, and while the caller waits
+// for one of them anyway. Knows neither offers nor how the sources came to be addressable.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,25 @@ namespace penstock::transports {
 /// at the start: never use one. Thread: any.
 void set_linger(std::uint64_t linger_ns) noexcept;
 
-/// A call waits for a payload for this place. Cost: a load while there is no lingering; else some tens of ns,
-/// and now and then a launch (2.6 µs on an H200 host). Thread: any.
-void stand_by(const Place& destination) noexcept;
-
-/// Starts a pull (one that suits_a_batch()) by the kernel, if one is ready; else null. Thread: any; the pull
-/// one at a time. Errors of the pull: as CopyPull's.
+/// It could make this copy, into a place that is settled: from a device that kernels of the context reach to
+/// a device, or so little to host memory that a bounce buffer does not slow it down.
+[[nodiscard]] bool suits_standby(const CopySource& source, const Place& destination) noexcept;
+/// Starts a copy that suits_standby(), if a kernel is ready; else null. Thread: any; the pull one at a time.
+/// Errors of the pull: as CopyPull's.
 [[nodiscard]] std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
                                                       const cuda::ContextRef& context);
 
-/// A small payload is being pulled in the context, by whatever means.
-void note_small_pull(const cuda::ContextRef& context);
+/// Between a device and host memory, at once, if a kernel is ready and the application's earlier work is
+/// done. False: nothing was copied, for whatever reason. Thread: any.
+[[nodiscard]] bool download_standing_by(void* to, const Place& source,
+                                        const cuda::ContextRef& context) noexcept;
+[[nodiscard]] bool upload_standing_by(const Place& destination, const void* from,
+                                      const cuda::ContextRef& context) noexcept;
+
+/// A copy that a kernel could have made is under way otherwise. Cost: a load while there is no lingering;
+/// else some tens of ns, and now and then a launch (2.6 µs on an H200 host). `known`: memory of the context's
+/// device. Thread: any.
+void note_small_copy(const cuda::ContextRef& context, const void* known) noexcept;
 
 /// Sends all kernels away and waits for them, a bounded time. For shut_down().
 void end_standing_by() noexcept;

@@ -35,6 +35,7 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) 
   if (Status made = context_->stream(cuda::Lane::standby, stream_); !made.ok()) return made;
   if (mailbox_ == nullptr) {
     mailbox_ = page->mailbox();
+    bounce_ = page->bounce();
     // another one may have used it before
     launch_ = read(mailbox_->running);
     from_ = mailbox_->order.from & ~kernels::caller_bits;
@@ -46,6 +47,7 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) 
   parameters.launch = launch_ + 1;
   parameters.done = order_;
   parameters.stay = stay;
+  parameters.bounce = page->device_bounce();
   parameters.known = known;
   parameters.known_inverted = ~reinterpret_cast<std::uint64_t>(known);
   void* arguments[] = {&parameters};
@@ -81,8 +83,19 @@ bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) n
 }
 
 void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
-  write_order(reinterpret_cast<std::uint64_t>(to) << kernels::address_shift | (bytes - 1),
-              reinterpret_cast<std::uint64_t>(from) << kernels::address_shift);
+  order_between(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+}
+
+void StandbyCopy::order_to_bounce(const void* from, std::uint32_t bytes) noexcept {
+  order_between(kernels::bounce_address, reinterpret_cast<std::uint64_t>(from), bytes);
+}
+
+void StandbyCopy::order_from_bounce(void* to, std::uint32_t bytes) noexcept {
+  order_between(reinterpret_cast<std::uint64_t>(to), kernels::bounce_address, bytes);
+}
+
+void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
+  write_order(to << kernels::address_shift | (bytes - 1), from << kernels::address_shift);
   ++orders_of_launch_;
   is_pending_ = true;
   watch_.progress();

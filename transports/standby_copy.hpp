@@ -15,9 +15,6 @@ namespace penstock::transports {
 /// the GPU but the kernel's run: who lets go of it must have seen is_over(). Thread: one at a time.
 class StandbyCopy {
  public:
-  /// More takes several rounds of loads, and then the copy engine is as fast.
-  static constexpr std::uint64_t most_bytes = kernels::largest_order;
-
   explicit StandbyCopy(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
 
   /// Launches the kernel; is_over() must hold. `known`: any memory of the context's device. Cost: some µs.
@@ -33,6 +30,11 @@ class StandbyCopy {
   [[nodiscard]] static bool takes(const void* to, const void* from, std::uint64_t bytes) noexcept;
   /// Only if is_ready() and it takes() it. Source and target: memory that kernels of the context reach.
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
+  /// The same, where host memory is one side: the bounce buffer stands for it, which is the caller's until
+  /// the outcome is known. At most kernels::bounce_bytes.
+  [[nodiscard]] char* bounce() const noexcept { return bounce_; }
+  void order_to_bounce(const void* from, std::uint32_t bytes) noexcept;
+  void order_from_bounce(void* to, std::uint32_t bytes) noexcept;
   enum class Outcome : std::uint8_t {
     pending,
     copied,
@@ -51,12 +53,14 @@ class StandbyCopy {
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }
 
  private:
+  void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
   void write_order(std::uint64_t to, std::uint64_t from) noexcept;
   /// Has the stream come to an end? Looks every 100 µs.
   [[nodiscard]] Status look_for_end(bool& ended) noexcept;
 
   cuda::ContextRef context_;
   kernels::StandbyMailbox* mailbox_ = nullptr;  ///< null before the first launch
+  char* bounce_ = nullptr;                      ///< as the mailbox
   CUstream stream_ = nullptr;
   Watch watch_{std::chrono::microseconds(100)};
   std::uint32_t launch_ = 0;  ///< the latest

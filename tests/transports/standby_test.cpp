@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/in_call.hpp"
 #include "transports/standby_copy.hpp"
@@ -92,6 +93,32 @@ TEST(StandbyCopy, copies_any_size_at_any_alignment_and_nothing_else) {
   EXPECT_EQ(copy.orders_of_launch(), std::size(sizes) * std::size(offsets));
   send_away(copy);
   EXPECT_EQ(target.read(), wanted);
+}
+
+TEST(StandbyCopy, goes_through_the_bounce_buffer_where_one_side_is_host_memory) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory memory(BufferKind::device, 2 * kernels::bounce_bytes);
+  const Bytes content = payload(memory.bytes(), 8);
+  memory.write(content);
+  ASSERT_TRUE(copy.launch(memory.data(), stay(30 * second_ns, 60 * second_ns)).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+  for (const std::uint32_t size : {1u, 8u, 63u, 2049u, kernels::bounce_bytes}) {
+    copy.order_to_bounce(at(memory, 5), size);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+    const Bytes arrived(copy.bounce(), copy.bounce() + size);
+    ASSERT_EQ(arrived, Bytes(content.begin() + 5, content.begin() + 5 + size)) << size << " bytes";
+    std::fill_n(copy.bounce(), size, static_cast<char>(guard_byte));
+    copy.order_from_bounce(at(memory, 5), size);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+    copy.order_to_bounce(at(memory, 5), size);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+    ASSERT_EQ(Bytes(copy.bounce(), copy.bounce() + size), Bytes(size, guard_byte)) << size << " bytes";
+    std::copy_n(content.begin() + 5, size, copy.bounce());
+    copy.order_from_bounce(at(memory, 5), size);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+  }
+  send_away(copy);
+  EXPECT_EQ(memory.read(), content);
 }
 
 TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {
@@ -223,7 +250,7 @@ TEST(StandbyCopy, the_thread_comes_and_goes_while_orders_are_given) {
   EXPECT_EQ(target.read(), content);
 }
 
-/// Small pulls within one process, through what start_standing_by() gives or says.
+/// Small copies within one process, through what start_standing_by() gives or says.
 class StandingBy : public testing::Test {
  protected:
   void SetUp() override {
@@ -245,10 +272,8 @@ class StandingBy : public testing::Test {
   [[nodiscard]] std::unique_ptr<Pull> start() {
     return start_standing_by(CopySource{source_.data(), source_.bytes()}, place(target_), context_);
   }
-  /// So many small pulls in a row, and a call that waits for another.
-  void follow_each_other(int pulls) {
-    for (int i = 0; i < pulls; ++i) note_small_pull(context_);
-    stand_by(place(target_));
+  void follow_each_other(int copies) {
+    for (int i = 0; i < copies; ++i) note_small_copy(context_, target_.data());
   }
   [[nodiscard]] bool kernel_comes() {
     std::unique_ptr<Pull> pull;
@@ -302,14 +327,58 @@ TEST_F(StandingBy, a_pull_arrives_by_the_kernel_and_also_when_that_has_just_left
   }
 }
 
+TEST_F(StandingBy, a_pull_into_host_memory_arrives_by_the_kernel) {
+  const Bytes content = payload(source_.bytes(), 4);
+  source_.write(content);
+  Bytes arrived(source_.bytes() + 1, guard_byte);
+  follow_each_other(20);
+  const Place host{inspect(arrived.data()), Layout::contiguous(source_.bytes())};
+  const CopySource source{source_.data(), source_.bytes()};
+  ASSERT_TRUE(suits_standby(source, host));
+  std::unique_ptr<Pull> pull;
+  ASSERT_TRUE(comes_true([&] { return (pull = start_standing_by(source, host, context_)) != nullptr; }));
+  bool finished = false;
+  ASSERT_TRUE(comes_true([&] { return !pull->advance(finished).ok() || finished; }));
+  EXPECT_TRUE(finished);
+  Bytes wanted = content;
+  wanted.push_back(guard_byte);
+  EXPECT_EQ(arrived, wanted);
+}
+
+TEST_F(StandingBy, downloads_and_uploads_go_by_the_kernel_once_it_is_there) {
+  const Bytes content = payload(100, 6);
+  Bytes arrived(100);
+  const Place device{inspect(source_.data()), Layout::contiguous(100)};
+  EXPECT_FALSE(upload_standing_by(device, content.data(), context_));
+  follow_each_other(20);
+  ASSERT_TRUE(comes_true([&] { return upload_standing_by(device, content.data(), context_); }));
+  EXPECT_TRUE(download_standing_by(arrived.data(), device, context_));
+  EXPECT_EQ(arrived, content);
+  const Place large{inspect(source_.data()), Layout::contiguous(kernels::bounce_bytes + 1)};
+  EXPECT_FALSE(download_standing_by(arrived.data(), large, context_));
+}
+
+TEST_F(StandingBy, a_download_waits_for_what_the_application_has_queued) {
+  const Place device{inspect(source_.data()), Layout::contiguous(8)};
+  Bytes arrived(8);
+  follow_each_other(20);
+  ASSERT_TRUE(comes_true([&] { return download_standing_by(arrived.data(), device, context_); }));
+  call_.reset();
+  std::this_thread::sleep_for(1ms);
+  BusyStream busy(CU_STREAM_LEGACY);
+  call_.emplace();
+  follow_each_other(20);
+  EXPECT_FALSE(download_standing_by(arrived.data(), device, context_));
+}
+
 TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {
   follow_each_other(20);
   std::unique_ptr<Pull> first;
   ASSERT_TRUE(comes_true([&] { return (first = start()) != nullptr; }));
   EXPECT_EQ(start(), nullptr);
-  const GpuMemory large(BufferKind::device, StandbyCopy::most_bytes + 1);
+  const GpuMemory large(BufferKind::device, kernels::largest_order + 1);
   first.reset();
-  EXPECT_EQ(start_standing_by(CopySource{large.data(), large.bytes()}, place(large), context_), nullptr);
+  EXPECT_FALSE(suits_standby(CopySource{large.data(), large.bytes()}, place(large)));
 }
 
 TEST_F(StandingBy, a_kernel_that_stood_by_in_vain_makes_the_next_one_less_likely) {
@@ -317,7 +386,6 @@ TEST_F(StandingBy, a_kernel_that_stood_by_in_vain_makes_the_next_one_less_likely
   follow_each_other(9);  // eight of them follow another
   // it is launched once and leaves; then eight in a row are not enough any more
   std::this_thread::sleep_for(50ms);
-  stand_by(place(target_));
   set_linger(second_ns);
   follow_each_other(8);
   EXPECT_FALSE(kernel_comes());

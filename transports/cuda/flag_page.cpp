@@ -10,13 +10,14 @@ namespace {
 
 constexpr std::size_t flag_bytes = 64;  // a cache line: the CPU polls one while the GPU writes another
 constexpr std::size_t mailbox_offset = kernels::slot_count * flag_bytes;
+constexpr std::size_t bounce_offset = mailbox_offset + sizeof(kernels::StandbyMailbox);
 
 }  // namespace
 
 Status FlagPage::map() noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
-  HostMapping memory(mailbox_offset + sizeof(kernels::StandbyMailbox), -1);
+  HostMapping memory(bounce_offset + kernels::bounce_bytes, -1);
   if (!memory) return {Code::out_of_memory, "mmap"};
   if (Status registered =
           check(driver->cuMemHostRegister(memory.address(), memory.bytes(), CU_MEMHOSTREGISTER_DEVICEMAP),
@@ -53,6 +54,14 @@ kernels::StandbyMailbox* FlagPage::mailbox() const noexcept {
 
 kernels::StandbyMailbox* FlagPage::device_mailbox() const noexcept {
   return reinterpret_cast<kernels::StandbyMailbox*>(device_address_ + mailbox_offset);
+}
+
+char* FlagPage::bounce() const noexcept {
+  return memory_.address() + bounce_offset;
+}
+
+char* FlagPage::device_bounce() const noexcept {
+  return device_address_ + bounce_offset;
 }
 
 }  // namespace penstock::transports::cuda

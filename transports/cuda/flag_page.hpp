@@ -1,6 +1,6 @@
-// A context's host memory for completion flags, and the mailbox of its standby kernel. Each context has its
-// own, because the registration goes with the context; the memory stays, so that who polls a flag of a dead
-// context reads a word and not a fault.
+// A context's host memory for completion flags, and the mailbox and bounce buffer of its standby kernel. Each
+// context has its own, because the registration goes with the context; the memory stays, so that who polls a
+// flag of a dead context reads a word and not a fault.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,9 @@ class FlagPage {
 
   [[nodiscard]] kernels::StandbyMailbox* mailbox() const noexcept;
   [[nodiscard]] kernels::StandbyMailbox* device_mailbox() const noexcept;
+  /// kernels::bounce_bytes, each.
+  [[nodiscard]] char* bounce() const noexcept;
+  [[nodiscard]] char* device_bounce() const noexcept;
 
  private:
   HostMapping memory_;

@@ -178,6 +178,12 @@ struct StandbyTask {
   bool is_last;
 };
 
+__device__ char* memory_of(std::uint64_t word, const Standby& standby) {
+  const std::uint64_t address = word >> address_shift;
+  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
+  return address == bounce_address ? standby.bounce : reinterpret_cast<char*>(address + distance);
+}
+
 /// True if the host has ordered something after `done`. What the source holds is loaded after the order that
 /// names it, as its address depends on that.
 __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
@@ -185,10 +191,9 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   const auto number = static_cast<std::uint32_t>(order.from & number_mask);
   const bool belong_together = (order.to >> 16 & 1) == (number & 1);
   if (number == done || !belong_together) return false;
-  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
   task.number = number;
-  task.to = reinterpret_cast<char*>((order.to >> address_shift) + distance);
-  task.from = reinterpret_cast<const char*>((order.from >> address_shift) + distance);
+  task.to = memory_of(order.to, standby);
+  task.from = memory_of(order.from, standby);
   task.is_last = order.to >> address_shift == 0;
   task.bytes = task.is_last ? 0 : static_cast<std::uint32_t>(order.to & 0xffff) + 1;
   return true;

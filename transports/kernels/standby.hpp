@@ -25,7 +25,12 @@ inline constexpr std::uint64_t number_mask = 0x7fff;
 inline constexpr std::uint64_t caller_inside = 0x8000;    ///< the program's thread is in an MPI call
 inline constexpr std::uint64_t caller_changed = 0x10000;  ///< differs when it has begun another
 inline constexpr std::uint64_t caller_bits = caller_inside | caller_changed;
-inline constexpr std::uint32_t largest_order = 65536;
+inline constexpr std::uint32_t largest_order =
+    65536;  ///< more takes several rounds of loads: no faster than the copy engine
+
+/// Instead of an address: Standby::bounce.
+inline constexpr std::uint64_t bounce_address = 1;
+inline constexpr std::uint32_t bounce_bytes = 4096;
 
 /// Each side writes a cache line of its own. Launches and orders are numbered from 1 on, orders modulo
 /// number_mask + 1.
@@ -50,6 +55,8 @@ struct Standby {
   std::uint32_t launch;
   std::uint32_t done;  ///< number of the latest order by now: not for this launch
   StandbyStay stay;
+  char*
+      bounce;  ///< bounce_bytes of host memory for what comes from there or goes there, as the device sees it
   // Addresses in an order are not translated on their way, as those in parameters are on the simulated GPU,
   // whose kernels see memory at a fixed distance from where the host knows it:
   const void* known;             ///< any memory of the device
