@@ -58,6 +58,10 @@ measure network_benchmark 'Messages in chunks, as between nodes, beside raw copi
   --benchmark_filter='/device/(device|pinned|pageable)/'
 measure overlap_benchmark 'What of an exchange hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
+measure step_benchmark 'Steps of small messages and a kernel' \
+  "${preloaded[@]}" "$build/benchmarks/step_benchmark_mpich"
+measure step_benchmark_no_linger 'The same without a kernel that stands by' \
+  "${preloaded[@]}" PENSTOCK_LINGER_US=0 "$build/benchmarks/step_benchmark_mpich"
 measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA copies' \
   "$launcher" -n 1 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" "$build/benchmarks/thread_benchmark_mpich"
 measure transports_benchmark 'Each road without MPI, beside raw CUDA copies' \
