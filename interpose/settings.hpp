@@ -29,7 +29,8 @@ struct Settings {
   std::optional<std::uint64_t> striped_bytes;
   std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
-  /// PENSTOCK_LINGER_US: how long a kernel may wait on the GPU for the next small payload; 0: there is none
+  /// PENSTOCK_LINGER_US: how long a kernel may wait on the GPU for the next small payload, while the program
+  /// is in MPI calls; 0: there is none
   std::uint64_t linger_us = 100;
   /// PENSTOCK_EVERYWHERE=1; `penstock run --everywhere`: all ranks of the job run Penstock, on whatever nodes
   bool everywhere = false;

@@ -25,11 +25,12 @@ constexpr LinkTuning pcie{
     .relayed_chunk = 4 * mib,  // at 50 GB/s a copy of 4 MiB takes 80 µs, its overhead some 5
 };
 
-/// Two processes on one GPU. Not measured but reasoned: its own memory is faster than any link.
+/// Two processes on one GPU, which they use by turns: a payload that needs both of them in turn takes 290 µs
+/// at least.
 constexpr LinkTuning same_device{
     .striped_from = never,
     .staged_from = never,
-    .relayed_from = 64 * kib,
+    .relayed_from = 16 * mib,
     .relayed_chunk = 16 * mib,
 };
 
@@ -37,9 +38,8 @@ constexpr Tuning shipped{
     .links = {nvlink, pcie, same_device},
     .pushed_from = 64 * kib,    // as relaying: below, the sender would be kept as long
     .bounced_from = 256 * kib,  // below, the driver's own copy (19 GB/s) is as fast as a ring just begun
-    .batched_to = mib,          // 64 pieces of 1 MiB: 352 GB/s by one kernel, 329 by the copy engine, which
-                                // does not compete with the application's kernels
-    .staged_chunk = 4 * mib,    // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
+    .batched_to = 4 * mib,  // several pieces of 1 MiB: 63 µs by one kernel, 100 by copies; of 4 MiB 191, 235
+    .staged_chunk = 4 * mib,  // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
 };
 
 using Kind = TuningParameter::Kind;
