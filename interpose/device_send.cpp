@@ -63,11 +63,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   send->receiver_ = directory.row_of(receiver_world_rank);
   slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);
 
-  const char* why_not = "";
-  slot->offer = transports::describe(send->source_, &why_not);
-  const bool has_handle = slot->offer.ipc_exported != 0 || slot->offer.contiguous == 0;
-  if (send->source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
-  transports::TailSend::start(send->source_, slot->offer, send->tail_);
+  slot->offer = transports::outline(send->source_);
   send->envelope_.nonce = directory.nonce();
   send->envelope_.payload_bytes = slot->offer.payload_bytes;
   send->envelope_.key = directory.next_key();
@@ -93,15 +89,25 @@ DeviceSend::~DeviceSend() {
   }
 }
 
+void DeviceSend::publish_offer() noexcept {
+  const char* why_not = "";
+  slot_->offer = transports::describe(source_, &why_not);
+  const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
+  if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
+  transports::TailSend::start(source_, slot_->offer, tail_);
+  // unless the receiver, which may have the envelope already, has given up
+  static_cast<void>(slot_->move(SlotState::staging, SlotState::offered));
+}
+
 int DeviceSend::send_envelope(MPI_Request* request) {
   patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), source_.handed_over_ns);
-  slot_->set(SlotState::offered);
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call_.destination, call_.tag, call_.communicator, request);
-  if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
-  // while the envelope is on its way: asking whether the GPU is idle takes longer than that
+  // while the envelope is on its way, as both take as long
   const record::OwnWork own;
+  publish_offer();
+  if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
   transports::signal_when_ready(source_.buffer, &slot_->ready);
   return code;
 }

@@ -25,14 +25,14 @@ namespace penstock::interpose {
 /// Owns its slot until the receiver is through with it; what is left then lingers (see below).
 class DeviceSend final : public Pending {
  public:
-  /// Takes a slot and describes the payload. Null when no slot is free or memory is short: stage it whole.
+  /// Takes a slot. Null when none is free or memory is short: stage it whole.
   [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
                                                         int receiver_world_rank);
   ~DeviceSend() override;
   DeviceSend(const DeviceSend&) = delete;
   DeviceSend& operator=(const DeviceSend&) = delete;
 
-  /// Announces the offer and sends the envelope on the user's communicator and tag.
+  /// Sends the envelope on the user's communicator and tag, and makes the offer.
   int send_envelope(MPI_Request* request);
 
   bool advance(bool arrived, const MPI_Status& status) override;
@@ -45,6 +45,7 @@ class DeviceSend final : public Pending {
 
  private:
   DeviceSend(const SendCall& call, transports::Place source);
+  void publish_offer() noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
   void set_aside();
   [[nodiscard]] Status stage(bool whole);

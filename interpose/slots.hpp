@@ -3,20 +3,18 @@
 //
 // Who moves a slot out of a state, and to what (by compare-exchange where the other might be at it):
 //
-//     offered         receiver: pulling; wants_… (it has no road to the buffer); failed (no room for the
-//     payload)
+//     offered         receiver: pulling; wants_… (no road to the buffer); failed (no room for the payload)
 //                     sender: staging (the receiver is late)
 //     pulling         receiver, which fetches from the sender's buffer: done; offered (the road declined)
 //     wants_relaying  sender: staging (the receiver can map memory of the sender's device)
 //     wants_staging   sender: staging (it cannot)
-//     wants_pushing   sender: pushing (the sender is to write to the receiver's buffer, which `target` names)
+//     wants_pushing   sender: pushing (it is to write to the receiver's buffer, which `target` names)
 //                     receiver: failed (it goes)
 //     pushing         sender: pushed; staging (it cannot)
 //     pushed          receiver: done
-//     staging         sender: staged; offered (no room); wants_relaying (all rings are on loan)
-//     staged          receiver, which fetches from the staging region, in host memory or, relayed, in a ring
-//     on
-//                     the sender's device: done; wants_staging (it cannot map the ring)
+//     staging         sender: offered (at first, and for want of room); staged; wants_relaying (no ring free)
+//     staged          receiver, which fetches from the region, in host memory or, relayed, in a ring on the
+//                     sender's device: done; wants_staging (it cannot map the ring)
 //     done, failed    sender: free
 //
 // Either side moves the slot to `failed` when it gives up; the other need not wait then.

@@ -14,7 +14,8 @@ namespace {
 struct Payload {
   std::uint64_t bytes;
   const Tuning& figures;
-  cuda::Link link;  ///< between its source and its destination, if both lie on devices
+  cuda::Link link;          ///< between its source and its destination, if both lie on devices
+  bool is_between_devices;  ///< they do
 };
 
 struct Row {
@@ -28,7 +29,9 @@ bool beats_host_memory(const Payload& payload) noexcept {
   return payload.bytes < payload.figures.of(payload.link).staged_from;
 }
 bool is_worth_relaying(const Payload& payload) noexcept {
-  return payload.bytes >= payload.figures.of(payload.link).relayed_from && beats_host_memory(payload);
+  const std::uint64_t from = payload.is_between_devices ? payload.figures.of(payload.link).relayed_from
+                                                        : payload.figures.pushed_from;
+  return payload.bytes >= from && beats_host_memory(payload);
 }
 bool is_worth_pushing(const Payload& payload) noexcept {
   return payload.bytes >= payload.figures.pushed_from;
@@ -43,10 +46,14 @@ constexpr std::array table{Row{&local_road, false, nullptr},
                            Row{&pushed_road, false, is_worth_pushing},
                            Row{&staged_road, true, nullptr}};
 
+bool is_between_devices(const Offer& offer, const Place& destination) noexcept {
+  return lives_on_device(offer.kind) && lives_on_device(destination.buffer.kind);
+}
+
 /// One device where either side is host memory: then a GPU reads or writes its own memory only.
 cuda::Link link_of(const Offer& offer, const Place& destination) noexcept {
   cuda::Link link = cuda::Link::same_device;
-  if (!lives_on_device(offer.kind) || !lives_on_device(destination.buffer.kind)) return link;
+  if (!is_between_devices(offer, destination)) return link;
   static_cast<void>(guarded([&]() -> Status {
     link = cuda::link_between(destination.buffer.device, sender_device(offer));
     return {};
@@ -94,7 +101,8 @@ Choice choose(const Offer& offer, const Place& destination, unsigned excluded) n
   const Road only = forced.load(std::memory_order_relaxed);
   // the refusal of the last better road that could have been meant for the payload
   const char* why_no_better = only == Road::none ? "" : "the road that is forced cannot carry it";
-  const Payload payload{offer.payload_bytes, tuning(), link_of(offer, destination)};
+  const Payload payload{offer.payload_bytes, tuning(), link_of(offer, destination),
+                        is_between_devices(offer, destination)};
   for (const Row& row : table) {
     Transport& transport = row.transport();
     const Road road = transport.road();

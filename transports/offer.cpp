@@ -49,17 +49,22 @@ void describe_export(const Place& source, Offer& offer, const char** why_not) {
 
 }  // namespace
 
-Offer describe(const Place& source, const char** why_not) noexcept {
-  *why_not = "";
+Offer outline(const Place& source) noexcept {
   const ProcessIdentity self = this_process();
   Offer offer{};
   offer.payload_bytes = source.layout.bytes();
   offer.process_id = self.id;
   offer.process_nonce = self.nonce;
-  describe_memory(source.buffer, source.layout.first_offset(), offer);
   offer.kind = source.buffer.kind;
   offer.contiguous = source.layout.is_contiguous() ? 1 : 0;
   offer.region.descriptor = -1;
+  return offer;
+}
+
+Offer describe(const Place& source, const char** why_not) noexcept {
+  *why_not = "";
+  Offer offer = outline(source);
+  describe_memory(source.buffer, source.layout.first_offset(), offer);
   try {
     describe_export(source, offer, why_not);
   } catch (const std::bad_alloc&) {

@@ -43,6 +43,10 @@ struct Offer {
   RegionName tail;
 };
 
+/// What of an offer is known without a question: size, kind of memory, process. A receiver may look at these
+/// before the rest is there.
+[[nodiscard]] Offer outline(const Place& source) noexcept;
+
 /// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle where the
 /// allocation has one (exports are cached by buffer id). A refusal to export is not an error: `ipc_exported`
 /// is 0 and `*why_not` says why (a literal). Thread: any.

@@ -25,12 +25,13 @@ constexpr LinkTuning pcie{
     .relayed_chunk = 4 * mib,  // at 50 GB/s a copy of 4 MiB takes 80 µs, its overhead some 5
 };
 
-/// Two processes on one GPU, which they use by turns: a payload that needs both of them in turn takes 290 µs
-/// at least.
+/// Two processes on one GPU. Not measured but reasoned, except that they use it by turns: a relayed payload,
+/// which needs both, took 290 µs at least, staged ones less up to 16 MiB (H200). Where they share it by MPS
+/// they take no turns; `penstock tune` tells.
 constexpr LinkTuning same_device{
     .striped_from = never,
     .staged_from = never,
-    .relayed_from = 16 * mib,
+    .relayed_from = 64 * kib,
     .relayed_chunk = 16 * mib,
 };
 

@@ -25,7 +25,7 @@ struct LinkTuning {
 /// Trivially copyable, as processes hand it to each other.
 struct Tuning {
   std::array<LinkTuning, 3> links;  ///< by cuda::Link
-  std::uint64_t pushed_from;        ///< from pinned host memory to a device; below, staged
+  std::uint64_t pushed_from;        ///< pushed from pinned host memory, relayed into any; below, staged
   std::uint64_t bounced_from;       ///< into pageable memory through a pinned ring; below, by the driver
   std::uint64_t batched_to;    ///< up to this, pulls that come together go by one kernel; above, by copies
   std::uint64_t staged_chunk;  ///< the largest chunk of a staged payload

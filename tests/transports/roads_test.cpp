@@ -60,8 +60,8 @@ struct Sides {
   }
 };
 
-/// What the chooser should come to.
-Road road_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_contiguous) {
+/// What the chooser should come to; the source lies on device 0.
+Road road_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_contiguous, int to_device) {
   // without a CUDA context nothing can be mapped; pinned memory brings one
   const bool maps = sides.to != BufferKind::pageable;
   const bool can_push = sides.from == BufferKind::pinned && sides.to == BufferKind::device;
@@ -70,7 +70,11 @@ Road road_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_
   if (!maps || !lives_on_device(sides.from) || sides.forced == Road::staged) return Road::staged;
   if (sides.forced == Road::relayed) return Road::relayed;
   if (sides.from == BufferKind::device && contiguous) return Road::peer;
-  return bytes >= 64 << 10 ? Road::relayed : Road::staged;
+  const Tuning& figures = shipped_tuning();
+  const std::uint64_t relayed_from = lives_on_device(sides.to)
+                                         ? figures.of(cuda::link_between(0, to_device)).relayed_from
+                                         : figures.pushed_from;
+  return bytes >= relayed_from ? Road::relayed : Road::staged;
 }
 
 class EveryKind : public testing::TestWithParam<Sides> {};
@@ -99,7 +103,7 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
           ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
           EXPECT_EQ(to.check(slot, to_shape, bytes, seed), -1);
           EXPECT_EQ(received.road, road_of(sides, bytes, from_shape.layout().is_contiguous(),
-                                           to_shape.layout().is_contiguous()))
+                                           to_shape.layout().is_contiguous(), to_device))
               << received.reason;
         }
       }

@@ -177,9 +177,15 @@ Context::~Context() {
 }
 
 bool Context::is_alive() const noexcept {
+  // nobody destroys it while the program's only thread is in a call
+  const std::uint64_t call = number_of_call();
+  const bool stays_as_it_is = call != 0 && caller_is_inside();
+  if (stays_as_it_is && seen_alive_in_.load(std::memory_order_relaxed) == call) return true;
   const Driver* driver = cuda::driver();
   unsigned long long id = 0;
-  return driver != nullptr && id_of(*driver, handle_, id) && id == id_;
+  if (driver == nullptr || !id_of(*driver, handle_, id) || id != id_) return false;
+  if (stays_as_it_is) seen_alive_in_.store(call, std::memory_order_relaxed);
+  return true;
 }
 
 Status Context::stream(Lane lane, CUstream& stream) noexcept {
