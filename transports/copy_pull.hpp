@@ -18,6 +18,7 @@ struct CopySource {
   CUcontext context =
       nullptr;  ///< to copy from with cuMemcpyPeerAsync; null if the copying context can reach it
   std::shared_ptr<const void> keeper;  ///< keeps it mapped meanwhile
+  bool is_managed = false;
 };
 
 /// Thread: one at a time.

@@ -43,6 +43,7 @@ class LocalRoad final : public Transport {
         return {Code::bad_argument, "a sender's buffer that was freed"};
       CopySource source{pointer, offer.payload_bytes};
       source.side = lives_on_device(buffer.kind) ? Side::device : Side::host;
+      source.is_managed = buffer.kind == BufferKind::managed;
       cuda::ContextRef context;
       // managed memory is reached from every context, another device's pool memory only from its own
       if (lives_on_device(destination.buffer.kind) &&

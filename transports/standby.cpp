@@ -179,7 +179,7 @@ void set_linger(std::uint64_t linger_ns) noexcept {
 }
 
 bool suits_standby(const CopySource& source, const Place& destination) noexcept {
-  return is_lingering() && source.side == Side::device && source.context == nullptr &&
+  return is_lingering() && source.side == Side::device && source.context == nullptr && !source.is_managed &&
          destination.layout.is_contiguous() && destination.buffer.kind != BufferKind::managed &&
          StandbyCopy::takes(destination.buffer.pointer, source.pointer, source.bytes) &&
          (is_on_device(destination) || source.bytes <= kernels::bounce_bytes);

@@ -14,6 +14,7 @@
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/in_call.hpp"
+#include "transports/staged.hpp"
 #include "transports/standby_copy.hpp"
 
 namespace penstock::transports::test {
@@ -379,6 +380,18 @@ TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {
   const GpuMemory large(BufferKind::device, kernels::largest_order + 1);
   first.reset();
   EXPECT_FALSE(suits_standby(CopySource{large.data(), large.bytes()}, place(large)));
+}
+
+TEST_F(StandingBy, managed_memory_is_left_to_the_copy_engine_and_brings_no_kernel) {
+  const GpuMemory managed(BufferKind::managed, 64);
+  const Place place_of_managed{inspect(managed.data()), Layout::contiguous(64)};
+  CopySource source{managed.data(), 64};
+  source.is_managed = true;
+  EXPECT_FALSE(suits_standby(source, place(target_)));
+  EXPECT_FALSE(suits_standby(CopySource{source_.data(), 64}, place_of_managed));
+  Bytes bytes(64);
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(download(bytes.data(), place_of_managed).ok());
+  EXPECT_FALSE(kernel_comes());
 }
 
 TEST_F(StandingBy, a_kernel_that_stood_by_in_vain_makes_the_next_one_less_likely) {
