@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "transports/copy_pull.hpp"
 #include "transports/cuda/pinned_memory.hpp"
@@ -18,11 +19,15 @@ class BouncePull final : public Pull {
   BouncePull(CopySource source, Place destination, cuda::ContextRef context);
   ~BouncePull() override;
 
-  /// Queues the first copies. `declined`: no memory could be pinned.
+  /// Queues the first copies, if not too many others are at work: it then waits for one of them. `declined`:
+  /// no memory could be pinned.
   [[nodiscard]] Status start() noexcept;
   [[nodiscard]] Status advance(bool& finished) noexcept override;
 
  private:
+  [[nodiscard]] Status begin() noexcept;
+  [[nodiscard]] Status begin_late() noexcept;
+  void end() noexcept;
   [[nodiscard]] Status fill_free_chunks() noexcept;
   [[nodiscard]] std::size_t steps() const noexcept;
   [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept;
@@ -37,6 +42,8 @@ class BouncePull final : public Pull {
   std::array<cuda::Event, cuda::Bounce::depth> copied_;
   std::size_t queued_ = 0;  ///< steps, as are these
   std::size_t emptied_ = 0;
+  bool is_at_work_ = false;
+  std::optional<CopyPull> by_driver_;  ///< instead, if no memory could be pinned when its turn came
 };
 
 /// Starts the pull that suits both sides: this one, or a CopyPull.

@@ -1,10 +1,13 @@
 // The local road: both sides in this process.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "tests/transports/busy_stream.hpp"
+#include "transports/bounce_pull.hpp"
 #include "transports/staged.hpp"
 #include "transports/transport.hpp"
 
@@ -152,6 +155,45 @@ TEST(LocalRoad, serves_several_threads_at_once) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(BouncePull, many_take_turns_and_all_arrive_but_those_that_are_dropped) {
+  use_device(0);
+  constexpr std::size_t count = 20;
+  constexpr std::size_t each = 700'001;
+  const GpuMemory source(BufferKind::device, count * each);
+  std::vector<std::uint8_t> content(source.bytes());
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = payload_byte(7, i);
+  source.write(content);
+  std::vector<std::uint8_t> arrived(source.bytes(), guard_byte);
+  const cuda::ContextRef context = cuda::Context::any(0);
+  std::vector<std::unique_ptr<Pull>> pulls(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const CopySource part{static_cast<const char*>(source.data()) + i * each, each};
+    const Place place{inspect(arrived.data() + i * each), Layout::contiguous(each)};
+    ASSERT_TRUE(start_copy(part, place, context, pulls[i]).ok());
+  }
+  const auto is_dropped = [](std::size_t i) { return i == 3 || i == 15; };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_dropped(i)) pulls[i].reset();
+  }
+  for (std::size_t left = count - 2; left > 0;) {
+    for (std::unique_ptr<Pull>& pull : pulls) {
+      if (pull == nullptr) continue;
+      bool finished = false;
+      ASSERT_TRUE(pull->advance(finished).ok());
+      if (!finished) continue;
+      pull.reset();
+      --left;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (is_dropped(i)) continue;
+    const auto offset = static_cast<std::ptrdiff_t>(i * each);
+    ASSERT_TRUE(
+        std::equal(content.begin() + offset, content.begin() + offset + each, arrived.begin() + offset))
+        << "pull " << i;
+  }
 }
 
 }  // namespace

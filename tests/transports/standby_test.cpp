@@ -395,15 +395,15 @@ TEST_F(StandingBy, managed_memory_is_left_to_the_copy_engine_and_brings_no_kerne
 }
 
 TEST_F(StandingBy, a_kernel_that_stood_by_in_vain_makes_the_next_one_less_likely) {
-  set_linger(1'000'000);
+  set_linger(20'000'000);
   // Nine copies, eight of which follow another, bring a kernel once. It leaves without an order, and then
   // eight in a row are not enough any more.
   follow_each_other(9);
-  std::this_thread::sleep_for(50ms);
+  std::this_thread::sleep_for(500ms);
   set_linger(60 * second_ns);
   follow_each_other(8);
   EXPECT_FALSE(kernel_comes());
-  follow_each_other(16);
+  follow_each_other(40);
   EXPECT_TRUE(comes_true([&] { return kernel_comes(); }));
 }
 
