@@ -58,7 +58,7 @@ bool Reception::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
 void Reception::take_memory() {
   const bool on_device = transports::lives_on_device(destination_.buffer.kind);
   if (is_wanted_ && !on_device && destination_.layout.is_contiguous()) {
-    memory_ = static_cast<char*>(destination_.buffer.pointer) + destination_.layout.first_offset();
+    memory_ = destination_.first_byte();
     memory_bytes_ = payload_bytes_;
     return;
   }

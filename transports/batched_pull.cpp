@@ -224,8 +224,8 @@ Status start_batched(const CopySource& source, const Place& destination, const c
     return started;
   }
   if (traffic.open == nullptr || traffic.open->is_full()) traffic.open = std::make_shared<Batch>(context);
-  void* const to = static_cast<char*>(destination.buffer.pointer) + destination.layout.first_offset();
-  const std::size_t index = traffic.open->add({to, source.pointer, static_cast<std::uint32_t>(source.bytes)});
+  const std::size_t index =
+      traffic.open->add({destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)});
   pull = std::make_unique<BatchedPull>(traffic.open, index, source.keeper);
   return {};
 }

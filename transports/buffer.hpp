@@ -91,6 +91,10 @@ struct Place {
   Layout layout;
   std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
                                      ///< work on the GPU does not concern us. 0: now
+
+  [[nodiscard]] char* first_byte() const noexcept {
+    return static_cast<char*>(buffer.pointer) + layout.first_offset();
+  }
 };
 
 }  // namespace penstock::transports

@@ -26,7 +26,7 @@ bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
 }
 
 /// Is nothing left of the work that the application had queued at `since_ns` (0: now) and that would have to
-/// be waited for in the legacy stream of the current context? In order `device` it waits here and now. Errors
+/// be waited for in the context's legacy stream? In order `device` it waits here and now. Errors
 /// of the application's own work are left to the application: the copy that follows will meet them too.
 bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
                          std::uint64_t since_ns) noexcept {
@@ -38,6 +38,8 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
     context.note_idle(asked_ns, context.absences_when_idle());
     return true;
   }
+  const cuda::ContextScope scope(context);
+  if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
   const std::uint64_t absences = absences_of_caller();
   if (order == StreamOrder::device) {
     driver.cuCtxSynchronize();
@@ -78,9 +80,9 @@ bool driver_will_signal(const Buffer& buffer, std::atomic<std::uint32_t>* flag) 
   if (driver == nullptr || !lives_on_device(buffer.kind)) return false;
   if (chosen_order.load(std::memory_order_relaxed) == StreamOrder::none) return false;
   const cuda::ContextRef context = cuda::Context::of(buffer);
-  if (context == nullptr || has_had_no_time_to_launch(*context)) return false;
+  if (context == nullptr || application_is_idle(*driver, *context, 0)) return false;
   const cuda::ContextScope scope(*context);
-  if (!scope.status().ok() || application_is_idle(*driver, *context, 0)) return false;
+  if (!scope.status().ok()) return false;
   if (signal_later(*driver, context, flag).ok()) return true;
   driver->cuStreamSynchronize(CU_STREAM_LEGACY);
   return false;
@@ -107,11 +109,7 @@ bool is_settled(const Place& place) noexcept {
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return true;
   try {
     const cuda::ContextRef context = cuda::Context::of(place.buffer);
-    if (context == nullptr) return true;  // nothing runs in a context that is gone
-    if (place.handed_over_ns != 0 && context->idle_at_ns() >= place.handed_over_ns) return true;
-    if (has_had_no_time_to_launch(*context)) return true;
-    const cuda::ContextScope scope(*context);
-    return !scope.status().ok() || application_is_idle(*driver, *context, place.handed_over_ns);
+    return context == nullptr || application_is_idle(*driver, *context, place.handed_over_ns);
   } catch (const std::bad_alloc&) {
     return false;
   }

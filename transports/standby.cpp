@@ -76,14 +76,6 @@ void judge(Post& post) noexcept {
   }
 }
 
-char* first_byte(const Place& place) noexcept {
-  return static_cast<char*>(place.buffer.pointer) + place.layout.first_offset();
-}
-
-bool is_on_device(const Place& place) noexcept {
-  return lives_on_device(place.buffer.kind);
-}
-
 class StandbyPull final : public Pull {
  public:
   StandbyPull(std::shared_ptr<Post> post, CopySource source, Place destination)
@@ -98,8 +90,8 @@ class StandbyPull final : public Pull {
   /// Under the registry's mutex; the kernel is ready.
   void order() noexcept {
     const auto bytes = static_cast<std::uint32_t>(source_.bytes);
-    if (is_on_device(destination_)) {
-      post_->copy.order(first_byte(destination_), source_.pointer, bytes);
+    if (lives_on_device(destination_.buffer.kind)) {
+      post_->copy.order(destination_.first_byte(), source_.pointer, bytes);
     } else {
       post_->copy.order_to_bounce(source_.pointer, bytes);
     }
@@ -122,8 +114,8 @@ class StandbyPull final : public Pull {
     if (state.ok() && outcome == StandbyCopy::Outcome::pending) return {};
     is_ordered_ = false;
     finished = outcome == StandbyCopy::Outcome::copied;
-    if (finished && !is_on_device(destination_))
-      std::memcpy(first_byte(destination_), post_->copy.bounce(), source_.bytes);
+    if (finished && !lives_on_device(destination_.buffer.kind))
+      std::memcpy(destination_.first_byte(), post_->copy.bounce(), source_.bytes);
     return state;
   }
 
@@ -158,7 +150,7 @@ bool copy_through_bounce(const Place& place, const cuda::ContextRef& context, Or
   static_cast<void>(guarded([&]() -> Status {
     const std::lock_guard lock(registry().mutex);
     StandbyCopy& copy = registry().of(context)->copy;
-    if (!copy.is_ready() || !StandbyCopy::takes(first_byte(place), copy.bounce(), place.layout.bytes()))
+    if (!copy.is_ready() || !StandbyCopy::takes(place.first_byte(), copy.bounce(), place.layout.bytes()))
       return {};
     order(copy);
     Status state;
@@ -181,8 +173,8 @@ void set_linger(std::uint64_t linger_ns) noexcept {
 bool suits_standby(const CopySource& source, const Place& destination) noexcept {
   return is_lingering() && source.side == Side::device && source.context == nullptr && !source.is_managed &&
          destination.layout.is_contiguous() && destination.buffer.kind != BufferKind::managed &&
-         StandbyCopy::takes(destination.buffer.pointer, source.pointer, source.bytes) &&
-         (is_on_device(destination) || source.bytes <= kernels::bounce_bytes);
+         StandbyCopy::takes(destination.first_byte(), source.pointer, source.bytes) &&
+         (lives_on_device(destination.buffer.kind) || source.bytes <= kernels::bounce_bytes);
 }
 
 std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
@@ -199,7 +191,9 @@ bool download_standing_by(void* to, const Place& source, const cuda::ContextRef&
   const std::size_t bytes = source.layout.bytes();
   return copy_through_bounce(
       source, context,
-      [&](StandbyCopy& copy) { copy.order_to_bounce(first_byte(source), static_cast<std::uint32_t>(bytes)); },
+      [&](StandbyCopy& copy) {
+        copy.order_to_bounce(source.first_byte(), static_cast<std::uint32_t>(bytes));
+      },
       [&](StandbyCopy& copy) { std::memcpy(to, copy.bounce(), bytes); });
 }
 
@@ -210,7 +204,7 @@ bool upload_standing_by(const Place& destination, const void* from,
       destination, context,
       [&](StandbyCopy& copy) {
         std::memcpy(copy.bounce(), from, bytes);
-        copy.order_from_bounce(first_byte(destination), static_cast<std::uint32_t>(bytes));
+        copy.order_from_bounce(destination.first_byte(), static_cast<std::uint32_t>(bytes));
       },
       [](StandbyCopy& /*copy*/) {});
 }

@@ -9,13 +9,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/message_buffers.hpp"
 #include "tests/benchmarks/message_patterns.hpp"
 #include "tests/benchmarks/message_point.hpp"
+#include "tests/benchmarks/program_of_two.hpp"
 #include "tests/benchmarks/raw_copies.hpp"
 #include "tests/benchmarks/sampling.hpp"
 #include "tests/benchmarks/two_ranks.hpp"
@@ -38,6 +39,7 @@ struct Work {
   Action action = Action::stop;
   Point point{};
   std::uint64_t number = 0;  ///< of repetitions; of marks their nonce
+  friend bool operator==(const Work&, const Work&) = default;
 };
 
 /// One rank.
@@ -154,8 +156,6 @@ void run_benchmarks(Rank& rank, const std::vector<Point>& points, const Options&
 int run(int rank_number, int argc, char** argv) {
   Options options;
   CLI::App app{"Messages between two ranks for every pair of buffer kinds, beside raw CUDA copies"};
-  app.allow_extras();
-  app.footer("And Google Benchmark's options: --benchmark_filter=REGEX, --benchmark_out=FILE, …");
   app.add_option("--sizes", options.sizes, "bytes of a message, for every pair, as in 8,64K,1M")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
@@ -165,36 +165,18 @@ int run(int rank_number, int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--raw-by-pcie", options.raw_by_pcie,
                "device to device beside a copy to pinned memory instead of one from the peer");
-  app.add_option("--facts", options.facts_path, "JSON object to put beside the figures (date, GPU, …)");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return rank_number == leader ? app.exit(error) : error.get_exit_code();
-  }
+  if (const std::optional<int> ended = parse(app, options.facts_path, rank_number, argc, argv)) return *ended;
 
   const std::vector<Point> points = points_of(options.sizes);
   int device = 0;
   require(cudaGetDevice(&device), "ask for the GPU");
   Rank rank(rank_number, device, points, options.raw_by_pcie);
-  if (rank_number == follower) {
-    follow<Work>([&](const Work& work) {
-      rank.perform(work);
-      return work.action != Action::stop;
-    });
-    return 0;
-  }
-  const bool started = start_framework(app.remaining(), options.facts_path);
-  if (started) run_benchmarks(rank, points, options);
-  rank.perform({});  // stop
-  return started ? 0 : 1;
+  return conduct<Work>(rank, rank_number, app, options.facts_path,
+                       [&] { run_benchmarks(rank, points, options); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int rank = rank_of_two("message_benchmark");
-  const int exit_code = rank < 0 ? 2 : run(rank, argc, argv);
-  MPI_Finalize();
-  return exit_code;
+  return program_of_two("message_benchmark", argc, argv, run);
 }

@@ -36,6 +36,7 @@ struct Point {
   [[nodiscard]] std::size_t stride() const noexcept;
   /// Of the memory that holds all the messages of one direction.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept { return (messages() - 1) * stride() + bytes; }
+  friend bool operator==(const Point&, const Point&) = default;
 };
 
 /// As in `window/device/pinned/65536`.

@@ -11,11 +11,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/overlap_kernel.hpp"
+#include "tests/benchmarks/program_of_two.hpp"
 #include "tests/benchmarks/sampling.hpp"
 #include "tests/benchmarks/two_ranks.hpp"
 #include "tests/support/memory.hpp"
@@ -37,6 +38,7 @@ struct Options {
 struct Work {
   std::size_t bytes = 0;
   bool compute = false;
+  friend bool operator==(const Work&, const Work&) = default;
 };
 
 class Rank {
@@ -141,8 +143,6 @@ void run_benchmarks(Rank& rank, const Options& options) {
 int run(int rank_number, int argc, char** argv) {
   Options options;
   CLI::App app{"How much of an exchange of device buffers hides behind a kernel"};
-  app.allow_extras();
-  app.footer("And Google Benchmark's options: --benchmark_filter=REGEX, --benchmark_out=FILE, …");
   app.add_option("--sizes", options.sizes, "bytes each way, as in 1M,64M")
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false))
@@ -152,33 +152,14 @@ int run(int rank_number, int argc, char** argv) {
   app.add_option("--samples", options.samples, "of which the median is taken")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--facts", options.facts_path, "JSON object to put beside the figures (date, GPU, …)");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return rank_number == leader ? app.exit(error) : error.get_exit_code();
-  }
+  if (const std::optional<int> ended = parse(app, options.facts_path, rank_number, argc, argv)) return *ended;
   Rank rank(rank_number, *std::max_element(options.sizes.begin(), options.sizes.end()),
             options.kernel_ms * 1e-3);
-  if (rank_number == follower) {
-    follow<Work>([&](const Work& work) {
-      rank.perform(work);
-      return work.bytes != 0 || work.compute;
-    });
-    return 0;
-  }
-  const bool started = start_framework(app.remaining(), options.facts_path);
-  if (started) run_benchmarks(rank, options);
-  rank.perform({});  // stop
-  return started ? 0 : 1;
+  return conduct<Work>(rank, rank_number, app, options.facts_path, [&] { run_benchmarks(rank, options); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int rank = rank_of_two("overlap_benchmark");
-  const int exit_code = rank < 0 ? 2 : run(rank, argc, argv);
-  MPI_Finalize();
-  return exit_code;
+  return program_of_two("overlap_benchmark", argc, argv, run);
 }

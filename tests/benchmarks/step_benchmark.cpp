@@ -8,11 +8,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/overlap_kernel.hpp"
+#include "tests/benchmarks/program_of_two.hpp"
 #include "tests/benchmarks/sampling.hpp"
 #include "tests/benchmarks/two_ranks.hpp"
 #include "tests/support/memory.hpp"
@@ -34,6 +35,7 @@ struct Work {
   int steps = 0;
   int round_trips = 0;
   int kernel_us = 0;
+  friend bool operator==(const Work&, const Work&) = default;
 };
 
 /// Of one step, on rank 0. Medians.
@@ -135,8 +137,6 @@ void run_benchmarks(Rank& rank, const Options& options) {
 int run(int rank_number, int argc, char** argv) {
   Options options;
   CLI::App app{"Steps of a program that computes and exchanges small device messages by turns"};
-  app.allow_extras();
-  app.footer("And Google Benchmark's options: --benchmark_filter=REGEX, --benchmark_out=FILE, …");
   app.add_option("--bytes", options.bytes, "of a message")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30))
@@ -144,32 +144,13 @@ int run(int rank_number, int argc, char** argv) {
   app.add_option("--steps", options.steps, "of which the median is taken")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--facts", options.facts_path, "JSON object to put beside the figures (date, GPU, …)");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return rank_number == leader ? app.exit(error) : error.get_exit_code();
-  }
+  if (const std::optional<int> ended = parse(app, options.facts_path, rank_number, argc, argv)) return *ended;
   Rank rank(rank_number, options.bytes);
-  if (rank_number == follower) {
-    follow<Work>([&](const Work& work) {
-      rank.perform(work);
-      return work.steps != 0;
-    });
-    return 0;
-  }
-  const bool started = start_framework(app.remaining(), options.facts_path);
-  if (started) run_benchmarks(rank, options);
-  rank.perform({});  // stop
-  return started ? 0 : 1;
+  return conduct<Work>(rank, rank_number, app, options.facts_path, [&] { run_benchmarks(rank, options); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  const int rank = rank_of_two("step_benchmark");
-  const int exit_code = rank < 0 ? 2 : run(rank, argc, argv);
-  MPI_Finalize();
-  return exit_code;
+  return program_of_two("step_benchmark", argc, argv, run);
 }

@@ -19,9 +19,9 @@ struct Quantity {
 inline constexpr std::array quantities = {
     Quantity{"own memory, KiB", 2048},     // RssAnon
     Quantity{"shared memory, KiB", 8192},  // RssShmem: regions, and the simulated GPU's memory
-    Quantity{"descriptors", 16},  // files, sockets; pools keep some memory files, which may come late
-    Quantity{"mappings", 300},    // lines of /proc/self/maps; 256 of a peer's allocations stay mapped
-    Quantity{"threads", 1},       //
+    Quantity{"descriptors", 4},            // opened files, sockets and memory files
+    Quantity{"mappings", 300},  // lines of /proc/self/maps; 256 of a peer's allocations stay mapped
+    Quantity{"threads", 1},     //
     Quantity{"device memory, KiB", 4096},  // in use on the process' current device
 };
 using Usage = std::array<std::int64_t, quantities.size()>;

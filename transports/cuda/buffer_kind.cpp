@@ -78,6 +78,7 @@ const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexce
       return &buffer;
     }
     buffer = {};
+    answer = {};  // which may be that buffer
   }
   return nullptr;
 }

@@ -7,8 +7,7 @@ namespace penstock::transports::cuda {
 namespace {
 
 struct IdleBounces {
-  static constexpr std::size_t most = 8;  ///< as many as payloads between nodes have on loan, both ways
-  IdleBounces() { bounces.reserve(most); }
+  IdleBounces() { bounces.reserve(Bounce::most_kept); }
   std::mutex mutex;
   std::vector<std::unique_ptr<Bounce>> bounces;
 };
@@ -53,7 +52,7 @@ void Bounce::GiveBack::operator()(Bounce* bounce) const noexcept {
   std::unique_ptr<Bounce> surplus(bounce);
   const std::lock_guard lock(idle().mutex);
   auto& bounces = idle().bounces;
-  if (bounces.size() < IdleBounces::most) bounces.push_back(std::move(surplus));
+  if (bounces.size() < Bounce::most_kept) bounces.push_back(std::move(surplus));
 }
 
 Bounce::Loan Bounce::take(const ContextRef& context) {

@@ -44,6 +44,9 @@ class Bounce {
   /// The GPU loses some µs at the end of each copy: 2 MiB, 40 µs of PCIe, make that little.
   static constexpr std::size_t chunk_bytes = 2u << 20;
   static constexpr std::size_t depth = 4;
+  /// When they are idle: as many as payloads between nodes have on loan, both ways. To make and pin one more
+  /// takes 2 ms.
+  static constexpr std::size_t most_kept = 8;
   explicit Bounce(HostMapping mapping) noexcept
       : mapping_(std::move(mapping)), registration_(mapping_.address(), mapping_.bytes()) {}
   [[nodiscard]] char* chunk(std::size_t index) const noexcept {

@@ -56,11 +56,17 @@ __device__ Word load(const Word* from) {
   return *from;
 }
 
+constexpr std::uint32_t warp_threads = 32;
+
+/// Loads that each thread has under way at a time.
+template <class Word>
+constexpr std::uint32_t loads_in_flight = sizeof(Word) == 16 ? 4 : 8;
+
 /// Copies whole words. Sources may be a peer's memory, 1.5 µs away, so each thread has several loads in
 /// flight: in one round, if words are not small, a whole piece.
 template <class Word, Loads loads>
 __device__ void copy_words(char* to, const char* from, std::uint32_t count, Crew crew) {
-  constexpr std::uint32_t in_flight = sizeof(Word) == 16 ? 4 : 8;
+  constexpr std::uint32_t in_flight = loads_in_flight<Word>;
   auto* const target = reinterpret_cast<Word*>(to);
   const auto* const source = reinterpret_cast<const Word*>(from);
   for (std::uint32_t first = crew.thread; first < count; first += in_flight * crew.threads) {
@@ -229,13 +235,12 @@ __device__ void execute(const StandbyTask& task, Crew crew) {
 /// a task for all.
 __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_ns, std::uint32_t& done,
                                     StandbyTask& task) {
-  constexpr std::uint32_t warp = 32;
-  constexpr std::uint32_t one_round = warp * 4 * sizeof(Word16);
+  constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
   for (;;) {
     if (threadIdx.x == 0) await_task(standby, began_ns, done, task);
     __syncwarp();
     if (task.is_last || task.bytes > one_round) return;
-    execute(task, {threadIdx.x, warp});
+    execute(task, {threadIdx.x, warp_threads});
     done = task.number;
     __syncwarp();
     if (threadIdx.x == 0) publish(standby.mailbox->done, done);
@@ -248,7 +253,7 @@ __device__ void stand_by(const Standby& standby) {
   const std::uint64_t began_ns = clock_ns();
   if (threadIdx.x == 0) publish(standby.mailbox->running, standby.launch);
   for (bool is_last = false; !is_last;) {
-    if (threadIdx.x < 32) execute_small_tasks(standby, began_ns, done, task);
+    if (threadIdx.x < warp_threads) execute_small_tasks(standby, began_ns, done, task);
     __syncthreads();
     is_last = task.is_last;
     const std::uint32_t number = task.number;

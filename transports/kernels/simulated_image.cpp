@@ -4,7 +4,7 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/kernels/image.hpp"
 
-// Our library links no driver, so barriers find the simulated one's when they first run.
+// Our library links no driver, so barriers look for the simulated driver's when they first run.
 #define simulated_gpu_block_barrier penstock_block_barrier
 #define simulated_gpu_warp_barrier penstock_warp_barrier
 #include "transports/kernels/kernels.cu"

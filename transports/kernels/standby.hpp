@@ -9,7 +9,7 @@ namespace penstock::transports::kernels {
 #ifdef PENSTOCK_SIMULATED_GPU
 inline constexpr std::uint32_t standby_threads = 32;  // a barrier costs a fiber for each there
 #else
-inline constexpr std::uint32_t standby_threads = 512;  // 64 KiB in four rounds of loads
+inline constexpr std::uint32_t standby_threads = 512;  // 64 KiB in two rounds of loads
 #endif
 
 /// An order for one copy: two words that a GPU reads at once. Its look at host memory takes 2.2 µs, and looks
@@ -25,8 +25,8 @@ inline constexpr std::uint64_t number_mask = 0x7fff;
 inline constexpr std::uint64_t caller_inside = 0x8000;    ///< the program's thread is in an MPI call
 inline constexpr std::uint64_t caller_changed = 0x10000;  ///< differs when it has begun another
 inline constexpr std::uint64_t caller_bits = caller_inside | caller_changed;
-inline constexpr std::uint32_t largest_order =
-    65536;  ///< more takes several rounds of loads: no faster than the copy engine
+/// More takes several rounds of loads: no faster than the copy engine.
+inline constexpr std::uint32_t largest_order = 65536;
 
 /// Instead of an address: Standby::bounce.
 inline constexpr std::uint64_t bounce_address = 1;
@@ -55,8 +55,8 @@ struct Standby {
   std::uint32_t launch;
   std::uint32_t done;  ///< number of the latest order by now: not for this launch
   StandbyStay stay;
-  char*
-      bounce;  ///< bounce_bytes of host memory for what comes from there or goes there, as the device sees it
+  /// Host memory, bounce_bytes of it, for what comes from there or goes there; as the device sees it.
+  char* bounce;
   // Addresses in an order are not translated on their way, as those in parameters are on the simulated GPU,
   // whose kernels see memory at a fixed distance from where the host knows it:
   const void* known;             ///< any memory of the device
