@@ -21,6 +21,7 @@ int run(std::uint64_t messages, int rank) {
   const auto begin = std::chrono::steady_clock::now();
   soak::Traffic traffic(rank);
   soak::History history;
+  soak::Descriptors early_descriptors;
   for (std::uint64_t sample = 1; sample <= samples; ++sample) {
     while (2 * traffic.messages() < messages * sample / samples) traffic.round();
     if (!traffic.fault().empty()) {
@@ -29,10 +30,12 @@ int run(std::uint64_t messages, int rank) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     history.add(soak::read_usage());
+    if (sample == samples / 2) early_descriptors = soak::read_descriptors();
     test_support::progress("%llu messages", static_cast<unsigned long long>(2 * traffic.messages()));
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  const std::string grown = history.growth();
+  std::string grown = history.growth();
+  if (!grown.empty()) grown += soak::more_descriptors(early_descriptors, soak::read_descriptors());
   fmt::print("rank {}: {} messages in {:.1f} s\n{}{}", rank, 2 * traffic.messages(), took.count(),
              history.summary(), grown.empty() ? "flat\n" : "GREW\n" + grown);
   return grown.empty() ? 0 : 1;

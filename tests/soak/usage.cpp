@@ -49,6 +49,27 @@ Usage read_usage() {
           count_mappings(),     status_of("Threads"),  device_kib()};
 }
 
+Descriptors read_descriptors() {
+  Descriptors found;
+  std::error_code error;
+  for (const auto& descriptor : fs::directory_iterator("/proc/self/fd", error)) {
+    std::string target = fs::read_symlink(descriptor, error).string();
+    std::erase_if(target, [](char each) { return each >= '0' && each <= '9'; });
+    ++found[target];
+  }
+  return found;
+}
+
+std::string more_descriptors(const Descriptors& before, const Descriptors& after) {
+  std::string lines;
+  for (const auto& [target, count] : after) {
+    const auto known = before.find(target);
+    const std::int64_t earlier = known == before.end() ? 0 : known->second;
+    if (count > earlier) lines += fmt::format("{:>4} more of {}\n", count - earlier, target);
+  }
+  return lines;
+}
+
 History::Extremes History::extremes(std::size_t quantity, std::size_t first, std::size_t last) const {
   Extremes found{samples_[first][quantity], samples_[first][quantity]};
   for (std::size_t i = first; i < last; ++i) {

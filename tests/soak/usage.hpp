@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,12 @@ using Usage = std::array<std::int64_t, quantities.size()>;
 
 /// Now, of the calling process. Errors: what cannot be read counts as 0.
 [[nodiscard]] Usage read_usage();
+
+/// What the descriptors of the calling process stand for, without numbers, and how many stand for it each.
+using Descriptors = std::map<std::string, std::int64_t>;
+[[nodiscard]] Descriptors read_descriptors();
+/// One line for each of what there is more of.
+[[nodiscard]] std::string more_descriptors(const Descriptors& before, const Descriptors& after);
 
 /// Usage over time. Thread: one at a time.
 class History {

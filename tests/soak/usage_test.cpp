@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+
 namespace penstock::soak {
 namespace {
 
@@ -47,6 +49,15 @@ TEST(SoakUsage, counts_a_descriptor_more) {
   EXPECT_EQ(read_usage()[descriptors], before[descriptors] + 1);
   ::close(descriptor);
   for (const std::int64_t count : {before[0], before[3], before[4]}) EXPECT_GT(count, 0);
+}
+
+TEST(SoakUsage, names_what_there_is_more_of) {
+  const Descriptors before = read_descriptors();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  EXPECT_EQ(more_descriptors(before, read_descriptors()), "   2 more of pipe:[]\n");
+  for (const int end : ends) ::close(end);
+  EXPECT_EQ(more_descriptors(before, read_descriptors()), "");
 }
 
 }  // namespace
