@@ -25,11 +25,6 @@ std::int64_t status_of(const std::string& field) {
   return 0;
 }
 
-std::int64_t count_descriptors() {
-  std::error_code error;
-  return std::distance(fs::directory_iterator("/proc/self/fd", error), fs::directory_iterator());
-}
-
 std::int64_t count_mappings() {
   std::ifstream maps("/proc/self/maps");
   return std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n');
@@ -45,7 +40,11 @@ std::int64_t device_kib() {
 }  // namespace
 
 Usage read_usage() {
-  return {status_of("RssAnon"), status_of("RssShmem"), count_descriptors(),
+  std::int64_t staging = 0;
+  std::int64_t others = 0;
+  for (const auto& [target, count] : read_descriptors())
+    (target.starts_with("/memfd:penstock") ? staging : others) += count;
+  return {status_of("RssAnon"), status_of("RssShmem"), staging,     others,
           count_mappings(),     status_of("Threads"),  device_kib()};
 }
 

@@ -8,7 +8,7 @@
 namespace penstock::soak {
 namespace {
 
-constexpr std::size_t descriptors = 2;
+constexpr std::size_t descriptors = 3;  // but for those of staging memory
 
 /// 64 samples of a program whose descriptors are as `count` says.
 template <typename Count>
@@ -48,7 +48,7 @@ TEST(SoakUsage, counts_a_descriptor_more) {
   const int descriptor = ::dup(STDERR_FILENO);
   EXPECT_EQ(read_usage()[descriptors], before[descriptors] + 1);
   ::close(descriptor);
-  for (const std::int64_t count : {before[0], before[3], before[4]}) EXPECT_GT(count, 0);
+  for (const std::int64_t count : {before[0], before[4], before[5]}) EXPECT_GT(count, 0);
 }
 
 TEST(SoakUsage, names_what_there_is_more_of) {
