@@ -179,7 +179,7 @@ class LonePull final : public Pull {
     if (suits) by_kernel_ = start_standing_by(source, destination, context_);
     if (by_kernel_ != nullptr) return {};
     Status started = copy_.emplace(source, destination, context_).start();
-    if (suits) note_small_copy(context_, destination.buffer.pointer);
+    if (suits) note_small_copy(context_, destination.buffer.pointer, source.bytes);
     return started;
   }
 

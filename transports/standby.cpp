@@ -41,6 +41,7 @@ struct Post {
   StandbyCopy copy;
   std::uint64_t last_copy_ns = 0;
   std::uint32_t quick_copies = 0;  ///< in a row
+  std::uint64_t largest_copy = 0;  ///< of them, bytes
   std::uint32_t needed = least_quick_copies;
   bool is_launched = false;  ///< and not seen to be over
 };
@@ -150,8 +151,7 @@ bool copy_through_bounce(const Place& place, const cuda::ContextRef& context, Or
   static_cast<void>(guarded([&]() -> Status {
     const std::lock_guard lock(registry().mutex);
     StandbyCopy& copy = registry().of(context)->copy;
-    if (!copy.is_ready() || !StandbyCopy::takes(place.first_byte(), copy.bounce(), place.layout.bytes()))
-      return {};
+    if (!copy.is_ready_for(place.first_byte(), copy.bounce(), place.layout.bytes())) return {};
     order(copy);
     Status state;
     do {
@@ -181,7 +181,7 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
                                         const cuda::ContextRef& context) {
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
-  if (!post->copy.is_ready()) return nullptr;
+  if (!post->copy.is_ready_for(destination.first_byte(), source.pointer, source.bytes)) return nullptr;
   auto pull = std::make_unique<StandbyPull>(post, source, destination);
   pull->order();
   return pull;
@@ -209,7 +209,7 @@ bool upload_standing_by(const Place& destination, const void* from,
       [](StandbyCopy& /*copy*/) {});
 }
 
-void note_small_copy(const cuda::ContextRef& context, const void* known) noexcept {
+void note_small_copy(const cuda::ContextRef& context, const void* known, std::uint64_t bytes) noexcept {
   const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
   if (linger_ns == 0) return;
   static_cast<void>(guarded([&]() -> Status {
@@ -218,10 +218,13 @@ void note_small_copy(const cuda::ContextRef& context, const void* known) noexcep
     const std::uint64_t now_ns = steady_now_ns();
     const bool is_quick = now_ns - std::exchange(post.last_copy_ns, now_ns) <= linger_ns;
     post.quick_copies = is_quick ? std::min(post.quick_copies + 1, most_quick_copies) : 0;
+    post.largest_copy = is_quick ? std::max(post.largest_copy, bytes) : bytes;
     if (post.is_launched && post.copy.is_over()) judge(post);
     if (post.is_launched || post.copy.has_order() || post.quick_copies < post.needed) return {};
     const kernels::StandbyStay stay{linger_ns, std::min(linger_ns, outside_ns), most_lingers * linger_ns};
-    post.is_launched = post.copy.launch(known, stay).ok();
+    const auto size = post.largest_copy < kernels::least_shared_order ? StandbyCopy::Size::one_block
+                                                                      : StandbyCopy::Size::several_blocks;
+    post.is_launched = post.copy.launch(known, stay, size).ok();
     return {};
   }));
 }

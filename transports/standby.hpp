@@ -32,7 +32,7 @@ void set_linger(std::uint64_t linger_ns) noexcept;
 /// A copy that a kernel could have made is under way otherwise. Cost: a load while there is no lingering;
 /// else some tens of ns, and now and then a launch (2.6 µs on an H200 host). `known`: memory of the context's
 /// device, not managed. Thread: any.
-void note_small_copy(const cuda::ContextRef& context, const void* known) noexcept;
+void note_small_copy(const cuda::ContextRef& context, const void* known, std::uint64_t bytes) noexcept;
 
 /// Sends all kernels away and waits for them, a bounded time. For shut_down().
 void end_standing_by() noexcept;

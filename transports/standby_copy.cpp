@@ -1,5 +1,6 @@
 #include "transports/standby_copy.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -13,6 +14,15 @@ std::uint32_t read(std::uint32_t& word) noexcept {
   return std::atomic_ref(word).load(std::memory_order_acquire);
 }
 
+std::uint64_t address_of(const void* memory) noexcept {
+  return reinterpret_cast<std::uint64_t>(memory);
+}
+
+bool can_be_shared(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) noexcept {
+  return bytes >= kernels::least_shared_order && bytes <= kernels::largest_shared_order &&
+         to % kernels::shared_alignment == 0 && from % kernels::shared_alignment == 0;
+}
+
 /// The word of the order that says, too, where the program's thread is.
 std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexcept {
   using Word = std::atomic<std::uint64_t>;
@@ -22,7 +32,7 @@ std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexce
 
 }  // namespace
 
-Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) noexcept {
+Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, Size size) noexcept {
   const cuda::Kernels& all = cuda::Kernels::of_process();
   if (!all.status().ok()) return all.status();
   if (has_failed_) return {Code::declined, "the standby kernel has failed before"};
@@ -34,6 +44,7 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) 
   if (Status pinned = context_->flags(page); !pinned.ok()) return pinned;
   if (Status made = context_->stream(cuda::Lane::standby, stream_); !made.ok()) return made;
   if (mailbox_ == nullptr) {
+    if (Status taken = cuda::CompletionFlag::take(context_, counters_); !taken.ok()) return taken;
     mailbox_ = page->mailbox();
     bounce_ = page->bounce();
     // another one may have used it before
@@ -44,6 +55,7 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) 
   show_calls({&caller_word(*mailbox_), kernels::caller_inside, kernels::caller_changed});
   kernels::Standby parameters{};
   parameters.mailbox = page->device_mailbox();
+  parameters.slot = counters_.slot();
   parameters.launch = launch_ + 1;
   parameters.done = order_;
   parameters.stay = stay;
@@ -51,9 +63,10 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay) 
   parameters.known = known;
   parameters.known_inverted = ~reinterpret_cast<std::uint64_t>(known);
   void* arguments[] = {&parameters};
+  const unsigned blocks = size == Size::one_block ? 1 : kernels::standby_blocks;
   Status launched =
-      cuda::check(driver->cuLaunchKernel(all[cuda::Kernel::standby], 1, 1, 1, kernels::standby_threads, 1, 1,
-                                         0, stream_, arguments, nullptr),
+      cuda::check(driver->cuLaunchKernel(all[cuda::Kernel::standby], blocks, 1, 1, kernels::standby_threads,
+                                         1, 1, 0, stream_, arguments, nullptr),
                   "cuLaunchKernel");
   if (!launched.ok()) {
     has_failed_ = true;
@@ -76,37 +89,66 @@ bool StandbyCopy::is_over() noexcept {
   return !look_for_end(ended).ok() || ended;
 }
 
+bool StandbyCopy::shares() const noexcept {
+  return read(mailbox_->sharing) == launch_;
+}
+
 bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) noexcept {
-  return bytes > 0 && bytes <= kernels::largest_order &&
-         reinterpret_cast<std::uint64_t>(to) < kernels::addresses_end &&
-         reinterpret_cast<std::uint64_t>(from) < kernels::addresses_end;
+  return bytes > 0 &&
+         (bytes <= kernels::largest_order || can_be_shared(address_of(to), address_of(from), bytes)) &&
+         address_of(to) < kernels::addresses_end && address_of(from) < kernels::addresses_end;
+}
+
+bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept {
+  return is_ready() && takes(to, from, bytes) && (bytes <= kernels::largest_order || shares());
 }
 
 void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
-  order_between(reinterpret_cast<std::uint64_t>(to), reinterpret_cast<std::uint64_t>(from), bytes);
+  if (can_be_shared(address_of(to), address_of(from), bytes) && shares()) {
+    order_shared(address_of(to), address_of(from), bytes);
+  } else {
+    order_between(address_of(to), address_of(from), bytes);
+  }
 }
 
 void StandbyCopy::order_to_bounce(const void* from, std::uint32_t bytes) noexcept {
-  order_between(kernels::bounce_address, reinterpret_cast<std::uint64_t>(from), bytes);
+  order_between(kernels::bounce_address, address_of(from), bytes);
 }
 
 void StandbyCopy::order_from_bounce(void* to, std::uint32_t bytes) noexcept {
-  order_between(reinterpret_cast<std::uint64_t>(to), kernels::bounce_address, bytes);
+  order_between(address_of(to), kernels::bounce_address, bytes);
 }
 
 void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
+  sharers_ = 1;
   write_order(to << kernels::address_shift | (bytes - 1), from << kernels::address_shift);
+}
+
+void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
+  sharers_ = kernels::standby_blocks;
+  // numbers come again, and these blocks have not executed them all
+  for (std::uint32_t block = 1; block < sharers_; ++block)
+    std::atomic_ref(mailbox_->done[block]).store(kernels::not_done, std::memory_order_relaxed);
+  const std::uint64_t last_byte = bytes - 1;
+  to |= last_byte >> 20 & (kernels::shared_alignment - 1);
+  from |= last_byte >> 16 & (kernels::shared_alignment - 1);
+  write_order(to << kernels::address_shift | (last_byte & 0xffff),
+              from << kernels::address_shift | kernels::is_shared);
+}
+
+void StandbyCopy::dismiss() noexcept {
+  if (mailbox_ == nullptr || is_pending_ || has_failed_ || read(mailbox_->leaving) == launch_) return;
+  tell(0, 0);
+}
+
+void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from) noexcept {
+  tell(to, from);
   ++orders_of_launch_;
   is_pending_ = true;
   watch_.progress();
 }
 
-void StandbyCopy::dismiss() noexcept {
-  if (mailbox_ == nullptr || is_pending_ || has_failed_ || read(mailbox_->leaving) == launch_) return;
-  write_order(0, 0);
-}
-
-void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from) noexcept {
+void StandbyCopy::tell(std::uint64_t to, std::uint64_t from) noexcept {
   order_ = (order_ + 1) & kernels::number_mask;
   to |= std::uint64_t{order_ & 1} << 16;  // tells that both words belong together
   from |= order_;
@@ -115,10 +157,15 @@ void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from) noexcept {
   caller_word(*mailbox_).fetch_xor(std::exchange(from_, from) ^ from, std::memory_order_release);
 }
 
+bool StandbyCopy::is_done() const noexcept {
+  const auto executed = [&](std::uint32_t& done) { return read(done) == order_; };
+  return std::all_of(mailbox_->done, mailbox_->done + sharers_, executed);
+}
+
 Status StandbyCopy::query(Outcome& outcome) noexcept {
   outcome = Outcome::pending;
   bool ended = read(mailbox_->ended) == launch_;  // before the last look at what was done
-  if (read(mailbox_->done) == order_) {
+  if (is_done()) {
     outcome = Outcome::copied;
   } else if (ended) {
     outcome = Outcome::missed;

@@ -18,7 +18,8 @@
 namespace penstock::transports {
 namespace {
 
-/// Pieces of a payload that NVLink carries: small enough to tell its pace by them.
+/// Pieces of a payload, of which NVLink carries what is not settled at the start: small enough for both ways
+/// to end at a time.
 constexpr std::uint64_t pieces = 32;
 /// That many are queued where it is not yet settled which way the next bytes take, so that NVLink never
 /// rests.
@@ -77,10 +78,11 @@ class StripedPull final : public Pull {
     if (Status ordered = cuda::order_after_application(context_, front_stream_); !ordered.ok())
       return ordered;
     if (Status ordered = cuda::order_after_application(context_, tail_stream_); !ordered.ok()) return ordered;
-    // all at once, so that it goes on while the receiver is busy elsewhere
+    // All at once, so that it goes on while the receiver is busy elsewhere. Half of what is left at a time:
+    // few copies, as each costs NVLink a rest, and yet its pace is known in time.
     while (front_ < bytes_ - plan_.tail) {
-      if (Status queued = pull(std::min(piece_bytes_, bytes_ - plan_.tail - front_)); !queued.ok())
-        return queued;
+      const std::uint64_t left = bytes_ - plan_.tail - front_;
+      if (Status queued = pull(std::min(std::max(left / 2, piece_bytes_), left)); !queued.ok()) return queued;
     }
     return {};
   }

@@ -96,6 +96,88 @@ TEST(StandbyCopy, copies_any_size_at_any_alignment_and_nothing_else) {
   EXPECT_EQ(target.read(), wanted);
 }
 
+/// A kernel of several blocks, all of which run.
+void launch_to_share(StandbyCopy& copy, const GpuMemory& memory) {
+  ASSERT_TRUE(
+      copy.launch(memory.data(), stay(30 * second_ns, 60 * second_ns), StandbyCopy::Size::several_blocks)
+          .ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_ready_for(memory.data(), memory.data(), memory.bytes()); }));
+}
+
+TEST(StandbyCopy, several_blocks_share_what_is_large_and_aligned) {
+  StandbyCopy copy(context_of_device_0());
+  constexpr std::uint32_t sizes[] = {kernels::least_shared_order,
+                                     65536,
+                                     65537,
+                                     99'991,
+                                     1u << 20,
+                                     (2u << 20) + 16,
+                                     kernels::largest_shared_order - 1,
+                                     kernels::largest_shared_order};
+  const GpuMemory source(BufferKind::device, kernels::largest_shared_order + 48);
+  const GpuMemory target(BufferKind::device, kernels::largest_shared_order);
+  const GpuMemory arrived(BufferKind::device, std::size(sizes) * target.bytes());
+  const Bytes content = payload(source.bytes(), 5);
+  Bytes wanted(arrived.bytes(), guard_byte);
+  source.write(content);
+  arrived.write(wanted);
+  launch_to_share(copy, target);
+  for (std::size_t i = 0; i < std::size(sizes); ++i) {
+    const std::size_t area = i * target.bytes();
+    ASSERT_TRUE(copy.is_ready_for(at(arrived, area), at(source, 48), sizes[i]));
+    copy.order(at(arrived, area), at(source, 48), sizes[i]);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+    std::copy_n(content.begin() + 48, sizes[i], wanted.begin() + static_cast<std::ptrdiff_t>(area));
+  }
+  send_away(copy);
+  EXPECT_TRUE(arrived.read() == wanted);
+}
+
+TEST(StandbyCopy, is_ready_only_for_what_it_can_copy) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory memory(BufferKind::device, kernels::largest_shared_order);
+  char* const begin = at(memory, 0);
+  EXPECT_FALSE(copy.is_ready_for(begin, begin, 1));
+  launch_to_share(copy, memory);
+  EXPECT_TRUE(copy.is_ready_for(begin + 1, begin, 1));
+  EXPECT_TRUE(copy.is_ready_for(begin + 1, begin, kernels::largest_order));
+  EXPECT_FALSE(copy.is_ready_for(begin + 8, begin, kernels::largest_order + 1));
+  EXPECT_FALSE(copy.is_ready_for(begin, begin + 8, kernels::largest_order + 1));
+  EXPECT_FALSE(copy.is_ready_for(begin, begin, kernels::largest_shared_order + 1));
+  EXPECT_FALSE(copy.is_ready_for(begin, begin, 0));
+  send_away(copy);
+  ASSERT_TRUE(copy.launch(memory.data(), stay(30 * second_ns, 60 * second_ns)).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_ready_for(begin, begin, kernels::largest_order); }));
+  EXPECT_FALSE(copy.is_ready_for(begin, begin, kernels::largest_order + 1)) << "by one block";
+  send_away(copy);
+}
+
+TEST(StandbyCopy, orders_of_both_kinds_follow_each_other_over_several_launches) {
+  StandbyCopy copy(context_of_device_0());
+  constexpr std::size_t orders = 24;
+  constexpr std::uint32_t sizes[] = {8, 70'000, 70'000, 4096, 65'536, 16, 33'000};
+  constexpr std::size_t area_bytes = 70'016;
+  const GpuMemory source(BufferKind::device, area_bytes * orders);
+  const GpuMemory target(BufferKind::device, area_bytes * orders);
+  for (int launch = 0; launch < 8; ++launch) {
+    const Bytes content = payload(source.bytes(), static_cast<std::uint64_t>(launch));
+    Bytes wanted(target.bytes(), guard_byte);
+    source.write(content);
+    target.write(wanted);
+    launch_to_share(copy, target);
+    for (std::size_t order = 0; order < orders; ++order) {
+      const std::uint32_t size = sizes[(order + static_cast<std::size_t>(launch)) % std::size(sizes)];
+      const std::size_t area = order * area_bytes;
+      copy.order(at(target, area), at(source, area), size);
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      const auto begin = static_cast<std::ptrdiff_t>(area);
+      std::copy_n(content.begin() + begin, size, wanted.begin() + begin);
+    }
+    send_away(copy);
+    ASSERT_TRUE(target.read() == wanted) << "launch " << launch;
+  }
+}
+
 TEST(StandbyCopy, goes_through_the_bounce_buffer_where_one_side_is_host_memory) {
   StandbyCopy copy(context_of_device_0());
   const GpuMemory memory(BufferKind::device, 2 * kernels::bounce_bytes);
@@ -273,8 +355,8 @@ class StandingBy : public testing::Test {
   [[nodiscard]] std::unique_ptr<Pull> start() {
     return start_standing_by(CopySource{source_.data(), source_.bytes()}, place(target_), context_);
   }
-  void follow_each_other(int copies) {
-    for (int i = 0; i < copies; ++i) note_small_copy(context_, target_.data());
+  void follow_each_other(int copies, std::uint64_t bytes = 4096) {
+    for (int i = 0; i < copies; ++i) note_small_copy(context_, target_.data(), bytes);
   }
   [[nodiscard]] bool kernel_comes() {
     std::unique_ptr<Pull> pull;
@@ -328,6 +410,35 @@ TEST_F(StandingBy, a_pull_arrives_by_the_kernel_and_also_when_that_has_just_left
   }
 }
 
+TEST_F(StandingBy, a_larger_pull_arrives_by_several_blocks_and_also_when_they_have_just_left) {
+  const GpuMemory source(BufferKind::device, 200'000);
+  const GpuMemory target(BufferKind::device, 200'000);
+  const Bytes content = payload(source.bytes(), 9);
+  source.write(content);
+  set_linger(2'000'000);
+  for (int by_kernel = 0; by_kernel < 20; ++by_kernel) {
+    std::unique_ptr<Pull> pull;
+    ASSERT_TRUE(comes_true([&] {
+      follow_each_other(20, source.bytes());
+      pull = start_standing_by(CopySource{source.data(), source.bytes()}, place(target), context_);
+      return pull != nullptr;
+    }));
+    bool finished = false;
+    ASSERT_TRUE(comes_true([&] { return !pull->advance(finished).ok() || finished; }));
+    ASSERT_TRUE(finished);
+    pull.reset();
+    EXPECT_TRUE(target.read() == content);
+    target.write(Bytes(target.bytes(), guard_byte));
+  }
+}
+
+TEST_F(StandingBy, small_copies_alone_bring_a_kernel_of_one_block) {
+  const GpuMemory large(BufferKind::device, 200'000);
+  follow_each_other(20);
+  ASSERT_TRUE(kernel_comes());
+  EXPECT_EQ(start_standing_by(CopySource{large.data(), large.bytes()}, place(large), context_), nullptr);
+}
+
 TEST_F(StandingBy, a_pull_into_host_memory_arrives_by_the_kernel) {
   const Bytes content = payload(source_.bytes(), 4);
   source_.write(content);
@@ -377,7 +488,7 @@ TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {
   std::unique_ptr<Pull> first;
   ASSERT_TRUE(comes_true([&] { return (first = start()) != nullptr; }));
   EXPECT_EQ(start(), nullptr);
-  const GpuMemory large(BufferKind::device, kernels::largest_order + 1);
+  const GpuMemory large(BufferKind::device, kernels::largest_shared_order + 1);
   first.reset();
   EXPECT_FALSE(suits_standby(CopySource{large.data(), large.bytes()}, place(large)));
 }

@@ -114,17 +114,21 @@ __device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Crew
   }
 }
 
-/// Blocks that have finished, of the launch that uses the slot; 0 between launches. On a GPU each context has
-/// its own.
-__device__ std::uint32_t finished_blocks[slot_count];
+/// Blocks that have come to a point, of the launch that uses the slot; 0 between launches. On a GPU each
+/// context has its own.
+struct BlockCounters {
+  std::uint32_t finished;
+  std::uint32_t begun;
+};
+__device__ BlockCounters block_counters[slot_count];
 
 /// True for one thread of the launch, when all others' work can be seen.
-__device__ bool is_last_of_launch(std::uint32_t slot) {
+__device__ bool is_last_of_launch(std::uint32_t& blocks) {
   __syncthreads();
   if (threadIdx.x != 0) return false;
   if (gridDim.x == 1) return true;
   __threadfence();
-  return atomicInc(&finished_blocks[slot], gridDim.x - 1) == gridDim.x - 1;  // becomes 0 again
+  return atomicInc(&blocks, gridDim.x - 1) == gridDim.x - 1;  // becomes 0 again
 }
 
 /// To a word that the host polls. Whoever sees the value sees all that this thread has seen.
@@ -151,7 +155,8 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
   copy_piece<Loads::cached>(static_cast<char*>(item.to) + begin, static_cast<const char*>(item.from) + begin,
                             left < piece_bytes ? static_cast<std::uint32_t>(left) : piece_bytes,
                             all_of_block());
-  if (batch.flag != nullptr && is_last_of_launch(batch.slot)) publish(*batch.flag, 1u);
+  if (batch.flag != nullptr && is_last_of_launch(block_counters[batch.slot].finished))
+    publish(*batch.flag, 1u);
 }
 
 __device__ StandbyOrder read(const StandbyOrder& order) {
@@ -164,13 +169,33 @@ __device__ StandbyOrder read(const StandbyOrder& order) {
 #endif
 }
 
+/// For other blocks.
+__device__ void write(StandbyOrder& order, const StandbyOrder& value) {
+#ifdef __CUDACC__
+  asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(&order), "l"(value.from), "l"(value.to)
+               : "memory");
+#else
+  __atomic_store_n(&order.to, value.to, __ATOMIC_RELAXED);
+  __atomic_store_n(&order.from, value.from, __ATOMIC_RELEASE);
+#endif
+}
+
+/// In loops that wait. A GPU's threads all run.
+__device__ void let_others_run() {
+#ifndef __CUDACC__
+  sched_yield();
+#endif
+}
+
 __device__ std::uint64_t clock_ns() {
 #ifdef __CUDACC__
   std::uint64_t now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 #else
-  sched_yield();  // it is asked in a loop that waits for other threads
+  let_others_run();  // it is asked in a loop that waits for them
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 #endif
 }
@@ -181,11 +206,11 @@ struct StandbyTask {
   const char* from;
   std::uint32_t bytes;
   std::uint32_t number;
+  bool is_shared;
   bool is_last;
 };
 
-__device__ char* memory_of(std::uint64_t word, const Standby& standby) {
-  const std::uint64_t address = word >> address_shift;
+__device__ char* memory_of(std::uint64_t address, const Standby& standby) {
   const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
   return address == bounce_address ? standby.bounce : reinterpret_cast<char*>(address + distance);
 }
@@ -197,11 +222,34 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   const auto number = static_cast<std::uint32_t>(order.from & number_mask);
   const bool belong_together = (order.to >> 16 & 1) == (number & 1);
   if (number == done || !belong_together) return false;
+  std::uint64_t to = order.to >> address_shift;
+  std::uint64_t from = order.from >> address_shift;
+  std::uint64_t last_byte = order.to & 0xffff;
   task.number = number;
-  task.to = memory_of(order.to, standby);
-  task.from = memory_of(order.from, standby);
-  task.is_last = order.to >> address_shift == 0;
-  task.bytes = task.is_last ? 0 : static_cast<std::uint32_t>(order.to & 0xffff) + 1;
+  task.is_shared = (order.from & is_shared) != 0;
+  task.is_last = to == 0;
+  if (task.is_shared) {
+    last_byte |= from % shared_alignment << 16 | to % shared_alignment << 20;
+    from -= from % shared_alignment;
+    to -= to % shared_alignment;
+  }
+  task.to = memory_of(to, standby);
+  task.from = memory_of(from, standby);
+  task.bytes = task.is_last ? 0 : static_cast<std::uint32_t>(last_byte) + 1;
+  return true;
+}
+
+/// What the first block tells the others: shared orders, as it found them, and at last to leave.
+struct Relay {
+  StandbyOrder order = {1, 0};  ///< between launches: by its parity none
+};
+__device__ Relay relays[slot_count];
+
+/// By the first block: takes an order of the host's, and tells the others.
+__device__ bool take_and_relay(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
+                               StandbyTask& task) {
+  if (!take(order, standby, done, task)) return false;
+  if (task.is_shared) write(relays[standby.slot].order, order);
   return true;
 }
 
@@ -213,7 +261,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
   std::uint64_t caller = 0;
   for (;;) {
     const StandbyOrder order = read(standby.mailbox->order);
-    if (take(order, standby, done, task)) return;
+    if (take_and_relay(order, standby, done, task)) return;
     const std::uint64_t now_ns = clock_ns();
     if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller) attended_ns = now_ns;
     caller = order.from & caller_bits;
@@ -223,12 +271,20 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
   }
   publish(standby.mailbox->leaving, standby.launch);
   // an order that the host gave before it could see that
-  if (!take(read(standby.mailbox->order), standby, done, task)) task = {nullptr, nullptr, 0, done, true};
+  if (!take_and_relay(read(standby.mailbox->order), standby, done, task))
+    task = {nullptr, nullptr, 0, done, false, true};
   task.is_last = true;
 }
 
+/// Of a shared one the block's part: whole rounds of its loads, where there are so many.
 __device__ void execute(const StandbyTask& task, Crew crew) {
-  copy_piece<Loads::fresh>(task.to, task.from, task.bytes, crew);
+  constexpr std::uint32_t line = 128;
+  const std::uint32_t sharers = task.is_shared ? gridDim.x : 1;
+  const std::uint32_t part = ((task.bytes + sharers - 1) / sharers + line - 1) / line * line;
+  const std::uint32_t begin = task.is_shared ? blockIdx.x * part : 0;
+  if (begin >= task.bytes) return;
+  const std::uint32_t left = task.bytes - begin;
+  copy_piece<Loads::fresh>(task.to + begin, task.from + begin, left < part ? left : part, crew);
 }
 
 /// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with
@@ -243,11 +299,12 @@ __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_
     execute(task, {threadIdx.x, warp_threads});
     done = task.number;
     __syncwarp();
-    if (threadIdx.x == 0) publish(standby.mailbox->done, done);
+    if (threadIdx.x == 0) publish(standby.mailbox->done[0], done);
   }
 }
 
-__device__ void stand_by(const Standby& standby) {
+/// The first block: takes the host's orders.
+__device__ void lead(const Standby& standby) {
   __shared__ StandbyTask task;
   std::uint32_t done = standby.done;
   const std::uint64_t began_ns = clock_ns();
@@ -259,10 +316,42 @@ __device__ void stand_by(const Standby& standby) {
     const std::uint32_t number = task.number;
     execute(task, all_of_block());
     __syncthreads();
-    if (threadIdx.x == 0 && number != done) publish(standby.mailbox->done, number);
+    if (threadIdx.x == 0 && number != done) publish(standby.mailbox->done[0], number);
     done = number;
   }
-  if (threadIdx.x == 0) publish(standby.mailbox->ended, standby.launch);
+  const std::uint64_t next = (done + 1) & number_mask;
+  if (threadIdx.x == 0 && gridDim.x > 1) write(relays[standby.slot].order, {next, (next & 1) << 16});
+}
+
+/// The other blocks: take what the first one relays.
+__device__ void follow(const Standby& standby) {
+  __shared__ StandbyTask task;
+  const StandbyOrder& order = relays[standby.slot].order;
+  std::uint32_t done = standby.done;
+  for (;;) {
+    if (threadIdx.x == 0) {
+      while (!take(read(order), standby, done, task)) let_others_run();
+    }
+    __syncthreads();
+    if (task.is_last) return;
+    done = task.number;
+    execute(task, all_of_block());
+    __syncthreads();
+    if (threadIdx.x == 0) publish(standby.mailbox->done[blockIdx.x], done);
+  }
+}
+
+__device__ void stand_by(const Standby& standby) {
+  BlockCounters& counters = block_counters[standby.slot];
+  if (gridDim.x > 1 && is_last_of_launch(counters.begun)) publish(standby.mailbox->sharing, standby.launch);
+  if (blockIdx.x == 0) {
+    lead(standby);
+  } else {
+    follow(standby);
+  }
+  if (!is_last_of_launch(counters.finished)) return;
+  relays[standby.slot] = {};
+  publish(standby.mailbox->ended, standby.launch);
 }
 
 }  // namespace

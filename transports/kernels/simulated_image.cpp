@@ -35,7 +35,7 @@ const void* image() noexcept {
 #define PENSTOCK_COPY_ROW(capacity) \
   simulated_gpu::kernel_row("penstock_copy_" #capacity, penstock_copy_##capacity),
   static const SimulatedGpuKernel rows[] = {PENSTOCK_COPY_CAPACITIES(
-      PENSTOCK_COPY_ROW) simulated_gpu::kernel_row("penstock_standby", penstock_standby)};
+      PENSTOCK_COPY_ROW) simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
 #undef PENSTOCK_COPY_ROW
   static const SimulatedGpuImage table = {SIMULATED_GPU_IMAGE_MAGIC, sizeof(rows) / sizeof(rows[0]), rows};
   return &table;

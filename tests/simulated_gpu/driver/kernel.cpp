@@ -5,6 +5,8 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <thread>
+#include <vector>
 
 #include "fiber.hpp"
 
@@ -186,9 +188,15 @@ void BlockRun::threads_returned(std::uint32_t first, std::uint32_t end) {
   block_barrier_.open_if_met();
 }
 
+bool is_not_last(const SimulatedGpuBlock& block) {
+  return block.block_index[0] + 1 < block.grid[0] || block.block_index[1] + 1 < block.grid[1] ||
+         block.block_index[2] + 1 < block.grid[2];
+}
+
 }  // namespace
 
 void run_kernel(const SimulatedGpuLaunch& launch, const void* arguments) {
+  std::vector<std::jthread> others;  // only where blocks meet
   SimulatedGpuBlock block{};
   for (int i = 0; i < 3; ++i) {
     block.grid[i] = launch.grid[i];
@@ -202,7 +210,12 @@ void run_kernel(const SimulatedGpuLaunch& launch, const void* arguments) {
         block.block_index[1] = y;
         block.block_index[2] = z;
         block.next_thread = 0;
-        BlockRun(launch, arguments, block).run();
+        if (launch.blocks_meet != 0 && is_not_last(block)) {
+          others.emplace_back(
+              [&launch, arguments, block]() mutable { BlockRun(launch, arguments, block).run(); });
+        } else {
+          BlockRun(launch, arguments, block).run();
+        }
       }
     }
   }

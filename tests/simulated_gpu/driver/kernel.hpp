@@ -1,6 +1,6 @@
-// Runs a kernel's thread blocks, one after another, on the calling thread. A block is a plain loop over its
-// threads until one of them meets a barrier; from then on each thread that waits keeps a fiber. Knows no
-// stream.
+// Runs a kernel's thread blocks, one after another, on the calling thread; where they wait for each other,
+// all but the last on threads of their own. A block is a plain loop over its threads until one of them meets
+// a barrier; from then on each thread that waits keeps a fiber. Knows no stream.
 #pragma once
 
 #include "simulated_gpu.h"

@@ -95,7 +95,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
             arguments.data(),
             arguments.size(),
             {grid_x, grid_y, grid_z},
-            {block_x, block_y, block_z}},
+            {block_x, block_y, block_z},
+            kernel.blocks_meet},
            kernel.name, stream);
     return CUDA_SUCCESS;
   });

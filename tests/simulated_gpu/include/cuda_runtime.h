@@ -88,7 +88,7 @@ struct Launcher {
 
 /// A row of a SimulatedGpuImage.
 template <typename... Parameters>
-SimulatedGpuKernel kernel_row(const char* name, void (*kernel)(Parameters...)) {
+SimulatedGpuKernel kernel_row(const char* name, void (*kernel)(Parameters...), bool blocks_meet = false) {
   using Launcher = Launcher<Parameters...>;
   static constexpr std::size_t sizes[] = {sizeof(kernel), sizeof(Parameters)...};
   return {name,
@@ -97,7 +97,8 @@ SimulatedGpuKernel kernel_row(const char* name, void (*kernel)(Parameters...)) {
           sizeof...(Parameters),
           Launcher::Packed::layout.offsets,
           sizes,
-          Launcher::Packed::layout.bytes};
+          Launcher::Packed::layout.bytes,
+          blocks_meet};
 }
 
 /// Calls a barrier, after which other threads of the block have run here.

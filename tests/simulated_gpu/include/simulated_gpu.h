@@ -45,6 +45,7 @@ struct SimulatedGpuLaunch {
   size_t argument_bytes;
   uint32_t grid[3];
   uint32_t block[3];
+  int blocks_meet;  ///< as SimulatedGpuKernel's
 };
 CUresult simulated_gpu_launch(const struct SimulatedGpuLaunch* launch, CUstream stream);
 
@@ -58,6 +59,7 @@ struct SimulatedGpuKernel {
   const size_t* offsets;  ///< of function and parameters in the arguments
   const size_t* sizes;    ///< of them
   size_t argument_bytes;
+  int blocks_meet;  ///< its blocks wait for each other, so all must run at a time
 };
 
 /// What cuLibraryLoadData takes instead of a fat binary.
