@@ -20,14 +20,15 @@ inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on
 inline constexpr std::uint32_t arrival_places = 512;    ///< communicators that are told apart at a time
 inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
 
-/// One rank's row. Lies in shared memory.
+/// One rank's row. Lies in shared memory. What changes with each message has a cache line of its own, as
+/// others read the rest with each of theirs.
 struct alignas(64) DirectoryRow {
   std::atomic<std::int32_t> world_rank;  ///< -1 until known, and when it has left
-  std::atomic<std::uint64_t> offers;     ///< envelopes sent to this rank so far
   std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
-  std::atomic<std::uint64_t> deliveries;  ///< payloads that this rank has received so far: it is at work
-  std::atomic<bool> is_parting;           ///< in MPI_Finalize: nothing more is received
+  std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
   transports::ProcessIdentity process;
+  alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
+  alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
   std::atomic<std::uint8_t> uploaded[forecast_places];  ///< where host payloads went; upload_forecast.cpp's
 };

@@ -20,9 +20,9 @@ namespace {
 
 /// What is collected is launched when no more than this is in flight in its context …
 constexpr unsigned enough_in_flight = 2;
-/// … or when so many copies have come together, or the first of them so long ago: others' pulls in flight may
-/// not be stepped for a long time.
-constexpr std::size_t enough_items = 32;
+/// … or when so many copies have come together, so that the GPU works while the caller collects more, or the
+/// first of them so long ago: others' pulls in flight may not be stepped for a long time.
+constexpr std::size_t enough_items = 16;
 constexpr std::uint64_t longest_wait_ns = 20'000;
 
 /// Of one context. Entries are few and stay.
@@ -30,6 +30,10 @@ struct Traffic {
   cuda::ContextRef context;
   unsigned in_flight = 0;             ///< lone copies and batches that were launched and not seen done
   std::shared_ptr<class Batch> open;  ///< collects
+
+  /// Launches what was collected, if it is time.
+  void look_after_open();
+  void count_out();
 };
 
 /// All batches of the process. Never destroyed: a thread may still be receiving at exit.
@@ -57,13 +61,20 @@ class Batch {
   explicit Batch(cuda::ContextRef context) : context_(std::move(context)) {}
 
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }
-  [[nodiscard]] bool is_full() const noexcept { return count_ == items_.size(); }
-  std::size_t add(const CopyItem& item) noexcept {
-    items_[count_] = item;
-    return count_++;
-  }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  void add(const CopyItem& item) noexcept { items_[count_++] = item; }
   /// Its memory is gone before the launch.
   void leave_out(std::size_t index) noexcept { items_[index].bytes = 0; }
+
+  /// Is it time to launch it? Not launched yet.
+  [[nodiscard]] bool is_due(unsigned in_flight) const noexcept {
+    return in_flight < enough_in_flight || count_ >= enough_items ||
+           steady_now_ns() - begun_ns_ > longest_wait_ns;
+  }
+  void launch() noexcept {
+    is_launched_ = true;
+    failure_ = launch_copies();
+  }
 
   /// Whether it has all been copied; launches it when it is time.
   [[nodiscard]] Status step(bool& done) {
@@ -71,19 +82,12 @@ class Batch {
     if (done) return {};  // as nearly all of its pulls find it, without the lock
     const std::lock_guard lock(registry().mutex);
     Traffic& traffic = registry().of(context_);
-    if (!is_launched_) {
-      const bool is_time = traffic.in_flight < enough_in_flight || count_ >= enough_items ||
-                           steady_now_ns() - begun_ns_ > longest_wait_ns;
-      if (!is_time) return {};
-      if (traffic.open.get() == this) traffic.open.reset();
-      is_launched_ = true;
-      failure_ = launch();
-      ++traffic.in_flight;
-    }
+    if (!is_launched_) traffic.look_after_open();  // only the open one is not
+    if (!is_launched_) return {};
     if (failure_.ok() && !is_done_) failure_ = look();
     if ((is_done_ || !failure_.ok()) && !is_counted_out_) {
       is_counted_out_ = true;
-      --traffic.in_flight;
+      traffic.count_out();
     }
     done = is_done_;
     if (done && failure_.ok()) was_seen_done_.store(true, std::memory_order_release);
@@ -100,7 +104,7 @@ class Batch {
   }
 
  private:
-  [[nodiscard]] Status launch() noexcept {
+  [[nodiscard]] Status launch_copies() noexcept {
     const cuda::ContextScope scope(*context_);
     if (!scope.status().ok()) return scope.status();
     CUstream stream = nullptr;
@@ -131,7 +135,7 @@ class Batch {
 
   const cuda::ContextRef context_;
   const std::uint64_t begun_ns_ = steady_now_ns();
-  std::array<CopyItem, BatchedCopy::most_items> items_;
+  std::array<CopyItem, enough_items> items_;
   std::size_t count_ = 0;
   BatchedCopy copies_;
   cuda::Event copied_;  ///< instead, where the kernel cannot be launched
@@ -141,6 +145,19 @@ class Batch {
   bool is_counted_out_ = false;
   std::atomic<bool> was_seen_done_{false};  ///< read without the mutex
 };
+
+void Traffic::look_after_open() {
+  if (open == nullptr || !open->is_due(in_flight)) return;
+  std::exchange(open, nullptr)->launch();
+  ++in_flight;
+}
+
+/// At once, as the GPU has less to do now: there may be much to do for what has arrived before the next pull
+/// is stepped.
+void Traffic::count_out() {
+  --in_flight;
+  look_after_open();
+}
 
 class BatchedPull final : public Pull {
  public:
@@ -193,7 +210,7 @@ class LonePull final : public Pull {
   void count_out() noexcept {
     if (std::exchange(is_counted_out_, true)) return;
     const std::lock_guard lock(registry().mutex);
-    --registry().of(context_).in_flight;
+    registry().of(context_).count_out();
   }
 
   cuda::ContextRef context_;
@@ -223,10 +240,11 @@ Status start_batched(const CopySource& source, const Place& destination, const c
     if (started.ok()) pull = std::move(alone);
     return started;
   }
-  if (traffic.open == nullptr || traffic.open->is_full()) traffic.open = std::make_shared<Batch>(context);
-  const std::size_t index =
-      traffic.open->add({destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)});
-  pull = std::make_unique<BatchedPull>(traffic.open, index, source.keeper);
+  if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(context);
+  const std::shared_ptr<Batch> batch = traffic.open;
+  pull = std::make_unique<BatchedPull>(batch, batch->size(), source.keeper);
+  batch->add({destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)});
+  if (batch->size() == enough_items) traffic.look_after_open();
   return {};
 }
 

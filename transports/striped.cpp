@@ -1,9 +1,8 @@
 // The striped road: a large payload over NVLink and PCIe at once, faster than either. The receiver's copy
-// engine pulls from the mapped source, front to back; meanwhile the sender brings chunks of the tail to host
-// memory (TailSend) and the receiver's other copy engine fetches them from there. The receiver decides, by
-// the pace of both, for which chunk PCIe is still the quicker way; what the sender does not bring (it may be
-// busy elsewhere, or dead) is pulled like the rest. So every byte is written once.
-#include <chrono>
+// engine pulls from the mapped source all but a planned tail; meanwhile the sender brings chunks of the tail
+// to host memory (TailSend) and the receiver's other copy engine fetches them from there. What the sender has
+// not brought when the rest has arrived (it may be busy elsewhere, or dead) is pulled, too. So every byte is
+// written once.
 #include <deque>
 
 #include "transports/copy_pull.hpp"
@@ -18,45 +17,12 @@
 namespace penstock::transports {
 namespace {
 
-/// Pieces of a payload, of which NVLink carries what is not settled at the start: small enough for both ways
-/// to end at a time.
-constexpr std::uint64_t pieces = 32;
-/// That many are queued where it is not yet settled which way the next bytes take, so that NVLink never
-/// rests.
-constexpr std::size_t pieces_ahead = 2;
-
-/// How fast one of the two ways is.
-class Pace {
- public:
-  explicit Pace(double expected) noexcept : bytes_per_ns_(expected) {}
-  /// `bytes` have arrived in all. The first ones tell when it began, not how fast it is.
-  void arrived(std::uint64_t bytes) noexcept {
-    const auto now = std::chrono::steady_clock::now();
-    if (first_bytes_ == 0) {
-      first_bytes_ = bytes;
-      first_ = now;
-    } else if (now > first_) {
-      bytes_per_ns_ = static_cast<double>(bytes - first_bytes_) /
-                      std::chrono::duration<double, std::nano>(now - first_).count();
-    }
-  }
-  [[nodiscard]] double ns_for(std::uint64_t bytes) const noexcept {
-    return static_cast<double>(bytes) / bytes_per_ns_;
-  }
-
- private:
-  double bytes_per_ns_;
-  std::uint64_t first_bytes_ = 0;
-  std::chrono::steady_clock::time_point first_{};
-};
-
 /// Offsets count from the payload's begin for what NVLink carries, and from its end for the tail.
 class StripedPull final : public Pull {
  public:
   StripedPull(const Offer& offer, const Place& destination, ReachedMemory memory, cuda::ContextRef context)
       : plan_(offer.payload_bytes),
         bytes_(offer.payload_bytes),
-        piece_bytes_(std::max(bytes_ / pieces, plan_.chunk)),
         source_(memory.first),
         destination_(reinterpret_cast<CUdeviceptr>(destination.buffer.pointer) +
                      static_cast<CUdeviceptr>(destination.layout.first_offset())),
@@ -69,22 +35,18 @@ class StripedPull final : public Pull {
     close_tail();
   }
 
-  /// Queues what NVLink will carry in any case. `declined` as long as no byte has moved.
-  [[nodiscard]] Status begin() {
+  /// Queues what NVLink will carry in any case: in one copy, as each costs it some 6 µs, and at once, so that
+  /// it goes on while the receiver is busy elsewhere. `declined` as long as no byte has moved.
+  [[nodiscard]] Status begin(std::uint64_t handed_over_ns) {
     const cuda::ContextScope scope(*context_);
     if (!scope.status().ok()) return scope.status();
     if (Status made = context_->next_pull_stream(front_stream_); !made.ok()) return made;
     if (Status made = context_->stream(cuda::Lane::upload, tail_stream_); !made.ok()) return made;
-    if (Status ordered = cuda::order_after_application(context_, front_stream_); !ordered.ok())
-      return ordered;
-    if (Status ordered = cuda::order_after_application(context_, tail_stream_); !ordered.ok()) return ordered;
-    // All at once, so that it goes on while the receiver is busy elsewhere. Half of what is left at a time:
-    // few copies, as each costs NVLink a rest, and yet its pace is known in time.
-    while (front_ < bytes_ - plan_.tail) {
-      const std::uint64_t left = bytes_ - plan_.tail - front_;
-      if (Status queued = pull(std::min(std::max(left / 2, piece_bytes_), left)); !queued.ok()) return queued;
+    for (CUstream stream : {front_stream_, tail_stream_}) {
+      if (Status ordered = cuda::order_after_application(context_, stream, handed_over_ns); !ordered.ok())
+        return ordered;
     }
-    return {};
+    return pull(bytes_ - plan_.tail);
   }
 
   /// Without a tail the whole payload goes over NVLink.
@@ -117,10 +79,10 @@ class StripedPull final : public Pull {
   using Copies = std::deque<Copy>;
 
   [[nodiscard]] Status step() {
-    if (Status looked = look_for_arrivals(front_copies_, front_arrived_, front_pace_); !looked.ok())
-      return looked;
+    std::uint64_t front_arrived = 0;
+    if (Status looked = look_for_arrivals(front_copies_, front_arrived); !looked.ok()) return looked;
     const std::uint64_t fetched_before = fetched_;
-    if (Status looked = look_for_arrivals(tail_copies_, fetched_, tail_pace_); !looked.ok()) return looked;
+    if (Status looked = look_for_arrivals(tail_copies_, fetched_); !looked.ok()) return looked;
     if (fetched_ != fetched_before) tail_->header().consumed.store(fetched_, std::memory_order_release);
     if (front_ + taken_ == bytes_) return {};
     const cuda::ContextScope scope(*context_);
@@ -129,11 +91,10 @@ class StripedPull final : public Pull {
       if (Status fetched = fetch_chunks(); !fetched.ok()) return fetched;
       ask_for_chunks();
     }
-    return pull_what_is_left();
+    return front_copies_.empty() ? pull_what_is_left() : Status{};
   }
 
-  [[nodiscard]] static Status look_for_arrivals(Copies& copies, std::uint64_t& arrived, Pace& pace) noexcept {
-    const std::uint64_t before = arrived;
+  [[nodiscard]] static Status look_for_arrivals(Copies& copies, std::uint64_t& arrived) noexcept {
     while (!copies.empty()) {
       bool done = false;
       if (Status state = copies.front().copied.query(done); !state.ok()) return state;
@@ -141,7 +102,6 @@ class StripedPull final : public Pull {
       arrived = copies.front().end;
       copies.pop_front();
     }
-    if (arrived != before) pace.arrived(arrived);
     return {};
   }
 
@@ -167,35 +127,21 @@ class StripedPull final : public Pull {
 
   void ask_for_chunks() noexcept {
     const std::uint64_t before = asked_;
-    while (asking_ && asked_ + plan_.chunk <= plan_.tail && asked_ + plan_.chunk <= fetched_ + plan_.ring &&
-           front_ + asked_ + plan_.chunk <= bytes_ && pcie_will_be_first()) {
+    while (asking_ && asked_ + plan_.chunk <= std::min(plan_.tail, fetched_ + plan_.ring))
       asked_ += plan_.chunk;
-    }
     if (asked_ != before) tail_->header().wanted.store(asked_, std::memory_order_release);
-  }
-
-  /// Would one more chunk arrive before NVLink has brought everything else? It goes two ways, one after the
-  /// other, behind those that were asked for.
-  [[nodiscard]] bool pcie_will_be_first() const noexcept {
-    const std::uint64_t over_pcie = asked_ - fetched_ + 2 * plan_.chunk;
-    const std::uint64_t over_nvlink = bytes_ - asked_ - plan_.chunk - front_arrived_;
-    return tail_pace_.ns_for(over_pcie) <= front_pace_.ns_for(over_nvlink);
   }
 
   void ask_for_no_more() noexcept {
     asking_ = false;
     asked_ = taken_;
-    tail_->header().wanted.store(asked_, std::memory_order_release);
+    if (tail_ != nullptr) tail_->header().wanted.store(asked_, std::memory_order_release);
   }
 
-  /// Over NVLink: what the sender was not asked for, and once that has arrived, what it has not brought.
+  /// Over NVLink, once that is through with the rest: what has not come by the other way.
   [[nodiscard]] Status pull_what_is_left() {
-    while (front_copies_.size() < pieces_ahead) {
-      if (front_ + asked_ == bytes_ && asked_ != taken_ && front_copies_.empty()) ask_for_no_more();
-      if (front_ + asked_ == bytes_) break;
-      if (Status queued = pull(std::min(piece_bytes_, bytes_ - asked_ - front_)); !queued.ok()) return queued;
-    }
-    return {};
+    ask_for_no_more();
+    return front_ + taken_ == bytes_ ? Status{} : pull(bytes_ - taken_ - front_);
   }
 
   [[nodiscard]] Status pull(std::uint64_t bytes) {
@@ -224,7 +170,6 @@ class StripedPull final : public Pull {
 
   const TailPlan plan_;
   const std::uint64_t bytes_;
-  const std::uint64_t piece_bytes_;
   const CUdeviceptr source_;
   const CUdeviceptr destination_;
   const ReachedMemory memory_;  ///< kept mapped
@@ -234,14 +179,11 @@ class StripedPull final : public Pull {
   std::shared_ptr<MappedRegion> tail_;
   Copies front_copies_;
   Copies tail_copies_;
-  std::uint64_t front_ = 0;          ///< queued over NVLink
-  std::uint64_t front_arrived_ = 0;  ///< of it
-  std::uint64_t asked_ = 0;          ///< of the sender
-  std::uint64_t taken_ = 0;          ///< of it, queued over PCIe
-  std::uint64_t fetched_ = 0;        ///< of it, arrived
+  std::uint64_t front_ = 0;    ///< queued over NVLink
+  std::uint64_t asked_ = 0;    ///< of the sender
+  std::uint64_t taken_ = 0;    ///< of it, queued over PCIe
+  std::uint64_t fetched_ = 0;  ///< of it, arrived
   bool asking_ = true;
-  Pace front_pace_{396};  ///< two H200, GB/s, until it is known
-  Pace tail_pace_{45};
   Status failure_;
 };
 
@@ -274,7 +216,8 @@ class StripedRoad final : public Transport {
       ReachedMemory memory;
       if (Status reached = reach(offer, offer.payload_bytes, context, memory); !reached.ok()) return reached;
       auto made = std::make_unique<StripedPull>(offer, destination, std::move(memory), context);
-      if (Status begun = made->begin(); !begun.ok()) return {Code::declined, begun.where(), begun.detail()};
+      if (Status begun = made->begin(destination.handed_over_ns); !begun.ok())
+        return {Code::declined, begun.where(), begun.detail()};
       made->open_tail(offer);
       pull = std::move(made);
       return {};

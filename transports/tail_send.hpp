@@ -1,7 +1,7 @@
 // The sender's part in the road `striped`: while the receiver pulls a large payload over NVLink, beginning at
 // its front, the sender brings chunks of its tail to host memory, last one first, for the receiver to fetch
-// over PCIe. Only as many as the receiver asks for (RegionHeader::wanted): where the two ways meet is its
-// decision alone. Knows no slots and no roads.
+// over PCIe. Only as many as the receiver asks for (RegionHeader::wanted), so that it may fetch the rest
+// itself. Knows no slots and no roads.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,20 @@ namespace penstock::transports {
 /// How a payload's tail is cut; both sides reckon it from the payload's size. All sizes in bytes.
 struct TailPlan {
   explicit constexpr TailPlan(std::uint64_t payload_bytes) noexcept
-      : chunk(std::clamp(std::bit_floor(payload_bytes / most_share / 32 + 1), least_chunk, most_chunk)),
-        tail(payload_bytes / most_share / chunk * chunk),
+      : chunk(std::clamp(std::bit_floor(payload_bytes / share / least_chunks), least_chunk, most_chunk)),
+        tail(payload_bytes / share / chunk * chunk),
         ring(std::min(tail, depth * chunk)) {}
 
-  /// PCIe 5 carries 55 GB/s beside NVLink's 396 (two H200), an eighth of the payload at the very most. With 8
-  /// % of 1 GiB taken by a fixed split the two carried 430 GB/s, with 11 % 344: hence the receiver decides as
-  /// it goes.
-  static constexpr std::uint64_t most_share = 8;
-  /// A staged ring carries 45 GB/s with chunks of 1 MiB, 49 with 2; larger ones come too late for payloads
-  /// that take less than a millisecond.
+  /// Of the payload, the part that PCIe carries: 42–45 GB/s beside NVLink's 396, the first of it after 0.1
+  /// ms. Two H200, of a raw peer copy: 256 MiB reached 1.066 with 16 MiB cut off, 1.083 with 20, 1.10 with 24
+  /// and 0.89 with 32, which came too late; 1 GiB 1.066 with 64, 1.081 with 80.
+  static constexpr std::uint64_t share = 12;
+  /// So many chunks at least, lest the first come too late. With 1 MiB each PCIe carries a tenth less than
+  /// with 2, with 4 no more.
+  static constexpr std::uint64_t least_chunks = 8;
   static constexpr std::uint64_t least_chunk = 16u << 10;
   static constexpr std::uint64_t most_chunk = 2u << 20;
+  /// Chunks under way.
   static constexpr std::uint64_t depth = 8;
 
   std::uint64_t chunk;

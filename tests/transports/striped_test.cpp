@@ -38,7 +38,7 @@ class Striped : public testing::Test {
 };
 
 TEST_F(Striped, the_payload_arrives_whatever_its_size) {
-  constexpr std::uint64_t least = TailPlan::most_share * TailPlan::least_chunk;
+  constexpr std::uint64_t least = TailPlan::share * TailPlan::least_chunk;
   std::vector<std::uint64_t> sizes = {least,      least + 1,      2 * least - 1,    32 * least - 1,
                                       32 * least, 32 * least + 1, 128 * least - 77, 48u << 20};
   std::mt19937_64 random(11);
@@ -267,7 +267,7 @@ TEST_F(StripedUnderFaults, the_receiver_cannot_copy_and_no_byte_has_moved) {
 }
 
 TEST_F(StripedUnderFaults, the_receiver_fails_in_the_middle) {
-  const Answer received = transfer({}, {"SIMULATED_GPU_FAULTS=cuMemcpyAsync:719@30"});
+  const Answer received = transfer({}, {"SIMULATED_GPU_FAULTS=cuMemcpyAsync:719@5"});
   EXPECT_EQ(received.code, Code::cuda_failed);
   EXPECT_EQ(received.detail, 719);
 }
