@@ -11,6 +11,20 @@
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
+namespace {
+
+void look_for_arrival(Entry& entry) {
+  if (entry.arrived) return;
+  int flag = 1;
+  if (entry.operation.request == MPI_REQUEST_NULL) {
+    entry.status = empty_status();
+  } else {
+    PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
+  }
+  entry.arrived = flag != 0;
+}
+
+}  // namespace
 
 Engine& engine() noexcept {
   // never destroyed: requests may be completed from static destructors of the application
@@ -39,6 +53,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   entry->next = first_;
   if (first_ != nullptr) first_->previous = entry;
   first_ = entry;
+  if (unlooked_at_ == nullptr) unlooked_at_ = entry;
   table_.insert(handle, entry);
   entry_count_.fetch_add(1, std::memory_order_relaxed);
   note_posted();
@@ -47,15 +62,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
 
 bool Engine::advance(Entry& entry) {
   if (entry.finished) return true;
-  if (!entry.arrived) {
-    int flag = 1;
-    if (entry.operation.request == MPI_REQUEST_NULL) {
-      entry.status = empty_status();
-    } else {
-      PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
-    }
-    entry.arrived = flag != 0;
-  }
+  look_for_arrival(entry);
   return advance_pending(entry);
 }
 
@@ -149,6 +156,7 @@ void Engine::erase(Entry* entry) {
   if (!entry->orphan) table_.erase(entry->handle);
   (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
   if (entry->next != nullptr) entry->next->previous = entry->previous;
+  if (entry == unlooked_at_) unlooked_at_ = entry->previous;
   entry->operation = {};
   recipe = std::move(entry->recipe);
   free_.push_back(entry);
@@ -202,6 +210,18 @@ void Engine::step(bool release_orphans) {
       static_cast<void>(release(entry, status));
     }
     entry = next;
+  }
+}
+
+void Engine::begin_large_arrivals() {
+  const Lock lock(*this);
+  if (unlooked_at_ == nullptr || !envelopes_are_coming()) return;
+  for (; unlooked_at_ != nullptr; unlooked_at_ = unlooked_at_->previous) {
+    Entry& entry = *unlooked_at_;
+    if (need_of(entry) != Pending::Progress::receive || !entry.operation.pending->may_be_large()) continue;
+    look_for_arrival(entry);
+    if (!entry.arrived) return;
+    if (entry.operation.pending->is_large(entry.status)) advance_pending(entry);
   }
 }
 

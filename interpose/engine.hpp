@@ -109,6 +109,11 @@ class Engine {
   /// The same, but raises nothing: those are left to the next progress().
   void progress_quietly() { step(false); }
 
+  /// For calls that wait for nothing: begins with what has arrived for large receives, in the order in which
+  /// they were posted, up to the first for which nothing has. Raises nothing. Takes Lock. Cost, if no
+  /// envelope is coming: some loads; else a question to the MPI library.
+  void begin_large_arrivals();
+
   /// What there is to be driven.
   struct Outlook {
     std::uint32_t unfinished = 0;                      ///< operations under way
@@ -151,7 +156,8 @@ class Engine {
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused
   std::vector<Entry*> free_;
-  Entry* first_ = nullptr;  ///< those in the table and orphans, newest first
+  Entry* first_ = nullptr;        ///< those in the table and orphans, newest first
+  Entry* unlooked_at_ = nullptr;  ///< the oldest of them that begin_large_arrivals() has not passed
   std::atomic<std::uint32_t> entry_count_{0};
   std::atomic<std::uint64_t> envelopes_seen_{0};
   std::atomic<std::uint32_t> posted_{0};

@@ -24,6 +24,12 @@ void progress() {
   engine().progress();
 }
 
+void begin_large_arrivals() try {
+  if (must_poll()) engine().begin_large_arrivals();
+} catch (const std::bad_alloc&) {
+  // a call that waits for them will do it
+}
+
 void settle() try {
   if (must_poll()) [[unlikely]]
     engine().settle();

@@ -44,6 +44,10 @@ class Waiting {
 /// One step of everything that needs it. Thread: any.
 void progress();
 
+/// In a call that waits for nothing: large payloads that have come for earlier receives get under way.
+/// Without a GPU in use: a load.
+void begin_large_arrivals();
+
 /// Before a blocking call of the MPI library that cannot be stepped and that may not end before other ranks
 /// have got on: brings to an end what they may need of this one. Payloads on their way here arrive; those
 /// that this rank sends are taken or, if the receiver is late, copied aside. Without pending work: two

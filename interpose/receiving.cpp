@@ -137,6 +137,17 @@ class Receive final : public Pending {
     return delivery_ != nullptr ? Progress::always : Progress::receive;
   }
 
+  // Of less, the pull would have to end within the call (NodeDelivery::try_offered).
+  [[nodiscard]] bool may_be_large() const override {
+    return on_device_ && capacity_ > settings().buffered_bytes;
+  }
+  [[nodiscard]] bool is_large(const MPI_Status& arrived) const override {
+    Envelope envelope;
+    return bytes_of(arrived) == envelope_bytes &&
+           read_envelope(landing_.data(), node_directory().nonce(), &envelope) &&
+           envelope.payload_bytes > settings().buffered_bytes;
+  }
+
  private:
   /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
   /// once.

@@ -40,6 +40,14 @@ class Pending {
     open_ended,  ///< always too, but only the other rank can end it
   };
   [[nodiscard]] virtual Progress progress() const { return Progress::none; }
+
+  /// Of a receive: so much may come that calls which wait for nothing should look for it, too …
+  [[nodiscard]] virtual bool may_be_large() const { return false; }
+  /// … and what has arrived, with this status, is so much that they should begin with it.
+  [[nodiscard]] virtual bool is_large(const MPI_Status& arrived) const {
+    static_cast<void>(arrived);
+    return false;
+  }
 };
 
 /// A posted operation: a request of the MPI library, and what hangs on it (null: nothing).

@@ -1,0 +1,88 @@
+// Large payloads get under way in calls that wait for nothing, so that they move while the application
+// computes.
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "tests/programs/test_messages.hpp"
+
+namespace penstock::programs {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t large = 1u << 20;
+
+/// Polls the buffer, and makes no MPI call.
+bool arrives(const Buffer& buffer, const std::vector<std::byte>& content) {
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (buffer.read() != content) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+/// Rank 0 sends to a receive that rank 1 has posted; `next_call` is what rank 1 does when the envelope has
+/// come.
+template <typename NextCall>
+void receive_without_waiting(NextCall next_call) {
+  const Buffer buffer(MemoryKind::device, large, static_cast<std::uint64_t>(rank()));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 0) {
+    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+  } else if (rank() == 1) {
+    MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
+    std::this_thread::sleep_for(100ms);
+    next_call();
+    EXPECT_TRUE(arrives(buffer, payload(large, 0)));
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank() == 1) {
+    EXPECT_EQ(buffer.read(), payload(large, 0));
+  }
+}
+
+TEST(EarlyBegin, in_the_next_receive) {
+  const Buffer other(MemoryKind::device, 100, 5);
+  MPI_Request request = MPI_REQUEST_NULL;
+  receive_without_waiting(
+      [&] { MPI_Irecv(other.data(), other.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &request); });
+  if (rank() == 0) MPI_Send(other.data(), other.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+TEST(EarlyBegin, in_the_next_send) {
+  const Buffer other(MemoryKind::device, large, 5);
+  MPI_Request request = MPI_REQUEST_NULL;
+  receive_without_waiting(
+      [&] { MPI_Isend(other.data(), other.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &request); });
+  if (rank() == 0) MPI_Recv(other.data(), other.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+TEST(EarlyBegin, also_behind_receives_that_are_small_or_cancelled) {
+  const Buffer small(MemoryKind::device, 100, 6);
+  const Buffer cancelled(MemoryKind::device, large, 7);
+  std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (rank() == 1) {
+    MPI_Irecv(small.data(), small.count(), MPI_BYTE, 0, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(cancelled.data(), cancelled.count(), MPI_BYTE, 0, 99, MPI_COMM_WORLD, &requests[1]);
+    MPI_Cancel(&requests[1]);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  }
+  const Buffer other(MemoryKind::device, 100, 8);
+  MPI_Request request = MPI_REQUEST_NULL;
+  receive_without_waiting(
+      [&] { MPI_Irecv(other.data(), other.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &request); });
+  if (rank() == 0) {
+    MPI_Send(small.data(), small.count(), MPI_BYTE, 1, 3, MPI_COMM_WORLD);
+    MPI_Send(other.data(), other.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+}
+
+}  // namespace
+}  // namespace penstock::programs
