@@ -30,7 +30,7 @@ struct alignas(64) DirectoryRow {
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
-  std::atomic<std::uint8_t> uploaded[forecast_places];  ///< where host payloads went; upload_forecast.cpp's
+  std::atomic<std::uint8_t> crossed[forecast_places];   ///< where payloads went; destination_forecast.cpp's
 };
 
 /// Thread: any after publish().

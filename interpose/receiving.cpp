@@ -7,6 +7,7 @@
 #include "interpose/communicators.hpp"
 #include "interpose/datatype_layout.hpp"
 #include "interpose/delivery.hpp"
+#include "interpose/destination_forecast.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
@@ -19,7 +20,6 @@
 #include "interpose/settings.hpp"
 #include "interpose/settling.hpp"
 #include "interpose/transfer_record.hpp"
-#include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
@@ -188,18 +188,25 @@ class Receive final : public Pending {
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
     transports::Place destination = in_one_piece_ ? place() : std::move(place_);
     delivery_ = Delivery::open(envelope, std::move(destination), capacity_);
-    if (!transports::lives_on_device(delivery_->source_kind()))
+    if (!transports::lives_on_device(delivery_->source_kind())) {
       note_host_payload(envelope.payload_bytes, status);
+    } else if (envelope.payload_bytes <= most_downloaded_bytes) {
+      note_crossing(Crossing::download, !on_device_, status);
+    }
   }
 
+  void note_crossing(Crossing crossing, bool crossed, const MPI_Status& status) const {
+    note_destination(crossing, crossed, world_rank_of(call_.communicator, status.MPI_SOURCE), status.MPI_TAG);
+  }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
-    if (bytes < least_uploaded_bytes) return;
-    note_destination(world_rank_of(call_.communicator, status.MPI_SOURCE), status.MPI_TAG, on_device_);
+    if (bytes >= least_uploaded_bytes) note_crossing(Crossing::upload, on_device_, status);
   }
 
   /// A payload that came through the MPI library and is not where it belongs yet.
   void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
     note_host_payload(count, status);
+    // whose sender may have expected it to end in host memory
+    if (count <= most_downloaded_bytes) note_crossing(Crossing::download, false, status);
     truncated_ = count > capacity_;
     if (truncated_ || count == 0) return;
     transports::Place destination = place();

@@ -6,6 +6,7 @@
 #include "interpose/channel.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/datatype_layout.hpp"
+#include "interpose/destination_forecast.hpp"
 #include "interpose/device_send.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
@@ -15,7 +16,6 @@
 #include "interpose/progress.hpp"
 #include "interpose/settings.hpp"
 #include "interpose/transfer_record.hpp"
-#include "interpose/upload_forecast.hpp"
 #include "transports/readiness.hpp"
 #include "transports/staged.hpp"
 
@@ -65,7 +65,15 @@ const DirectoryRow* neighbour(int receiver) {
 bool is_expected_on_device(const SendCall& call) {
   const DirectoryRow* receiver = neighbour(world_rank_of(call.communicator, call.destination));
   if (receiver == nullptr) return false;
-  return settings().road == transports::Road::pushed || expects_upload(*receiver, call.tag);
+  return settings().road == transports::Road::pushed || expects(Crossing::upload, *receiver, call.tag);
+}
+
+/// Of a device payload, in a call that waits.
+bool is_expected_in_host_memory(const SendCall& call, int receiver, std::size_t bytes) {
+  // of an envelope's own size, as its content might look like one
+  if (bytes > most_downloaded_bytes || bytes == envelope_bytes) return false;
+  const DirectoryRow* row = settings().road == transports::Road::none ? neighbour(receiver) : nullptr;
+  return row != nullptr && expects(Crossing::download, *row, call.tag);
 }
 
 /// Of a host buffer.
@@ -173,6 +181,8 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
 
   const int receiver = world_rank_of(call.communicator, call.destination);
   const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
+  if (why_staged == nullptr && on_device && blocking && is_expected_in_host_memory(call, receiver, bytes))
+    why_staged = "small, and its receiver takes such payloads in host memory";
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
     const bool is_posted =

@@ -27,7 +27,7 @@ struct CopyItem {
 /// may have been (or part) if query() or wait() does.
 class BatchedCopy {
  public:
-  static constexpr std::size_t most_items = 128;
+  static constexpr std::size_t most_items = 32;
 
   /// Why there can be no batches in this process (`declined`: the driver is too old for the kernels). Loads
   /// them the first time. Cost: then a millisecond or so, later 2 ns.

@@ -99,6 +99,49 @@ TEST(SmallMessages, posted_ahead_and_waited_for_together) {
   });
 }
 
+/// From rank 0 to rank 1 and the answer back, between memory of its own kind on each.
+void round_trip(const Buffer& sent, const Buffer& received, int tag) {
+  const auto send = [&] { MPI_Send(sent.data(), sent.count(), MPI_BYTE, 1 - rank(), tag, MPI_COMM_WORLD); };
+  MPI_Status status;
+  int count = 0;
+  if (rank() == 0) send();
+  MPI_Recv(received.data(), received.count(), MPI_BYTE, 1 - rank(), tag, MPI_COMM_WORLD, &status);
+  if (rank() == 1) send();
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  EXPECT_EQ(count, received.count());
+}
+
+TEST(SmallMessages, of_one_tag_into_host_memory_and_into_devices_in_turns) {
+  if (rank() > 1) return;
+  constexpr std::array kinds = {MemoryKind::pageable, MemoryKind::pageable, MemoryKind::pageable,
+                                MemoryKind::device,   MemoryKind::device,   MemoryKind::pinned,
+                                MemoryKind::pinned,   MemoryKind::device,   MemoryKind::managed};
+  for (const std::size_t bytes : {8u, 63u, 64u, 65u, 1000u, 4096u, 4097u}) {
+    std::uint64_t seed = bytes;
+    for (const MemoryKind kind : kinds) {
+      SCOPED_TRACE(testing::Message() << bytes << " bytes into kind " << static_cast<int>(kind));
+      ++seed;
+      const Buffer sent(MemoryKind::device, bytes, seed + 100 * static_cast<std::uint64_t>(rank()));
+      const Buffer received(kind, bytes);
+      for (int again = 0; again < 12; ++again) round_trip(sent, received, 3);
+      EXPECT_EQ(received.read(), payload(bytes, seed + 100 * static_cast<std::uint64_t>(1 - rank())));
+      EXPECT_TRUE(received.guard_is_intact());
+    }
+  }
+}
+
+TEST(SmallMessages, larger_ones_back_and_forth) {
+  if (rank() > 1) return;
+  for (const std::size_t bytes : {33'000u, 65'537u, 99'999u, 300'000u, 1u << 20, 4u << 20, (4u << 20) + 1}) {
+    SCOPED_TRACE(testing::Message() << bytes << " bytes");
+    const Buffer sent(MemoryKind::device, bytes, bytes + static_cast<std::uint64_t>(rank()));
+    const Buffer received(MemoryKind::device, bytes);
+    for (int again = 0; again < 24; ++again) round_trip(sent, received, again % 3);
+    EXPECT_TRUE(received.read() == payload(bytes, bytes + static_cast<std::uint64_t>(1 - rank())));
+    EXPECT_TRUE(received.guard_is_intact());
+  }
+}
+
 TEST(SmallMessages, behind_work_that_the_application_has_queued) {
   if (rank() > 1) return;
   exchange_rows([](const Row& sent, const Row& received, std::size_t i, int other) {

@@ -17,7 +17,7 @@ enum class Kernel : std::uint8_t {
 #undef ROW
       standby,
 };
-inline constexpr std::size_t kernel_count = 5;
+inline constexpr std::size_t kernel_count = 4;
 
 /// Thread: any.
 class Kernels {

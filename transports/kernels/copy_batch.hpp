@@ -34,8 +34,8 @@ struct CopyBatch {
 };
 
 /// One kernel each, by the name `penstock_copy_<capacity>`, called with (CopyBatch<capacity>).
-#define PENSTOCK_COPY_CAPACITIES(row) row(4) row(16) row(64) row(128)
-inline constexpr std::uint32_t largest_capacity = 128;
+#define PENSTOCK_COPY_CAPACITIES(row) row(4) row(16) row(32)
+inline constexpr std::uint32_t largest_capacity = 32;
 static_assert(sizeof(CopyBatch<largest_capacity>) <= 4096);
 
 }  // namespace penstock::transports::kernels
