@@ -20,17 +20,12 @@ constexpr std::int32_t no_peer = -1;
 constexpr std::int32_t any_peer = -2;
 constexpr std::int32_t no_tag = -1;
 
-std::atomic<bool> awake{false};
-
-/// What finish_at_end_of_calls() has set; ordered by `awake`.
-constinit std::atomic<unsigned> no_pieces{0};
-constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
-void (*finish_pieces)() noexcept = nullptr;
+/// What finish_at_end_of_calls() has set; ordered by detail::is_awake.
+void (*finish)() noexcept = nullptr;
 
 /// Per thread, and plain data: reaching it costs one instruction. `storm` counts the calls that follow the
 /// one written last; nothing is pending when its repeats are zero.
 struct ThreadState {
-  std::uint32_t depth = 0;
   bool flushes_at_exit = false;
   trace::MpiCall last{};  ///< what a next call must equal to join the storm
   trace::MpiCall storm{};
@@ -100,32 +95,24 @@ void write_call(const trace::MpiCall& call) noexcept {
 
 }  // namespace
 
-CallScope::CallScope(Function function, const void* return_address) noexcept : function_(function) {
-  const bool is_outermost = thread_state.depth++ == 0;
-  if (!awake.load(std::memory_order_acquire)) [[unlikely]] {
-    bind_mpi();  // the first MPI call of the process finds the MPI library
-    stands_aside_ = true;
-    return;
-  }
-  is_outermost_ = is_outermost;
-  stands_aside_ = !is_outermost;
-  recording_ = is_outermost && record::is_on();
-  if (recording_) {
-    call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
-    record_.peer = no_peer;
-    record_.tag = no_tag;
-    begin_ns_ = record::now_ns();
-  }
-  if (is_outermost) has_turn_ = turn.take();
+void CallScope::stand_aside_asleep() noexcept {
+  bind_mpi();
+  stands_aside_ = true;
 }
 
-CallScope::~CallScope() {
-  if (is_outermost_ && unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]] {
-    finish_pieces();
-  }
-  if (has_turn_) turn.give();
-  --thread_state.depth;
-  if (!recording_ || !record::is_on()) return;
+void CallScope::finish_pieces() noexcept {
+  finish();
+}
+
+void CallScope::begin_record(const void* return_address) noexcept {
+  call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
+  record_ = {};
+  record_.peer = no_peer;
+  record_.tag = no_tag;
+  begin_ns_ = record::now_ns();
+}
+
+void CallScope::end_record() noexcept {
   record_.begin_ns = begin_ns_;
   record_.end_ns = record::now_ns();
   record_.call_site = call_site_;
@@ -161,33 +148,31 @@ void CallScope::collective(MPI_Comm communicator, int root_or_minus_one, std::ui
 }
 
 void CallScope::buffer(trace::BufferKind kind) noexcept {
+  if (!recording_) return;
   record_.buffer = kind;
 }
 
 void CallScope::add_bytes(std::uint64_t bytes) noexcept {
+  if (!recording_) return;
   record_.bytes += bytes;
 }
 
-void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish)() noexcept) noexcept {
-  unfinished_pieces = pieces;
-  finish_pieces = finish;
+void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept {
+  detail::unfinished_pieces = pieces;
+  finish = finish_them;
 }
 
 void stand_aside_on_this_thread() noexcept {
-  ++thread_state.depth;
+  ++detail::call_depth;
 }
 
 void wake_up() noexcept {
-  awake.store(true, std::memory_order_release);
+  detail::is_awake.store(true, std::memory_order_release);
 }
 
 void fall_asleep() noexcept {
   flush_storm(thread_state);
-  awake.store(false, std::memory_order_release);
-}
-
-bool is_awake() noexcept {
-  return awake.load(std::memory_order_acquire);
+  detail::is_awake.store(false, std::memory_order_release);
 }
 
 }  // namespace penstock::interpose

@@ -8,15 +8,46 @@
 #include <cstdint>
 
 #include "interpose/function_names.hpp"
+#include "interpose/record/recorder.hpp"
 #include "interpose/record/trace_format.hpp"
+#include "interpose/turn.hpp"
 
 namespace penstock::interpose {
 
-/// Thread: the calling one only. Never throws. With recording off it costs a thread-local increment.
+namespace detail {
+inline constinit std::atomic<bool> is_awake{false};
+/// MPI calls that this thread is in. Reaching it costs one instruction.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local std::uint32_t call_depth = 0;
+/// See finish_at_end_of_calls(); ordered by is_awake.
+inline constinit std::atomic<unsigned> no_pieces{0};
+inline constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
+}  // namespace detail
+
+/// Thread: the calling one only. Never throws. With recording off it costs some ns, which is why it is
+/// inline.
 class CallScope {
  public:
-  CallScope(Function function, const void* return_address) noexcept;
-  ~CallScope();
+  CallScope(Function function, const void* return_address) noexcept : function_(function) {
+    const bool is_outermost = detail::call_depth++ == 0;
+    if (!detail::is_awake.load(std::memory_order_acquire)) [[unlikely]] {
+      stand_aside_asleep();
+      return;
+    }
+    is_outermost_ = is_outermost;
+    stands_aside_ = !is_outermost;
+    if (!is_outermost) return;
+    recording_ = record::is_on();
+    if (recording_) begin_record(return_address);
+    has_turn_ = turn.take();
+  }
+  ~CallScope() {
+    if (is_outermost_ && detail::unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      finish_pieces();
+    if (has_turn_) [[unlikely]]
+      turn.give();
+    --detail::call_depth;
+    if (recording_ && record::is_on()) end_record();
+  }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
@@ -34,9 +65,15 @@ class CallScope {
   void add_bytes(std::uint64_t bytes) noexcept;
 
  private:
+  /// The first MPI call of the process finds the MPI library.
+  void stand_aside_asleep() noexcept;
+  static void finish_pieces() noexcept;
+  void begin_record(const void* return_address) noexcept;
+  void end_record() noexcept;
+
   std::uint64_t begin_ns_ = 0;
   std::uint64_t call_site_ = 0;
-  trace::MpiCall record_{};
+  trace::MpiCall record_;  ///< written only if recording: zeroing it costs every call
   Function function_;
   bool is_outermost_ = false;
   bool stands_aside_ = false;
@@ -44,9 +81,9 @@ class CallScope {
   bool has_turn_ = false;  ///< Turn
 };
 
-/// When an outermost call ends while `*pieces` is not zero, `finish` is called: for work that must not be
-/// left between two calls of the application. Before wake_up(); `pieces` lives for ever.
-void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish)() noexcept) noexcept;
+/// When an outermost call ends while `*pieces` is not zero, `finish_them` is called: for work that must not
+/// be left between two calls of the application. Before wake_up(); `pieces` lives for ever.
+void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept;
 
 /// For a thread of Penstock's own that calls the MPI library: wrappers that it reaches from there stand
 /// aside.
@@ -55,7 +92,9 @@ void stand_aside_on_this_thread() noexcept;
 /// Between MPI_Init and MPI_Finalize the interposer is awake; else every wrapper stands aside.
 void wake_up() noexcept;
 void fall_asleep() noexcept;
-[[nodiscard]] bool is_awake() noexcept;
+[[nodiscard]] inline bool is_awake() noexcept {
+  return detail::is_awake.load(std::memory_order_acquire);
+}
 
 }  // namespace penstock::interpose
 

@@ -23,6 +23,8 @@ class Delivery {
 
   /// One step, never blocks. True when it is over, well or not.
   [[nodiscard]] virtual bool advance() = 0;
+  /// Bytes have begun to move, or it is over.
+  [[nodiscard]] virtual bool is_under_way() const noexcept = 0;
 
   [[nodiscard]] const Envelope& envelope() const noexcept { return envelope_; }
   [[nodiscard]] bool truncated() const noexcept { return truncated_; }

@@ -16,6 +16,7 @@
 #include "interpose/sending.hpp"
 #include "interpose/slots.hpp"
 #include "transports/push_send.hpp"
+#include "transports/recycled.hpp"
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
 #include "transports/watch.hpp"
@@ -23,7 +24,7 @@
 namespace penstock::interpose {
 
 /// Owns its slot until the receiver is through with it; what is left then lingers (see below).
-class DeviceSend final : public Pending {
+class DeviceSend final : public Pending, public transports::Recycled<DeviceSend> {
  public:
   /// Takes a slot. Null when none is free or memory is short: stage it whole.
   [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,

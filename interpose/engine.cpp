@@ -26,12 +26,6 @@ void look_for_arrival(Entry& entry) {
 
 }  // namespace
 
-Engine& engine() noexcept {
-  // never destroyed: requests may be completed from static destructors of the application
-  static Engine& instance = *new Engine;
-  return instance;
-}
-
 Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe) {
   const Lock lock(*this);
   Entry* entry = nullptr;
@@ -55,7 +49,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   first_ = entry;
   if (unlooked_at_ == nullptr) unlooked_at_ = entry;
   table_.insert(handle, entry);
-  entry_count_.fetch_add(1, std::memory_order_relaxed);
+  count_entries(+1);
   note_posted();
   return entry;
 }
@@ -160,7 +154,7 @@ void Engine::erase(Entry* entry) {
   entry->operation = {};
   recipe = std::move(entry->recipe);
   free_.push_back(entry);
-  entry_count_.fetch_sub(1, std::memory_order_relaxed);
+  count_entries(-1);
 }
 
 Pending::Progress Engine::need_of(const Entry& entry) noexcept {
@@ -173,10 +167,6 @@ bool Engine::envelopes_are_coming() const noexcept {
   const DirectoryRow* row = node_directory().own_row();
   return row != nullptr &&
          row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
-}
-
-bool Engine::must_poll() const noexcept {
-  return !is_empty() && node_directory().gpu_seen();
 }
 
 void Engine::open_sentinel() {
@@ -215,13 +205,16 @@ void Engine::step(bool release_orphans) {
 
 void Engine::begin_large_arrivals() {
   const Lock lock(*this);
-  if (unlooked_at_ == nullptr || !envelopes_are_coming()) return;
   for (; unlooked_at_ != nullptr; unlooked_at_ = unlooked_at_->previous) {
     Entry& entry = *unlooked_at_;
-    if (need_of(entry) != Pending::Progress::receive || !entry.operation.pending->may_be_large()) continue;
+    if (need_of(entry) == Pending::Progress::none || !entry.operation.pending->may_be_large()) continue;
+    if (!entry.arrived && !envelopes_are_coming()) return;
     look_for_arrival(entry);
     if (!entry.arrived) return;
-    if (entry.operation.pending->is_large(entry.status)) advance_pending(entry);
+    const Pending& pending = *entry.operation.pending;
+    // its sender may not have said yet where it lies
+    if (pending.should_begin(entry.status) && !advance_pending(entry) && pending.should_begin(entry.status))
+      return;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "interpose/handle_table.hpp"
+#include "interpose/node_directory.hpp"
 #include "interpose/requests.hpp"
 
 namespace penstock::interpose {
@@ -132,7 +133,7 @@ class Engine {
   /// one.)
   void open_sentinel();
   void close_sentinel();
-  [[nodiscard]] bool must_poll() const noexcept;
+  [[nodiscard]] bool must_poll() const noexcept { return NodeDirectory::gpu_seen() && !is_empty(); }
 
   /// Progresses until this rank may turn to something else for any length of time: what others wait for, and
   /// what can be ended without them, is over.
@@ -152,6 +153,11 @@ class Engine {
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);
   void note_posted() noexcept;
+  /// Under Lock, so that it need not be one instruction, which would cost several ns with each message.
+  void count_entries(int more) noexcept {
+    const std::uint32_t count = entry_count_.load(std::memory_order_relaxed);
+    entry_count_.store(count + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
+  }
 
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused
@@ -168,6 +174,10 @@ class Engine {
   bool is_watched_ = false;
 };
 
-[[nodiscard]] Engine& engine() noexcept;
+[[nodiscard]] inline Engine& engine() noexcept {
+  // never destroyed: requests may be completed from static destructors of the application
+  static Engine& instance = *new Engine;
+  return instance;
+}
 
 }  // namespace penstock::interpose

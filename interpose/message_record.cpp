@@ -16,6 +16,7 @@ void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MP
                           bool blocking) noexcept {
   if (!scope.recording() || peer == MPI_PROC_NULL) return;
   const CommunicatorInfo* info = peek_info(communicator);
+  half_ = {};
   half_.post_ns = scope.begin_ns();
   half_.bytes = bytes;
   half_.call_site = scope.call_site();

@@ -20,6 +20,7 @@ namespace penstock::interpose {
 /// A value; does nothing unless begin() was called while recording. Thread: one at a time.
 class MessageRecord {
  public:
+  MessageRecord() noexcept { half_.post_ns = 0; }
   /// `peer` is a rank of the communicator (a wildcard is resolved at completion).
   void begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer, int tag,
              std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept;
@@ -32,7 +33,7 @@ class MessageRecord {
   void complete(const MPI_Status& status) noexcept;
 
  private:
-  trace::MessageHalf half_{};
+  trace::MessageHalf half_;  ///< of which only post_ns counts, and that it is 0, until begin()
   std::shared_ptr<CommunicatorInfo> senders_;  ///< whom a wildcard stands for; the communicator may be freed
 };
 

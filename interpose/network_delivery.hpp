@@ -15,6 +15,8 @@ class NetworkDelivery final : public Delivery {
   ~NetworkDelivery() override;
 
   [[nodiscard]] bool advance() override;
+  /// From the first step on: it takes many.
+  [[nodiscard]] bool is_under_way() const noexcept override { return true; }
 
  private:
   std::unique_ptr<Reception> reception_;

@@ -9,18 +9,20 @@
 
 #include "interpose/delivery.hpp"
 #include "interpose/slots.hpp"
+#include "transports/recycled.hpp"
 #include "transports/transport.hpp"
 #include "transports/watch.hpp"
 
 namespace penstock::interpose {
 
 /// Owns the receiver's part of a slot until finished. Thread: one at a time.
-class NodeDelivery final : public Delivery {
+class NodeDelivery final : public Delivery, public transports::Recycled<NodeDelivery> {
  public:
   NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity);
   ~NodeDelivery() override;
 
   [[nodiscard]] bool advance() override;
+  [[nodiscard]] bool is_under_way() const noexcept override { return over_ || pull_ != nullptr; }
 
   /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
   /// this rank's next MPI call.

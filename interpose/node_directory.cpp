@@ -22,7 +22,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0004ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0005ull;  // ranks of another layout make another file
 
 /// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
 void sweep_stale_files() noexcept {
@@ -131,6 +131,7 @@ void NodeDirectory::join() noexcept {
     }
   } while (!shared->rows_taken.compare_exchange_weak(own_, own_ + 1));
   shared_ = shared;
+  gpu_word.store(&shared_->gpu_seen, std::memory_order_relaxed);
   nonce_ = shared->nonce;
   DirectoryRow& row = shared_->rows[own_];
   row.process = transports::this_process();
@@ -168,6 +169,7 @@ void NodeDirectory::leave() noexcept {
   remove_name();
   if (shared_ == nullptr) return;
   shared_->rows[own_].world_rank.store(-1, std::memory_order_release);
+  gpu_word.store(&no_gpu, std::memory_order_relaxed);
   ::munmap(shared_, sizeof(Shared));
   shared_ = nullptr;
 }
@@ -222,10 +224,6 @@ Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
                      slot.generation.load(std::memory_order_relaxed) == envelope.generation &&
                      slot.offer.payload_bytes == envelope.payload_bytes;
   return valid ? &slot : nullptr;
-}
-
-bool NodeDirectory::gpu_seen() const noexcept {
-  return shared_ != nullptr && shared_->gpu_seen.load(std::memory_order_relaxed) != 0;
 }
 
 void NodeDirectory::note_gpu() noexcept {

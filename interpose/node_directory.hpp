@@ -64,14 +64,21 @@ class NodeDirectory {
   /// The slot an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
 
-  /// Some rank of the node has CUDA in use: from then on blocking calls poll.
-  [[nodiscard]] bool gpu_seen() const noexcept;
+  /// Some rank of the node has CUDA in use: from then on blocking calls poll. Cost: two loads, as every call
+  /// of a program without a GPU asks.
+  [[nodiscard]] static bool gpu_seen() noexcept {
+    return gpu_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
+  }
   void note_gpu() noexcept;
   /// True for the first rank of the node that asks: it says what concerns all.
   [[nodiscard]] bool speaks_of_tuning() noexcept;
 
  private:
   void remove_name() noexcept;
+
+  static inline constinit std::atomic<std::uint32_t> no_gpu{0};
+  static inline constinit std::atomic<std::atomic<std::uint32_t>*> gpu_word{
+      &no_gpu};  ///< the directory's, once joined
 
   struct Shared;
   Shared* shared_ = nullptr;

@@ -20,7 +20,7 @@ namespace {
 
 /// No envelope can be among the messages that a probe may find.
 bool is_ignored(int source) {
-  return source == MPI_PROC_NULL || !settings().move || !node_directory().gpu_seen();
+  return source == MPI_PROC_NULL || !settings().move || !NodeDirectory::gpu_seen();
 }
 
 int probe_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Status* told) {

@@ -38,7 +38,7 @@ constexpr nanoseconds longest_pause_unneeded{1'000'000};
 constexpr nanoseconds vigilance{1'000'000};
 
 nanoseconds longest_pause_with(const Engine::Outlook& outlook) noexcept {
-  if (outlook.need == Pending::Progress::none || !node_directory().gpu_seen()) return longest_pause_unneeded;
+  if (outlook.need == Pending::Progress::none || !NodeDirectory::gpu_seen()) return longest_pause_unneeded;
   return outlook.need >= Pending::Progress::always ? longest_pause_in_flight : longest_pause;
 }
 

@@ -21,13 +21,14 @@
 #include "interpose/settling.hpp"
 #include "interpose/transfer_record.hpp"
 #include "transports/readiness.hpp"
+#include "transports/recycled.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
 namespace {
 
 /// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
-class Receive final : public Pending {
+class Receive final : public Pending, public transports::Recycled<Receive> {
  public:
   explicit Receive(const ReceiveCall& call) : call_(call) {}
 
@@ -141,7 +142,8 @@ class Receive final : public Pending {
   [[nodiscard]] bool may_be_large() const override {
     return on_device_ && capacity_ > settings().buffered_bytes;
   }
-  [[nodiscard]] bool is_large(const MPI_Status& arrived) const override {
+  [[nodiscard]] bool should_begin(const MPI_Status& arrived) const override {
+    if (delivery_ != nullptr) return !delivery_->is_under_way();
     Envelope envelope;
     return bytes_of(arrived) == envelope_bytes &&
            read_envelope(landing_.data(), node_directory().nonce(), &envelope) &&
@@ -243,7 +245,7 @@ bool may_receive_directly(const ReceiveCall& call) {
   if (is_ignored(call)) return true;
   if (must_poll() || engine().stashed_messages.load(std::memory_order_relaxed) != 0) return false;
   // another thread's probe must not take a message between the look into the stash and the post
-  if (engine().is_threaded() && node_directory().gpu_seen()) return false;
+  if (engine().is_threaded() && NodeDirectory::gpu_seen()) return false;
   return !touches_device(call.buffer, call.count, call.datatype);
 }
 
@@ -270,7 +272,7 @@ int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking,
   auto receive = std::make_unique<Receive>(call);
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
-  if (node_directory().gpu_seen()) {
+  if (NodeDirectory::gpu_seen()) {
     const std::shared_ptr<CommunicatorInfo> info = info_of(call.communicator);
     const StashLock lock(info.get());
     if (std::optional<StashedMessage> message = take_stashed(info.get(), call.source, call.tag)) {

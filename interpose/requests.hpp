@@ -43,8 +43,8 @@ class Pending {
 
   /// Of a receive: so much may come that calls which wait for nothing should look for it, too …
   [[nodiscard]] virtual bool may_be_large() const { return false; }
-  /// … and what has arrived, with this status, is so much that they should begin with it.
-  [[nodiscard]] virtual bool is_large(const MPI_Status& arrived) const {
+  /// … and what has arrived, with this status, is so much, and not under way yet.
+  [[nodiscard]] virtual bool should_begin(const MPI_Status& arrived) const {
     static_cast<void>(arrived);
     return false;
   }

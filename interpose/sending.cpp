@@ -78,7 +78,7 @@ bool is_expected_in_host_memory(const SendCall& call, int receiver, std::size_t 
 
 /// Of a host buffer.
 bool needs_envelope(const SendCall& call) {
-  if (!node_directory().gpu_seen()) return false;
+  if (!NodeDirectory::gpu_seen()) return false;
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
   // a probe would receive a synchronous one before its time if envelopes were on their way too
   if (bytes == envelope_bytes) return call.mode == SendMode::synchronous || looks_like_envelope(call);
@@ -153,7 +153,7 @@ bool stays_plain(const SendCall& call) {
   // the payload is not written yet: one of an envelope's size may come to look like an envelope
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
   const bool may_change =
-      bytes == envelope_bytes || (node_directory().gpu_seen() && may_be_uploaded(call, bytes));
+      bytes == envelope_bytes || (NodeDirectory::gpu_seen() && may_be_uploaded(call, bytes));
   return is_plain(call) && !may_change;
 }
 

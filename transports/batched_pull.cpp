@@ -12,6 +12,7 @@
 #include "transports/batched_copy.hpp"
 #include "transports/guarded.hpp"
 #include "transports/readiness.hpp"
+#include "transports/recycled.hpp"
 #include "transports/standby.hpp"
 #include "transports/tuning.hpp"
 
@@ -166,7 +167,7 @@ void Traffic::count_out() {
   look_after_open();
 }
 
-class BatchedPull final : public Pull {
+class BatchedPull final : public Pull, public Recycled<BatchedPull> {
  public:
   BatchedPull(std::shared_ptr<Batch> batch, std::size_t index, std::shared_ptr<const void> keeper) noexcept
       : batch_(std::move(batch)), index_(index), keeper_(std::move(keeper)) {}

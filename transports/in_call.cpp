@@ -31,21 +31,21 @@ void set_single_threaded(bool single_threaded) noexcept {
   caller.is_the_only_one.store(single_threaded, std::memory_order_relaxed);
 }
 
-InCall::InCall(bool counts) noexcept
-    : counts_(counts && caller.is_the_only_one.load(std::memory_order_relaxed)),
-      is_outermost_(calls.depth++ == 0) {
+void InCall::enter() noexcept {
+  is_outermost_ = calls.depth++ == 0;
   if (!is_outermost_) return;
   ++calls.number;
-  if (!counts_) return;
+  is_the_only_thread_ = caller.is_the_only_one.load(std::memory_order_relaxed);
+  if (!is_the_only_thread_) return;
   flip(calls.sign, calls.sign.inside | calls.sign.changed);
   if (steady_now_ns() - caller.left_ns.load(std::memory_order_relaxed) >= fastest_launch_ns)
     caller.absences.fetch_add(1, std::memory_order_relaxed);
   caller.is_inside.store(true, std::memory_order_relaxed);
 }
 
-InCall::~InCall() {
+void InCall::leave() noexcept {
   --calls.depth;
-  if (!is_outermost_ || !counts_) return;
+  if (!is_outermost_ || !is_the_only_thread_) return;
   caller.is_inside.store(false, std::memory_order_relaxed);
   caller.left_ns.store(steady_now_ns(), std::memory_order_relaxed);
   flip(calls.sign, calls.sign.inside);

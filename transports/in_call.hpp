@@ -14,15 +14,25 @@ void set_single_threaded(bool single_threaded) noexcept;
 /// Cost: two clock readings a call if there is one thread, else next to nothing.
 class InCall {
  public:
-  /// `counts`: false while nobody uses a GPU; then only number_of_call() is kept.
-  explicit InCall(bool counts = true) noexcept;
-  ~InCall();
+  /// `counts`: false while nobody uses a GPU: then nothing is noted.
+  explicit InCall(bool counts = true) noexcept : counts_(counts) {
+    if (counts_) [[unlikely]]
+      enter();
+  }
+  ~InCall() {
+    if (counts_) [[unlikely]]
+      leave();
+  }
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
 
  private:
-  bool counts_;
-  bool is_outermost_;
+  void enter() noexcept;
+  void leave() noexcept;
+
+  const bool counts_;
+  bool is_outermost_ = false;
+  bool is_the_only_thread_ = false;
 };
 
 /// Of the call that this thread is in, never used again; 0 outside. Within one call, what was found out about

@@ -115,10 +115,6 @@ void close_header(std::uint64_t end_ns) noexcept {
 
 }  // namespace
 
-bool is_on() noexcept {
-  return recording().is_on();
-}
-
 bool begin(const Identity& identity) noexcept try {
   if (has_begun.exchange(true)) return is_on();
   if (!open_file(identity)) return false;

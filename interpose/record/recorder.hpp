@@ -26,9 +26,15 @@ struct Identity {
   bool with_gpu_activity = true;         ///< try CUPTI and NVTX
 };
 
+namespace detail {
+inline constinit std::atomic<bool> is_on{false};
+}
+
 /// True while records are taken. One relaxed load: wrappers test it first.
 /// Thread: any.
-[[nodiscard]] bool is_on() noexcept;
+[[nodiscard]] inline bool is_on() noexcept {
+  return detail::is_on.load(std::memory_order_relaxed);
+}
 
 /// Opens the recording, starts the collectors. Returns false (one line was said) when it stays off. A process
 /// has one recording: a second call changes nothing.

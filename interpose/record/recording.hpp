@@ -10,6 +10,7 @@
 
 #include "interpose/record/block_supply.hpp"
 #include "interpose/record/lane.hpp"
+#include "interpose/record/recorder.hpp"
 #include "interpose/record/recording_file.hpp"
 #include "interpose/record/trace_format.hpp"
 
@@ -18,9 +19,8 @@ namespace penstock::record {
 /// One for the process; lives until it ends. Thread: any, unless said otherwise.
 class Recording {
  public:
-  [[nodiscard]] bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
-  void switch_on() noexcept { on_.store(true, std::memory_order_release); }
-  void switch_off() noexcept { on_.store(false, std::memory_order_relaxed); }
+  void switch_on() noexcept { detail::is_on.store(true, std::memory_order_release); }
+  void switch_off() noexcept { detail::is_on.store(false, std::memory_order_relaxed); }
 
   [[nodiscard]] RecordingFile& file() noexcept { return file_; }
 
@@ -42,7 +42,6 @@ class Recording {
  private:
   void say_why_space_ended(const ClaimedBlock& block) noexcept;
 
-  std::atomic<bool> on_{false};
   std::atomic<bool> space_ended_{false};
   RecordingFile file_;
   BlockSupply blocks_{file_};

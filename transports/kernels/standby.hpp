@@ -43,7 +43,7 @@ inline constexpr std::uint64_t shared_alignment = 16;
 
 /// Instead of an address: Standby::bounce.
 inline constexpr std::uint64_t bounce_address = 1;
-inline constexpr std::uint32_t bounce_bytes = 4096;
+inline constexpr std::uint32_t bounce_bytes = 65536;
 
 /// Each side writes cache lines of its own. Launches and orders are numbered from 1 on, orders modulo
 /// number_mask + 1.

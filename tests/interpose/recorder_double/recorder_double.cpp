@@ -24,7 +24,6 @@ Kept& kept() {
   return the_kept;
 }
 
-std::atomic<bool> on{false};
 std::atomic<std::uint64_t> clock_ns{1'000'000};
 
 }  // namespace
@@ -37,11 +36,11 @@ void RecorderDouble::start() {
   kept().communicators.clear();
   kept().messages.clear();
   kept().notices.clear();
-  on = true;
+  record::detail::is_on = true;
 }
 
 void RecorderDouble::stop() {
-  on = false;
+  record::detail::is_on = false;
 }
 
 void RecorderDouble::set_clock(std::uint64_t now_ns) {
@@ -76,10 +75,6 @@ std::string RecorderDouble::text(std::uint32_t id) {
 }  // namespace test
 
 namespace record {
-
-bool is_on() noexcept {
-  return on;
-}
 
 std::uint64_t now_ns() noexcept {
   return clock_ns;
