@@ -34,8 +34,7 @@ void receive_without_waiting(NextCall next_call) {
     MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
   } else if (rank() == 1) {
     MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
-    std::this_thread::sleep_for(
-        30ms);  // less than the sender's patience, after which it copies the payload aside
+    std::this_thread::sleep_for(50ms);
     next_call();
     EXPECT_TRUE(arrives(buffer, payload(large, 0)));
   }
