@@ -33,7 +33,9 @@ TEST_F(InCallTest, each_outermost_call_has_a_number_of_its_own) {
     EXPECT_EQ(number_of_call(), first);
   }
   EXPECT_EQ(number_of_call(), 0u);
-  const InCall call(false);  // also while nobody uses a GPU
+  const InCall without_gpu(false);  // as while nobody uses one
+  EXPECT_EQ(number_of_call(), 0u);
+  const InCall call;
   EXPECT_NE(number_of_call(), 0u);
   EXPECT_NE(number_of_call(), first);
 }

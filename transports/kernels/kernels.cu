@@ -239,9 +239,12 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   return true;
 }
 
-/// What the first block tells the others: shared orders, as it found them, and at last to leave.
+/// What the first block tells the others: shared orders, as it found them, and at last to leave. Begins with
+/// the number of an order that all have done, so that of the next, too, nobody takes one word with the other
+/// of before.
+constexpr std::uint64_t nothing_relayed = UINT64_MAX;
 struct Relay {
-  StandbyOrder order = {1, 0};  ///< between launches: by its parity none
+  StandbyOrder order = {nothing_relayed, 0};  ///< between launches
 };
 __device__ Relay relays[slot_count];
 
@@ -341,15 +344,25 @@ __device__ void follow(const Standby& standby) {
   }
 }
 
+/// Of each block of several: returns when orders that the first one relays are safe to take.
+__device__ void join(const Standby& standby) {
+  StandbyOrder& relayed = relays[standby.slot].order;
+  if (threadIdx.x == 0 && blockIdx.x == 0) write(relayed, {standby.done, 0});
+  if (threadIdx.x == 0) {
+    while (read(relayed).from == nothing_relayed) let_others_run();
+  }
+  if (is_last_of_launch(block_counters[standby.slot].begun))
+    publish(standby.mailbox->sharing, standby.launch);
+}
+
 __device__ void stand_by(const Standby& standby) {
-  BlockCounters& counters = block_counters[standby.slot];
-  if (gridDim.x > 1 && is_last_of_launch(counters.begun)) publish(standby.mailbox->sharing, standby.launch);
+  if (gridDim.x > 1) join(standby);
   if (blockIdx.x == 0) {
     lead(standby);
   } else {
     follow(standby);
   }
-  if (!is_last_of_launch(counters.finished)) return;
+  if (!is_last_of_launch(block_counters[standby.slot].finished)) return;
   relays[standby.slot] = {};
   publish(standby.mailbox->ended, standby.launch);
 }
