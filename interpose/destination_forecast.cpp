@@ -26,7 +26,12 @@ void note_destination(Crossing crossing, bool crossed, int sender, int tag) noex
   std::atomic<std::uint8_t>& place = own->crossed[place_of(sender, tag)];
   const bool says_so = (place.load(std::memory_order_relaxed) & bit_of(crossing)) != 0;
   // most often it says so already: senders go on reading their copies of the line
-  if (says_so != crossed) place.fetch_xor(bit_of(crossing), std::memory_order_relaxed);
+  if (says_so == crossed) return;
+  if (crossed) {
+    place.fetch_or(bit_of(crossing), std::memory_order_relaxed);
+  } else {
+    place.fetch_and(static_cast<std::uint8_t>(~bit_of(crossing)), std::memory_order_relaxed);
+  }
 }
 
 }  // namespace penstock::interpose

@@ -113,9 +113,11 @@ int DeviceSend::send_envelope(MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
+  // asked when the wait begins and each time that patience is over, as the receiver writes it with each
+  // message
+  if (!deliveries_seen_) deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
   const std::uint64_t now_ns = transports::steady_now_ns();
   if (!patience_.is_over(now_ns, receiver_worked_ns_)) return false;
-  // asked no more often than that, as the receiver writes the number with each message
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
   return patience_.is_over(now_ns, receiver_worked_ns_);

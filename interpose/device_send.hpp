@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "interpose/envelope.hpp"
 #include "interpose/message_record.hpp"
@@ -69,7 +70,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   std::unique_ptr<transports::PushSend> push_;
   Patience patience_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
-  std::uint64_t deliveries_seen_ = 0;
+  std::optional<std::uint64_t> deliveries_seen_;
   Status status_;
   transports::Watch watch_;
   bool has_left_ = false;    ///< the envelope, and was not taken back

@@ -26,6 +26,20 @@ void look_for_arrival(Entry& entry) {
 
 }  // namespace
 
+void Engine::link(Entry* entry) noexcept {
+  entry->previous = nullptr;
+  entry->next = first_;
+  if (first_ != nullptr) first_->previous = entry;
+  first_ = entry;
+  if (unlooked_at_ == nullptr) unlooked_at_ = entry;
+}
+
+void Engine::unlink(Entry* entry) noexcept {
+  (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
+  if (entry->next != nullptr) entry->next->previous = entry->previous;
+  if (entry == unlooked_at_) unlooked_at_ = entry->previous;
+}
+
 Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe) {
   const Lock lock(*this);
   Entry* entry = nullptr;
@@ -43,11 +57,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   entry->recipe = std::move(recipe);
   entry->arrived = entry->finished = entry->orphan = entry->is_attended = false;
   entry->code = MPI_SUCCESS;
-  entry->previous = nullptr;
-  entry->next = first_;
-  if (first_ != nullptr) first_->previous = entry;
-  first_ = entry;
-  if (unlooked_at_ == nullptr) unlooked_at_ = entry;
+  link(entry);
   table_.insert(handle, entry);
   count_entries(+1);
   note_posted();
@@ -105,6 +115,8 @@ int Engine::start(Entry& entry, const CallScope& scope) {
   const int code = entry.recipe->start(scope, entry.operation);
   entry.active = code == MPI_SUCCESS;
   entry.arrived = entry.finished = false;
+  unlink(&entry);  // its operation is the newest now
+  link(&entry);
   note_posted();
   return code;
 }
@@ -148,9 +160,7 @@ void Engine::erase(Entry* entry) {
   std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
   const Lock lock(*this);
   if (!entry->orphan) table_.erase(entry->handle);
-  (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
-  if (entry->next != nullptr) entry->next->previous = entry->previous;
-  if (entry == unlooked_at_) unlooked_at_ = entry->previous;
+  unlink(entry);
   entry->operation = {};
   recipe = std::move(entry->recipe);
   free_.push_back(entry);

@@ -159,6 +159,10 @@ class Engine {
     entry_count_.store(count + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
   }
 
+  /// In the list: newest first.
+  void link(Entry* entry) noexcept;
+  void unlink(Entry* entry) noexcept;
+
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused
   std::vector<Entry*> free_;

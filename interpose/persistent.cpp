@@ -8,6 +8,7 @@
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/mpi_details.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/receiving.hpp"
 #include "interpose/sending.hpp"
 
@@ -150,7 +151,9 @@ PENSTOCK_RECV_INIT(Recv_init_c, MPI_Count)
 PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) try {
   CallScope scope(Function::Start, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty()) return PMPI_Start(request);
-  return start_one(scope, request);
+  const int code = start_one(scope, request);
+  begin_large_arrivals();
+  return code;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
@@ -162,6 +165,7 @@ PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) try {
     const int code = start_one(scope, &requests[i]);
     if (first_failure == MPI_SUCCESS) first_failure = code;
   }
+  begin_large_arrivals();
   return first_failure;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

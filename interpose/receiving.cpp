@@ -32,6 +32,9 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
  public:
   explicit Receive(const ReceiveCall& call) : call_(call) {}
 
+  /// Who its ranks are, for where payloads went. Null, as at the start: nothing is noted.
+  void set_communicator(std::shared_ptr<CommunicatorInfo> info) noexcept { communicator_ = std::move(info); }
+
   /// Decides where the MPI library is to write. Returns MPI_SUCCESS, or the code of the error that was
   /// raised.
   [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
@@ -197,8 +200,10 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
     }
   }
 
+  /// The user may have freed the communicator by now.
   void note_crossing(Crossing crossing, bool crossed, const MPI_Status& status) const {
-    note_destination(crossing, crossed, world_rank_of(call_.communicator, status.MPI_SOURCE), status.MPI_TAG);
+    if (communicator_ == nullptr) return;
+    note_destination(crossing, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
   }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
     if (bytes >= least_uploaded_bytes) note_crossing(Crossing::upload, on_device_, status);
@@ -208,7 +213,7 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
   void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
     note_host_payload(count, status);
     // whose sender may have expected it to end in host memory
-    if (count <= most_downloaded_bytes) note_crossing(Crossing::download, false, status);
+    if (on_device_ && count <= most_downloaded_bytes) note_crossing(Crossing::download, false, status);
     truncated_ = count > capacity_;
     if (truncated_ || count == 0) return;
     transports::Place destination = place();
@@ -219,6 +224,7 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
   }
 
   ReceiveCall call_;
+  std::shared_ptr<CommunicatorInfo> communicator_;
   transports::Place place_;  ///< unless in one piece of host memory
   LandingZone landing_;
   std::unique_ptr<Delivery> delivery_;
@@ -255,6 +261,7 @@ int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int cod
   if (!may_be_envelope && !scope.recording()) return code;
   Receive receive(call);
   if (const int refused = receive.prepare(scope, true); refused != MPI_SUCCESS) return refused;
+  if (may_be_envelope) receive.set_communicator(info_of(call.communicator));
   Backoff backoff;
   while (!receive.advance(true, status)) {
     progress();
@@ -275,6 +282,7 @@ int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking,
   if (NodeDirectory::gpu_seen()) {
     const std::shared_ptr<CommunicatorInfo> info = info_of(call.communicator);
     const StashLock lock(info.get());
+    receive->set_communicator(info);
     if (std::optional<StashedMessage> message = take_stashed(info.get(), call.source, call.tag)) {
       if (message->message != MPI_MESSAGE_NULL) {
         code = receive->post_matched(&message->message, &operation.request);
@@ -302,6 +310,7 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
   auto receive = std::make_unique<Receive>(call);
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
+  if (NodeDirectory::gpu_seen()) receive->set_communicator(info_of(call.communicator));
   if (stashed) {
     receive->take_over(*stashed);
   } else {

@@ -181,7 +181,9 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
 
   const int receiver = world_rank_of(call.communicator, call.destination);
   const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
-  if (why_staged == nullptr && on_device && blocking && is_expected_in_host_memory(call, receiver, bytes))
+  // waited for in place, so nothing of the application's may be left to wait for
+  if (why_staged == nullptr && on_device && blocking && is_expected_in_host_memory(call, receiver, bytes) &&
+      transports::is_settled(source))
     why_staged = "small, and its receiver takes such payloads in host memory";
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;

@@ -68,10 +68,11 @@ class Batch {
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   void add(const CopyItem& item) noexcept {
     items_[count_++] = item;
+    ++in_use_;
     bytes_ += item.bytes;
   }
-  /// Its memory is gone before the launch.
-  void leave_out(std::size_t index) noexcept { items_[index].bytes = 0; }
+  /// Nobody waits for it: the others were left out.
+  [[nodiscard]] bool is_empty() const noexcept { return in_use_ == 0; }
 
   /// Is it time to launch it? Not launched yet.
   [[nodiscard]] bool is_due(unsigned in_flight) const noexcept {
@@ -91,11 +92,7 @@ class Batch {
     Traffic& traffic = registry().of(context_);
     if (!is_launched_) traffic.look_after_open();  // only the open one is not
     if (!is_launched_) return {};
-    if (failure_.ok() && !is_done_) failure_ = look();
-    if ((is_done_ || !failure_.ok()) && !is_counted_out_) {
-      is_counted_out_ = true;
-      traffic.count_out();
-    }
+    look_for_end(traffic);
     done = is_done_;
     if (done && failure_.ok()) was_seen_done_.store(true, std::memory_order_release);
     return failure_;
@@ -106,7 +103,8 @@ class Batch {
     for (bool done = false; !done;) {
       const std::lock_guard lock(registry().mutex);
       if (!is_launched_) return leave_out(index);
-      done = is_done_ || !failure_.ok() || !look().ok() || is_done_;
+      look_for_end(registry().of(context_));
+      done = is_done_ || !failure_.ok();
     }
   }
 
@@ -138,12 +136,23 @@ class Batch {
     return copies;
   }
 
+  /// Its memory is gone before the launch.
+  void leave_out(std::size_t index) noexcept {
+    items_[index].bytes = 0;
+    --in_use_;
+  }
+
+  void look_for_end(Traffic& traffic) {
+    if (failure_.ok() && !is_done_) failure_ = look();
+    if ((is_done_ || !failure_.ok()) && !std::exchange(is_counted_out_, true)) traffic.count_out();
+  }
   [[nodiscard]] Status look() noexcept { return copied_ ? copied_.query(is_done_) : copies_.query(is_done_); }
 
   const cuda::ContextRef context_;
   const std::uint64_t begun_ns_ = steady_now_ns();
   std::array<CopyItem, enough_items> items_;
   std::size_t count_ = 0;
+  std::size_t in_use_ = 0;
   std::uint64_t bytes_ = 0;
   BatchedCopy copies_;
   cuda::Event copied_;  ///< instead, where the kernel cannot be launched
@@ -155,6 +164,7 @@ class Batch {
 };
 
 void Traffic::look_after_open() {
+  if (open != nullptr && open->is_empty()) open = nullptr;
   if (open == nullptr || !open->is_due(in_flight)) return;
   std::exchange(open, nullptr)->launch();
   ++in_flight;
@@ -204,7 +214,7 @@ class LonePull final : public Pull {
     if (suits) by_kernel_ = start_standing_by(source, destination, context_);
     if (by_kernel_ != nullptr) return {};
     Status started = copy_.emplace(source, destination, context_).start();
-    if (suits) note_small_copy(context_, destination.buffer.pointer, source.bytes);
+    if (suits) note_small_copy(context_, destination.buffer.pointer, suits_sharing(source, destination));
     return started;
   }
 

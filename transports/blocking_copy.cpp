@@ -102,7 +102,7 @@ class BlockingCopy {
 
   void note_if_small() const noexcept {
     if (bytes_ <= kernels::bounce_bytes && place_.buffer.kind != BufferKind::managed)
-      note_small_copy(context_, place_.buffer.pointer, place_.layout.bytes());
+      note_small_copy(context_, place_.buffer.pointer);
   }
 
   const Place& place_;

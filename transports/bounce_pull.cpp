@@ -133,7 +133,7 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
   if (pull != nullptr) return {};
   auto made = std::make_unique<CopyPull>(source, destination, context);
   Status started = made->start();
-  if (is_small_to_host) note_small_copy(context, source.pointer, source.bytes);
+  if (is_small_to_host) note_small_copy(context, source.pointer);
   if (started.ok()) pull = std::move(made);
   return started;
 }

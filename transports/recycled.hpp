@@ -4,12 +4,21 @@
 
 #include <cstddef>
 #include <new>
+#include <type_traits>
 
 namespace penstock::transports {
 
 /// None under AddressSanitizer, which would not see what is used after it went.
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
+#define PENSTOCK_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PENSTOCK_ASAN 1
+#endif
+#endif
+#ifdef PENSTOCK_ASAN
 inline constexpr unsigned most_recycled = 0;
+#undef PENSTOCK_ASAN
 #else
 inline constexpr unsigned most_recycled = 128;
 #endif
@@ -29,7 +38,8 @@ class Recycled {
     return piece;
   }
   static void operator delete(void* memory) noexcept {
-    static_assert(sizeof(T) >= sizeof(Piece) && alignof(T) <= alignof(std::max_align_t));
+    static_assert(std::is_final_v<T> && sizeof(T) >= sizeof(Piece) &&
+                  alignof(T) <= alignof(std::max_align_t));
     Pieces& pieces = pieces_of_this_thread;
     if (pieces.count >= most || !is_released_at_exit()) return ::operator delete(memory);
     pieces.first = new (memory) Piece{pieces.first};

@@ -41,7 +41,7 @@ struct Post {
   StandbyCopy copy;
   std::uint64_t last_copy_ns = 0;
   std::uint32_t quick_copies = 0;  ///< in a row
-  std::uint64_t largest_copy = 0;  ///< of them, bytes
+  bool has_shared = false;         ///< one of them
   std::uint32_t needed = least_quick_copies;
   bool is_launched = false;  ///< and not seen to be over
 };
@@ -177,6 +177,11 @@ bool suits_standby(const CopySource& source, const Place& destination) noexcept 
          (lives_on_device(destination.buffer.kind) || source.bytes <= kernels::bounce_bytes);
 }
 
+bool suits_sharing(const CopySource& source, const Place& destination) noexcept {
+  return lives_on_device(destination.buffer.kind) &&
+         StandbyCopy::is_shared(destination.first_byte(), source.pointer, source.bytes);
+}
+
 std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
                                         const cuda::ContextRef& context) {
   const std::lock_guard lock(registry().mutex);
@@ -209,7 +214,7 @@ bool upload_standing_by(const Place& destination, const void* from,
       [](StandbyCopy& /*copy*/) {});
 }
 
-void note_small_copy(const cuda::ContextRef& context, const void* known, std::uint64_t bytes) noexcept {
+void note_small_copy(const cuda::ContextRef& context, const void* known, bool is_shared) noexcept {
   const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
   if (linger_ns == 0) return;
   static_cast<void>(guarded([&]() -> Status {
@@ -218,12 +223,12 @@ void note_small_copy(const cuda::ContextRef& context, const void* known, std::ui
     const std::uint64_t now_ns = steady_now_ns();
     const bool is_quick = now_ns - std::exchange(post.last_copy_ns, now_ns) <= linger_ns;
     post.quick_copies = is_quick ? std::min(post.quick_copies + 1, most_quick_copies) : 0;
-    post.largest_copy = is_quick ? std::max(post.largest_copy, bytes) : bytes;
+    post.has_shared = is_shared || (is_quick && post.has_shared);
     if (post.is_launched && post.copy.is_over()) judge(post);
     if (post.is_launched || post.copy.has_order() || post.quick_copies < post.needed) return {};
     const kernels::StandbyStay stay{linger_ns, std::min(linger_ns, outside_ns), most_lingers * linger_ns};
-    const auto size = post.largest_copy < kernels::least_shared_order ? StandbyCopy::Size::one_block
-                                                                      : StandbyCopy::Size::several_blocks;
+    const auto size = std::exchange(post.has_shared, false) ? StandbyCopy::Size::several_blocks
+                                                            : StandbyCopy::Size::one_block;
     post.is_launched = post.copy.launch(known, stay, size).ok();
     return {};
   }));

@@ -18,11 +18,6 @@ std::uint64_t address_of(const void* memory) noexcept {
   return reinterpret_cast<std::uint64_t>(memory);
 }
 
-bool can_be_shared(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) noexcept {
-  return bytes >= kernels::least_shared_order && bytes <= kernels::largest_shared_order &&
-         to % kernels::shared_alignment == 0 && from % kernels::shared_alignment == 0;
-}
-
 /// The word of the order that says, too, where the program's thread is.
 std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexcept {
   using Word = std::atomic<std::uint64_t>;
@@ -93,9 +88,13 @@ bool StandbyCopy::shares() const noexcept {
   return read(mailbox_->sharing) == launch_;
 }
 
+bool StandbyCopy::is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept {
+  return bytes >= kernels::least_shared_order && bytes <= kernels::largest_shared_order &&
+         address_of(to) % kernels::shared_alignment == 0 && address_of(from) % kernels::shared_alignment == 0;
+}
+
 bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) noexcept {
-  return bytes > 0 &&
-         (bytes <= kernels::largest_order || can_be_shared(address_of(to), address_of(from), bytes)) &&
+  return bytes > 0 && (bytes <= kernels::largest_order || is_shared(to, from, bytes)) &&
          address_of(to) < kernels::addresses_end && address_of(from) < kernels::addresses_end;
 }
 
@@ -104,7 +103,7 @@ bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t b
 }
 
 void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
-  if (can_be_shared(address_of(to), address_of(from), bytes) && shares()) {
+  if (is_shared(to, from, bytes) && shares()) {
     order_shared(address_of(to), address_of(from), bytes);
   } else {
     order_between(address_of(to), address_of(from), bytes);
@@ -133,7 +132,7 @@ void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32
   to |= last_byte >> 20 & (kernels::shared_alignment - 1);
   from |= last_byte >> 16 & (kernels::shared_alignment - 1);
   write_order(to << kernels::address_shift | (last_byte & 0xffff),
-              from << kernels::address_shift | kernels::is_shared);
+              from << kernels::address_shift | kernels::shared_bit);
 }
 
 void StandbyCopy::dismiss() noexcept {

@@ -39,6 +39,8 @@ class StandbyCopy {
   /// Can be ordered of a kernel that has the size for it: not empty, not too large, at addresses of user
   /// space, and aligned if it must be shared.
   [[nodiscard]] static bool takes(const void* to, const void* from, std::uint64_t bytes) noexcept;
+  /// By several blocks, where there are so many.
+  [[nodiscard]] static bool is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept;
   /// Only if is_ready_for() it. Source and target: memory that kernels of the context reach.
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
   /// The same, where host memory is one side: the bounce buffer stands for it, which is the caller's until

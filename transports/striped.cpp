@@ -30,8 +30,8 @@ class StripedPull final : public Pull {
         context_(std::move(context)) {}
 
   ~StripedPull() override {
-    for (Copy& copy : front_copies_) static_cast<void>(copy.copied.wait());
-    for (Copy& copy : tail_copies_) static_cast<void>(copy.copied.wait());
+    for (cuda::Event& copied : front_copies_) static_cast<void>(copied.wait());
+    for (cuda::Event& copied : tail_copies_) static_cast<void>(copied.wait());
     close_tail();
   }
 
@@ -72,17 +72,13 @@ class StripedPull final : public Pull {
   }
 
  private:
-  struct Copy {
-    std::uint64_t end;
-    cuda::Event copied;
-  };
-  using Copies = std::deque<Copy>;
+  using Copies = std::deque<cuda::Event>;  ///< each after its copy
 
   [[nodiscard]] Status step() {
-    std::uint64_t front_arrived = 0;
-    if (Status looked = look_for_arrivals(front_copies_, front_arrived); !looked.ok()) return looked;
+    if (Status looked = look_for_arrivals(front_copies_); !looked.ok()) return looked;
     const std::uint64_t fetched_before = fetched_;
-    if (Status looked = look_for_arrivals(tail_copies_, fetched_); !looked.ok()) return looked;
+    if (Status looked = look_for_arrivals(tail_copies_); !looked.ok()) return looked;
+    fetched_ = taken_ - tail_copies_.size() * plan_.chunk;
     if (fetched_ != fetched_before) tail_->header().consumed.store(fetched_, std::memory_order_release);
     if (front_ + taken_ == bytes_) return {};
     const cuda::ContextScope scope(*context_);
@@ -94,12 +90,11 @@ class StripedPull final : public Pull {
     return front_copies_.empty() ? pull_what_is_left() : Status{};
   }
 
-  [[nodiscard]] static Status look_for_arrivals(Copies& copies, std::uint64_t& arrived) noexcept {
+  [[nodiscard]] static Status look_for_arrivals(Copies& copies) noexcept {
     while (!copies.empty()) {
       bool done = false;
-      if (Status state = copies.front().copied.query(done); !state.ok()) return state;
+      if (Status state = copies.front().query(done); !state.ok()) return state;
       if (!done) break;
-      arrived = copies.front().end;
       copies.pop_front();
     }
     return {};
@@ -115,8 +110,8 @@ class StripedPull final : public Pull {
     while (taken_ < std::min(produced, asked_)) {
       const char* chunk = tail_->ring().data + taken_ % plan_.ring;
       const std::uint64_t offset = bytes_ - taken_ - plan_.chunk;
-      if (Status copied = copy(tail_copies_, taken_ + plan_.chunk, offset,
-                               reinterpret_cast<CUdeviceptr>(chunk), plan_.chunk, tail_stream_);
+      if (Status copied =
+              copy(tail_copies_, offset, reinterpret_cast<CUdeviceptr>(chunk), plan_.chunk, tail_stream_);
           !copied.ok()) {
         return copied;
       }
@@ -145,21 +140,21 @@ class StripedPull final : public Pull {
   }
 
   [[nodiscard]] Status pull(std::uint64_t bytes) {
-    Status copied = copy(front_copies_, front_ + bytes, front_, source_ + front_, bytes, front_stream_);
+    Status copied = copy(front_copies_, front_, source_ + front_, bytes, front_stream_);
     front_ += bytes;
     return copied;
   }
 
-  [[nodiscard]] Status copy(Copies& copies, std::uint64_t end, std::uint64_t offset, CUdeviceptr from,
-                            std::uint64_t bytes, CUstream stream) {
+  [[nodiscard]] Status copy(Copies& copies, std::uint64_t offset, CUdeviceptr from, std::uint64_t bytes,
+                            CUstream stream) {
     const cuda::Driver* driver = cuda::driver();
     if (driver == nullptr) return cuda::no_driver();
     cuda::Event copied;
     if (Status taken = cuda::Context::take_event(context_, copied); !taken.ok()) return taken;
-    copies.push_back({end, std::move(copied)});
+    copies.push_back(std::move(copied));
     Status issued =
         cuda::check(driver->cuMemcpyAsync(destination_ + offset, from, bytes, stream), "cuMemcpyAsync");
-    Status recorded = copies.back().copied.record(stream);
+    Status recorded = copies.back().record(stream);
     return issued.ok() ? recorded : issued;
   }
 

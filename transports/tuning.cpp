@@ -11,8 +11,9 @@ constexpr std::uint64_t gib = 1u << 30;
 
 /// Measured on two H200 with NVLink 18 and PCIe 5 x16 (tests/benchmarks/results), unless it says otherwise.
 constexpr LinkTuning nvlink{
-    .striped_from = 128 * mib,  // of a raw peer copy 128 MiB reached 1.04–1.06, 256 MiB 1.06, 64 MiB 0.98–0.99
-    .staged_from = never,       // host memory carries 52 GB/s at most, NVLink 396
+    .striped_from =
+        128 * mib,         // of a raw peer copy 128 MiB reached 1.04–1.06, 256 MiB 1.06, 64 MiB 0.98–0.99
+    .staged_from = never,  // host memory carries 52 GB/s at most, NVLink 396
     .relayed_from = 64 * kib,   // below, host memory is as fast and frees the sender earlier
     .relayed_chunk = 16 * mib,  // a copy over NVLink reaches 106 GB/s with 1 MiB, 231 with 4, 334 with 16
 };

@@ -62,6 +62,34 @@ TEST(EarlyBegin, in_the_next_send) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+TEST(EarlyBegin, of_a_persistent_receive_in_the_next_start) {
+  Buffer first(MemoryKind::device, large, static_cast<std::uint64_t>(rank()));
+  const Buffer second(MemoryKind::device, 100, 9);
+  std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  if (rank() == 1) {
+    MPI_Recv_init(first.data(), first.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Recv_init(second.data(), second.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &requests[1]);
+  } else if (rank() == 0) {
+    MPI_Send_init(first.data(), first.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Send_init(second.data(), second.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &requests[1]);
+  }
+  for (int round = 0; round < 3 && rank() < 2; ++round) {
+    if (rank() == 1) first.write(Bytes(large));
+    MPI_Sendrecv(nullptr, 0, MPI_BYTE, 1 - rank(), 7, nullptr, 0, MPI_BYTE, 1 - rank(), 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Start(&requests[0]);
+    if (rank() == 1) std::this_thread::sleep_for(50ms);
+    MPI_Start(&requests[1]);
+    if (rank() == 1) {
+      EXPECT_TRUE(arrives(first, payload(large, 0))) << "round " << round;
+    }
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  }
+  for (MPI_Request& request : requests) {
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+  }
+}
+
 TEST(EarlyBegin, also_behind_receives_that_are_small_or_cancelled) {
   const Buffer small(MemoryKind::device, 100, 6);
   const Buffer cancelled(MemoryKind::device, large, 7);

@@ -178,6 +178,55 @@ TEST(StandbyCopy, orders_of_both_kinds_follow_each_other_over_several_launches) 
   }
 }
 
+TEST(StandbyCopy, numbers_that_come_again_are_no_orders_of_before) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory source(BufferKind::device, 65536);
+  const GpuMemory target(BufferKind::device, 65536);
+  source.write(payload(source.bytes(), 1));
+  std::uint64_t launches = 0;
+  for (std::uint64_t order = 0; order <= 2 * kernels::number_mask; ++order) {
+    if (!copy.is_ready_for(at(target, 0), at(source, 0), source.bytes())) {
+      ASSERT_TRUE(comes_true([&] { return copy.is_over(); })) << "after " << order << " orders";
+      ASSERT_NO_FATAL_FAILURE(launch_to_share(copy, target));
+      ++launches;
+    }
+    // shared once in a while, so that the other blocks see few of the numbers
+    const bool is_large = order % 5000 == 0;
+    copy.order(at(target, 0), at(source, 0), is_large ? 65536 : 16);
+    const Outcome outcome = outcome_of(copy);
+    ASSERT_TRUE(outcome == Outcome::copied || (outcome == Outcome::missed && !copy.is_ready())) << order;
+  }
+  EXPECT_GT(launches, 2 * kernels::number_mask / kernels::most_orders - 1);
+  send_away(copy);
+}
+
+TEST(StandbyCopy, a_shared_order_that_meets_them_leaving_is_copied_whole_or_missed) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory source(BufferKind::device, 100'000);
+  const GpuMemory target(BufferKind::device, 100'000);
+  std::mt19937 random(7);
+  for (int round = 0; round < 100; ++round) {
+    const Bytes content = payload(source.bytes(), static_cast<std::uint64_t>(round));
+    source.write(content);
+    target.write(Bytes(target.bytes(), guard_byte));
+    const std::uint64_t linger_ns = 100'000;
+    ASSERT_TRUE(
+        copy.launch(target.data(), stay(linger_ns, second_ns), StandbyCopy::Size::several_blocks).ok());
+    const auto is_ready = [&] { return copy.is_ready_for(target.data(), source.data(), source.bytes()); };
+    ASSERT_TRUE(comes_true([&] { return is_ready() || copy.is_over(); }));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(random() % (2 * linger_ns)));
+    auto outcome = Outcome::missed;
+    if (is_ready()) {
+      copy.order(target.data(), source.data(), 100'000);
+      outcome = outcome_of(copy);
+    }
+    ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+    if (outcome == Outcome::copied) {
+      ASSERT_TRUE(target.read() == content) << "round " << round;
+    }
+  }
+}
+
 TEST(StandbyCopy, goes_through_the_bounce_buffer_where_one_side_is_host_memory) {
   StandbyCopy copy(context_of_device_0());
   const GpuMemory memory(BufferKind::device, 2 * kernels::bounce_bytes);
@@ -355,8 +404,8 @@ class StandingBy : public testing::Test {
   [[nodiscard]] std::unique_ptr<Pull> start() {
     return start_standing_by(CopySource{source_.data(), source_.bytes()}, place(target_), context_);
   }
-  void follow_each_other(int copies, std::uint64_t bytes = 4096) {
-    for (int i = 0; i < copies; ++i) note_small_copy(context_, target_.data(), bytes);
+  void follow_each_other(int copies, bool are_shared = false) {
+    for (int i = 0; i < copies; ++i) note_small_copy(context_, target_.data(), are_shared);
   }
   [[nodiscard]] bool kernel_comes() {
     std::unique_ptr<Pull> pull;
@@ -419,7 +468,7 @@ TEST_F(StandingBy, a_larger_pull_arrives_by_several_blocks_and_also_when_they_ha
   for (int by_kernel = 0; by_kernel < 20; ++by_kernel) {
     std::unique_ptr<Pull> pull;
     ASSERT_TRUE(comes_true([&] {
-      follow_each_other(20, source.bytes());
+      follow_each_other(20, suits_sharing(CopySource{source.data(), source.bytes()}, place(target)));
       pull = start_standing_by(CopySource{source.data(), source.bytes()}, place(target), context_);
       return pull != nullptr;
     }));
@@ -430,6 +479,19 @@ TEST_F(StandingBy, a_larger_pull_arrives_by_several_blocks_and_also_when_they_ha
     EXPECT_TRUE(target.read() == content);
     target.write(Bytes(target.bytes(), guard_byte));
   }
+}
+
+TEST_F(StandingBy, only_aligned_copies_between_devices_are_shared) {
+  const GpuMemory large(BufferKind::device, 100'016);
+  Bytes host(100'000);
+  const auto part_of_large = [&](std::size_t offset) {
+    return Place{inspect(at(large, offset)), Layout::contiguous(100'000)};
+  };
+  EXPECT_TRUE(suits_sharing(CopySource{large.data(), 100'000}, part_of_large(16)));
+  EXPECT_FALSE(suits_sharing(CopySource{large.data(), 100'000}, part_of_large(8)));
+  EXPECT_FALSE(suits_sharing(CopySource{large.data(), kernels::least_shared_order - 1}, part_of_large(0)));
+  EXPECT_FALSE(suits_sharing(CopySource{large.data(), 100'000},
+                             {inspect(host.data()), Layout::contiguous(host.size())}));
 }
 
 TEST_F(StandingBy, small_copies_alone_bring_a_kernel_of_one_block) {

@@ -226,7 +226,7 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   std::uint64_t from = order.from >> address_shift;
   std::uint64_t last_byte = order.to & 0xffff;
   task.number = number;
-  task.is_shared = (order.from & is_shared) != 0;
+  task.is_shared = (order.from & shared_bit) != 0;
   task.is_last = to == 0;
   if (task.is_shared) {
     last_byte |= from % shared_alignment << 16 | to % shared_alignment << 20;
@@ -269,7 +269,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller) attended_ns = now_ns;
     caller = order.from & caller_bits;
     if (now_ns - attended_ns > standby.stay.outside || now_ns - idle_since_ns > standby.stay.idle ||
-        now_ns - began_ns > standby.stay.life)
+        now_ns - began_ns > standby.stay.life || ((done - standby.done) & number_mask) >= most_orders)
       break;
   }
   publish(standby.mailbox->leaving, standby.launch);

@@ -20,13 +20,15 @@ inline constexpr std::uint32_t standby_blocks = 16;
 /// do not overlap, so that four words would take 1.6 µs more (H200, PCIe 5). Addresses are of user space, so
 /// they leave bits for the rest.
 struct alignas(16) StandbyOrder {
-  std::uint64_t from;  ///< address << address_shift | caller_bits | is_shared | number
+  std::uint64_t from;  ///< address << address_shift | caller_bits | shared_bit | number
   std::uint64_t to;    ///< address (0: leave) << address_shift | parity of the number << 16 | bytes - 1
 };
 inline constexpr unsigned address_shift = 17;
 inline constexpr std::uint64_t addresses_end = std::uint64_t{1} << (64 - address_shift);
 inline constexpr std::uint64_t number_mask = 0x3fff;
-inline constexpr std::uint64_t is_shared = 0x4000;        ///< all blocks of the launch copy a part each
+/// A launch leaves after so many, before numbers come again that some of its blocks have not seen go.
+inline constexpr std::uint64_t most_orders = number_mask / 2;
+inline constexpr std::uint64_t shared_bit = 0x4000;       ///< all blocks of the launch copy a part each
 inline constexpr std::uint64_t caller_inside = 0x8000;    ///< the program's thread is in an MPI call
 inline constexpr std::uint64_t caller_changed = 0x10000;  ///< differs when it has begun another
 inline constexpr std::uint64_t caller_bits = caller_inside | caller_changed;
@@ -45,8 +47,8 @@ inline constexpr std::uint64_t shared_alignment = 16;
 inline constexpr std::uint64_t bounce_address = 1;
 inline constexpr std::uint32_t bounce_bytes = 65536;
 
-/// Each side writes cache lines of its own. Launches and orders are numbered from 1 on, orders modulo
-/// number_mask + 1.
+/// Each side writes cache lines of its own, but for not_done. Launches and orders are numbered from 1 on,
+/// orders modulo number_mask + 1.
 struct StandbyMailbox {
   alignas(64) StandbyOrder order;     ///< the host's latest
   alignas(64) std::uint32_t running;  ///< launch that takes orders
