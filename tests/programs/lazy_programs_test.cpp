@@ -180,24 +180,30 @@ TEST(LazyPrograms, thousands_of_sends_may_be_outstanding_and_be_received_in_any_
   }
 }
 
-TEST(LazyPrograms, a_communicator_may_be_freed_while_its_messages_are_under_way) {
-  constexpr std::size_t bytes = 300000;
+void send_on_a_communicator_that_is_freed(MemoryKind from, MemoryKind to, std::size_t bytes, int source) {
+  SCOPED_TRACE(testing::Message() << bytes << " bytes from " << name_of(from) << " to " << name_of(to));
   const int other = 1 - rank();
-  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pageable}) {
-    for (const int source : {other, MPI_ANY_SOURCE}) {
-      SCOPED_TRACE(name_of(kind));
-      const Buffer sent(kind, bytes, 460 + static_cast<std::uint64_t>(rank()));
-      const Buffer received(kind, bytes);
-      MPI_Comm duplicate = MPI_COMM_NULL;
-      std::array<MPI_Request, 2> requests{};
-      std::array<MPI_Status, 2> statuses{};
-      MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
-      MPI_Irecv(received.data(), received.count(), MPI_BYTE, source, 1, duplicate, &requests[0]);
-      MPI_Isend(sent.data(), sent.count(), MPI_BYTE, other, 1, duplicate, &requests[1]);
-      MPI_Comm_free(&duplicate);
-      MPI_Waitall(2, requests.data(), statuses.data());
-      EXPECT_EQ(statuses[0].MPI_SOURCE, other);
-      EXPECT_EQ(received.read(), payload(bytes, 460 + static_cast<std::uint64_t>(other)));
+  const Buffer sent(from, bytes, 460 + static_cast<std::uint64_t>(rank()));
+  const Buffer received(to, bytes);
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  std::array<MPI_Request, 2> requests{};
+  std::array<MPI_Status, 2> statuses{};
+  MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+  MPI_Irecv(received.data(), received.count(), MPI_BYTE, source, 1, duplicate, &requests[0]);
+  MPI_Isend(sent.data(), sent.count(), MPI_BYTE, other, 1, duplicate, &requests[1]);
+  MPI_Comm_free(&duplicate);
+  MPI_Waitall(2, requests.data(), statuses.data());
+  EXPECT_EQ(statuses[0].MPI_SOURCE, other);
+  EXPECT_EQ(received.read(), payload(bytes, 460 + static_cast<std::uint64_t>(other)));
+}
+
+TEST(LazyPrograms, a_communicator_may_be_freed_while_its_messages_are_under_way) {
+  for (const MemoryKind from : {MemoryKind::device, MemoryKind::pageable}) {
+    for (const MemoryKind to : {MemoryKind::device, MemoryKind::pageable}) {
+      for (const std::size_t bytes : {100u, 4096u, 300'000u}) {
+        for (const int source : {1 - rank(), MPI_ANY_SOURCE})
+          send_on_a_communicator_that_is_freed(from, to, bytes, source);
+      }
     }
   }
 }
