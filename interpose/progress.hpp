@@ -13,7 +13,7 @@ namespace penstock::interpose {
 struct Entry;
 
 /// True when a blocking call of the MPI library may leave another rank waiting for this one's Penstock work:
-/// callers then use the non-blocking form and wait_polling(). Cost: two relaxed loads.
+/// callers then use the non-blocking form and wait_polling(). Cost: two or three relaxed loads.
 [[nodiscard]] bool must_poll() noexcept;
 
 /// Waits for a request of the MPI library while all pending work goes on. As PMPI_Wait otherwise.
@@ -45,7 +45,7 @@ class Waiting {
 void progress();
 
 /// In a call that waits for nothing: large payloads that have come for earlier receives get under way.
-/// Without a GPU in use: a load.
+/// Without a GPU in use: two loads.
 void begin_large_arrivals();
 
 /// Before a blocking call of the MPI library that cannot be stepped and that may not end before other ranks

@@ -35,8 +35,8 @@ class InCall {
   bool is_the_only_thread_ = false;
 };
 
-/// Of the call that this thread is in, never used again; 0 outside. Within one call, what was found out about
-/// a buffer of the application's holds.
+/// Of the call that this thread is in, never used again; 0 outside, and while nobody uses a GPU. Within one
+/// call, what was found out about a buffer of the application's holds.
 [[nodiscard]] std::uint64_t number_of_call() noexcept;
 
 /// Of the program's only thread; false and 0 if there are more. Thread: any.
