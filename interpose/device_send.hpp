@@ -74,7 +74,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   Status status_;
   transports::Watch watch_;
   bool has_left_ = false;    ///< the envelope, and was not taken back
-  bool holds_ring_ = false;  ///< counted among the rings of payloads from host memory
+  bool holds_ring_ = false;  ///< counted among the rings at work
   bool must_wait_ = false;   ///< the receiver is late, and there is no room to set the payload aside
   bool produced_ = false;    ///< the payload has left the user's buffer
   bool whole_ = false;       ///< and all of it lies in the region, or with the receiver
