@@ -48,23 +48,28 @@ constexpr std::size_t stack_bytes = 64 * 1024;
 class StackPool {
  public:
   ~StackPool() {
-    for (auto& stack : free_) allocator_.deallocate(stack);
+    for (auto& stack : free_) {
+      forget_frames(stack);
+      allocator_.deallocate(stack);
+    }
   }
   boost::context::stack_context take() {
     if (free_.empty()) return allocator_.allocate();
     const auto stack = free_.back();
     free_.pop_back();
-#ifdef SIMULATED_GPU_ASAN
-    // the last fiber's frames left their marks
-    __asan_unpoison_memory_region(usable_begin(stack), usable_bytes(stack));
-#endif
+    forget_frames(stack);
     return stack;
   }
-  void give_back(const boost::context::stack_context& stack) {
-    free_.push_back(stack);
-  }
+  void give_back(const boost::context::stack_context& stack) { free_.push_back(stack); }
 
  private:
+  /// The last fiber's frames left their marks, which would stay when other memory comes to lie there.
+  static void forget_frames([[maybe_unused]] const boost::context::stack_context& stack) {
+#ifdef SIMULATED_GPU_ASAN
+    __asan_unpoison_memory_region(usable_begin(stack), usable_bytes(stack));
+#endif
+  }
+
   boost::context::protected_fixedsize_stack allocator_{stack_bytes};
   std::vector<boost::context::stack_context> free_;
 };
