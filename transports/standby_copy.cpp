@@ -74,8 +74,8 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, 
 }
 
 bool StandbyCopy::is_ready() const noexcept {
-  return mailbox_ != nullptr && !is_pending_ && !has_failed_ && read(mailbox_->running) == launch_ &&
-         read(mailbox_->leaving) != launch_;
+  return mailbox_ != nullptr && !is_pending_ && !has_failed_ && orders_of_launch_ < kernels::most_orders &&
+         read(mailbox_->running) == launch_ && read(mailbox_->leaving) != launch_;
 }
 
 bool StandbyCopy::is_over() noexcept {

@@ -26,7 +26,8 @@ struct alignas(16) StandbyOrder {
 inline constexpr unsigned address_shift = 17;
 inline constexpr std::uint64_t addresses_end = std::uint64_t{1} << (64 - address_shift);
 inline constexpr std::uint64_t number_mask = 0x3fff;
-/// A launch leaves after so many, before numbers come again that some of its blocks have not seen go.
+/// A launch is given so many and leaves then, before numbers come again that some of its blocks have not seen
+/// go.
 inline constexpr std::uint64_t most_orders = number_mask / 2;
 inline constexpr std::uint64_t shared_bit = 0x4000;       ///< all blocks of the launch copy a part each
 inline constexpr std::uint64_t caller_inside = 0x8000;    ///< the program's thread is in an MPI call
