@@ -64,7 +64,6 @@ class Batch {
  public:
   explicit Batch(cuda::ContextRef context) : context_(std::move(context)) {}
 
-  [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   void add(const CopyItem& item) noexcept {
     items_[count_++] = item;

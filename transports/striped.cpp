@@ -24,8 +24,7 @@ class StripedPull final : public Pull {
       : plan_(offer.payload_bytes),
         bytes_(offer.payload_bytes),
         source_(memory.first),
-        destination_(reinterpret_cast<CUdeviceptr>(destination.buffer.pointer) +
-                     static_cast<CUdeviceptr>(destination.layout.first_offset())),
+        destination_(reinterpret_cast<CUdeviceptr>(destination.first_byte())),
         memory_(std::move(memory)),
         context_(std::move(context)) {}
 
