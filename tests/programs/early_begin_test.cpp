@@ -1,6 +1,7 @@
 // Large payloads get under way in calls that wait for nothing, so that they move while the application
 // computes.
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -23,18 +24,57 @@ bool arrives(const Buffer& buffer, const std::vector<std::byte>& content) {
   return true;
 }
 
+/// What rank 0 has begun to send, counted in memory that rank 1 sees: it need make no MPI call to know.
+class SendsBegun {
+ public:
+  SendsBegun() {
+    int* own = nullptr;
+    const MPI_Aint bytes = rank() == 0 ? sizeof(int) : 0;
+    MPI_Win_allocate_shared(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &own, &window_);
+    MPI_Aint shared_bytes = 0;
+    int unit = 0;
+    MPI_Win_shared_query(window_, 0, &shared_bytes, &unit, &count_);
+    if (rank() == 0) *count_ = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~SendsBegun() { MPI_Win_free(&window_); }
+  SendsBegun(const SendsBegun&) = delete;
+  SendsBegun& operator=(const SendsBegun&) = delete;
+
+  /// By rank 0, when MPI_Isend or MPI_Start has returned: the envelope lies with rank 1.
+  void add() { std::atomic_ref(*count_).fetch_add(1, std::memory_order_release); }
+  /// By rank 1.
+  void await(int count) const {
+    while (std::atomic_ref(*count_).load(std::memory_order_acquire) < count) std::this_thread::sleep_for(1ms);
+  }
+
+ private:
+  MPI_Win window_ = MPI_WIN_NULL;
+  int* count_ = nullptr;
+};
+
+/// The window ends with the test: freeing it waits for all sends.
+class EarlyBegin : public testing::Test {
+ protected:
+  template <typename NextCall>
+  void receive_without_waiting(NextCall next_call);
+
+  SendsBegun sends_;
+};
+
 /// Rank 0 sends to a receive that rank 1 has posted; `next_call` is what rank 1 does when the envelope has
 /// come.
 template <typename NextCall>
-void receive_without_waiting(NextCall next_call) {
+void EarlyBegin::receive_without_waiting(NextCall next_call) {
   const Buffer buffer(MemoryKind::device, large, static_cast<std::uint64_t>(rank()));
   MPI_Request request = MPI_REQUEST_NULL;
+  if (rank() == 1) MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank() == 0) {
     MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+    sends_.add();
   } else if (rank() == 1) {
-    MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request);
-    std::this_thread::sleep_for(50ms);
+    sends_.await(1);
     next_call();
     EXPECT_TRUE(arrives(buffer, payload(large, 0)));
   }
@@ -44,7 +84,7 @@ void receive_without_waiting(NextCall next_call) {
   }
 }
 
-TEST(EarlyBegin, in_the_next_receive) {
+TEST_F(EarlyBegin, in_the_next_receive) {
   const Buffer other(MemoryKind::device, 100, 5);
   MPI_Request request = MPI_REQUEST_NULL;
   receive_without_waiting(
@@ -53,7 +93,7 @@ TEST(EarlyBegin, in_the_next_receive) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-TEST(EarlyBegin, in_the_next_send) {
+TEST_F(EarlyBegin, in_the_next_send) {
   const Buffer other(MemoryKind::device, large, 5);
   MPI_Request request = MPI_REQUEST_NULL;
   receive_without_waiting(
@@ -62,7 +102,7 @@ TEST(EarlyBegin, in_the_next_send) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-TEST(EarlyBegin, of_a_persistent_receive_in_the_next_start) {
+TEST_F(EarlyBegin, of_a_persistent_receive_in_the_next_start) {
   Buffer first(MemoryKind::device, large, static_cast<std::uint64_t>(rank()));
   const Buffer second(MemoryKind::device, 100, 9);
   std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
@@ -78,7 +118,8 @@ TEST(EarlyBegin, of_a_persistent_receive_in_the_next_start) {
     MPI_Sendrecv(nullptr, 0, MPI_BYTE, 1 - rank(), 7, nullptr, 0, MPI_BYTE, 1 - rank(), 7, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     MPI_Start(&requests[0]);
-    if (rank() == 1) std::this_thread::sleep_for(50ms);
+    if (rank() == 0) sends_.add();
+    if (rank() == 1) sends_.await(round + 1);
     MPI_Start(&requests[1]);
     if (rank() == 1) {
       EXPECT_TRUE(arrives(first, payload(large, 0))) << "round " << round;
@@ -90,7 +131,7 @@ TEST(EarlyBegin, of_a_persistent_receive_in_the_next_start) {
   }
 }
 
-TEST(EarlyBegin, also_behind_receives_that_are_small_or_cancelled) {
+TEST_F(EarlyBegin, also_behind_receives_that_are_small_or_cancelled) {
   const Buffer small(MemoryKind::device, 100, 6);
   const Buffer cancelled(MemoryKind::device, large, 7);
   std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
