@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -94,7 +93,7 @@ class StandbyPull final : public Pull {
     if (lives_on_device(destination_.buffer.kind)) {
       post_->copy.order(destination_.first_byte(), source_.pointer, bytes);
     } else {
-      post_->copy.order_to_bounce(source_.pointer, bytes);
+      post_->copy.order_download(destination_.first_byte(), source_.pointer, bytes);
     }
     is_ordered_ = true;
   }
@@ -115,8 +114,6 @@ class StandbyPull final : public Pull {
     if (state.ok() && outcome == StandbyCopy::Outcome::pending) return {};
     is_ordered_ = false;
     finished = outcome == StandbyCopy::Outcome::copied;
-    if (finished && !lives_on_device(destination_.buffer.kind))
-      std::memcpy(destination_.first_byte(), post_->copy.bounce(), source_.bytes);
     return state;
   }
 
@@ -141,9 +138,9 @@ bool is_lingering() noexcept {
 }
 
 /// Between host memory and a place on a device: of so little that nobody else need get at the registry before
-/// it is over. `order` orders it, `end` is done with the bounce buffer afterwards.
-template <class Order, class End>
-bool copy_through_bounce(const Place& place, const cuda::ContextRef& context, Order order, End end) noexcept {
+/// what `order` ordered is over.
+template <class Order>
+bool copy_with_host(const Place& place, const cuda::ContextRef& context, Order order) noexcept {
   if (!is_lingering() || place.layout.bytes() > kernels::bounce_bytes || !place.layout.is_contiguous() ||
       place.buffer.kind == BufferKind::managed || !is_settled(place))
     return false;
@@ -151,14 +148,13 @@ bool copy_through_bounce(const Place& place, const cuda::ContextRef& context, Or
   static_cast<void>(guarded([&]() -> Status {
     const std::lock_guard lock(registry().mutex);
     StandbyCopy& copy = registry().of(context)->copy;
-    if (!copy.is_ready_for(place.first_byte(), copy.bounce(), place.layout.bytes())) return {};
-    order(copy);
+    if (!copy.is_ready_for_host(place.first_byte(), place.layout.bytes())) return {};
+    order(copy, static_cast<std::uint32_t>(place.layout.bytes()));
     Status state;
     do {
       state = copy.query(outcome);
     } while (state.ok() && outcome == StandbyCopy::Outcome::pending);
     if (!state.ok()) outcome = StandbyCopy::Outcome::missed;
-    if (outcome == StandbyCopy::Outcome::copied) end(copy);
     return state;
   }));
   return outcome == StandbyCopy::Outcome::copied;
@@ -193,25 +189,16 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
 }
 
 bool download_standing_by(void* to, const Place& source, const cuda::ContextRef& context) noexcept {
-  const std::size_t bytes = source.layout.bytes();
-  return copy_through_bounce(
-      source, context,
-      [&](StandbyCopy& copy) {
-        copy.order_to_bounce(source.first_byte(), static_cast<std::uint32_t>(bytes));
-      },
-      [&](StandbyCopy& copy) { std::memcpy(to, copy.bounce(), bytes); });
+  return copy_with_host(source, context, [&](StandbyCopy& copy, std::uint32_t bytes) {
+    copy.order_download(to, source.first_byte(), bytes);
+  });
 }
 
 bool upload_standing_by(const Place& destination, const void* from,
                         const cuda::ContextRef& context) noexcept {
-  const std::size_t bytes = destination.layout.bytes();
-  return copy_through_bounce(
-      destination, context,
-      [&](StandbyCopy& copy) {
-        std::memcpy(copy.bounce(), from, bytes);
-        copy.order_from_bounce(destination.first_byte(), static_cast<std::uint32_t>(bytes));
-      },
-      [](StandbyCopy& /*copy*/) {});
+  return copy_with_host(destination, context, [&](StandbyCopy& copy, std::uint32_t bytes) {
+    copy.order_upload(destination.first_byte(), from, bytes);
+  });
 }
 
 void note_small_copy(const cuda::ContextRef& context, const void* known, bool is_shared) noexcept {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "transports/cuda/kernels.hpp"
@@ -21,9 +22,21 @@ std::uint64_t address_of(const void* memory) noexcept {
 /// The word of the order that says, too, where the program's thread is.
 std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexcept {
   using Word = std::atomic<std::uint64_t>;
-  static_assert(sizeof(Word) == sizeof(mailbox.order.from) && Word::is_always_lock_free);
-  return reinterpret_cast<Word&>(mailbox.order.from);
+  static_assert(sizeof(Word) == sizeof(mailbox.line.order.from) && Word::is_always_lock_free);
+  return reinterpret_cast<Word&>(mailbox.line.order.from);
 }
+
+std::uint64_t stamped(std::uint32_t data, std::uint32_t count) noexcept {
+  return std::uint64_t{count} << kernels::stamp_shift | data;
+}
+
+std::uint64_t with_size(std::uint64_t to, std::uint32_t bytes) noexcept {
+  return to << kernels::address_shift | (bytes - 1);
+}
+
+/// So many orders between two times that all their traces are wiped out: their counts come again after twice
+/// that.
+constexpr std::uint32_t most_remembered = 1u << 31;
 
 }  // namespace
 
@@ -44,15 +57,16 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, 
     bounce_ = page->bounce();
     // another one may have used it before
     launch_ = read(mailbox_->running);
-    from_ = mailbox_->order.from & ~kernels::caller_bits;
-    order_ = static_cast<std::uint32_t>(from_ & kernels::number_mask);
+    from_ = mailbox_->line.order.from & ~kernels::caller_bits;
+    orders_ = static_cast<std::uint32_t>(from_ & kernels::number_mask);
+    forget_earlier_orders();
   }
   show_calls({&caller_word(*mailbox_), kernels::caller_inside, kernels::caller_changed});
   kernels::Standby parameters{};
   parameters.mailbox = page->device_mailbox();
   parameters.slot = counters_.slot();
   parameters.launch = launch_ + 1;
-  parameters.done = order_;
+  parameters.done = orders_;
   parameters.stay = stay;
   parameters.bounce = page->device_bounce();
   parameters.known = known;
@@ -102,7 +116,12 @@ bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t b
   return is_ready() && takes(to, from, bytes) && (bytes <= kernels::largest_order || shares());
 }
 
+bool StandbyCopy::is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept {
+  return bytes <= kernels::bounce_bytes && is_ready_for(device, device, bytes);
+}
+
 void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
+  count();
   if (is_shared(to, from, bytes) && shares()) {
     order_shared(address_of(to), address_of(from), bytes);
   } else {
@@ -110,37 +129,56 @@ void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcep
   }
 }
 
-void StandbyCopy::order_to_bounce(const void* from, std::uint32_t bytes) noexcept {
-  order_between(kernels::bounce_address, address_of(from), bytes);
+void StandbyCopy::order_download(void* to, const void* from, std::uint32_t bytes) noexcept {
+  count();
+  download_ = {static_cast<char*>(to), bytes, 0, bytes <= kernels::largest_down};
+  order_between(download_.is_stamped ? kernels::down_address : kernels::bounce_address, address_of(from),
+                bytes);
 }
 
-void StandbyCopy::order_from_bounce(void* to, std::uint32_t bytes) noexcept {
-  order_between(address_of(to), kernels::bounce_address, bytes);
+void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) noexcept {
+  count();
+  if (bytes > kernels::largest_beside) {
+    std::memcpy(bounce_, from, bytes);
+    order_between(address_of(to), kernels::bounce_address, bytes);
+    return;
+  }
+  std::uint32_t data[kernels::words_beside] = {};
+  std::memcpy(data, from, bytes);
+  for (std::uint32_t word = 0; word * kernels::stamped_bytes < bytes; ++word) {
+    std::atomic_ref(mailbox_->line.beside[word])
+        .store(stamped(data[word], orders_), std::memory_order_relaxed);
+  }
+  order_between(address_of(to), kernels::beside_address, bytes);
 }
 
 void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
   sharers_ = 1;
-  write_order(to << kernels::address_shift | (bytes - 1), from << kernels::address_shift);
+  give(with_size(to, bytes), from << kernels::address_shift);
 }
 
 void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
   sharers_ = kernels::standby_blocks;
-  // numbers come again, and these blocks have not executed them all
-  for (std::uint32_t block = 1; block < sharers_; ++block)
-    std::atomic_ref(mailbox_->done[block]).store(kernels::not_done, std::memory_order_relaxed);
   const std::uint64_t last_byte = bytes - 1;
   to |= last_byte >> 20 & (kernels::shared_alignment - 1);
   from |= last_byte >> 16 & (kernels::shared_alignment - 1);
-  write_order(to << kernels::address_shift | (last_byte & 0xffff),
-              from << kernels::address_shift | kernels::shared_bit);
+  give(to << kernels::address_shift | (last_byte & 0xffff),
+       from << kernels::address_shift | kernels::shared_bit);
 }
 
 void StandbyCopy::dismiss() noexcept {
   if (mailbox_ == nullptr || is_pending_ || has_failed_ || read(mailbox_->leaving) == launch_) return;
+  count();
   tell(0, 0);
 }
 
-void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from) noexcept {
+void StandbyCopy::count() noexcept {
+  if (orders_ % most_remembered == 0) forget_earlier_orders();
+  ++orders_;
+  download_ = {};
+}
+
+void StandbyCopy::give(std::uint64_t to, std::uint64_t from) noexcept {
   tell(to, from);
   ++orders_of_launch_;
   is_pending_ = true;
@@ -148,17 +186,51 @@ void StandbyCopy::write_order(std::uint64_t to, std::uint64_t from) noexcept {
 }
 
 void StandbyCopy::tell(std::uint64_t to, std::uint64_t from) noexcept {
-  order_ = (order_ + 1) & kernels::number_mask;
-  to |= std::uint64_t{order_ & 1} << 16;  // tells that both words belong together
-  from |= order_;
-  std::atomic_ref(mailbox_->order.to).store(to, std::memory_order_relaxed);
+  const std::uint64_t number = orders_ & kernels::number_mask;
+  to |= (number & 1) << 16;  // tells that both words belong together
+  from |= number;
+  std::atomic_ref(mailbox_->line.order.to).store(to, std::memory_order_relaxed);
   // the caller's bits, which its thread may flip at any moment, stay as they are
   caller_word(*mailbox_).fetch_xor(std::exchange(from_, from) ^ from, std::memory_order_release);
 }
 
-bool StandbyCopy::is_done() const noexcept {
-  const auto executed = [&](std::uint32_t& done) { return read(done) == order_; };
-  return std::all_of(mailbox_->done, mailbox_->done + sharers_, executed);
+void StandbyCopy::forget_earlier_orders() noexcept {
+  for (std::uint32_t& done : mailbox_->done) std::atomic_ref(done).store(orders_, std::memory_order_relaxed);
+  for (std::uint64_t& word : mailbox_->line.beside)
+    std::atomic_ref(word).store(stamped(0, orders_), std::memory_order_relaxed);
+  for (std::uint64_t& word : mailbox_->down)
+    std::atomic_ref(word).store(stamped(0, orders_), std::memory_order_relaxed);
+}
+
+bool StandbyCopy::is_done() noexcept {
+  if (download_.is_stamped) return has_come_down();
+  const auto executed = [&](std::uint32_t& done) { return read(done) == orders_; };
+  if (!std::all_of(mailbox_->done, mailbox_->done + sharers_, executed)) return false;
+  if (download_.bytes > 0) std::memcpy(download_.to, bounce_, download_.bytes);
+  return true;
+}
+
+bool StandbyCopy::has_come_down() noexcept {
+  // none of them members: for the compiler, what is written to the target might change those
+  std::uint64_t* const words = mailbox_->down;
+  const std::uint32_t count = orders_;
+  char* const to = download_.to;
+  const std::uint32_t bytes = download_.bytes;
+  std::uint32_t come = download_.come;
+  while (come < bytes) {
+    const std::uint64_t word =
+        std::atomic_ref(words[come / kernels::stamped_bytes]).load(std::memory_order_relaxed);
+    if (word >> kernels::stamp_shift != count) break;
+    const auto data = static_cast<std::uint32_t>(word);
+    if (bytes - come >= sizeof(data)) {
+      std::memcpy(to + come, &data, sizeof(data));  // one store; a call, were the size not known
+    } else {
+      std::memcpy(to + come, &data, bytes - come);
+    }
+    come += kernels::stamped_bytes;
+  }
+  download_.come = come;
+  return come >= bytes;
 }
 
 Status StandbyCopy::query(Outcome& outcome) noexcept {

@@ -33,6 +33,8 @@ class StandbyCopy {
   [[nodiscard]] bool is_ready() const noexcept;
   /// The same, for an order of that kind, which takes() it.
   [[nodiscard]] bool is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept;
+  /// The same, for a download or an upload.
+  [[nodiscard]] bool is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept;
   /// There is no launch, or it will touch nothing any more. Asks the driver now and then.
   [[nodiscard]] bool is_over() noexcept;
 
@@ -43,11 +45,10 @@ class StandbyCopy {
   [[nodiscard]] static bool is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept;
   /// Only if is_ready_for() it. Source and target: memory that kernels of the context reach.
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
-  /// The same, where host memory is one side: the bounce buffer stands for it, which is the caller's until
-  /// the outcome is known. At most kernels::bounce_bytes.
-  [[nodiscard]] char* bounce() const noexcept { return bounce_; }
-  void order_to_bounce(const void* from, std::uint32_t bytes) noexcept;
-  void order_from_bounce(void* to, std::uint32_t bytes) noexcept;
+  /// The same, where host memory, which no kernel need reach, is one side: at most kernels::bounce_bytes.
+  /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
+  void order_download(void* to, const void* from, std::uint32_t bytes) noexcept;
+  void order_upload(void* to, const void* from, std::uint32_t bytes) noexcept;
   enum class Outcome : std::uint8_t {
     pending,
     copied,
@@ -66,14 +67,26 @@ class StandbyCopy {
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }
 
  private:
+  /// A download's bytes that are on their way.
+  struct Download {
+    char* to = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint32_t come = 0;   ///< of a stamped one
+    bool is_stamped = false;  ///< in the mailbox' words; else in the bounce buffer
+  };
+
+  /// Begins an order: counts it. Then tell() of it, as kernels::StandbyOrder says.
+  void count() noexcept;
   void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
   void order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
-  void write_order(std::uint64_t to, std::uint64_t from) noexcept;
-  /// Numbers it, and lets the kernel see it.
+  void give(std::uint64_t to, std::uint64_t from) noexcept;
   void tell(std::uint64_t to, std::uint64_t from) noexcept;
+  /// Whatever stands in the mailbox is of the last order that was counted.
+  void forget_earlier_orders() noexcept;
   [[nodiscard]] bool shares() const noexcept;
-  /// The last order has been executed by all who had to.
-  [[nodiscard]] bool is_done() const noexcept;
+  /// The last order has been executed by all who had to, and what it brought down is where it belongs.
+  [[nodiscard]] bool is_done() noexcept;
+  [[nodiscard]] bool has_come_down() noexcept;
   /// Has the stream come to an end? Looks every 100 µs.
   [[nodiscard]] Status look_for_end(bool& ended) noexcept;
 
@@ -85,8 +98,9 @@ class StandbyCopy {
   Watch watch_{std::chrono::microseconds(100)};
   std::uint32_t launch_ = 0;   ///< the latest
   std::uint64_t from_ = 0;     ///< the latest order's, without the caller's bits
-  std::uint32_t order_ = 0;    ///< its number
+  std::uint32_t orders_ = 0;   ///< its count; begins again after 2^32
   std::uint32_t sharers_ = 1;  ///< blocks that execute it
+  Download download_;          ///< by it; else of no bytes
   std::uint32_t orders_of_launch_ = 0;
   bool is_pending_ = false;  ///< an order
   bool has_failed_ = false;  ///< it is not used any more

@@ -227,30 +227,115 @@ TEST(StandbyCopy, a_shared_order_that_meets_them_leaving_is_copied_whole_or_miss
   }
 }
 
-TEST(StandbyCopy, goes_through_the_bounce_buffer_where_one_side_is_host_memory) {
+TEST(StandbyCopy, downloads_and_uploads_any_size_at_any_alignment_and_nothing_else) {
   StandbyCopy copy(context_of_device_0());
-  const GpuMemory memory(BufferKind::device, 2 * kernels::bounce_bytes);
-  const Bytes content = payload(memory.bytes(), 8);
-  memory.write(content);
-  ASSERT_TRUE(copy.launch(memory.data(), stay(30 * second_ns, 60 * second_ns)).ok());
+  constexpr std::uint32_t sizes[] = {1,
+                                     2,
+                                     4,
+                                     7,
+                                     8,
+                                     63,
+                                     kernels::largest_beside - 1,
+                                     kernels::largest_beside,
+                                     kernels::largest_beside + 1,
+                                     512,
+                                     513,
+                                     2049,
+                                     kernels::largest_down - 3,
+                                     kernels::largest_down,
+                                     kernels::largest_down + 1,
+                                     kernels::bounce_bytes};
+  constexpr std::uint32_t offsets[] = {0, 1, 2, 4, 11};
+  constexpr std::uint32_t guard = 16;
+  const GpuMemory source(BufferKind::device, kernels::bounce_bytes + 64);
+  const GpuMemory target(BufferKind::device, kernels::bounce_bytes + 64);
+  const Bytes content = payload(source.bytes(), 8);
+  source.write(content);
+  const Bytes untouched(guard, guard_byte);
+  ASSERT_TRUE(copy.launch(source.data(), stay(60 * second_ns, 120 * second_ns)).ok());
   ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
-  for (const std::uint32_t size : {1u, 8u, 63u, 2049u, kernels::bounce_bytes}) {
-    copy.order_to_bounce(at(memory, 5), size);
-    ASSERT_EQ(outcome_of(copy), Outcome::copied);
-    const Bytes arrived(copy.bounce(), copy.bounce() + size);
-    ASSERT_EQ(arrived, Bytes(content.begin() + 5, content.begin() + 5 + size)) << size << " bytes";
-    std::fill_n(copy.bounce(), size, static_cast<char>(guard_byte));
-    copy.order_from_bounce(at(memory, 5), size);
-    ASSERT_EQ(outcome_of(copy), Outcome::copied);
-    copy.order_to_bounce(at(memory, 5), size);
-    ASSERT_EQ(outcome_of(copy), Outcome::copied);
-    ASSERT_EQ(Bytes(copy.bounce(), copy.bounce() + size), Bytes(size, guard_byte)) << size << " bytes";
-    std::copy_n(content.begin() + 5, size, copy.bounce());
-    copy.order_from_bounce(at(memory, 5), size);
-    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+  std::uint64_t seed = 0;
+  for (const std::uint32_t size : sizes) {
+    for (const std::uint32_t offset : offsets) {
+      ASSERT_TRUE(copy.is_ready_for_host(at(source, offset), size));
+      Bytes arrived(size + guard, guard_byte);
+      copy.order_download(arrived.data(), at(source, offset), size);
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      Bytes wanted(content.begin() + offset, content.begin() + offset + size);
+      wanted.insert(wanted.end(), untouched.begin(), untouched.end());
+      ASSERT_EQ(arrived, wanted) << size << " bytes at " << offset;
+      // with guards around it: what lies around it must stay
+      const std::uint32_t around_bytes = offset + size + guard;
+      Bytes area(around_bytes, guard_byte);
+      copy.order_upload(target.data(), area.data(), std::min(around_bytes, kernels::bounce_bytes));
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      const Bytes sent = payload(size, ++seed);
+      copy.order_upload(at(target, offset), sent.data(), size);
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      std::copy(sent.begin(), sent.end(), area.begin() + offset);
+      Bytes back(std::min(around_bytes, kernels::bounce_bytes));
+      area.resize(back.size());
+      copy.order_download(back.data(), target.data(), static_cast<std::uint32_t>(back.size()));
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      ASSERT_EQ(back, area) << size << " bytes to " << offset;
+    }
   }
+  EXPECT_FALSE(copy.is_ready_for_host(source.data(), kernels::bounce_bytes + 1));
+  EXPECT_FALSE(copy.is_ready_for_host(source.data(), 0));
   send_away(copy);
-  EXPECT_EQ(memory.read(), content);
+}
+
+TEST(StandbyCopy, stamped_payloads_of_before_are_not_taken_for_new_ones) {
+  StandbyCopy copy(context_of_device_0());
+  constexpr std::uint32_t most = 1000;
+  const GpuMemory memory(BufferKind::device, most);
+  std::mt19937 random(3);
+  for (int launch = 0; launch < 10; ++launch) {
+    ASSERT_TRUE(copy.launch(memory.data(), stay(60 * second_ns, 120 * second_ns)).ok());
+    ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+    for (int round = 0; round < 200; ++round) {
+      const auto size = static_cast<std::uint32_t>(1 + random() % (round % 2 == 0 ? 16 : most));
+      const Bytes sent = payload(size, random());
+      copy.order_upload(memory.data(), sent.data(), size);
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      Bytes arrived(size);
+      copy.order_download(arrived.data(), memory.data(), size);
+      ASSERT_EQ(outcome_of(copy), Outcome::copied);
+      ASSERT_EQ(arrived, sent) << "launch " << launch << ", round " << round;
+    }
+    send_away(copy);
+  }
+}
+
+TEST(StandbyCopy, a_download_or_upload_that_meets_it_leaving_is_copied_or_missed) {
+  StandbyCopy copy(context_of_device_0());
+  const GpuMemory memory(BufferKind::device, 100);
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const Bytes old_content = payload(100, static_cast<std::uint64_t>(2 * round));
+    const Bytes new_content = payload(100, static_cast<std::uint64_t>(2 * round + 1));
+    memory.write(old_content);
+    const std::uint64_t linger_ns = 20'000;
+    ASSERT_TRUE(copy.launch(memory.data(), stay(linger_ns, second_ns)).ok());
+    ASSERT_TRUE(comes_true([&] { return copy.is_ready() || copy.is_over(); }));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(random() % (2 * linger_ns)));
+    if (copy.is_ready()) {
+      Bytes arrived(100, guard_byte);
+      const bool is_download = round % 2 == 0;
+      if (is_download) {
+        copy.order_download(arrived.data(), memory.data(), 100);
+      } else {
+        copy.order_upload(memory.data(), new_content.data(), 100);
+      }
+      const bool is_copied = outcome_of(copy) == Outcome::copied;
+      ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+      ASSERT_EQ(memory.read(), is_copied && !is_download ? new_content : old_content) << "round " << round;
+      if (is_download && is_copied) {
+        ASSERT_EQ(arrived, old_content) << "round " << round;
+      }
+    }
+    ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
+  }
 }
 
 TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {

@@ -182,6 +182,16 @@ __device__ void write(StandbyOrder& order, const StandbyOrder& value) {
 #endif
 }
 
+/// Two words for the host, each for itself.
+__device__ void write_stamped(std::uint64_t* words, std::uint64_t first, std::uint64_t second) {
+#ifdef __CUDACC__
+  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" : : "l"(words), "l"(first), "l"(second) : "memory");
+#else
+  __atomic_store_n(words, first, __ATOMIC_RELAXED);
+  __atomic_store_n(words + 1, second, __ATOMIC_RELAXED);
+#endif
+}
+
 /// In loops that wait. A GPU's threads all run.
 __device__ void let_others_run() {
 #ifndef __CUDACC__
@@ -205,8 +215,10 @@ struct StandbyTask {
   char* to;
   const char* from;
   std::uint32_t bytes;
-  std::uint32_t number;
-  bool is_shared;
+  std::uint32_t count;     ///< of orders with it
+  bool is_shared;          ///< by all blocks
+  bool comes_beside;       ///< its payload does, in place of `from`
+  bool goes_down_stamped;  ///< in place of `to`
   bool is_last;
 };
 
@@ -219,14 +231,16 @@ __device__ char* memory_of(std::uint64_t address, const Standby& standby) {
 /// names it, as its address depends on that.
 __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
                      StandbyTask& task) {
-  const auto number = static_cast<std::uint32_t>(order.from & number_mask);
-  const bool belong_together = (order.to >> 16 & 1) == (number & 1);
-  if (number == done || !belong_together) return false;
+  const auto ahead = static_cast<std::uint32_t>((order.from - done) & number_mask);
+  const bool belong_together = (order.to >> 16 & 1) == (order.from & 1);
+  if (ahead == 0 || !belong_together) return false;
   std::uint64_t to = order.to >> address_shift;
   std::uint64_t from = order.from >> address_shift;
   std::uint64_t last_byte = order.to & 0xffff;
-  task.number = number;
+  task.count = done + ahead;
   task.is_shared = (order.from & shared_bit) != 0;
+  task.comes_beside = from == beside_address;
+  task.goes_down_stamped = to == down_address;
   task.is_last = to == 0;
   if (task.is_shared) {
     last_byte |= from % shared_alignment << 16 | to % shared_alignment << 20;
@@ -256,31 +270,113 @@ __device__ bool take_and_relay(const StandbyOrder& order, const Standby& standby
   return true;
 }
 
-/// Waits for an order, or until it is time to leave. One thread.
+/// Of each of the first threads its part of the line, by one load of them all: several loads of a line come
+/// one after the other.
+__device__ StandbyOrder look(const StandbyMailbox& mailbox) {
+  const auto* const parts = reinterpret_cast<const StandbyOrder*>(&mailbox.line);
+  return threadIdx.x < line_threads ? read(parts[threadIdx.x]) : StandbyOrder{};
+}
+
+/// By each thread that has seen a part of the line with the payload in it: whether its words are of this
+/// order. Collects them.
+__device__ bool has_come(const StandbyOrder& part, const StandbyTask& task, std::uint32_t* payload) {
+  if (threadIdx.x == 0 || threadIdx.x >= line_threads) return true;
+  const std::uint64_t words[] = {part.from, part.to};
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const std::uint32_t index = 2 * (threadIdx.x - 1) + i;
+    if (index * stamped_bytes >= task.bytes) break;
+    if (words[i] >> stamp_shift != task.count) return false;
+    payload[index] = static_cast<std::uint32_t>(words[i]);
+  }
+  return true;
+}
+
+/// When to leave: the first thread's affair.
+class Attendance {
+ public:
+  __device__ Attendance(const Standby& standby, std::uint64_t began_ns, std::uint32_t done)
+      : standby_(standby),
+        began_ns_(began_ns),
+        done_(done),
+        idle_since_ns_(threadIdx.x == 0 ? clock_ns() : 0),
+        attended_ns_(idle_since_ns_) {}
+
+  /// After a look in vain.
+  __device__ bool is_over(const StandbyOrder& order) {
+    const std::uint64_t now_ns = clock_ns();
+    if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller_) attended_ns_ = now_ns;
+    caller_ = order.from & caller_bits;
+    return now_ns - attended_ns_ > standby_.stay.outside || now_ns - idle_since_ns_ > standby_.stay.idle ||
+           now_ns - began_ns_ > standby_.stay.life || done_ - standby_.done >= most_orders;
+  }
+
+ private:
+  const Standby& standby_;
+  const std::uint64_t began_ns_;
+  const std::uint32_t done_;
+  const std::uint64_t idle_since_ns_;
+  std::uint64_t attended_ns_;
+  std::uint64_t caller_ = 0;
+};
+
+/// Waits for an order, or until it is time to leave: after one more look, for an order that the host gave
+/// before it could see that. The first warp.
 __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::uint32_t done,
                            StandbyTask& task) {
-  const std::uint64_t idle_since_ns = clock_ns();
-  std::uint64_t attended_ns = idle_since_ns;
-  std::uint64_t caller = 0;
-  for (;;) {
-    const StandbyOrder order = read(standby.mailbox->order);
-    if (take_and_relay(order, standby, done, task)) return;
-    const std::uint64_t now_ns = clock_ns();
-    if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller) attended_ns = now_ns;
-    caller = order.from & caller_bits;
-    if (now_ns - attended_ns > standby.stay.outside || now_ns - idle_since_ns > standby.stay.idle ||
-        now_ns - began_ns > standby.stay.life || ((done - standby.done) & number_mask) >= most_orders)
-      break;
+  alignas(16) __shared__ std::uint32_t payload[words_beside];
+  __shared__ bool is_there;
+  Attendance attendance(standby, began_ns, done);
+  for (bool is_leaving = false;;) {
+    const StandbyOrder part = look(*standby.mailbox);
+    if (threadIdx.x == 0) {
+      is_there = take_and_relay(part, standby, done, task);
+      if (!is_there && is_leaving) {
+        task = {nullptr, nullptr, 0, done, false, false, false, true};
+        is_there = true;
+      } else if (!is_there && attendance.is_over(part)) {
+        publish(standby.mailbox->leaving, standby.launch);
+        is_leaving = true;
+      }
+      if (is_there && task.comes_beside) task.from = reinterpret_cast<const char*>(payload);
+      if (is_there && is_leaving) task.is_last = true;
+    }
+    __syncwarp();
+    const bool comes_beside = is_there && task.comes_beside;
+    const bool is_complete = is_there && (!comes_beside || __all_sync(~0u, has_come(part, task, payload)));
+    __syncwarp();
+    if (is_complete) return;
   }
-  publish(standby.mailbox->leaving, standby.launch);
-  // an order that the host gave before it could see that
-  if (!take_and_relay(read(standby.mailbox->order), standby, done, task))
-    task = {nullptr, nullptr, 0, done, false, true};
-  task.is_last = true;
+}
+
+/// The next four of `bytes`, or as many as there are.
+__device__ std::uint32_t load_stamped_bytes(const char* from, std::uint32_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(from) % stamped_bytes == 0 && bytes >= stamped_bytes)
+    return load<Loads::fresh>(reinterpret_cast<const std::uint32_t*>(from));
+  std::uint32_t data = 0;
+  for (std::uint32_t i = 0; i < stamped_bytes && i < bytes; ++i)
+    data |= std::uint32_t{load<Loads::fresh>(reinterpret_cast<const std::uint8_t*>(from + i))} << 8 * i;
+  return data;
+}
+
+/// To words that say by themselves that they have come; two by each thread at a time.
+__device__ void copy_stamped(std::uint64_t* to, const char* from, std::uint32_t bytes, std::uint32_t count,
+                             Crew crew) {
+  const std::uint64_t stamp = std::uint64_t{count} << stamp_shift;
+  for (std::uint32_t begin = 2 * stamped_bytes * crew.thread; begin < bytes;
+       begin += 2 * stamped_bytes * crew.threads) {
+    const std::uint32_t middle = begin + stamped_bytes;
+    const std::uint32_t first = load_stamped_bytes(from + begin, bytes - begin);
+    const std::uint32_t second = middle < bytes ? load_stamped_bytes(from + middle, bytes - middle) : 0;
+    write_stamped(to + begin / stamped_bytes, stamp | first, stamp | second);
+  }
 }
 
 /// Of a shared one the block's part: whole rounds of its loads, where there are so many.
-__device__ void execute(const StandbyTask& task, Crew crew) {
+__device__ void execute(const Standby& standby, const StandbyTask& task, Crew crew) {
+  if (task.goes_down_stamped) {
+    copy_stamped(standby.mailbox->down, task.from, task.bytes, task.count, crew);
+    return;
+  }
   constexpr std::uint32_t line = 128;
   const std::uint32_t sharers = task.is_shared ? gridDim.x : 1;
   const std::uint32_t part = ((task.bytes + sharers - 1) / sharers + line - 1) / line * line;
@@ -290,19 +386,24 @@ __device__ void execute(const StandbyTask& task, Crew crew) {
   copy_piece<Loads::fresh>(task.to + begin, task.from + begin, left < part ? left : part, crew);
 }
 
+/// What one warp does in one round of loads.
+__device__ bool is_small(const StandbyTask& task) {
+  constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
+  constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
+  return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
+}
+
 /// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with
 /// a task for all.
 __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_ns, std::uint32_t& done,
                                     StandbyTask& task) {
-  constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
   for (;;) {
-    if (threadIdx.x == 0) await_task(standby, began_ns, done, task);
+    await_task(standby, began_ns, done, task);
+    if (task.is_last || !is_small(task)) return;
+    execute(standby, task, {threadIdx.x, warp_threads});
+    done = task.count;
     __syncwarp();
-    if (task.is_last || task.bytes > one_round) return;
-    execute(task, {threadIdx.x, warp_threads});
-    done = task.number;
-    __syncwarp();
-    if (threadIdx.x == 0) publish(standby.mailbox->done[0], done);
+    if (threadIdx.x == 0 && !task.goes_down_stamped) publish(standby.mailbox->done[0], done);
   }
 }
 
@@ -316,11 +417,12 @@ __device__ void lead(const Standby& standby) {
     if (threadIdx.x < warp_threads) execute_small_tasks(standby, began_ns, done, task);
     __syncthreads();
     is_last = task.is_last;
-    const std::uint32_t number = task.number;
-    execute(task, all_of_block());
+    const std::uint32_t count = task.count;
+    const bool speaks_for_itself = task.goes_down_stamped;
+    execute(standby, task, all_of_block());
     __syncthreads();
-    if (threadIdx.x == 0 && number != done) publish(standby.mailbox->done[0], number);
-    done = number;
+    if (threadIdx.x == 0 && count != done && !speaks_for_itself) publish(standby.mailbox->done[0], count);
+    done = count;
   }
   const std::uint64_t next = (done + 1) & number_mask;
   if (threadIdx.x == 0 && gridDim.x > 1) write(relays[standby.slot].order, {next, (next & 1) << 16});
@@ -337,8 +439,8 @@ __device__ void follow(const Standby& standby) {
     }
     __syncthreads();
     if (task.is_last) return;
-    done = task.number;
-    execute(task, all_of_block());
+    done = task.count;
+    execute(standby, task, all_of_block());
     __syncthreads();
     if (threadIdx.x == 0) publish(standby.mailbox->done[blockIdx.x], done);
   }
@@ -347,7 +449,7 @@ __device__ void follow(const Standby& standby) {
 /// Of each block of several: returns when orders that the first one relays are safe to take.
 __device__ void join(const Standby& standby) {
   StandbyOrder& relayed = relays[standby.slot].order;
-  if (threadIdx.x == 0 && blockIdx.x == 0) write(relayed, {standby.done, 0});
+  if (threadIdx.x == 0 && blockIdx.x == 0) write(relayed, {standby.done & number_mask, 0});
   if (threadIdx.x == 0) {
     while (read(relayed).from == nothing_relayed) let_others_run();
   }

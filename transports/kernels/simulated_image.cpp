@@ -4,12 +4,14 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/kernels/image.hpp"
 
-// Our library links no driver, so barriers look for the simulated driver's when they first run.
+// Our library links no driver, so what blocks and warps need is looked for in the simulated one at first use.
 #define simulated_gpu_block_barrier penstock_block_barrier
 #define simulated_gpu_warp_barrier penstock_warp_barrier
+#define simulated_gpu_warp_words penstock_warp_words
 #include "transports/kernels/kernels.cu"
 #undef simulated_gpu_block_barrier
 #undef simulated_gpu_warp_barrier
+#undef simulated_gpu_warp_words
 
 namespace {
 
@@ -27,6 +29,11 @@ void penstock_block_barrier() {
 void penstock_warp_barrier(std::uint32_t lanes) {
   static const auto barrier = reinterpret_cast<void (*)(std::uint32_t)>(find("simulated_gpu_warp_barrier"));
   barrier(lanes);
+}
+
+std::uint64_t* penstock_warp_words() {
+  static const auto words = reinterpret_cast<std::uint64_t* (*)()>(find("simulated_gpu_warp_words"));
+  return words();
 }
 
 namespace penstock::transports::kernels {
