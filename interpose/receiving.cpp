@@ -20,6 +20,7 @@
 #include "interpose/settings.hpp"
 #include "interpose/settling.hpp"
 #include "interpose/transfer_record.hpp"
+#include "transports/in_call.hpp"
 #include "transports/readiness.hpp"
 #include "transports/recycled.hpp"
 #include "transports/staged.hpp"
@@ -42,7 +43,7 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
     if (on_device_) {
       note_gpu_use();
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
-      place_.handed_over_ns = transports::steady_now_ns();
+      place_.handed_over_ns = transports::begin_of_call_ns();
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown)
         return raise_freed(call_.communicator, "MPI_Recv");

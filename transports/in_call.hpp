@@ -35,14 +35,19 @@ class InCall {
   bool is_the_only_thread_ = false;
 };
 
-/// Of the call that this thread is in, never used again; 0 outside, and while nobody uses a GPU. Within one
-/// call, what was found out about a buffer of the application's holds.
-[[nodiscard]] std::uint64_t number_of_call() noexcept;
+/// Of the stretch of calls that this thread is in, never used again; 0 outside, and while nobody uses a GPU.
+/// A stretch is one call; of the program's only thread, calls that follow each other so closely that it can
+/// have done nothing to a GPU between them. What was found out about the application's memory and contexts
+/// holds within it.
+[[nodiscard]] std::uint64_t number_of_stretch() noexcept;
+/// When the call that this thread is in began, if that was noted; else now. Steady clock, ns.
+[[nodiscard]] std::uint64_t begin_of_call_ns() noexcept;
 
 /// Of the program's only thread; false and 0 if there are more. Thread: any.
 [[nodiscard]] bool caller_is_inside() noexcept;
-/// How often it has stayed outside of calls for long enough to queue work on a GPU: that takes its caller
-/// more than a µs (H200 host: a copy 1.4 µs, a kernel 2.6), and is done between two calls or not at all.
+/// How often it has stayed outside of calls for long enough to queue work on a GPU, or to free its memory:
+/// that takes its caller more than a µs (H200 host: a copy 1.4 µs, a kernel 2.6, cuMemFree 2.0), and is
+/// done between two calls or not at all.
 [[nodiscard]] std::uint64_t absences_of_caller() noexcept;
 inline constexpr std::uint64_t fastest_launch_ns = 800;
 

@@ -1,10 +1,12 @@
 #include "transports/readiness.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/stream_order.hpp"
 #include "transports/guarded.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -33,11 +35,11 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   const StreamOrder order = chosen_order.load(std::memory_order_relaxed);
   if (order == StreamOrder::none) return true;
   if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
-  const std::uint64_t asked_ns = steady_now_ns();
   if (has_had_no_time_to_launch(context)) {
-    context.note_idle(asked_ns, context.absences_when_idle());
+    context.note_idle(std::max(context.idle_at_ns(), begin_of_call_ns()), context.absences_when_idle());
     return true;
   }
+  const std::uint64_t asked_ns = steady_now_ns();
   const cuda::ContextScope scope(context);
   if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
   const std::uint64_t absences = absences_of_caller();

@@ -50,43 +50,39 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
 }
 
 /// The allocations met last by this thread: for cudaMalloc's memory, one cheap query then tells that nothing
-/// has changed, since a buffer id is never used again; none is needed for the pointer that the same MPI call
-/// has asked about before. Plain data in the static TLS block.
+/// has changed, since a buffer id is never used again; and none is needed in the stretch of MPI calls in
+/// which it was asked. Plain data in the static TLS block.
 struct KnownBuffers {
   static constexpr std::size_t count = 4;
-  std::array<Buffer, count> buffers{};
+  struct Known {
+    Buffer buffer;
+    std::uint64_t stretch = 0;  ///< number_of_stretch() when it was seen to be there
+  };
+  std::array<Known, count> all{};
   std::size_t next = 0;
-  struct {
-    const void* pointer;
-    std::uint64_t call;
-    const Buffer* buffer;
-  } answer{};
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local KnownBuffers known_buffers;
 
 /// Null if the pointer lies in none of them, or not any more.
 const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexcept {
-  auto& answer = known_buffers.answer;
-  const std::uint64_t call = number_of_call();
-  if (call != 0 && answer.call == call && answer.pointer == pointer) return answer.buffer;
+  const std::uint64_t stretch = number_of_stretch();
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
-  for (Buffer& buffer : known_buffers.buffers) {
-    if (address - buffer.range_base >= buffer.range_bytes) continue;
+  for (KnownBuffers::Known& known : known_buffers.all) {
+    if (address - known.buffer.range_base >= known.buffer.range_bytes) continue;
+    if (stretch != 0 && known.stretch == stretch) return &known.buffer;
     const Attributes<1> attributes(driver, pointer, {CU_POINTER_ATTRIBUTE_BUFFER_ID});
-    if (attributes.get<std::uint64_t>(0) == buffer.buffer_id) {
-      answer = {pointer, call, &buffer};
-      return &buffer;
+    if (attributes.get<std::uint64_t>(0) == known.buffer.buffer_id) {
+      known.stretch = stretch;
+      return &known.buffer;
     }
-    buffer = {};
-    answer = {};  // which may be that buffer
+    known = {};
   }
   return nullptr;
 }
 
 void remember(const Buffer& buffer) noexcept {
   if (buffer.kind != BufferKind::device || buffer.buffer_id == 0) return;
-  known_buffers.buffers[known_buffers.next++ % KnownBuffers::count] = buffer;
-  known_buffers.answer = {};
+  known_buffers.all[known_buffers.next++ % KnownBuffers::count] = {buffer, number_of_stretch()};
 }
 
 Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {

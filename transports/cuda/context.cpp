@@ -73,15 +73,15 @@ ContextRef seen(int device) {
 }  // namespace
 
 ContextRef Context::of(CUcontext handle) {
-  // within one MPI call it is looked for several times
+  // within one stretch of MPI calls it is looked for often
   static thread_local struct {
-    std::uint64_t call;
+    std::uint64_t stretch;
     CUcontext handle;
     ContextRef context;
   } answer{};
-  const std::uint64_t call = number_of_call();
-  if (call == 0) return find(handle);
-  if (answer.call != call || answer.handle != handle) answer = {call, handle, find(handle)};
+  const std::uint64_t stretch = number_of_stretch();
+  if (stretch == 0) return find(handle);
+  if (answer.stretch != stretch || answer.handle != handle) answer = {stretch, handle, find(handle)};
   return answer.context;
 }
 
@@ -177,14 +177,14 @@ Context::~Context() {
 }
 
 bool Context::is_alive() const noexcept {
-  // nobody destroys it while the program's only thread is in a call
-  const std::uint64_t call = number_of_call();
-  const bool stays_as_it_is = call != 0 && caller_is_inside();
-  if (stays_as_it_is && seen_alive_in_.load(std::memory_order_relaxed) == call) return true;
+  // nobody destroys it while the program's only thread is in calls
+  const std::uint64_t stretch = number_of_stretch();
+  const bool stays_as_it_is = stretch != 0 && caller_is_inside();
+  if (stays_as_it_is && seen_alive_in_.load(std::memory_order_relaxed) == stretch) return true;
   const Driver* driver = cuda::driver();
   unsigned long long id = 0;
   if (driver == nullptr || !id_of(*driver, handle_, id) || id != id_) return false;
-  if (stays_as_it_is) seen_alive_in_.store(call, std::memory_order_relaxed);
+  if (stays_as_it_is) seen_alive_in_.store(stretch, std::memory_order_relaxed);
   return true;
 }
 

@@ -87,7 +87,7 @@ class Context {
   unsigned long long id_;  ///< cuCtxGetId; 0 if the driver has none
   int device_;
   std::atomic<unsigned> turn_{0};
-  mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_call() of the program's only thread
+  mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_stretch() of the program's only thread
   std::atomic<std::uint64_t> idle_at_ns_{0};
   std::atomic<std::uint64_t> absences_when_idle_{0};
   std::mutex mutex_;
