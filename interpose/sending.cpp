@@ -69,12 +69,20 @@ bool is_expected_on_device(const SendCall& call) {
   return settings().road == transports::Road::pushed || expects(Crossing::upload, *receiver, call.tag);
 }
 
-/// Of a device payload, in a call that waits.
-bool is_expected_in_host_memory(const SendCall& call, int receiver, std::size_t bytes) {
+/// Of a device payload, in a call that waits: why it had better go through the MPI library, as it is small
+/// and that is on its way, or all others are longer (a literal). Null: it had not.
+const char* why_through_mpi(const SendCall& call, int receiver, BufferKind kind, std::size_t bytes) {
   // of an envelope's own size, as its content might look like one
-  if (bytes > most_downloaded_bytes || bytes == envelope_bytes) return false;
+  if (bytes > most_downloaded_bytes || bytes == envelope_bytes) return nullptr;
   const DirectoryRow* row = settings().road == transports::Road::none ? neighbour(receiver) : nullptr;
-  return row != nullptr && expects(Crossing::download, *row, call.tag);
+  if (row == nullptr) return nullptr;
+  if (expects(Crossing::download, *row, call.tag))
+    return "small, and its receiver takes such payloads in host memory";
+  // no handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which
+  // is no faster this way
+  const bool is_out_of_reach = kind == BufferKind::async_pool || kind == BufferKind::virtual_memory;
+  return is_out_of_reach && row != node_directory().own_row() ? "small, and its memory cannot be exported"
+                                                              : nullptr;
 }
 
 /// Of a host buffer.
@@ -183,9 +191,10 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
   const int receiver = world_rank_of(call.communicator, call.destination);
   const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
   // waited for in place, so nothing of the application's may be left to wait for
-  if (why_staged == nullptr && on_device && blocking && is_expected_in_host_memory(call, receiver, bytes) &&
-      transports::is_settled(source))
-    why_staged = "small, and its receiver takes such payloads in host memory";
+  if (why_staged == nullptr && on_device && blocking) {
+    const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
+    if (why != nullptr && transports::is_settled(source)) why_staged = why;
+  }
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
     const bool is_posted =

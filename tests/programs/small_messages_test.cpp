@@ -130,6 +130,24 @@ TEST(SmallMessages, of_one_tag_into_host_memory_and_into_devices_in_turns) {
   }
 }
 
+TEST(SmallMessages, of_memory_that_cannot_be_exported) {
+  if (rank() > 1) return;
+  constexpr std::array kinds = {MemoryKind::async_pool, MemoryKind::virtual_memory, MemoryKind::managed};
+  for (const MemoryKind kind : kinds) {
+    for (const std::size_t bytes : {8u, 63u, 64u, 65u, 1000u, 4096u, 4097u}) {
+      SCOPED_TRACE(testing::Message() << bytes << " bytes from kind " << static_cast<int>(kind));
+      const Buffer sent(kind, bytes, bytes + static_cast<std::uint64_t>(rank()));
+      const Buffer received(MemoryKind::device, bytes);
+      const Buffer also_received(kind, bytes);
+      for (int again = 0; again < 24; ++again) round_trip(sent, again % 2 == 0 ? received : also_received, 4);
+      for (const Buffer* each : {&received, &also_received}) {
+        EXPECT_EQ(each->read(), payload(bytes, bytes + static_cast<std::uint64_t>(1 - rank())));
+        EXPECT_TRUE(each->guard_is_intact());
+      }
+    }
+  }
+}
+
 TEST(SmallMessages, larger_ones_back_and_forth) {
   if (rank() > 1) return;
   for (const std::size_t bytes : {33'000u, 65'537u, 99'999u, 300'000u, 1u << 20, 4u << 20, (4u << 20) + 1}) {
