@@ -41,6 +41,10 @@ class PlainSend final : public Pending {
 };
 
 /// A payload of an envelope's size that begins like an envelope of this job: it must not travel as itself.
+bool looks_like_envelope(const void* bytes) {
+  Envelope envelope;
+  return read_envelope(bytes, node_directory().nonce(), &envelope);
+}
 bool looks_like_envelope(const SendCall& call) {
   std::byte bytes[envelope_bytes];
   int position = 0;
@@ -48,8 +52,7 @@ bool looks_like_envelope(const SendCall& call) {
                 static_cast<int>(envelope_bytes), &position, call.communicator) != MPI_SUCCESS) {
     return false;
   }
-  Envelope envelope;
-  return read_envelope(bytes, node_directory().nonce(), &envelope);
+  return looks_like_envelope(bytes);
 }
 
 /// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
@@ -72,8 +75,8 @@ bool is_expected_on_device(const SendCall& call) {
 /// Of a device payload, in a call that waits: why it had better go through the MPI library, as it is small
 /// and that is on its way, or all others are longer (a literal). Null: it had not.
 const char* why_through_mpi(const SendCall& call, int receiver, BufferKind kind, std::size_t bytes) {
-  // of an envelope's own size, as its content might look like one
-  if (bytes > most_downloaded_bytes || bytes == envelope_bytes) return nullptr;
+  if (bytes > most_downloaded_bytes) return nullptr;
+  if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
   const DirectoryRow* row = settings().road == transports::Road::none ? neighbour(receiver) : nullptr;
   if (row == nullptr) return nullptr;
   if (expects(Crossing::download, *row, call.tag))
@@ -105,20 +108,41 @@ void tail(Operation& operation, LandingZone copy, MessageRecord record, bool rec
   }
 }
 
-int post_staged_payload(const SendCall& call, const transports::Place& source, const char* reason,
-                        MessageRecord record, bool recording, Operation& operation) {
+/// Copies a payload that will go through the MPI library to host memory. Returns MPI_SUCCESS, or the code of
+/// the error that was raised.
+int take_aside(const SendCall& call, const transports::Place& source, const char* reason, LandingZone& copy) {
   const std::size_t bytes = source.layout.bytes();
-  LandingZone copy(bytes);
+  copy = LandingZone(bytes);
   if (copy.data() == nullptr) {
     return raise_status(call.communicator, "MPI_Send", {Code::out_of_memory, "staging memory"});
   }
   const Status status = staged_copy(bytes, source.buffer.kind, BufferKind::pageable, reason,
                                     [&] { return transports::download(copy.data(), source); });
-  if (!status.ok()) return raise_status(call.communicator, "MPI_Send", status);
+  return status.ok() ? MPI_SUCCESS : raise_status(call.communicator, "MPI_Send", status);
+}
+
+int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, MessageRecord record,
+               bool recording, Operation& operation) {
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
   if (code == MPI_SUCCESS) tail(operation, std::move(copy), record, recording);
   return code;
+}
+
+/// Sends a device payload through the MPI library if that is better, in a call that waits. False: it goes as
+/// an envelope.
+bool post_small(const SendCall& call, const transports::Place& source, int receiver, MessageRecord record,
+                bool recording, Operation& operation, int& code) {
+  const std::size_t bytes = source.layout.bytes();
+  const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
+  // waited for in place, so nothing of the application's may be left to wait for
+  if (why == nullptr || !transports::is_settled(source)) return false;
+  LandingZone copy;
+  code = take_aside(call, source, why, copy);
+  if (code != MPI_SUCCESS) return true;
+  if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
+  code = post_aside(call, std::move(copy), bytes, record, recording, operation);
+  return true;
 }
 
 /// Why a payload for another node has to go through the MPI library as it is. Null: it need not.
@@ -190,13 +214,11 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
 
   const int receiver = world_rank_of(call.communicator, call.destination);
   const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
-  // waited for in place, so nothing of the application's may be left to wait for
-  if (why_staged == nullptr && on_device && blocking) {
-    const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
-    if (why != nullptr && transports::is_settled(source)) why_staged = why;
-  }
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
+    if (on_device && blocking &&
+        post_small(call, source, receiver, record, scope.recording(), operation, code))
+      return code;
     const bool is_posted =
         neighbour(receiver) != nullptr
             ? post_envelope(DeviceSend::open(call, source, receiver), record, operation, code)
@@ -204,7 +226,9 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
     if (is_posted) return code;
     why_staged = "too many messages are under way";
   }
-  return post_staged_payload(call, source, why_staged, record, scope.recording(), operation);
+  LandingZone copy;
+  if (const int code = take_aside(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
+  return post_aside(call, std::move(copy), bytes, record, scope.recording(), operation);
 }
 
 }  // namespace penstock::interpose

@@ -127,13 +127,12 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
     if (started.code() != Code::declined) return started;
   }
   if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
-  const bool is_small_to_host =
-      context != nullptr && !lives_on_device(destination.buffer.kind) && suits_standby(source, destination);
-  if (is_small_to_host) pull = start_standing_by(source, destination, context);
+  const bool may_stand_by = context != nullptr && suits_standby(source, destination);
+  if (may_stand_by) pull = start_standing_by(source, destination, context);
   if (pull != nullptr) return {};
   auto made = std::make_unique<CopyPull>(source, destination, context);
   Status started = made->start();
-  if (is_small_to_host) note_small_copy(context, source.pointer);
+  if (may_stand_by) note_small_copy(context, source.pointer, suits_sharing(source, destination));
   if (started.ok()) pull = std::move(made);
   return started;
 }

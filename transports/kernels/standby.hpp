@@ -38,7 +38,7 @@ inline constexpr std::uint32_t largest_order = 65536;
 /// From here on sharing is faster, although telling the others takes 0.7 µs.
 inline constexpr std::uint32_t least_shared_order = 32768 + 1;
 /// More goes as fast by the copy engine.
-inline constexpr std::uint32_t largest_shared_order = 4u << 20;
+inline constexpr std::uint32_t largest_shared_order = 8u << 20;
 /// Both addresses of a shared order. In place of their lowest four bits stand more of `bytes - 1`: in `from`
 /// those above 16, in `to` those above 20.
 inline constexpr std::uint64_t shared_alignment = 16;
