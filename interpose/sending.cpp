@@ -8,6 +8,7 @@
 #include "interpose/datatype_layout.hpp"
 #include "interpose/destination_forecast.hpp"
 #include "interpose/device_send.hpp"
+#include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/message_record.hpp"
@@ -97,15 +98,10 @@ bool needs_envelope(const SendCall& call) {
   return may_be_uploaded(call, bytes) && is_expected_on_device(call);
 }
 
-/// Gives a posted send of the MPI library its tail: the record, and the copy that must live as long.
-void tail(Operation& operation, LandingZone copy, MessageRecord record, bool recording) {
+bool is_complete(MPI_Request request) {
   int complete = 0;
-  PMPI_Request_get_status(operation.request, &complete, MPI_STATUS_IGNORE);
-  if (complete != 0) {
-    record.complete();
-  } else if (recording || copy.data() != nullptr) {
-    operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
-  }
+  PMPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
+  return complete != 0;
 }
 
 /// Copies a payload that will go through the MPI library to host memory. Returns MPI_SUCCESS, or the code of
@@ -121,18 +117,29 @@ int take_aside(const SendCall& call, const transports::Place& source, const char
   return status.ok() ? MPI_SUCCESS : raise_status(call.communicator, "MPI_Send", status);
 }
 
-int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, MessageRecord record,
-               bool recording, Operation& operation) {
+/// Sends what take_aside() has copied.
+int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, MessageRecord record, bool blocking,
+               Operation& operation) {
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
-  if (code == MPI_SUCCESS) tail(operation, std::move(copy), record, recording);
+  if (code != MPI_SUCCESS) return code;
+  if (is_complete(operation.request)) {
+    record.complete();
+  } else if (blocking && call.mode == SendMode::standard && bytes <= settings().buffered_bytes) {
+    // its sender must not wait for the receiver, even if this MPI library buffers less
+    record.complete();
+    engine().adopt({operation.request, std::make_unique<PlainSend>(std::move(copy), MessageRecord())});
+    operation = {};
+  } else {
+    operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
+  }
   return code;
 }
 
 /// Sends a device payload through the MPI library if that is better, in a call that waits. False: it goes as
 /// an envelope.
-bool post_small(const SendCall& call, const transports::Place& source, int receiver, MessageRecord record,
-                bool recording, Operation& operation, int& code) {
+bool post_small(const SendCall& call, const transports::Place& source, int receiver,
+                const MessageRecord& record, Operation& operation, int& code) {
   const std::size_t bytes = source.layout.bytes();
   const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
   // waited for in place, so nothing of the application's may be left to wait for
@@ -141,7 +148,7 @@ bool post_small(const SendCall& call, const transports::Place& source, int recei
   code = take_aside(call, source, why, copy);
   if (code != MPI_SUCCESS) return true;
   if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
-  code = post_aside(call, std::move(copy), bytes, record, recording, operation);
+  code = post_aside(call, std::move(copy), bytes, record, true, operation);
   return true;
 }
 
@@ -198,7 +205,11 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
     if (code == MPI_SUCCESS && scope.recording()) {
       record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
                    payload_bytes(call.count, call.datatype), BufferKind::pageable, blocking);
-      tail(operation, {}, record, true);
+      if (is_complete(operation.request)) {
+        record.complete();
+      } else {
+        operation.pending = std::make_unique<PlainSend>(LandingZone(), record);
+      }
     }
     return code;
   }
@@ -216,9 +227,7 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
   const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
-    if (on_device && blocking &&
-        post_small(call, source, receiver, record, scope.recording(), operation, code))
-      return code;
+    if (on_device && blocking && post_small(call, source, receiver, record, operation, code)) return code;
     const bool is_posted =
         neighbour(receiver) != nullptr
             ? post_envelope(DeviceSend::open(call, source, receiver), record, operation, code)
@@ -228,7 +237,7 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
   }
   LandingZone copy;
   if (const int code = take_aside(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
-  return post_aside(call, std::move(copy), bytes, record, scope.recording(), operation);
+  return post_aside(call, std::move(copy), bytes, record, blocking, operation);
 }
 
 }  // namespace penstock::interpose

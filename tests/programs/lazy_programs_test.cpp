@@ -34,6 +34,21 @@ TEST(LazyPrograms, standard_sends_of_up_to_64_KiB_complete_with_no_receive_poste
   }
 }
 
+TEST(LazyPrograms, they_do_so_also_where_earlier_ones_went_to_host_memory) {
+  for (const std::size_t bytes : {64u, 4000u, 4096u, 65536u}) {
+    // the first ones tell where they go, so that the last ones may take another way
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      const Buffer sent(MemoryKind::device, bytes, round);
+      const Buffer received(MemoryKind::pageable, bytes, 999);
+      if (rank() == 0) MPI_Send(sent.data(), sent.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() != 1) continue;
+      MPI_Recv(received.data(), received.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      EXPECT_EQ(received.read(), payload(bytes, round)) << bytes << " bytes";
+    }
+  }
+}
+
 TEST(LazyPrograms, many_standard_sends_complete_with_no_receive_posted) {
   constexpr int messages = 200;
   constexpr std::size_t bytes = 16384;
