@@ -101,7 +101,6 @@ void DeviceSend::publish_offer() noexcept {
 }
 
 int DeviceSend::send_envelope(MPI_Request* request) {
-  patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), source_.handed_over_ns);
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call_.destination, call_.tag, call_.communicator, request);
@@ -114,10 +113,15 @@ int DeviceSend::send_envelope(MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
+  const std::uint64_t now_ns = transports::steady_now_ns();
   // asked when the wait begins and each time that patience is over, as the receiver writes it with each
   // message
-  if (!deliveries_seen_) deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
-  const std::uint64_t now_ns = transports::steady_now_ns();
+  if (!deliveries_seen_) {
+    deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
+    // not from the call that sent it: since then this rank may have posted a hundred more, and so its
+    // receiver
+    patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), now_ns);
+  }
   if (!patience_.is_over(now_ns, receiver_worked_ns_)) return false;
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
