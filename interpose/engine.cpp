@@ -145,11 +145,11 @@ void Engine::orphan(Entry* entry) {
   entry->handle = MPI_REQUEST_NULL;
 }
 
-void Engine::adopt(Operation operation) noexcept {
-  Pending* const kept = operation.pending.release();  // if memory is short, what MPI works on must not go
+void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
+  Pending* const kept = pending.release();  // if memory is short, what MPI still works on must not go
   try {
     const Lock lock(*this);
-    Entry* const entry = insert(MPI_REQUEST_NULL, std::move(operation), Handle::own);
+    Entry* const entry = insert(MPI_REQUEST_NULL, {}, Handle::own);
     entry->operation.pending.reset(kept);
     orphan(entry);
   } catch (const std::bad_alloc&) {

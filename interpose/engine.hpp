@@ -100,7 +100,7 @@ class Engine {
   /// Takes the entry out of the user's reach; progress() completes it. Takes Lock.
   void orphan(Entry* entry);
   /// Brings to its end what no request of the user's stands for any more. Takes Lock.
-  void adopt(Operation operation) noexcept;
+  void adopt(std::unique_ptr<Pending> pending) noexcept;
   /// Takes the entry out of the table, whatever state it is in. Takes Lock.
   void erase(Entry* entry);
 

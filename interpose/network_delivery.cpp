@@ -25,7 +25,7 @@ NetworkDelivery::NetworkDelivery(const Envelope& envelope, transports::Place des
 NetworkDelivery::~NetworkDelivery() {
   if (reception_->is_over()) return;
   reception_->discard();
-  engine().adopt({MPI_REQUEST_NULL, std::move(reception_)});
+  engine().adopt(std::move(reception_));
 }
 
 bool NetworkDelivery::advance() {

@@ -29,7 +29,7 @@ NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<Transmission> tra
     : call_(call), transmission_(std::move(transmission)), envelope_(envelope) {}
 
 NetworkSend::~NetworkSend() {
-  if (!transmission_->is_over()) engine().adopt({MPI_REQUEST_NULL, std::move(transmission_)});
+  if (!transmission_->is_over()) engine().adopt(std::move(transmission_));
 }
 
 int NetworkSend::send_envelope(MPI_Request* request) {

@@ -8,7 +8,6 @@
 #include "interpose/datatype_layout.hpp"
 #include "interpose/destination_forecast.hpp"
 #include "interpose/device_send.hpp"
-#include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/message_record.hpp"
@@ -118,18 +117,13 @@ int take_aside(const SendCall& call, const transports::Place& source, const char
 }
 
 /// Sends what take_aside() has copied.
-int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, MessageRecord record, bool blocking,
+int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, MessageRecord record,
                Operation& operation) {
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
   if (code != MPI_SUCCESS) return code;
   if (is_complete(operation.request)) {
     record.complete();
-  } else if (blocking && call.mode == SendMode::standard && bytes <= settings().buffered_bytes) {
-    // its sender must not wait for the receiver, even if this MPI library buffers less
-    record.complete();
-    engine().adopt({operation.request, std::make_unique<PlainSend>(std::move(copy), MessageRecord())});
-    operation = {};
   } else {
     operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
   }
@@ -148,7 +142,7 @@ bool post_small(const SendCall& call, const transports::Place& source, int recei
   code = take_aside(call, source, why, copy);
   if (code != MPI_SUCCESS) return true;
   if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
-  code = post_aside(call, std::move(copy), bytes, record, true, operation);
+  code = post_aside(call, std::move(copy), bytes, record, operation);
   return true;
 }
 
@@ -237,7 +231,7 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
   }
   LandingZone copy;
   if (const int code = take_aside(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
-  return post_aside(call, std::move(copy), bytes, record, blocking, operation);
+  return post_aside(call, std::move(copy), bytes, record, operation);
 }
 
 }  // namespace penstock::interpose

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "transports/batched_pull.hpp"
+#include "transports/readiness.hpp"
 #include "transports/standby.hpp"
 #include "transports/tuning.hpp"
 
@@ -127,12 +128,18 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
     if (started.code() != Code::declined) return started;
   }
   if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
-  const bool may_stand_by = context != nullptr && suits_standby(source, destination);
+  // what the application has queued may still use memory of a device: the copy engine is told to wait for it
+  const bool is_to_device = lives_on_device(destination.buffer.kind);
+  const bool may_stand_by =
+      context != nullptr && suits_standby(source, destination) && (!is_to_device || is_settled(destination));
   if (may_stand_by) pull = start_standing_by(source, destination, context);
   if (pull != nullptr) return {};
   auto made = std::make_unique<CopyPull>(source, destination, context);
   Status started = made->start();
-  if (may_stand_by) note_small_copy(context, source.pointer, suits_sharing(source, destination));
+  if (may_stand_by) {
+    const void* known = is_to_device ? destination.buffer.pointer : source.pointer;
+    note_small_copy(context, known, suits_sharing(source, destination));
+  }
   if (started.ok()) pull = std::move(made);
   return started;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"
@@ -136,13 +137,16 @@ TEST(SmallMessages, of_memory_that_cannot_be_exported) {
   for (const MemoryKind kind : kinds) {
     for (const std::size_t bytes : {8u, 63u, 64u, 65u, 1000u, 4096u, 4097u}) {
       SCOPED_TRACE(testing::Message() << bytes << " bytes from kind " << static_cast<int>(kind));
-      const Buffer sent(kind, bytes, bytes + static_cast<std::uint64_t>(rank()));
-      const Buffer received(MemoryKind::device, bytes);
-      const Buffer also_received(kind, bytes);
-      for (int again = 0; again < 24; ++again) round_trip(sent, again % 2 == 0 ? received : also_received, 4);
-      for (const Buffer* each : {&received, &also_received}) {
-        EXPECT_EQ(each->read(), payload(bytes, bytes + static_cast<std::uint64_t>(1 - rank())));
-        EXPECT_TRUE(each->guard_is_intact());
+      std::deque<Buffer> sent;
+      std::deque<Buffer> received;
+      for (std::uint64_t i = 0; i < 24; ++i) {
+        sent.emplace_back(kind, bytes, 100 * i + static_cast<std::uint64_t>(rank()));
+        received.emplace_back(i % 2 == 0 ? MemoryKind::device : kind, bytes);
+      }
+      for (std::size_t i = 0; i < sent.size(); ++i) round_trip(sent[i], received[i], 4);
+      for (std::size_t i = 0; i < sent.size(); ++i) {
+        EXPECT_EQ(received[i].read(), payload(bytes, 100 * i + static_cast<std::uint64_t>(1 - rank()))) << i;
+        EXPECT_TRUE(received[i].guard_is_intact());
       }
     }
   }

@@ -13,6 +13,7 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
+#include "transports/bounce_pull.hpp"
 #include "transports/in_call.hpp"
 #include "transports/staged.hpp"
 #include "transports/standby_copy.hpp"
@@ -182,7 +183,8 @@ TEST(StandbyCopy, numbers_that_come_again_are_no_orders_of_before) {
   StandbyCopy copy(context_of_device_0());
   const GpuMemory source(BufferKind::device, 65536);
   const GpuMemory target(BufferKind::device, 65536);
-  source.write(payload(source.bytes(), 1));
+  const Bytes content = payload(source.bytes(), 1);
+  source.write(content);
   std::uint64_t launches = 0;
   for (std::uint64_t order = 0; order <= 2 * kernels::number_mask; ++order) {
     if (!copy.is_ready_for(at(target, 0), at(source, 0), source.bytes())) {
@@ -190,11 +192,24 @@ TEST(StandbyCopy, numbers_that_come_again_are_no_orders_of_before) {
       ASSERT_NO_FATAL_FAILURE(launch_to_share(copy, target));
       ++launches;
     }
-    // shared once in a while, so that the other blocks see few of the numbers
+    // shared once in a while, so that the other blocks see few of the numbers; and down to host memory, most
+    // of whose words are seldom written
     const bool is_large = order % 5000 == 0;
-    copy.order(at(target, 0), at(source, 0), is_large ? 65536 : 16);
+    const auto down_bytes = static_cast<std::uint32_t>(order % 4999 == 1 ? 4096 : 12);
+    const std::size_t offset = order % 97;
+    Bytes arrived(down_bytes);
+    if (order % 2 == 1) {
+      copy.order_download(arrived.data(), at(source, offset), down_bytes);
+    } else {
+      copy.order(at(target, 0), at(source, 0), is_large ? 65536 : 16);
+    }
     const Outcome outcome = outcome_of(copy);
     ASSERT_TRUE(outcome == Outcome::copied || (outcome == Outcome::missed && !copy.is_ready())) << order;
+    if (order % 2 == 1 && outcome == Outcome::copied) {
+      ASSERT_TRUE(
+          std::equal(arrived.begin(), arrived.end(), content.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << order;
+    }
   }
   EXPECT_GT(launches, 2 * kernels::number_mask / kernels::most_orders - 1);
   send_away(copy);
@@ -311,14 +326,18 @@ TEST(StandbyCopy, a_download_or_upload_that_meets_it_leaving_is_copied_or_missed
   StandbyCopy copy(context_of_device_0());
   const GpuMemory memory(BufferKind::device, 100);
   std::mt19937 random(7);
+  int copied = 0;
   for (int round = 0; round < 200; ++round) {
     const Bytes old_content = payload(100, static_cast<std::uint64_t>(2 * round));
     const Bytes new_content = payload(100, static_cast<std::uint64_t>(2 * round + 1));
     memory.write(old_content);
-    const std::uint64_t linger_ns = 20'000;
+    const std::uint64_t linger_ns = 100'000;
     ASSERT_TRUE(copy.launch(memory.data(), stay(linger_ns, second_ns)).ok());
     ASSERT_TRUE(comes_true([&] { return copy.is_ready() || copy.is_over(); }));
-    std::this_thread::sleep_for(std::chrono::nanoseconds(random() % (2 * linger_ns)));
+    // by looking at the clock: a sleep would take longer than that
+    const std::uint64_t begin_ns = steady_now_ns();
+    const std::uint64_t pause_ns = random() % (3 * linger_ns / 2);
+    while (steady_now_ns() - begin_ns < pause_ns) continue;
     if (copy.is_ready()) {
       Bytes arrived(100, guard_byte);
       const bool is_download = round % 2 == 0;
@@ -328,6 +347,7 @@ TEST(StandbyCopy, a_download_or_upload_that_meets_it_leaving_is_copied_or_missed
         copy.order_upload(memory.data(), new_content.data(), 100);
       }
       const bool is_copied = outcome_of(copy) == Outcome::copied;
+      copied += is_copied ? 1 : 0;
       ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
       ASSERT_EQ(memory.read(), is_copied && !is_download ? new_content : old_content) << "round " << round;
       if (is_download && is_copied) {
@@ -336,6 +356,7 @@ TEST(StandbyCopy, a_download_or_upload_that_meets_it_leaving_is_copied_or_missed
     }
     ASSERT_TRUE(comes_true([&] { return copy.is_over(); }));
   }
+  EXPECT_GT(copied, 0);
 }
 
 TEST(StandbyCopy, leaves_when_it_has_had_nothing_to_do_for_long) {
@@ -628,6 +649,42 @@ TEST_F(StandingBy, a_download_waits_for_what_the_application_has_queued) {
   call_.emplace();
   follow_each_other(20);
   EXPECT_FALSE(download_standing_by(arrived.data(), device, context_));
+}
+
+TEST_F(StandingBy, a_copy_into_a_device_waits_for_what_the_application_has_queued) {
+  constexpr std::size_t most = 5u << 20;
+  const GpuMemory source(BufferKind::device, most);
+  const GpuMemory target(BufferKind::device, most);
+  std::unique_ptr<Pull> pull;
+  const auto advance_for = [&](std::chrono::milliseconds time) {
+    bool finished = false;
+    const auto deadline = std::chrono::steady_clock::now() + time;
+    while (!finished && std::chrono::steady_clock::now() < deadline)
+      EXPECT_TRUE(pull->advance(finished).ok());
+    return finished;
+  };
+  for (int round = 0; round < 20; ++round) {
+    const std::size_t bytes = round % 2 == 0 ? 100'000 : most;
+    const CopySource from{source.data(), bytes};
+    const auto to = [&] { return Place{inspect(target.data()), Layout::contiguous(bytes), steady_now_ns()}; };
+    ASSERT_TRUE(comes_true([&] {
+      follow_each_other(20, true);
+      return (pull = start_standing_by(from, to(), context_)) != nullptr;
+    }));
+    ASSERT_TRUE(advance_for(30s));
+    pull.reset();
+    BusyStream busy(CU_STREAM_LEGACY);
+    // away for long enough to have queued that, and not for so long that the kernel leaves
+    call_.reset();
+    const std::uint64_t left_ns = steady_now_ns();
+    while (steady_now_ns() - left_ns < 2 * fastest_launch_ns) continue;
+    call_.emplace();
+    ASSERT_TRUE(start_copy(from, to(), context_, pull).ok());
+    EXPECT_FALSE(advance_for(10ms)) << bytes << " bytes";
+    busy.release();
+    EXPECT_TRUE(advance_for(30s)) << bytes << " bytes";
+    pull.reset();
+  }
 }
 
 TEST_F(StandingBy, one_pull_at_a_time_and_none_that_is_too_large) {

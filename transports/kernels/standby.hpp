@@ -64,8 +64,8 @@ inline constexpr std::uint32_t largest_beside = words_beside * stamped_bytes;
 /// a round trip of them takes 0.4 less).
 inline constexpr std::uint32_t largest_down = 4096;
 
-/// Each side writes cache lines of its own. Launches are numbered from 1 on; so are orders, by a count whose
-/// lower bits stand in them.
+/// Each side writes cache lines of its own while orders are under way. Launches are numbered from 1 on; so
+/// are orders, by a count whose lower bits stand in them.
 struct StandbyMailbox {
   struct alignas(16 * line_threads) Line {
     StandbyOrder order;  ///< the host's latest
