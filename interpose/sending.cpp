@@ -97,10 +97,16 @@ bool needs_envelope(const SendCall& call) {
   return may_be_uploaded(call, bytes) && is_expected_on_device(call);
 }
 
-bool is_complete(MPI_Request request) {
+/// Gives a posted send of the MPI library its tail, unless it is over: the record, and the copy that must
+/// live as long, if there is one.
+void tail(Operation& operation, LandingZone copy, MessageRecord record) {
   int complete = 0;
-  PMPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE);
-  return complete != 0;
+  PMPI_Request_get_status(operation.request, &complete, MPI_STATUS_IGNORE);
+  if (complete != 0) {
+    record.complete();
+  } else {
+    operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
+  }
 }
 
 /// Copies a payload that will go through the MPI library to host memory. Returns MPI_SUCCESS, or the code of
@@ -117,16 +123,11 @@ int take_aside(const SendCall& call, const transports::Place& source, const char
 }
 
 /// Sends what take_aside() has copied.
-int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, MessageRecord record,
+int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, const MessageRecord& record,
                Operation& operation) {
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
-  if (code != MPI_SUCCESS) return code;
-  if (is_complete(operation.request)) {
-    record.complete();
-  } else {
-    operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
-  }
+  if (code == MPI_SUCCESS) tail(operation, std::move(copy), record);
   return code;
 }
 
@@ -199,11 +200,7 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
     if (code == MPI_SUCCESS && scope.recording()) {
       record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
                    payload_bytes(call.count, call.datatype), BufferKind::pageable, blocking);
-      if (is_complete(operation.request)) {
-        record.complete();
-      } else {
-        operation.pending = std::make_unique<PlainSend>(LandingZone(), record);
-      }
+      tail(operation, {}, record);
     }
     return code;
   }

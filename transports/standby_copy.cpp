@@ -30,10 +30,6 @@ std::uint64_t stamped(std::uint32_t data, std::uint32_t count) noexcept {
   return std::uint64_t{count} << kernels::stamp_shift | data;
 }
 
-std::uint64_t with_size(std::uint64_t to, std::uint32_t bytes) noexcept {
-  return to << kernels::address_shift | (bytes - 1);
-}
-
 /// So many orders between two times that all their traces are wiped out: their counts come again after twice
 /// that.
 constexpr std::uint32_t most_remembered = 1u << 31;
@@ -154,7 +150,7 @@ void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) 
 
 void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
   sharers_ = 1;
-  give(with_size(to, bytes), from << kernels::address_shift);
+  give(to << kernels::address_shift | (bytes - 1), from << kernels::address_shift);
 }
 
 void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
