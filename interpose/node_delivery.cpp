@@ -23,6 +23,10 @@ constexpr unsigned bit(Road road) noexcept {
 
 std::atomic<unsigned> small_in_flight{0};
 
+/// Its address stands for the thread.
+[[gnu::tls_model("initial-exec")]] constinit thread_local char this_thread = 0;
+std::atomic<const char*> thread_of_small_ones{nullptr};
+
 }  // namespace
 
 NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
@@ -102,6 +106,7 @@ bool NodeDelivery::try_offered() {
   if (start(choice, SlotState::pulling, SlotState::offered)) return true;
   if (in_one_call && pull_ != nullptr) {
     is_small_in_flight_ = true;
+    thread_of_small_ones.store(&this_thread, std::memory_order_relaxed);
     small_in_flight.fetch_add(1, std::memory_order_relaxed);
   }
   return false;
@@ -148,6 +153,10 @@ void NodeDelivery::await_push() const noexcept {
 
 const std::atomic<unsigned>& NodeDelivery::small_ones_in_flight() noexcept {
   return small_in_flight;
+}
+
+bool NodeDelivery::small_ones_are_own() noexcept {
+  return thread_of_small_ones.load(std::memory_order_relaxed) == &this_thread;
 }
 
 void NodeDelivery::drop_pull() noexcept {

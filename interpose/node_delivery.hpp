@@ -27,6 +27,8 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
   /// this rank's next MPI call.
   [[nodiscard]] static const std::atomic<unsigned>& small_ones_in_flight() noexcept;
+  /// Did this thread begin the latest of them?
+  [[nodiscard]] static bool small_ones_are_own() noexcept;
 
  private:
   [[nodiscard]] bool slot_is_ours() const noexcept;

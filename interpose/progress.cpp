@@ -91,6 +91,9 @@ int Waiting::end(MPI_Status* status) {
 }
 
 void finish_small_pulls() noexcept try {
+  // below MPI_THREAD_MULTIPLE nothing is locked, and yet MPI_Initialized and others may be called by any
+  // thread
+  if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
   // they take some 10 µs, unless others keep the copy engine busy
   constexpr std::uint64_t patience_ns = 200'000;
   const std::uint64_t begin_ns = record::now_ns();

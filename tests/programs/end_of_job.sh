@@ -2,6 +2,7 @@
 # How jobs end, and what is left of them.
 #   end_of_job.sh CASE FAMILY JOB LIBRARY PENSTOCK
 # CASE   finalize     the job ends as it should: a report, nothing left behind
+#        destructor   the same where MPI_Finalize is called by a global object's destructor
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
 #        midway       the same while large payloads are under way, by each road and for each rank in turn
 #        nodes        it ends as it should, on two nodes, between which large payloads travel in chunks
@@ -90,7 +91,7 @@ fi
 
 [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost"
 case $case in
-  finalize | nodes | late | early | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
+  finalize | destructor | nodes | late | early | unwritable) [ "$code" = 0 ] || fail "the job ended with $code" ;;
   kill) [ "$code" != 0 ] || fail "the launcher did not see that a rank died" ;;
 esac
 

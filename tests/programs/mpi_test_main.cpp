@@ -1,5 +1,6 @@
 // GoogleTest in an MPI job: every rank runs the same tests in the same order; the job fails if a test fails
-// on any. With the argument `single` they run after MPI_Init, else with MPI_THREAD_MULTIPLE.
+// on any. With the argument `single` they run after MPI_Init, with `funneled` at that level, else with
+// MPI_THREAD_MULTIPLE.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -39,11 +40,12 @@ using penstock::programs::thread_level_asked_for;
 
 int main(int argument_count, char** arguments) {
   testing::InitGoogleTest(&argument_count, arguments);
-  if (argument_count > 1 && std::string_view(arguments[1]) == "single") {
+  const std::string_view threads = argument_count > 1 ? arguments[1] : "";
+  if (threads == "single") {
     MPI_Init(&argument_count, &arguments);
   } else {
     int provided = 0;
-    thread_level_asked_for = MPI_THREAD_MULTIPLE;
+    thread_level_asked_for = threads == "funneled" ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE;
     MPI_Init_thread(&argument_count, &arguments, thread_level_asked_for, &provided);
   }
   int rank = 0;

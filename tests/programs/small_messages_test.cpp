@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -90,14 +91,15 @@ TEST(SmallMessages, both_ways_at_once) {
   });
 }
 
+void post_ahead_and_wait(const Row& sent, const Row& received, std::size_t i, int other) {
+  std::array<MPI_Request, 2> requests{};
+  MPI_Irecv(received.data(i), Row::count(i), MPI_BYTE, other, 8, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(sent.data(i), Row::count(i), MPI_BYTE, other, 8, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+}
+
 TEST(SmallMessages, posted_ahead_and_waited_for_together) {
-  if (rank() > 1) return;
-  exchange_rows([](const Row& sent, const Row& received, std::size_t i, int other) {
-    std::array<MPI_Request, 2> requests{};
-    MPI_Irecv(received.data(i), Row::count(i), MPI_BYTE, other, 8, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(sent.data(i), Row::count(i), MPI_BYTE, other, 8, MPI_COMM_WORLD, &requests[1]);
-    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
-  });
+  if (rank() <= 1) exchange_rows(post_ahead_and_wait);
 }
 
 /// From rank 0 to rank 1 and the answer back, between memory of its own kind on each.
@@ -172,6 +174,17 @@ TEST(SmallMessages, behind_work_that_the_application_has_queued) {
     MPI_Sendrecv(sent.data(i), Row::count(i), MPI_BYTE, other, 9, received.data(i), Row::count(i), MPI_BYTE,
                  other, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   });
+}
+
+/// MPI_Initialized and some others may be called by any thread at any time, whatever level was asked for.
+TEST(SmallMessages, arrive_while_another_thread_asks_whether_MPI_is_initialised) {
+  std::atomic<bool> is_over{false};
+  std::thread bystander([&] {
+    for (int flag = 0; !is_over;) MPI_Initialized(&flag);
+  });
+  if (rank() <= 1) exchange_rows(post_ahead_and_wait);
+  is_over = true;
+  bystander.join();
 }
 
 }  // namespace
