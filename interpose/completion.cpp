@@ -113,16 +113,14 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
 
 /// Steps all items in rounds until all are done: none may wait for another.
 template <typename Look, typename IsDone>
-void step_until_done(std::vector<UserRequest>& items, Look look, IsDone is_done) {
-  std::vector<bool> done(items.size());
+void step_until_done(const std::vector<UserRequest>& items, Look look, IsDone is_done) {
+  std::vector<const UserRequest*> unfinished;
+  unfinished.reserve(items.size());
+  for (const UserRequest& item : items) unfinished.push_back(&item);
   for (Backoff backoff;; backoff.pause()) {
     look();
-    bool all = true;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!done[i]) done[i] = is_done(items[i]);
-      all = all && done[i];
-    }
-    if (all) return;
+    std::erase_if(unfinished, [&](const UserRequest* item) { return is_done(*item); });
+    if (unfinished.empty()) return;
     progress();
   }
 }

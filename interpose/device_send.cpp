@@ -1,5 +1,6 @@
 #include "interpose/device_send.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -113,15 +114,16 @@ int DeviceSend::send_envelope(MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
-  const std::uint64_t now_ns = transports::steady_now_ns();
   // asked when the wait begins and each time that patience is over, as the receiver writes it with each
   // message
   if (!deliveries_seen_) {
     deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
     // not from the call that sent it: since then this rank may have posted a hundred more, and so its
     // receiver
-    patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), now_ns);
+    patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), transports::steady_now_ns());
   }
+  // the later of the two, as a call that completes something may have taken no such step
+  const std::uint64_t now_ns = std::max(engine().round_ns(), transports::begin_of_call_ns());
   if (!patience_.is_over(now_ns, receiver_worked_ns_)) return false;
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;

@@ -9,6 +9,7 @@
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -55,7 +56,7 @@ Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std:
   entry->kind = kind;
   entry->active = recipe == nullptr;
   entry->recipe = std::move(recipe);
-  entry->arrived = entry->finished = entry->orphan = entry->is_attended = false;
+  entry->arrived = entry->finished = entry->orphan = false;
   entry->code = MPI_SUCCESS;
   link(entry);
   table_.insert(handle, entry);
@@ -161,6 +162,7 @@ void Engine::erase(Entry* entry) {
   const Lock lock(*this);
   if (!entry->orphan) table_.erase(entry->handle);
   unlink(entry);
+  set_attended(*entry, false);
   entry->operation = {};
   recipe = std::move(entry->recipe);
   free_.push_back(entry);
@@ -193,10 +195,11 @@ void Engine::close_sentinel() {
 
 void Engine::step(bool release_orphans) {
   const Lock lock(*this);
+  round_ns_.store(transports::steady_now_ns(), std::memory_order_relaxed);
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
   channel().poll();
-  if (is_empty()) return;
+  if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return;
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {
     Entry* next = entry->next;

@@ -104,11 +104,21 @@ class Engine {
   /// Takes the entry out of the table, whatever state it is in. Takes Lock.
   void erase(Entry* entry);
 
+  /// Whether the caller steps the entry itself in every round. Not if other threads may be inside MPI.
+  void set_attended(Entry& entry, bool attended) noexcept {
+    if (entry.is_attended != attended) attended_count_ += attended ? 1u : -1u;
+    entry.is_attended = attended;
+  }
+
   /// One step of everything that other ranks may wait for, the MPI library's own messages included. Requests
   /// that the user freed and that are done end here, which may raise their errors. Takes Lock.
   void progress() { step(true); }
   /// The same, but raises nothing: those are left to the next progress().
   void progress_quietly() { step(false); }
+
+  /// When the last such step was taken, steady clock: for what is asked in every round of a wait, where
+  /// reading the clock would cost as much as all else.
+  [[nodiscard]] std::uint64_t round_ns() const noexcept { return round_ns_.load(std::memory_order_relaxed); }
 
   /// For calls that wait for nothing: begins with what has arrived for large receives, in the order in which
   /// they were posted, up to the first for which nothing has. Raises nothing. Takes Lock. Cost, if no
@@ -169,8 +179,10 @@ class Engine {
   Entry* first_ = nullptr;        ///< those in the table and orphans, newest first
   Entry* unlooked_at_ = nullptr;  ///< the oldest of them that begin_large_arrivals() has not passed
   std::atomic<std::uint32_t> entry_count_{0};
+  std::uint32_t attended_count_ = 0;  ///< of them
   std::atomic<std::uint64_t> envelopes_seen_{0};
   std::atomic<std::uint32_t> posted_{0};
+  std::atomic<std::uint64_t> round_ns_{0};
   MPI_Comm sentinel_communicator_ = MPI_COMM_NULL;
   MPI_Request sentinel_ = MPI_REQUEST_NULL;
   std::recursive_mutex mutex_;

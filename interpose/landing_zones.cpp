@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "transports/callers_mutex.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -21,7 +23,7 @@ struct Pool {
     std::array<void*, kept_of_a_size> zones{};
     std::size_t count = 0;
   };
-  std::mutex mutex;
+  transports::CallersMutex mutex;
   std::array<Shelf, 48> shelves;
 
   Shelf& shelf_of(std::size_t bytes) noexcept {

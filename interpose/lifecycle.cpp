@@ -18,6 +18,7 @@
 #include "interpose/progress_thread.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
+#include "transports/callers_mutex.hpp"
 #include "transports/machine.hpp"
 #include "transports/readiness.hpp"
 #include "transports/standby.hpp"
@@ -76,6 +77,7 @@ void rise(int provided) {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   node_directory().publish(rank);
   engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
+  transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
   transports::force_road(settings().road);
   transports::set_stream_order(settings().stream_order);
   // in order `device` each message would wait for the kernel that lingers

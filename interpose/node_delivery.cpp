@@ -42,7 +42,8 @@ NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destinati
     if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
     return;
   }
-  destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
+  if (envelope.payload_bytes < destination_.layout.bytes())
+    destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
 }
 
 NodeDelivery::~NodeDelivery() {
@@ -206,7 +207,7 @@ bool NodeDelivery::end(const Status& status, SlotState state) {
   status_ = status;
   drop_pull();
   if (slot_is_ours()) slot_->set(state);
-  if (DirectoryRow* own = node_directory().own_row()) own->deliveries.fetch_add(1, std::memory_order_relaxed);
+  if (DirectoryRow* own = node_directory().own_row()) own->note_delivery();
   over_ = true;
   report();
   return true;

@@ -17,6 +17,7 @@
 #include "interpose/launcher.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
+#include "transports/prefetch.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -226,8 +227,18 @@ Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
   return valid ? &slot : nullptr;
 }
 
+void NodeDirectory::foresee(const Envelope& envelope) noexcept {
+  if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return;
+  Slot& slot = shared_->slots[envelope.row][envelope.slot];
+  transports::prefetch_to_write(&slot.state);
+  const auto* const offer = reinterpret_cast<const std::byte*>(&slot.offer);
+  for (std::size_t line = 0; line < sizeof(slot.offer); line += 64)
+    transports::prefetch_to_read(offer + line);
+}
+
 void NodeDirectory::note_gpu() noexcept {
-  if (shared_ != nullptr) shared_->gpu_seen.store(1, std::memory_order_relaxed);
+  // once: it is said with each message, and all ranks read that cache line with each of theirs
+  if (shared_ != nullptr && !gpu_seen()) shared_->gpu_seen.store(1, std::memory_order_relaxed);
 }
 
 bool NodeDirectory::speaks_of_tuning() noexcept {

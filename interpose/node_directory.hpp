@@ -31,6 +31,12 @@ struct alignas(64) DirectoryRow {
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
   std::atomic<std::uint8_t> crossed[forecast_places];   ///< where payloads went; destination_forecast.cpp's
+
+  /// By its own rank. Threads may count one for two, as all that matters is that the number changes; one
+  /// instruction would wait for the slot to come back from the sender's core.
+  void note_delivery() noexcept {
+    deliveries.store(deliveries.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 };
 
 /// Thread: any after publish().
@@ -63,6 +69,9 @@ class NodeDirectory {
   void free_slot(Slot* slot) noexcept;
   /// The slot an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
+  /// Has that slot come from the sender's core, for find() to be called soon. Cost: some ns instead of 0.1 µs
+  /// and more.
+  void foresee(const Envelope& envelope) noexcept;
 
   /// Some rank of the node has CUDA in use: from then on blocking calls poll. Cost: two loads, as every call
   /// of a program without a GPU asks.

@@ -23,8 +23,9 @@ class Patience {
   /// A receiver that was at work on other messages at `worked_ns` gets more time, but not for ever: it may
   /// never come to this one.
   [[nodiscard]] bool is_over(std::uint64_t now_ns, std::uint64_t worked_ns) const noexcept {
-    const std::uint64_t since_ns = std::min(now_ns, std::max(begun_ns_, worked_ns));
-    return now_ns - since_ns > limit_ns_ || now_ns - begun_ns_ > limit_ns_ * busy_factor;
+    const auto passed_since = [&](std::uint64_t time_ns) { return now_ns - std::min(now_ns, time_ns); };
+    return passed_since(std::max(begun_ns_, worked_ns)) > limit_ns_ ||
+           passed_since(begun_ns_) > limit_ns_ * busy_factor;
   }
 
  private:

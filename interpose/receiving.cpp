@@ -35,6 +35,7 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
 
   /// Who its ranks are, for where payloads went. Null, as at the start: nothing is noted.
   void set_communicator(std::shared_ptr<CommunicatorInfo> info) noexcept { communicator_ = std::move(info); }
+  [[nodiscard]] CommunicatorInfo* communicator() const noexcept { return communicator_.get(); }
 
   /// Decides where the MPI library is to write. Returns MPI_SUCCESS, or the code of the error that was
   /// raised.
@@ -140,6 +141,14 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
 
   [[nodiscard]] Progress progress() const override {
     return delivery_ != nullptr ? Progress::always : Progress::receive;
+  }
+
+  void foresee(const MPI_Status& status) const override {
+    Envelope envelope;
+    if (on_device_ && bytes_of(status) == envelope_bytes &&
+        read_envelope(landing_.data(), node_directory().nonce(), &envelope)) {
+      node_directory().foresee(envelope);
+    }
   }
 
   // Of less, the pull would have to end within the call (NodeDelivery::try_offered).
@@ -281,10 +290,10 @@ int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking,
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
   if (NodeDirectory::gpu_seen()) {
-    const std::shared_ptr<CommunicatorInfo> info = info_of(call.communicator);
-    const StashLock lock(info.get());
-    receive->set_communicator(info);
-    if (std::optional<StashedMessage> message = take_stashed(info.get(), call.source, call.tag)) {
+    receive->set_communicator(info_of(call.communicator));
+    CommunicatorInfo* const info = receive->communicator();
+    const StashLock lock(info);
+    if (std::optional<StashedMessage> message = take_stashed(info, call.source, call.tag)) {
       if (message->message != MPI_MESSAGE_NULL) {
         code = receive->post_matched(&message->message, &operation.request);
       } else {

@@ -41,6 +41,9 @@ class Pending {
   };
   [[nodiscard]] virtual Progress progress() const { return Progress::none; }
 
+  /// The MPI library's request is complete, and advance() follows soon. For what is better begun by then.
+  virtual void foresee(const MPI_Status& status) const { static_cast<void>(status); }
+
   /// Of a receive: so much may come that calls which wait for nothing should look for it, too …
   [[nodiscard]] virtual bool may_be_large() const { return false; }
   /// … and what has arrived, with this status, is so much, and not under way yet.

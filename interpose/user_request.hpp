@@ -60,7 +60,7 @@ class Attended {
 
  private:
   void set(bool attended) noexcept {
-    if (entry_ != nullptr) entry_->is_attended = attended;
+    if (entry_ != nullptr) engine().set_attended(*entry_, attended);
   }
   Entry* entry_;
 };

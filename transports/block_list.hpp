@@ -21,6 +21,9 @@ struct Block {
 
 class BlockList {
  public:
+  BlockList() = default;
+  explicit BlockList(const Block& only) noexcept : only_(only), has_only_(true) {}
+
   [[nodiscard]] std::span<const Block> all() const noexcept {
     return has_only_ ? std::span(&only_, 1) : std::span(many_);
   }

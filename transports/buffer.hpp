@@ -81,6 +81,8 @@ class Layout {
   [[nodiscard]] Layout prefix(std::size_t bytes) const;
 
  private:
+  explicit Layout(const Block& piece) noexcept : blocks_(piece), bytes_(piece.bytes) {}
+
   BlockList blocks_;
   std::size_t bytes_ = 0;
 };

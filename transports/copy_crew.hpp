@@ -17,7 +17,9 @@ namespace penstock::transports {
 /// is helped, others work alone.
 class CopyCrew {
  public:
-  static constexpr unsigned most_helpers = 4;
+  /// Two H200, pageable memory to a GPU through a ring, 256 MiB in 16 payloads: with 4 helpers 18 to 23 GB/s,
+  /// with 7 22 to 31, with 10 21 to 29.
+  static constexpr unsigned most_helpers = 7;
 
   CopyCrew() = default;
   ~CopyCrew() { stop(); }

@@ -48,9 +48,7 @@ bool lengthens_pattern(Block& last, const Block& next) noexcept {
 }  // namespace
 
 Layout Layout::contiguous(std::size_t bytes, std::ptrdiff_t offset) {
-  Layout layout;
-  layout.append({.offset = offset, .bytes = bytes});
-  return layout;
+  return bytes == 0 ? Layout() : Layout({.offset = offset, .bytes = bytes});
 }
 
 void Layout::append(Block block) {

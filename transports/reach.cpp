@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "transports/callers_mutex.hpp"
 #include "transports/cuda/devices.hpp"
 
 namespace penstock::transports {
@@ -38,7 +39,7 @@ class Refusals {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable CallersMutex mutex_;
   std::vector<Pair> pairs_;
 };
 
@@ -73,21 +74,22 @@ int sender_device(const Offer& offer) {
   return cuda::device_of(device_of(offer));
 }
 
-cuda::ContextRef context_to_reach(const Offer& offer, const Place& destination) {
+const cuda::ContextRef& context_to_reach(const Offer& offer, const Place& destination) {
   return lives_on_device(destination.buffer.kind) ? cuda::Context::of(destination.buffer)
                                                   : cuda::Context::any(sender_device(offer));
 }
 
 Verdict judge_reach(const Offer& offer, const Place& destination) {
-  const cuda::ContextRef context = context_to_reach(offer, destination);
+  const cuda::ContextRef& context = context_to_reach(offer, destination);
   if (context == nullptr) return {false, "this process has no CUDA context"};
-  if (refusals().holds({sender_of(offer), device_of(offer), context->device()})) {
+  const int own_device = context->device();
+  if (refusals().holds({sender_of(offer), device_of(offer), own_device})) {
     return {false, "the driver refused to map the sender's memory"};
   }
   const int device = sender_device(offer);
   if (device < 0) return {true, "CUDA IPC with a device that is hidden from this process"};
-  if (device == context->device()) return {true, "CUDA IPC on one device"};
-  if (!cuda::can_access(context->device(), device)) return {false, "peer access is off"};
+  if (device == own_device) return {true, "CUDA IPC on one device"};
+  if (!cuda::can_access(own_device, device)) return {false, "peer access is off"};
   return {true, "CUDA IPC between devices with peer access"};
 }
 

@@ -22,8 +22,8 @@ namespace penstock::transports {
 [[nodiscard]] int sender_device(const Offer& offer);
 
 /// Where copies from the sender's device are done: device memory is copied into by its own context, host
-/// memory by one on the sender's device if there is one. Null if the process has none.
-[[nodiscard]] cuda::ContextRef context_to_reach(const Offer& offer, const Place& destination);
+/// memory by one on the sender's device if there is one. Null if the process has none. As Context::of().
+[[nodiscard]] const cuda::ContextRef& context_to_reach(const Offer& offer, const Place& destination);
 
 /// By the two devices alone, and what the driver has said of them before. Not for the own process.
 [[nodiscard]] Verdict judge_reach(const Offer& offer, const Place& destination);

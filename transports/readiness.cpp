@@ -81,7 +81,7 @@ bool driver_will_signal(const Buffer& buffer, std::atomic<std::uint32_t>* flag) 
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(buffer.kind)) return false;
   if (chosen_order.load(std::memory_order_relaxed) == StreamOrder::none) return false;
-  const cuda::ContextRef context = cuda::Context::of(buffer);
+  const cuda::ContextRef& context = cuda::Context::of(buffer);
   if (context == nullptr || application_is_idle(*driver, *context, 0)) return false;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return false;
@@ -110,7 +110,7 @@ bool is_settled(const Place& place) noexcept {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return true;
   try {
-    const cuda::ContextRef context = cuda::Context::of(place.buffer);
+    const cuda::ContextRef& context = cuda::Context::of(place.buffer);
     return context == nullptr || application_is_idle(*driver, *context, place.handed_over_ns);
   } catch (const std::bad_alloc&) {
     return false;

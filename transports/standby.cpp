@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "transports/callers_mutex.hpp"
 #include "transports/guarded.hpp"
 #include "transports/in_call.hpp"
 #include "transports/readiness.hpp"
@@ -47,7 +48,7 @@ struct Post {
 
 /// Entries are few. Never destroyed: a thread may still be receiving at exit.
 struct Registry {
-  std::mutex mutex;
+  CallersMutex mutex;
   std::vector<std::shared_ptr<Post>> posts;
 
   std::shared_ptr<Post> of(const cuda::ContextRef& context) {

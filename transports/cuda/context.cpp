@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
@@ -14,7 +15,7 @@ namespace {
 /// Every context met, most recently used last. Never destroyed: static destructors would come after the
 /// driver's.
 struct Registry {
-  std::mutex mutex;
+  CallersMutex mutex;
   std::vector<ContextRef> contexts;
   std::vector<CUdevice> retained;  ///< devices whose primary context we hold ourselves
 };
@@ -22,6 +23,28 @@ struct Registry {
 Registry& registry() {
   static auto* const instance = new Registry;
   return *instance;
+}
+
+/// What a thread was told last.
+struct Answer {
+  std::uint64_t stretch = 0;  ///< of MPI calls in which it holds; 0: none
+  CUcontext handle = nullptr;
+  ContextRef context;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Answer* told = nullptr;
+
+/// Of this thread. It may be asked for when the thread's objects have gone (MPI_Finalize in a destructor of
+/// the application's); what is made then stays.
+Answer& answer() {
+  struct Release {
+    ~Release() { delete std::exchange(told, nullptr); }
+  };
+  if (told == nullptr) {
+    told = new Answer;
+    static thread_local const Release at_exit;
+    static_cast<void>(at_exit);
+  }
+  return *told;
 }
 
 /// False if the context is gone. Drivers before 12.0 have no ids; there every context is taken for alive.
@@ -72,17 +95,13 @@ ContextRef seen(int device) {
 
 }  // namespace
 
-ContextRef Context::of(CUcontext handle) {
+const ContextRef& Context::of(CUcontext handle) {
   // within one stretch of MPI calls it is looked for often
-  static thread_local struct {
-    std::uint64_t stretch;
-    CUcontext handle;
-    ContextRef context;
-  } answer{};
   const std::uint64_t stretch = number_of_stretch();
-  if (stretch == 0) return find(handle);
-  if (answer.stretch != stretch || answer.handle != handle) answer = {stretch, handle, find(handle)};
-  return answer.context;
+  Answer& known = answer();
+  if (stretch == 0 || known.stretch != stretch || known.handle != handle)
+    known = {stretch, handle, find(handle)};
+  return known.context;
 }
 
 ContextRef Context::find(CUcontext handle) {
@@ -108,11 +127,17 @@ ContextRef Context::find(CUcontext handle) {
   return all.contexts.back();
 }
 
-ContextRef Context::of(const Buffer& buffer) {
+const ContextRef& Context::of(const Buffer& buffer) {
   return buffer.context != nullptr ? of(buffer.context) : any(buffer.device);
 }
 
-ContextRef Context::any(int device) {
+const ContextRef& Context::any(int device) {
+  Answer& known = answer();
+  known = {0, nullptr, find_any(device)};
+  return known.context;
+}
+
+ContextRef Context::find_any(int device) {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return nullptr;
   if (device >= 0) {
@@ -157,6 +182,7 @@ void Context::drop_all(int patience_ms) noexcept {
       }
     }
   }
+  if (told != nullptr) *told = {};
   all.contexts.clear();
   for (CUdevice device : all.retained) {
     if (driver != nullptr) driver->cuDevicePrimaryCtxRelease(device);

@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "transports/buffer.hpp"
+#include "transports/callers_mutex.hpp"
 #include "transports/cuda/driver.hpp"
 #include "transports/cuda/flag_page.hpp"
 #include "transports/status.hpp"
@@ -31,13 +31,15 @@ inline constexpr std::size_t lane_count = 9;
 /// be current (ContextScope).
 class Context {
  public:
+  // These three return what changes when the calling thread asks the next time: who keeps it takes a copy.
+
   /// The context of that handle; null if it is dead or there is no driver.
-  [[nodiscard]] static ContextRef of(CUcontext handle);
+  [[nodiscard]] static const ContextRef& of(CUcontext handle);
   /// The one to copy a buffer in: its own, or for host memory any().
-  [[nodiscard]] static ContextRef of(const Buffer& buffer);
+  [[nodiscard]] static const ContextRef& of(const Buffer& buffer);
   /// One that the process has already: on `device` if possible (-1: no wish), else the thread's current one,
   /// else any seen or active. Makes none; null if there is none.
-  [[nodiscard]] static ContextRef any(int device = -1);
+  [[nodiscard]] static const ContextRef& any(int device = -1);
   /// The primary context of a device, for memory that belongs to none (async pools, VMM): the active one,
   /// else one seen on the device, else made and kept until drop_all().
   [[nodiscard]] static CUcontext primary(int device);
@@ -81,6 +83,7 @@ class Context {
   friend class Event;
   /// As of(handle), by asking the driver.
   [[nodiscard]] static ContextRef find(CUcontext handle);
+  [[nodiscard]] static ContextRef find_any(int device);
   void give_back(CUevent event) noexcept;
 
   CUcontext handle_;
@@ -90,7 +93,7 @@ class Context {
   mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_stretch() of the program's only thread
   std::atomic<std::uint64_t> idle_at_ns_{0};
   std::atomic<std::uint64_t> absences_when_idle_{0};
-  std::mutex mutex_;
+  CallersMutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;
   std::optional<FlagPage> flags_;

@@ -1,6 +1,7 @@
 #include "transports/cuda/ipc_cache.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace penstock::transports::cuda {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "transports/callers_mutex.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/process.hpp"
 
@@ -73,9 +73,9 @@ class IpcCache {
   void take_surplus(std::uint64_t most_idle_bytes, Ranges& taken);
 
   const IpcCacheLimits limits_;
-  mutable std::mutex mutex_;
-  std::mutex opening_;  ///< around cuIpcOpenMemHandle; taken before mutex_
-  Ranges ranges_;       ///< most recently used last
+  mutable CallersMutex mutex_;
+  CallersMutex opening_;  ///< around cuIpcOpenMemHandle; taken before mutex_
+  Ranges ranges_;         ///< most recently used last
 };
 
 }  // namespace penstock::transports::cuda

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "transports/callers_mutex.hpp"
 #include "transports/cuda/context.hpp"
 
 namespace penstock::transports::cuda {
@@ -10,7 +11,7 @@ namespace {
 
 /// Buffer ids are never used twice in a process, so an entry cannot become wrong, only useless.
 struct Exports {
-  std::mutex mutex;
+  CallersMutex mutex;
   std::unordered_map<std::uint64_t, Export> by_buffer_id;
 };
 
