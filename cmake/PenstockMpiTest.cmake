@@ -6,8 +6,9 @@
 #
 #   penstock_add_mpi_test(NAME name RANKS k (SOURCES … [LIBRARIES …] | PROGRAM name) [ARGS …] [ENVIRONMENT a=b …]
 #                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
-#                         [NEEDS fixture])
+#                         [NEEDS fixture] [FAULTS faults])
 #     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
+#     FAULTS: what the driver refuses to Penstock (tests/support/fault_table.hpp); `at_run_time`: what the program says.
 #     ENVIRONMENT is the ranks'. The word @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
 #
@@ -28,7 +29,7 @@ function(penstock_add_mpi_program)
 endfunction()
 
 function(penstock_add_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS"
+  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS;FAULTS"
                         "SOURCES;LIBRARIES;ARGS;ENVIRONMENT;LABELS;FAMILIES")
   if(NOT test_PROGRAM)
     set(test_PROGRAM ${test_NAME})
@@ -47,6 +48,12 @@ function(penstock_add_mpi_test)
     set(preload "")
     if(NOT test_PLAIN)
       set(preload --preload $<TARGET_FILE:penstock_preload_${family}>)
+    endif()
+    if(test_FAULTS)
+      string(APPEND preload ":$<TARGET_FILE:penstock_faulty_driver>")
+    endif()
+    if(test_FAULTS AND NOT test_FAULTS STREQUAL "at_run_time")
+      list(APPEND preload DRIVER_FAULTS=${test_FAULTS})
     endif()
     set(nodes "")
     if(test_NODES)

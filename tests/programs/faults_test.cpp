@@ -1,7 +1,6 @@
 // What the driver may refuse on each road: the next road is taken, one line says so, and the message arrives,
-// as does the next one. The simulated driver refuses on one of the two sides, just for one message. Run with
-// small stripes.
-#include <simulated_gpu.h>
+// as does the next one. The driver refuses on one of the two sides, just for one message. Run with small
+// stripes.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"
+#include "tests/support/faulty_driver/faulty_driver.hpp"
 
 namespace penstock::programs {
 namespace {
@@ -73,14 +73,14 @@ class Faults : public testing::TestWithParam<Fault> {
     const Buffer buffer(rank() == 0 ? row.from : row.to, row.bytes, rank() == 0 ? seed : 0);
     MPI_Barrier(MPI_COMM_WORLD);
     const bool is_mine = (rank() == 0) == (row.side == Side::sender);
-    if (is_mine) simulated_gpu_inject_faults(faults);
+    if (is_mine) faulty_driver_fail(faults);
     if (rank() == 0) {
       // synchronous: a small payload must not be copied aside, however late its receiver is
       MPI_Ssend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
     } else {
       MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    if (is_mine) simulated_gpu_inject_faults("");
+    if (is_mine) faulty_driver_fail("");
     EXPECT_TRUE(buffer.read() == payload(row.bytes, seed));
     EXPECT_TRUE(buffer.guard_is_intact());
   }
@@ -116,10 +116,10 @@ TEST(FaultsToItself, do_not_keep_the_message_from_arriving) {
     const Buffer sent(MemoryKind::device, 300'000, 1);
     Memory received(MemoryKind::device, 300'000, row.to_device);
     const Heard heard;
-    simulated_gpu_inject_faults(row.fault);
+    faulty_driver_fail(row.fault);
     MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, rank(), 1, received.data(), sent.count(), MPI_BYTE,
                  rank(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    simulated_gpu_inject_faults("");
+    faulty_driver_fail("");
     Bytes content(300'000);
     received.read(0, content.data(), content.size());
     EXPECT_TRUE(content == sent.read());
