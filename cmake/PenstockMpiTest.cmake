@@ -18,6 +18,9 @@
 # A test that says "SKIPPED: reason" counts as skipped, not as passed.
 include_guard()
 
+# What they inject has been seen to work with the simulated driver only.
+option(PENSTOCK_FAULTS_ON_GPUS "Tests with FAULTS on real GPUs, too" OFF)
+
 function(penstock_add_mpi_program)
   cmake_parse_arguments(PARSE_ARGV 0 program "" "NAME" "SOURCES;LIBRARIES")
   foreach(family IN LISTS PENSTOCK_MPI_FAMILIES)
@@ -43,6 +46,9 @@ function(penstock_add_mpi_test)
   endif()
   foreach(family IN LISTS test_FAMILIES)
     if(NOT family IN_LIST PENSTOCK_MPI_FAMILIES)
+      continue()
+    endif()
+    if(test_FAULTS AND NOT PENSTOCK_GPU_IS_SIMULATED AND NOT PENSTOCK_FAULTS_ON_GPUS)
       continue()
     endif()
     set(preload "")
