@@ -12,6 +12,12 @@
 #     ENVIRONMENT is the ranks'. The word @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
 #
+#   penstock_add_mpi_tests_with_faults(NAME name …)
+#     Tests <name>_without_ipc and others, for each of what the driver may refuse; the rest as above.
+#
+#   penstock_no_peer_access
+#     What to put into ENVIRONMENT for a test without peer access.
+#
 #   penstock_describe_mpi_test(name FAMILY family RANKS k [LABELS …] [TIMEOUT seconds])
 #     What CTest must know of a test that starts an MPI job otherwise.
 #
@@ -20,6 +26,12 @@ include_guard()
 
 # What they inject has been seen to work with the simulated driver only.
 option(PENSTOCK_FAULTS_ON_GPUS "Tests with FAULTS on real GPUs, too" OFF)
+
+if(PENSTOCK_GPU_IS_SIMULATED)
+  set(penstock_no_peer_access SIMULATED_GPU_PEER=0)
+else()
+  set(penstock_no_peer_access PENSTOCK_ROAD=staged)
+endif()
 
 function(penstock_add_mpi_program)
   cmake_parse_arguments(PARSE_ARGV 0 program "" "NAME" "SOURCES;LIBRARIES")
@@ -55,11 +67,12 @@ function(penstock_add_mpi_test)
     if(NOT test_PLAIN)
       set(preload --preload $<TARGET_FILE:penstock_preload_${family}>)
     endif()
+    set(faults "")
     if(test_FAULTS)
       string(APPEND preload ":$<TARGET_FILE:penstock_faulty_driver>")
-    endif()
-    if(test_FAULTS AND NOT test_FAULTS STREQUAL "at_run_time")
-      list(APPEND preload DRIVER_FAULTS=${test_FAULTS})
+      if(NOT test_FAULTS STREQUAL "at_run_time")
+        set(faults DRIVER_FAULTS=${test_FAULTS})
+      endif()
     endif()
     set(nodes "")
     if(test_NODES)
@@ -68,7 +81,7 @@ function(penstock_add_mpi_test)
     string(REPLACE "@FAMILY@" "${family}" arguments "${test_ARGS}")
     add_test(NAME ${test_NAME}.${family}
              COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload} ${nodes}
-                     ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
+                     ${faults} ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
     penstock_describe_mpi_test(${test_NAME}.${family} FAMILY ${family} RANKS ${test_RANKS} TIMEOUT ${test_TIMEOUT}
                                LABELS ${test_LABELS})
     if(test_PREPARES)
@@ -77,6 +90,19 @@ function(penstock_add_mpi_test)
     if(test_NEEDS)
       set_tests_properties(${test_NAME}.${family} PROPERTIES FIXTURES_REQUIRED ${test_NEEDS}.${family})
     endif()
+  endforeach()
+endfunction()
+
+# To open another rank's memory, from the start or from some time on; to export it; to pin memory; to load kernels.
+function(penstock_add_mpi_tests_with_faults)
+  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME" "")
+  set(without_ipc cuIpcOpenMemHandle_v2:101)
+  set(losing_ipc cuIpcOpenMemHandle_v2:217@2)
+  set(without_export cuIpcGetMemHandle:801)
+  set(without_pinned_memory cuMemHostRegister_v2:2)
+  set(without_kernels cuLibraryLoadData:209)
+  foreach(fault without_ipc losing_ipc without_export without_pinned_memory without_kernels)
+    penstock_add_mpi_test(NAME ${test_NAME}_${fault} FAULTS ${${fault}} ${test_UNPARSED_ARGUMENTS})
   endforeach()
 endfunction()
 

@@ -54,10 +54,6 @@ FaultTable::FaultTable(const char* variable, const char* text) : variable_(varia
   set(text);
 }
 
-FaultTable::~FaultTable() {
-  delete rows_.load();
-}
-
 void FaultTable::set(const char* text) {
   auto rows = std::make_unique<Rows>();
   for (std::string_view left = text != nullptr ? text : ""; !left.empty();) {

@@ -8,15 +8,12 @@
 
 namespace penstock::test_support {
 
-/// Thread: any. Not to be destroyed while calls may come.
+/// Thread: any. Never destroyed, as calls may come until the process ends; nor is what was said before.
 class FaultTable {
  public:
   /// `variable`: where the text is from, which the line on stderr names for an entry that cannot be read (it
   /// is left out). `text` may be null.
   FaultTable(const char* variable, const char* text);
-  ~FaultTable();
-  FaultTable(const FaultTable&) = delete;
-  FaultTable& operator=(const FaultTable&) = delete;
 
   /// From now on, instead of what was said before.
   void set(const char* text);

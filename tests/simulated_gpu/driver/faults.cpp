@@ -26,7 +26,3 @@ CUresult injected_fault(const char* function) noexcept {
 int simulated_gpu_injected_fault(const char* function) {
   return simulated_gpu::injected_fault(function);
 }
-
-void simulated_gpu_inject_faults(const char* faults) {
-  simulated_gpu::faults().set(faults);
-}

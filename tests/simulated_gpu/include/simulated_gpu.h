@@ -1,6 +1,6 @@
 // What the simulated libraries offer one another beyond NVIDIA's names: kernel launches, activity, faults.
 // For libcudart, libcupti and <cuda_runtime.h>; programs use only `simulated_gpu_marker`, to know where they
-// run, and tests `simulated_gpu_inject_faults`.
+// run.
 #ifndef SIMULATED_GPU_H
 #define SIMULATED_GPU_H
 
@@ -18,8 +18,6 @@ extern const int simulated_gpu_marker;
 
 /// The error that SIMULATED_GPU_FAULTS wants this call of `function` to return, else 0.
 int simulated_gpu_injected_fault(const char* function);
-/// For tests: these faults from now on (as in SIMULATED_GPU_FAULTS), counted from here, and no others.
-void simulated_gpu_inject_faults(const char* faults);
 
 /// Says on stderr, if SIMULATED_GPU_VERBOSE is set, that something was asked for that is not simulated.
 void simulated_gpu_say_unknown(const char* kind, const char* name);

@@ -3,6 +3,8 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -20,14 +22,20 @@ penstock::test_support::FaultTable& faults() {
 #define SYMBOL_OF(name) SYMBOL_OF_EXPANDED(name)
 #define SYMBOL_OF_EXPANDED(name) #name
 
-/// One function of the driver, by its row in the table of those that Penstock calls.
-template <class Name, class Function>
+/// A function's name, to tell its wrapper from those of others with the same parameters.
+template <std::size_t size>
+struct Symbol {
+  char text[size];
+  consteval explicit(false) Symbol(const char (&name)[size]) { std::copy_n(name, size, text); }
+};
+
+template <Symbol symbol, class Function>
 struct Wrapper;
-template <class Name, class... Arguments>
-struct Wrapper<Name, CUresult (*)(Arguments...)> {
+template <Symbol symbol, class... Arguments>
+struct Wrapper<symbol, CUresult (*)(Arguments...)> {
   static inline CUresult (*real)(Arguments...) = nullptr;
   static CUresult call(Arguments... arguments) {
-    if (const int error = faults().error_of(Name::symbol)) return static_cast<CUresult>(error);
+    if (const int error = faults().error_of(symbol.text)) return static_cast<CUresult>(error);
     return real(arguments...);
   }
   static void* wrap(void* found) {
@@ -36,30 +44,17 @@ struct Wrapper<Name, CUresult (*)(Arguments...)> {
   }
 };
 
-#define ROW(function)                                          \
-  struct NameOf_##function {                                   \
-    static constexpr const char* symbol = SYMBOL_OF(function); \
-  };
-#define NEEDED(function) ROW(function)
-#define OPTIONAL(function) ROW(function)
-#include "transports/cuda/driver_functions.def"
-#undef OPTIONAL
-#undef NEEDED
-#undef ROW
-
 struct Row {
   const char* symbol;
   void* (*wrap)(void*);
 };
-#define ROW(function) {SYMBOL_OF(function), Wrapper<NameOf_##function, decltype(&function)>::wrap},
-#define NEEDED(function) ROW(function)
-#define OPTIONAL(function) ROW(function)
 constexpr Row rows[] = {
+#define NEEDED(function) {SYMBOL_OF(function), Wrapper<SYMBOL_OF(function), decltype(&function)>::wrap},
+#define OPTIONAL(function) NEEDED(function)
 #include "transports/cuda/driver_functions.def"
-};
 #undef OPTIONAL
 #undef NEEDED
-#undef ROW
+};
 
 using Lookup = void* (*)(void*, const char*);
 Lookup real_lookup() {
