@@ -138,7 +138,7 @@ bool DeviceSend::is_small() const noexcept {
 Status DeviceSend::stage(bool whole) {
   const auto staging = whole ? transports::Staging::host_whole : transports::Staging::host_ring;
   Status started = transports::StagedSend::start(source_, staging, slot_->offer, staged_);
-  say_what_could_not_be_pinned();
+  say_what_was_refused();
   if (!started.ok()) return started;
   whole_ = whole;
   if (!whole && !std::exchange(holds_ring_, true)) rings_at_work.fetch_add(1, std::memory_order_relaxed);

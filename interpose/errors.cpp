@@ -6,7 +6,7 @@
 
 #include "interpose/communicators.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/staged.hpp"
+#include "transports/refusals.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -31,10 +31,16 @@ int error_class_of(Code code) noexcept {
 
 }  // namespace
 
-void say_what_could_not_be_pinned() noexcept {
-  const Status refused = transports::take_pinning_refusal();
-  if (!refused.ok())
-    record::notice(describe("staged payloads are slower, as nothing is pinned", refused).data());
+void say_what_was_refused() noexcept {
+  for (;;) {
+    const auto [consequence, status] = transports::take_refusal();
+    if (status.ok()) return;
+    Line line = describe(consequence, status);
+    // an old driver, which was not even asked; no message was declined
+    if (status.code() == Code::declined)
+      std::snprintf(line.data(), line.size(), "%s: %s", consequence, status.where());
+    record::notice(line.data());
+  }
 }
 
 Line describe(const char* what, const Status& status) noexcept {

@@ -16,8 +16,9 @@ namespace penstock::interpose {
 using Line = std::array<char, 256>;
 [[nodiscard]] Line describe(const char* what, const Status& status) noexcept;
 
-/// Says on one line that pinned memory could not be had, if so: payloads arrive all the same, only later.
-void say_what_could_not_be_pinned() noexcept;
+/// Says on one line each what the driver has refused of late that makes payloads slower, though they arrive.
+/// Cost: two loads, mostly.
+void say_what_was_refused() noexcept;
 
 /// Whose error handler hears of an error. A value. Each raise calls the handler (which may abort, throw or
 /// return) and returns the code.

@@ -192,7 +192,7 @@ bool NodeDelivery::start(const Choice& choice, SlotState declined_from, SlotStat
   road_ = choice.transport->road();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
-  say_what_could_not_be_pinned();
+  say_what_was_refused();
   if (status.ok()) return false;
   if (status.code() != Code::declined) return end(status, SlotState::failed);
   record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
@@ -210,6 +210,7 @@ bool NodeDelivery::end(const Status& status, SlotState state) {
   if (DirectoryRow* own = node_directory().own_row()) own->note_delivery();
   over_ = true;
   report();
+  say_what_was_refused();
   return true;
 }
 

@@ -67,7 +67,7 @@ void Reception::take_memory() {
     bool taken = false;
     Status begun = ring_->try_take(destination_.buffer, taken);
     if (begun.ok() && !taken) return;
-    say_what_could_not_be_pinned();
+    say_what_was_refused();
     if (begun.ok()) begun = ChunkCopies::start(destination_, Way::in, copies_);
     if (begun.ok()) {
       memory_ = ring_->data();

@@ -114,7 +114,7 @@ Status Transmission::take_memory() {
   if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(Way::out);
   bool taken = false;
   if (Status tried = ring_->try_take(source_.buffer, taken); !tried.ok() || !taken) return tried;
-  say_what_could_not_be_pinned();
+  say_what_was_refused();
   memory_ = ring_->data();
   memory_bytes_ = ChunkRing::bytes;
   return {};

@@ -45,10 +45,6 @@ class StagedSend {
 /// Whether a sender may set so much aside for a receiver that has not come (Region::may_set_aside).
 [[nodiscard]] bool may_set_aside(std::size_t payload_bytes) noexcept;
 
-/// Has host memory that could not be pinned, and so makes payloads slower, been met since the last call? Then
-/// the driver's refusal. Thread: any. Cost: a load.
-[[nodiscard]] Status take_pinning_refusal() noexcept;
-
 /// Blocking copies between any place and plain host memory, for calls that are staged whole (collectives and
 /// everything without a road of its own). Waits for the application's earlier work on the legacy stream.
 [[nodiscard]] Status download(void* host, const Place& source) noexcept;

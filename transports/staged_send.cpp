@@ -223,10 +223,6 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
   });
 }
 
-Status take_pinning_refusal() noexcept {
-  return cuda::check(static_cast<CUresult>(cuda::Registration::take_refusal()), "cuMemHostRegister");
-}
-
 bool may_set_aside(std::size_t payload_bytes) noexcept {
   return Region::may_set_aside(payload_bytes);
 }

@@ -11,6 +11,7 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "transports/cuda/kernels.hpp"
+#include "transports/refusals.hpp"
 
 namespace penstock::transports::test {
 namespace {
@@ -353,6 +354,20 @@ TEST_F(BatchedCopyWithFaults, says_that_the_image_was_refused) {
         const Status launched = launcher.launch(batch, {});
         finish(launched.detail() == CUDA_ERROR_INVALID_IMAGE && !BatchedCopy::available().ok() &&
                batch.done());
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(BatchedCopyWithFaults, tells_once_that_the_image_was_refused_and_not_before_it_was_needed) {
+  setenv("SIMULATED_GPU_FAULTS", "cuLibraryLoadData:200", 1);
+  EXPECT_EXIT(
+      {
+        use_device(0);
+        const bool before = take_refusal().status.ok();
+        const bool available = BatchedCopy::available().ok();
+        const Status refused = take_refusal().status;
+        finish(before && !available && refused.detail() == CUDA_ERROR_INVALID_IMAGE &&
+               take_refusal().status.ok());
       },
       testing::ExitedWithCode(0), "");
 }

@@ -1,5 +1,7 @@
 #include "transports/cuda/kernels.hpp"
 
+#include <atomic>
+
 #include "transports/cuda/context.hpp"
 #include "transports/kernels/image.hpp"
 
@@ -14,6 +16,10 @@ constexpr const char* names[] = {
 };
 static_assert(std::size(names) == kernel_count);
 
+/// Why the process has none; written before the flag that nobody has been told.
+constinit Status refusal;
+constinit std::atomic<bool> is_refusal_untold{false};
+
 }  // namespace
 
 const Kernels& Kernels::of_process() noexcept {
@@ -22,8 +28,19 @@ const Kernels& Kernels::of_process() noexcept {
     static const Kernels none(nullptr);
     return none;
   }
-  static const Kernels loaded(driver);
+  static const Kernels loaded = [&] {
+    const Kernels kernels(driver);
+    refusal = kernels.status();
+    is_refusal_untold.store(!refusal.ok(), std::memory_order_release);
+    return kernels;
+  }();
   return loaded;
+}
+
+Status Kernels::take_refusal() noexcept {
+  // mostly there is none: no write to what all threads read
+  if (!is_refusal_untold.load(std::memory_order_relaxed)) return {};
+  return is_refusal_untold.exchange(false, std::memory_order_acquire) ? refusal : Status{};
 }
 
 Kernels::Kernels(const Driver* driver) noexcept : status_(driver == nullptr ? no_driver() : load(*driver)) {}

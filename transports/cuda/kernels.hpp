@@ -26,6 +26,10 @@ class Kernels {
   [[nodiscard]] static const Kernels& of_process() noexcept;
   explicit Kernels(const Driver* driver) noexcept;
 
+  /// Why the process's could not be loaded, to the first who asks since; ok if they were, or if nobody has
+  /// needed them yet. Cost: a load.
+  [[nodiscard]] static Status take_refusal() noexcept;
+
   /// Why there are none: `declined` if the driver is too old (before CUDA 12.0).
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] CUfunction operator[](Kernel kernel) const noexcept {

@@ -12,8 +12,8 @@ struct IdleBounces {
   std::vector<std::unique_ptr<Bounce>> bounces;
 };
 
-/// Refusals of the driver's that nobody has been told of: a CUresult.
-std::atomic<int> untold_refusal{CUDA_SUCCESS};
+/// A refusal of the driver's that nobody has been told of.
+std::atomic<CUresult> untold_refusal{CUDA_SUCCESS};
 
 IdleBounces& idle() {
   static auto* const instance = new IdleBounces;
@@ -42,10 +42,10 @@ bool Registration::ensure(const ContextRef& context) noexcept {
   return registered_;
 }
 
-int Registration::take_refusal() noexcept {
+Status Registration::take_refusal() noexcept {
   // mostly there is none: no write to what all threads read
-  if (untold_refusal.load(std::memory_order_relaxed) == CUDA_SUCCESS) return CUDA_SUCCESS;
-  return untold_refusal.exchange(CUDA_SUCCESS, std::memory_order_relaxed);
+  if (untold_refusal.load(std::memory_order_relaxed) == CUDA_SUCCESS) return {};
+  return check(untold_refusal.exchange(CUDA_SUCCESS, std::memory_order_relaxed), "cuMemHostRegister");
 }
 
 void Bounce::GiveBack::operator()(Bounce* bounce) const noexcept {

@@ -26,9 +26,8 @@ class Registration {
   /// `context` must be current. False if the memory could not be registered.
   bool ensure(const ContextRef& context) noexcept;
 
-  /// The CUresult of a refusal since the last call of this, of any registration; CUDA_SUCCESS if there was
-  /// none.
-  [[nodiscard]] static int take_refusal() noexcept;
+  /// A refusal since the last call of this, of any registration; ok if there was none. Cost: a load.
+  [[nodiscard]] static Status take_refusal() noexcept;
 
  private:
   void* memory_;
