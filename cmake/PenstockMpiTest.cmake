@@ -6,9 +6,10 @@
 #
 #   penstock_add_mpi_test(NAME name RANKS k (SOURCES … [LIBRARIES …] | PROGRAM name) [ARGS …] [ENVIRONMENT a=b …]
 #                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
-#                         [NEEDS fixture] [FAULTS faults])
+#                         [NEEDS fixture] [FAULTS faults] [SAYS text])
 #     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
 #     FAULTS: what the driver refuses to Penstock (tests/support/fault_table.hpp); `at_run_time`: what the program says.
+#     SAYS: what some rank must say, lest a test pass though its fault took no effect.
 #     ENVIRONMENT is the ranks'. The word @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
 #
@@ -44,7 +45,7 @@ function(penstock_add_mpi_program)
 endfunction()
 
 function(penstock_add_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS;FAULTS"
+  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS;FAULTS;SAYS"
                         "SOURCES;LIBRARIES;ARGS;ENVIRONMENT;LABELS;FAMILIES")
   if(NOT test_PROGRAM)
     set(test_PROGRAM ${test_NAME})
@@ -78,10 +79,14 @@ function(penstock_add_mpi_test)
     if(test_NODES)
       set(nodes --nodes ${test_NODES})
     endif()
+    set(says "")
+    if(test_SAYS)
+      set(says --says ${test_SAYS})
+    endif()
     string(REPLACE "@FAMILY@" "${family}" arguments "${test_ARGS}")
     add_test(NAME ${test_NAME}.${family}
              COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload} ${nodes}
-                     ${faults} ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
+                     ${says} ${faults} ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
     penstock_describe_mpi_test(${test_NAME}.${family} FAMILY ${family} RANKS ${test_RANKS} TIMEOUT ${test_TIMEOUT}
                                LABELS ${test_LABELS})
     if(test_PREPARES)
@@ -96,13 +101,15 @@ endfunction()
 # To open another rank's memory, from the start or from some time on; to export it; to pin memory; to load kernels.
 function(penstock_add_mpi_tests_with_faults)
   cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME" "")
-  set(without_ipc cuIpcOpenMemHandle_v2:101)
-  set(losing_ipc cuIpcOpenMemHandle_v2:217@2)
-  set(without_export cuIpcGetMemHandle:801)
-  set(without_pinned_memory cuMemHostRegister_v2:2)
-  set(without_kernels cuLibraryLoadData:209)
-  foreach(fault without_ipc losing_ipc without_export without_pinned_memory without_kernels)
-    penstock_add_mpi_test(NAME ${test_NAME}_${fault} FAULTS ${${fault}} ${test_UNPARSED_ARGUMENTS})
+  set(without_ipc cuIpcOpenMemHandle_v2:101 "cuIpcOpenMemHandle failed (CUDA error 101)")
+  set(losing_ipc cuIpcOpenMemHandle_v2:217@2 "cuIpcOpenMemHandle failed (CUDA error 217)")
+  set(without_export cuIpcGetMemHandle:801 "the driver refused to export the sender's memory")
+  set(without_pinned_memory cuMemHostRegister_v2:2 "nothing is pinned")
+  set(without_kernels cuLibraryLoadData:209 "no kernels can be loaded: cuLibraryLoadData failed (CUDA error 209)")
+  foreach(case without_ipc losing_ipc without_export without_pinned_memory without_kernels)
+    list(GET ${case} 0 faults)
+    list(GET ${case} 1 says)
+    penstock_add_mpi_test(NAME ${test_NAME}_${case} FAULTS ${faults} SAYS ${says} ${test_UNPARSED_ARGUMENTS})
   endforeach()
 endfunction()
 
