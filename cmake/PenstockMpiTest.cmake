@@ -25,9 +25,6 @@
 # A test that says "SKIPPED: reason" counts as skipped, not as passed.
 include_guard()
 
-# What they inject has been seen to work with the simulated driver only.
-option(PENSTOCK_FAULTS_ON_GPUS "Tests with FAULTS on real GPUs, too" OFF)
-
 if(PENSTOCK_GPU_IS_SIMULATED)
   set(penstock_no_peer_access SIMULATED_GPU_PEER=0)
 else()
@@ -59,9 +56,6 @@ function(penstock_add_mpi_test)
   endif()
   foreach(family IN LISTS test_FAMILIES)
     if(NOT family IN_LIST PENSTOCK_MPI_FAMILIES)
-      continue()
-    endif()
-    if(test_FAULTS AND NOT PENSTOCK_GPU_IS_SIMULATED AND NOT PENSTOCK_FAULTS_ON_GPUS)
       continue()
     endif()
     set(preload "")
