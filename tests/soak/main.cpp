@@ -17,9 +17,9 @@ using namespace penstock;
 constexpr std::uint64_t samples = 64;
 
 /// By both ranks together. The same number on both: each sends as much as the other.
-int run(std::uint64_t messages, int rank) {
+int run(std::uint64_t messages, std::size_t window, int rank) {
   const auto begin = std::chrono::steady_clock::now();
-  soak::Traffic traffic(rank);
+  soak::Traffic traffic(rank, window);
   soak::History history;
   soak::Descriptors early_descriptors;
   for (std::uint64_t sample = 1; sample <= samples; ++sample) {
@@ -45,8 +45,11 @@ int run(std::uint64_t messages, int rank) {
 
 int main(int argument_count, char** arguments) {
   std::uint64_t messages = 20'000;
+  std::size_t window = 64;
   CLI::App app("Soak; two ranks, started with tests/soak/run");
   app.add_option("--messages", messages, "of both ranks together");
+  app.add_option("--window", window, "small messages under way at once")
+      ->check(CLI::Range(std::size_t{1}, soak::Traffic::most_window_messages));
   CLI11_PARSE(app, argument_count, arguments);
 
   MPI_Init(&argument_count, &arguments);
@@ -62,7 +65,7 @@ int main(int argument_count, char** arguments) {
     fmt::print("two ranks are needed\n");
     failed = 1;
   } else {
-    failed = run(messages, rank);
+    failed = run(messages, window, rank);
   }
   int failed_anywhere = 0;
   MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);

@@ -15,8 +15,6 @@ using test_support::Memory;
 using test_support::MemoryKind;
 using Bytes = std::vector<std::byte>;
 
-constexpr int window_messages = 64;
-
 /// What rank `sender` sends in a round.
 Bytes payload(std::uint64_t round, int sender, std::size_t bytes) {
   Bytes content(bytes);
@@ -90,23 +88,21 @@ void Traffic::compare(const Memory& received, std::size_t bytes, int sender, con
 void Traffic::window() {
   constexpr std::array<std::size_t, 5> sizes = {1, 64, 65, 700, 9000};
   const std::size_t bytes = sizes[round_ % sizes.size()];
-  const std::size_t all_bytes = bytes * window_messages;
+  const std::size_t all_bytes = bytes * window_messages_;
   const Memory sent = filled(kind(round_), rank_, payload(round_, rank_, all_bytes));
   const Memory received = empty(kind(round_ / 6), rank_, all_bytes);
   const bool any = round_ % 2 == 0;
-  std::vector<MPI_Request> requests(2 * window_messages, MPI_REQUEST_NULL);
-  for (int i = 0; i < window_messages; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    MPI_Irecv(received.data() + index * bytes, count(bytes), MPI_BYTE, any ? MPI_ANY_SOURCE : other(),
-              any ? MPI_ANY_TAG : i, MPI_COMM_WORLD, &requests[index]);
+  std::vector<MPI_Request> requests(2 * window_messages_, MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < window_messages_; ++i) {
+    MPI_Irecv(received.data() + i * bytes, count(bytes), MPI_BYTE, any ? MPI_ANY_SOURCE : other(),
+              any ? MPI_ANY_TAG : static_cast<int>(i), MPI_COMM_WORLD, &requests[i]);
   }
-  for (int i = 0; i < window_messages; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    MPI_Isend(sent.data() + index * bytes, count(bytes), MPI_BYTE, other(), i, MPI_COMM_WORLD,
-              &requests[window_messages + index]);
+  for (std::size_t i = 0; i < window_messages_; ++i) {
+    MPI_Isend(sent.data() + i * bytes, count(bytes), MPI_BYTE, other(), static_cast<int>(i), MPI_COMM_WORLD,
+              &requests[window_messages_ + i]);
   }
   complete(requests, round_);
-  messages_ += window_messages;
+  messages_ += window_messages_;
   compare(received, all_bytes, other(), "a window");
 }
 

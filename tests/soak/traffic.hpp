@@ -17,7 +17,10 @@ namespace penstock::soak {
 /// Between ranks 0 and 1 of MPI_COMM_WORLD, each of which makes one and calls round() as often as the other.
 class Traffic {
  public:
-  explicit Traffic(int rank) noexcept : rank_(rank) {}
+  /// Each of the messages in a window has its tag.
+  Traffic(int rank, std::size_t window_messages) noexcept : rank_(rank), window_messages_(window_messages) {}
+  /// As many as there are tags in any MPI.
+  static constexpr std::size_t most_window_messages = 32768;
 
   /// All messages of the next round.
   void round();
@@ -44,6 +47,7 @@ class Traffic {
   void compare(const test_support::Memory& received, std::size_t bytes, int sender, const char* what);
 
   const int rank_;
+  const std::size_t window_messages_;
   std::uint64_t round_ = 0;
   std::uint64_t messages_ = 0;
   std::string fault_;
