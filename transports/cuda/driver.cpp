@@ -6,6 +6,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "transports/cuda/driver_symbol.hpp"
+
 namespace penstock::transports::cuda {
 namespace {
 
@@ -31,15 +33,12 @@ bool find(void* library, const char* symbol, Function& function) noexcept {
   return function != nullptr;
 }
 
-// two steps, so that <cuda.h>'s mapping to a versioned symbol happens before the name becomes a string
-#define SYMBOL_OF(name) SYMBOL_OF_EXPANDED(name)
-#define SYMBOL_OF_EXPANDED(name) #name
-
 bool resolve(void* library, Driver& driver) noexcept {
   driver.library = library;
   bool complete = true;
-#define NEEDED(function) complete = find(library, SYMBOL_OF(function), driver.function) && complete;
-#define OPTIONAL(function) find(library, SYMBOL_OF(function), driver.function);
+#define NEEDED(function) \
+  complete = find(library, PENSTOCK_DRIVER_SYMBOL(function), driver.function) && complete;
+#define OPTIONAL(function) find(library, PENSTOCK_DRIVER_SYMBOL(function), driver.function);
 #include "transports/cuda/driver_functions.def"
 #undef OPTIONAL
 #undef NEEDED

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tests/support/fault_table.hpp"
+#include "transports/cuda/driver_symbol.hpp"
 
 namespace {
 
@@ -17,10 +18,6 @@ penstock::test_support::FaultTable& faults() {
   static auto& table = *new penstock::test_support::FaultTable("DRIVER_FAULTS", std::getenv("DRIVER_FAULTS"));
   return table;
 }
-
-// two steps, so that <cuda.h>'s mapping to a versioned symbol happens before the name becomes a string
-#define SYMBOL_OF(name) SYMBOL_OF_EXPANDED(name)
-#define SYMBOL_OF_EXPANDED(name) #name
 
 /// A function's name, to tell its wrapper from those of others with the same parameters.
 template <std::size_t size>
@@ -49,7 +46,8 @@ struct Row {
   void* (*wrap)(void*);
 };
 constexpr Row rows[] = {
-#define NEEDED(function) {SYMBOL_OF(function), Wrapper<SYMBOL_OF(function), decltype(&function)>::wrap},
+#define NEEDED(function) \
+  {PENSTOCK_DRIVER_SYMBOL(function), Wrapper<PENSTOCK_DRIVER_SYMBOL(function), decltype(&function)>::wrap},
 #define OPTIONAL(function) NEEDED(function)
 #include "transports/cuda/driver_functions.def"
 #undef OPTIONAL
