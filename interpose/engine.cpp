@@ -10,6 +10,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/in_call.hpp"
+#include "transports/transport.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -86,6 +87,7 @@ int Engine::release(Entry* entry, MPI_Status& status) {
   {
     // another thread's progress() looks at all entries
     const Lock lock(*this);
+    note_wait();  // which may have found all complete, and taken no step
     // emptied, since the next start of a persistent one may find its message without a request
     operation = std::exchange(entry->operation, {});
     handle = entry->handle;
@@ -195,6 +197,7 @@ void Engine::close_sentinel() {
 
 void Engine::step(bool release_orphans) {
   const Lock lock(*this);
+  if (release_orphans) note_wait();  // else it is the progress thread's step
   round_ns_.store(transports::steady_now_ns(), std::memory_order_relaxed);
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
@@ -216,18 +219,33 @@ void Engine::step(bool release_orphans) {
   }
 }
 
-void Engine::begin_large_arrivals() {
+void Engine::note_wait() noexcept {
+  posting_.note_wait(transports::number_of_stretch());
+  has_begun_ = false;
+}
+
+void Engine::begin_large_arrivals(Posted posted) {
   const Lock lock(*this);
+  posting_.note(posted, transports::number_of_stretch());
+  const bool has_more_to_send = posting_.has_more_to_send();
+  if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
+  if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();
+}
+
+void Engine::begin_large_arrivals(bool only_one) {
   for (; unlooked_at_ != nullptr; unlooked_at_ = unlooked_at_->previous) {
     Entry& entry = *unlooked_at_;
     if (need_of(entry) == Pending::Progress::none || !entry.operation.pending->may_be_large()) continue;
-    if (!entry.arrived && !envelopes_are_coming()) return;
+    const bool was_probed = entry.operation.request == MPI_REQUEST_NULL;
+    if (!entry.arrived && !was_probed && !envelopes_are_coming()) return;
     look_for_arrival(entry);
     if (!entry.arrived) return;
     const Pending& pending = *entry.operation.pending;
+    if (!pending.should_begin(entry.status)) continue;
     // its sender may not have said yet where it lies
-    if (pending.should_begin(entry.status) && !advance_pending(entry) && pending.should_begin(entry.status))
-      return;
+    if (!advance_pending(entry) && pending.should_begin(entry.status)) return;
+    has_begun_ = true;
+    if (only_one) return;
   }
 }
 

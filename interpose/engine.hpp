@@ -14,6 +14,7 @@
 
 #include "interpose/handle_table.hpp"
 #include "interpose/node_directory.hpp"
+#include "interpose/posting_forecast.hpp"
 #include "interpose/requests.hpp"
 
 namespace penstock::interpose {
@@ -33,6 +34,7 @@ class Recipe {
   virtual ~Recipe() = default;
   /// Returns a PMPI code.
   virtual int start(const CallScope& scope, Operation& operation) = 0;
+  [[nodiscard]] virtual Posted posts() const noexcept = 0;
 };
 
 /// One row of the side table.
@@ -121,9 +123,11 @@ class Engine {
   [[nodiscard]] std::uint64_t round_ns() const noexcept { return round_ns_.load(std::memory_order_relaxed); }
 
   /// For calls that wait for nothing: begins with what has arrived for large receives, in the order in which
-  /// they were posted, up to the first for which nothing has. Raises nothing. Takes Lock. Cost, if no
-  /// envelope is coming: some loads; else a question to the MPI library.
-  void begin_large_arrivals();
+  /// they were posted, up to the first for which nothing has. That takes microseconds each, for which others
+  /// would wait for what this rank sends; so as long as it is expected to send more, each send begins one,
+  /// and only the first receive. Raises nothing. Takes Lock. Cost, if no envelope is coming: some loads; else
+  /// a question to the MPI library.
+  void begin_large_arrivals(Posted posted);
 
   /// What there is to be driven.
   struct Outlook {
@@ -163,6 +167,8 @@ class Engine {
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);
   void note_posted() noexcept;
+  void note_wait() noexcept;
+  void begin_large_arrivals(bool only_one);
   /// Under Lock, so that it need not be one instruction, which would cost several ns with each message.
   void count_entries(int more) noexcept {
     const std::uint32_t count = entry_count_.load(std::memory_order_relaxed);
@@ -178,6 +184,8 @@ class Engine {
   std::vector<Entry*> free_;
   Entry* first_ = nullptr;        ///< those in the table and orphans, newest first
   Entry* unlooked_at_ = nullptr;  ///< the oldest of them that begin_large_arrivals() has not passed
+  PostingForecast posting_;
+  bool has_begun_ = false;  ///< begin_large_arrivals(), something since the last wait
   std::atomic<std::uint32_t> entry_count_{0};
   std::uint32_t attended_count_ = 0;  ///< of them
   std::atomic<std::uint64_t> envelopes_seen_{0};

@@ -1,5 +1,6 @@
 // Persistent point-to-point operations that Penstock has a part in: the user holds an inert persistent
 // request of the MPI library (to MPI_PROC_NULL), and each start posts the operation anew behind it.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -48,6 +49,7 @@ class PersistentSend final : public Recipe {
   int start(const CallScope& scope, Operation& operation) override {
     return post_send(call_, is_plain(call_), scope, false, operation);
   }
+  [[nodiscard]] Posted posts() const noexcept override { return Posted::send; }
 
  private:
   SendCall call_;
@@ -64,6 +66,7 @@ class PersistentReceive final : public Recipe {
   int start(const CallScope& scope, Operation& operation) override {
     return post_receive(call_, scope, false, operation);
   }
+  [[nodiscard]] Posted posts() const noexcept override { return Posted::receive; }
 
  private:
   ReceiveCall call_;
@@ -96,10 +99,12 @@ Entry* find_persistent(MPI_Request request) {
   return entry != nullptr && entry->kind == Handle::persistent ? entry : nullptr;
 }
 
-int start_one(const CallScope& scope, MPI_Request* request) {
+/// `posted` stays as it is if it was a send before.
+int start_one(const CallScope& scope, MPI_Request* request, Posted& posted) {
   Entry* entry = find_persistent(*request);
   if (entry == nullptr) return PMPI_Start(request);
   const Engine::Lock lock(engine());
+  posted = std::max(posted, entry->recipe->posts());
   return engine().start(*entry, scope);
 }
 
@@ -151,8 +156,9 @@ PENSTOCK_RECV_INIT(Recv_init_c, MPI_Count)
 PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) try {
   CallScope scope(Function::Start, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty()) return PMPI_Start(request);
-  const int code = start_one(scope, request);
-  begin_large_arrivals();
+  Posted posted = Posted::receive;
+  const int code = start_one(scope, request, posted);
+  begin_large_arrivals(posted);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -161,11 +167,12 @@ PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) try {
   CallScope scope(Function::Startall, __builtin_return_address(0));
   if (scope.stands_aside() || engine().is_empty() || count < 0) return PMPI_Startall(count, requests);
   int first_failure = MPI_SUCCESS;
+  Posted posted = Posted::receive;
   for (int i = 0; i < count; ++i) {
-    const int code = start_one(scope, &requests[i]);
+    const int code = start_one(scope, &requests[i], posted);
     if (first_failure == MPI_SUCCESS) first_failure = code;
   }
-  begin_large_arrivals();
+  begin_large_arrivals(posted);
   return first_failure;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

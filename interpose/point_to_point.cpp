@@ -58,7 +58,7 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
   Operation operation;
   const int code = post_send(call, plain, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
-  begin_large_arrivals();
+  begin_large_arrivals(Posted::send);
   return code;
 }
 
@@ -92,7 +92,7 @@ int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* 
   Operation operation;
   const int code = post_receive(call, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
-  begin_large_arrivals();
+  begin_large_arrivals(Posted::receive);
   return code;
 }
 

@@ -24,8 +24,8 @@ void progress() {
   engine().progress();
 }
 
-void begin_large_arrivals() try {
-  if (must_poll()) engine().begin_large_arrivals();
+void begin_large_arrivals(Posted posted) try {
+  if (must_poll()) engine().begin_large_arrivals(posted);
 } catch (const std::bad_alloc&) {
   // a call that waits for them will do it
 }

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "interpose/posting_forecast.hpp"
 #include "interpose/requests.hpp"
 
 namespace penstock::interpose {
@@ -44,9 +45,9 @@ class Waiting {
 /// One step of everything that needs it. Thread: any.
 void progress();
 
-/// In a call that waits for nothing: large payloads that have come for earlier receives get under way.
-/// Without a GPU in use: two loads.
-void begin_large_arrivals();
+/// In a call that has posted something and waits for nothing: large payloads that have come for earlier
+/// receives get under way. Without a GPU in use: two loads.
+void begin_large_arrivals(Posted posted);
 
 /// Before a blocking call of the MPI library that cannot be stepped and that may not end before other ranks
 /// have got on: brings to an end what they may need of this one. Payloads on their way here arrive; those

@@ -40,6 +40,7 @@ struct Traffic {
 
   /// Launches what was collected, if it is time.
   void look_after_open();
+  void launch_open();
   void count_out();
 };
 
@@ -171,9 +172,13 @@ class Batch {
 };
 
 void Traffic::look_after_open() {
-  if (open != nullptr && open->is_empty()) open = nullptr;
-  if (open == nullptr || !open->is_due(in_flight)) return;
-  std::exchange(open, nullptr)->launch();
+  if (open != nullptr && (open->is_empty() || open->is_due(in_flight))) launch_open();
+}
+
+void Traffic::launch_open() {
+  const std::shared_ptr<Batch> batch = std::exchange(open, nullptr);
+  if (batch == nullptr || batch->is_empty()) return;
+  batch->launch();
   ++in_flight;
 }
 
@@ -271,6 +276,11 @@ Status start_batched(const CopySource& source, const Place& destination, const c
   batch.add({destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)});
   if (batch.has_enough()) traffic.look_after_open();
   return {};
+}
+
+void launch_collected() noexcept {
+  const std::lock_guard lock(registry().mutex);
+  for (Traffic& traffic : registry().traffic) traffic.launch_open();
 }
 
 }  // namespace penstock::transports

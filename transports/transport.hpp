@@ -26,6 +26,10 @@ class Pull {
   [[nodiscard]] virtual Status advance(bool& finished) noexcept = 0;
 };
 
+/// Small pulls wait for others to come, so as to go together: no longer, as nobody will step them for a
+/// while. Thread: any. Cost, if there are none: some ns.
+void launch_collected() noexcept;
+
 /// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …), empty
 /// where the road was never meant for it.
 struct Verdict {

@@ -14,6 +14,11 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t large = 1u << 20;
 
+/// Of a message's content.
+std::uint64_t seed_of(int step, int sender, int message) {
+  return static_cast<std::uint64_t>(1000 * step + 100 * sender + message);
+}
+
 /// Polls the buffer, and makes no MPI call.
 bool arrives(const Buffer& buffer, const std::vector<std::byte>& content) {
   const auto deadline = std::chrono::steady_clock::now() + 10s;
@@ -151,6 +156,58 @@ TEST_F(EarlyBegin, also_behind_receives_that_are_small_or_cancelled) {
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+}
+
+TEST_F(EarlyBegin, of_what_a_probe_has_matched) {
+  const Buffer buffer(MemoryKind::device, large, static_cast<std::uint64_t>(rank()));
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank() == 0) {
+    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+    sends_.add();
+  } else if (rank() == 1) {
+    sends_.await(1);
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Imrecv(buffer.data(), buffer.count(), MPI_BYTE, &message, &request);
+    EXPECT_TRUE(arrives(buffer, payload(large, 0)));
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/// As halos are exchanged: receives, sends, computation. From the second step on, what has come when the
+/// sends are posted is under way by the last of them.
+TEST_F(EarlyBegin, of_all_receives_by_the_last_send_of_a_step) {
+  constexpr int neighbours = 4;
+  std::vector<Buffer> outgoing;
+  std::vector<Buffer> incoming;
+  std::vector<MPI_Request> requests(2 * neighbours, MPI_REQUEST_NULL);
+  for (int step = 0; step < 3; ++step) {
+    outgoing.clear();
+    incoming.clear();
+    for (int i = 0; i < neighbours; ++i) {
+      outgoing.emplace_back(MemoryKind::device, large, seed_of(step, rank(), i));
+      incoming.emplace_back(MemoryKind::device, large, 99);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() == 1) sends_.await((step + 1) * neighbours);
+    for (int i = 0; i < neighbours; ++i) {
+      MPI_Irecv(incoming[i].data(), incoming[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
+                &requests[i]);
+    }
+    for (int i = 0; i < neighbours; ++i) {
+      MPI_Isend(outgoing[i].data(), outgoing[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
+                &requests[neighbours + i]);
+      if (rank() == 0) sends_.add();
+    }
+    std::this_thread::sleep_for(1ms);
+    if (rank() == 1 && step > 0) {
+      for (int i = 0; i < neighbours; ++i)
+        EXPECT_TRUE(arrives(incoming[i], payload(large, seed_of(step, 0, i)))) << "step " << step;
+    }
+    MPI_Waitall(2 * neighbours, requests.data(), MPI_STATUSES_IGNORE);
+    for (int i = 0; i < neighbours; ++i)
+      EXPECT_EQ(incoming[i].read(), payload(large, seed_of(step, 1 - rank(), i))) << "step " << step;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+// What a rank does next, having posted something: whether it will post more before it waits, and whether it
+// computes in between. To judge by the last time that it began to post with the same, as simulations do the
+// same in each step. Knows no message.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace penstock::interpose {
+
+enum class Posted : std::uint8_t { receive, send };
+
+/// A wrong forecast must only cost time. `stretch`: of calls between which no time passes
+/// (transports::number_of_stretch). Thread: one at a time.
+class PostingForecast {
+ public:
+  /// In a call that waits for nothing.
+  void note(Posted posted, std::uint64_t stretch) noexcept {
+    if (posted_.is_empty()) began_with_ = posted;
+    ++(posted == Posted::send ? posted_.sends : posted_.receives);
+    stretch_ = stretch;
+  }
+  /// In each round of a call that waits.
+  void note_wait(std::uint64_t stretch) noexcept {
+    if (posted_.is_empty()) return;
+    posted_.waits_at_once = stretch == stretch_;
+    forecast() = std::exchange(posted_, {});
+  }
+
+  [[nodiscard]] bool has_more_to_send() const noexcept { return posted_.sends < forecast().sends; }
+  [[nodiscard]] bool is_about_to_compute() const noexcept {
+    return !has_more_to_send() && posted_.receives >= forecast().receives && !forecast().waits_at_once;
+  }
+
+ private:
+  struct Step {
+    std::uint32_t receives = 0;
+    std::uint32_t sends = 0;
+    bool waits_at_once = false;  ///< when it has posted them
+    [[nodiscard]] bool is_empty() const noexcept { return receives == 0 && sends == 0; }
+  };
+  [[nodiscard]] const Step& forecast() const noexcept {
+    return forecasts_[static_cast<std::size_t>(began_with_)];
+  }
+  [[nodiscard]] Step& forecast() noexcept { return forecasts_[static_cast<std::size_t>(began_with_)]; }
+
+  Step posted_;  ///< since the last wait
+  std::uint64_t stretch_ = 0;
+  Posted began_with_ = Posted::receive;
+  std::array<Step, 2> forecasts_;  ///< by what they begin with
+};
+
+}  // namespace penstock::interpose

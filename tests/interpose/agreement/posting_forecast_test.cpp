@@ -1,0 +1,85 @@
+#include "interpose/posting_forecast.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::interpose {
+namespace {
+
+constexpr std::uint64_t posting = 1;
+constexpr std::uint64_t after_a_computation = 2;
+
+void post(PostingForecast& forecast, Posted posted, int calls) {
+  for (int i = 0; i < calls; ++i) forecast.note(posted, posting);
+}
+
+TEST(PostingForecast, expects_no_more_at_first) {
+  PostingForecast forecast;
+  post(forecast, Posted::receive, 3);
+  EXPECT_FALSE(forecast.has_more_to_send());
+  EXPECT_TRUE(forecast.is_about_to_compute());
+}
+
+TEST(PostingForecast, expects_what_was_posted_before_the_last_wait) {
+  PostingForecast forecast;
+  post(forecast, Posted::receive, 2);
+  post(forecast, Posted::send, 3);
+  forecast.note_wait(after_a_computation);
+  forecast.note_wait(after_a_computation);
+  post(forecast, Posted::receive, 2);
+  post(forecast, Posted::send, 2);
+  EXPECT_TRUE(forecast.has_more_to_send());
+  EXPECT_FALSE(forecast.is_about_to_compute());
+  post(forecast, Posted::send, 1);
+  EXPECT_FALSE(forecast.has_more_to_send());
+  EXPECT_TRUE(forecast.is_about_to_compute());
+}
+
+TEST(PostingForecast, expects_receives_too) {
+  PostingForecast forecast;
+  post(forecast, Posted::receive, 3);
+  forecast.note_wait(after_a_computation);
+  post(forecast, Posted::receive, 2);
+  EXPECT_FALSE(forecast.has_more_to_send());
+  EXPECT_FALSE(forecast.is_about_to_compute());
+  post(forecast, Posted::receive, 1);
+  EXPECT_TRUE(forecast.is_about_to_compute());
+}
+
+TEST(PostingForecast, tells_who_waits_at_once) {
+  PostingForecast forecast;
+  post(forecast, Posted::receive, 1);
+  forecast.note_wait(posting);
+  forecast.note_wait(after_a_computation);
+  post(forecast, Posted::receive, 1);
+  EXPECT_FALSE(forecast.is_about_to_compute());
+  forecast.note_wait(after_a_computation);
+  post(forecast, Posted::receive, 1);
+  EXPECT_TRUE(forecast.is_about_to_compute());
+}
+
+TEST(PostingForecast, tells_steps_of_sending_from_those_of_receiving) {
+  PostingForecast forecast;
+  for (int turn = 0; turn < 3; ++turn) {
+    post(forecast, Posted::receive, 4);
+    EXPECT_TRUE(forecast.is_about_to_compute());
+    forecast.note_wait(after_a_computation);
+    post(forecast, Posted::send, 5);
+    EXPECT_TRUE(forecast.is_about_to_compute());
+    forecast.note_wait(after_a_computation);
+  }
+}
+
+TEST(PostingForecast, follows_a_program_that_changes) {
+  PostingForecast forecast;
+  post(forecast, Posted::receive, 1);
+  post(forecast, Posted::send, 5);
+  forecast.note_wait(posting);
+  post(forecast, Posted::receive, 1);
+  EXPECT_TRUE(forecast.has_more_to_send());
+  forecast.note_wait(posting);
+  post(forecast, Posted::receive, 1);
+  EXPECT_FALSE(forecast.has_more_to_send());
+}
+
+}  // namespace
+}  // namespace penstock::interpose
