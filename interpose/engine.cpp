@@ -87,7 +87,8 @@ int Engine::release(Entry* entry, MPI_Status& status) {
   {
     // another thread's progress() looks at all entries
     const Lock lock(*this);
-    note_wait();  // which may have found all complete, and taken no step
+    // there may have been no step, as all was complete
+    if (posting_.has_posted()) note_wait(transports::steady_now_ns());
     // emptied, since the next start of a persistent one may find its message without a request
     operation = std::exchange(entry->operation, {});
     handle = entry->handle;
@@ -197,8 +198,9 @@ void Engine::close_sentinel() {
 
 void Engine::step(bool release_orphans) {
   const Lock lock(*this);
-  if (release_orphans) note_wait();  // else it is the progress thread's step
-  round_ns_.store(transports::steady_now_ns(), std::memory_order_relaxed);
+  const std::uint64_t now_ns = transports::steady_now_ns();
+  round_ns_.store(now_ns, std::memory_order_relaxed);
+  if (release_orphans) note_wait(now_ns);  // else it is the progress thread's step
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
   channel().poll();
@@ -219,14 +221,15 @@ void Engine::step(bool release_orphans) {
   }
 }
 
-void Engine::note_wait() noexcept {
-  posting_.note_wait(transports::number_of_stretch());
+void Engine::note_wait(std::uint64_t now_ns) noexcept {
+  if (posting_.has_posted()) posting_.note_wait(now_ns);
   has_begun_ = false;
 }
 
 void Engine::begin_large_arrivals(Posted posted) {
   const Lock lock(*this);
-  posting_.note(posted, transports::number_of_stretch());
+  const record::OwnWork own;
+  posting_.note(posted, transports::begin_of_call_ns());
   const bool has_more_to_send = posting_.has_more_to_send();
   if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
   if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();

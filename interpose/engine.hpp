@@ -125,8 +125,8 @@ class Engine {
   /// For calls that wait for nothing: begins with what has arrived for large receives, in the order in which
   /// they were posted, up to the first for which nothing has. That takes microseconds each, for which others
   /// would wait for what this rank sends; so as long as it is expected to send more, each send begins one,
-  /// and only the first receive. Raises nothing. Takes Lock. Cost, if no envelope is coming: some loads; else
-  /// a question to the MPI library.
+  /// and only the first receive. Before a computation, what was collected for one launch is launched. Raises
+  /// nothing. Takes Lock. Cost, if no envelope is coming: some loads; else a question to the MPI library.
   void begin_large_arrivals(Posted posted);
 
   /// What there is to be driven.
@@ -167,7 +167,7 @@ class Engine {
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);
   void note_posted() noexcept;
-  void note_wait() noexcept;
+  void note_wait(std::uint64_t now_ns) noexcept;
   void begin_large_arrivals(bool only_one);
   /// Under Lock, so that it need not be one instruction, which would cost several ns with each message.
   void count_entries(int more) noexcept {

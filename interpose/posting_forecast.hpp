@@ -12,20 +12,21 @@ namespace penstock::interpose {
 
 enum class Posted : std::uint8_t { receive, send };
 
-/// A wrong forecast must only cost time. `stretch`: of calls between which no time passes
-/// (transports::number_of_stretch). Thread: one at a time.
+/// A wrong forecast must only cost time. It is the rank's, whatever its threads do. Unit: ns, of any one
+/// clock. Thread: one at a time.
 class PostingForecast {
  public:
   /// In a call that waits for nothing.
-  void note(Posted posted, std::uint64_t stretch) noexcept {
-    if (posted_.is_empty()) began_with_ = posted;
+  void note(Posted posted, std::uint64_t now_ns) noexcept {
+    if (!has_posted()) began_with_ = posted;
     ++(posted == Posted::send ? posted_.sends : posted_.receives);
-    stretch_ = stretch;
+    posted_ns_ = now_ns;
   }
-  /// In each round of a call that waits.
-  void note_wait(std::uint64_t stretch) noexcept {
-    if (posted_.is_empty()) return;
-    posted_.waits_at_once = stretch == stretch_;
+  /// Something since the last wait.
+  [[nodiscard]] bool has_posted() const noexcept { return posted_.receives != 0 || posted_.sends != 0; }
+  /// In a call that completes something, or tries to, after has_posted().
+  void note_wait(std::uint64_t now_ns) noexcept {
+    posted_.waits_at_once = now_ns - posted_ns_ < shortest_computation_ns;
     forecast() = std::exchange(posted_, {});
   }
 
@@ -34,12 +35,14 @@ class PostingForecast {
     return !has_more_to_send() && posted_.receives >= forecast().receives && !forecast().waits_at_once;
   }
 
+  /// Beside which it is worth while to have something move. The last call may take half of it.
+  static constexpr std::uint64_t shortest_computation_ns = 20'000;
+
  private:
   struct Step {
     std::uint32_t receives = 0;
     std::uint32_t sends = 0;
-    bool waits_at_once = false;  ///< when it has posted them
-    [[nodiscard]] bool is_empty() const noexcept { return receives == 0 && sends == 0; }
+    bool waits_at_once = true;  ///< when it has posted them
   };
   [[nodiscard]] const Step& forecast() const noexcept {
     return forecasts_[static_cast<std::size_t>(began_with_)];
@@ -47,7 +50,7 @@ class PostingForecast {
   [[nodiscard]] Step& forecast() noexcept { return forecasts_[static_cast<std::size_t>(began_with_)]; }
 
   Step posted_;  ///< since the last wait
-  std::uint64_t stretch_ = 0;
+  std::uint64_t posted_ns_ = 0;
   Posted began_with_ = Posted::receive;
   std::array<Step, 2> forecasts_;  ///< by what they begin with
 };

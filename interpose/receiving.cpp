@@ -156,11 +156,13 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
     return on_device_ && capacity_ > settings().buffered_bytes;
   }
   [[nodiscard]] bool should_begin(const MPI_Status& arrived) const override {
-    if (delivery_ != nullptr) return !delivery_->is_under_way();
+    const auto is_large = [](const Envelope& envelope) {
+      return envelope.payload_bytes > settings().buffered_bytes;
+    };
+    if (delivery_ != nullptr) return is_large(delivery_->envelope()) && !delivery_->is_under_way();
     Envelope envelope;
     return bytes_of(arrived) == envelope_bytes &&
-           read_envelope(landing_.data(), node_directory().nonce(), &envelope) &&
-           envelope.payload_bytes > settings().buffered_bytes;
+           read_envelope(landing_.data(), node_directory().nonce(), &envelope) && is_large(envelope);
   }
 
  private:

@@ -174,6 +174,28 @@ TEST_F(EarlyBegin, of_what_a_probe_has_matched) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/// They would keep the call until they are over, as their senders must not wait for the next one.
+TEST_F(EarlyBegin, not_of_small_ones_though_their_receive_has_room_for_more) {
+  constexpr std::size_t small = 20'000;
+  const Buffer outgoing(MemoryKind::device, small, 7);
+  const Buffer incoming(MemoryKind::device, large, 3);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank() == 0) {
+    MPI_Isend(outgoing.data(), outgoing.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+    sends_.add();
+  } else if (rank() == 1) {
+    sends_.await(1);
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Imrecv(incoming.data(), incoming.count(), MPI_BYTE, &message, &request);
+    EXPECT_NE(incoming.read(small), payload(small, 7));
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank() == 1) {
+    EXPECT_EQ(incoming.read(small), payload(small, 7));
+  }
+}
+
 /// As halos are exchanged: receives, sends, computation. From the second step on, what has come when the
 /// sends are posted is under way by the last of them.
 TEST_F(EarlyBegin, of_all_receives_by_the_last_send_of_a_step) {
@@ -208,6 +230,39 @@ TEST_F(EarlyBegin, of_all_receives_by_the_last_send_of_a_step) {
     for (int i = 0; i < neighbours; ++i)
       EXPECT_EQ(incoming[i].read(), payload(large, seed_of(step, 1 - rank(), i))) << "step " << step;
   }
+}
+
+/// The same by persistent requests, completed by a call that waits for nothing either.
+TEST_F(EarlyBegin, of_all_persistent_receives_by_the_last_start_of_a_step) {
+  constexpr int neighbours = 4;
+  std::vector<Buffer> outgoing;
+  std::vector<Buffer> incoming;
+  std::vector<MPI_Request> requests(2 * neighbours, MPI_REQUEST_NULL);
+  for (int i = 0; i < neighbours; ++i) {
+    outgoing.emplace_back(MemoryKind::device, large, seed_of(0, rank(), i));
+    incoming.emplace_back(MemoryKind::device, large, 99);
+    MPI_Recv_init(incoming[i].data(), incoming[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
+                  &requests[i]);
+    MPI_Send_init(outgoing[i].data(), outgoing[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
+                  &requests[neighbours + i]);
+  }
+  for (int step = 0; step < 3; ++step) {
+    for (int i = 0; i < neighbours; ++i) incoming[i].write(Bytes(large));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() == 1) sends_.await((step + 1) * neighbours);
+    for (int i = 0; i < 2 * neighbours; ++i) {
+      MPI_Start(&requests[i]);
+      if (rank() == 0 && i >= neighbours) sends_.add();
+    }
+    std::this_thread::sleep_for(1ms);
+    if (rank() == 1 && step > 0) {
+      for (int i = 0; i < neighbours; ++i)
+        EXPECT_TRUE(arrives(incoming[i], payload(large, seed_of(0, 0, i)))) << "step " << step;
+    }
+    for (int are_over = 0; are_over == 0;)
+      MPI_Testall(2 * neighbours, requests.data(), &are_over, MPI_STATUSES_IGNORE);
+  }
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
 }
 
 }  // namespace
