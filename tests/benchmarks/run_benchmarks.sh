@@ -58,6 +58,8 @@ measure network_benchmark 'Messages in chunks, as between nodes, beside raw copi
   --benchmark_filter='/device/(device|pinned|pageable)/'
 measure overlap_benchmark 'What of an exchange hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
+measure overlap_of_8_messages 'What of an exchange of 8 messages hides behind a kernel' \
+  "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich" --messages 8 --sizes 1M
 measure step_benchmark 'Steps of small messages and a kernel' \
   "${preloaded[@]}" "$build/benchmarks/step_benchmark_mpich"
 measure step_benchmark_no_linger 'The same without a kernel that stands by' \
