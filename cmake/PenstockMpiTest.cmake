@@ -9,7 +9,7 @@
 #                         [NEEDS fixture] [FAULTS faults] [SAYS text])
 #     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
 #     FAULTS: what the driver refuses to Penstock (tests/support/fault_table.hpp); `at_run_time`: what the program says.
-#     SAYS: what some rank must say, lest a test pass though its fault took no effect.
+#     SAYS: what some rank must say; needed beside FAULTS, lest a test pass though its fault took no effect.
 #     ENVIRONMENT is the ranks'. The word @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
 #
@@ -66,6 +66,9 @@ function(penstock_add_mpi_test)
     if(test_FAULTS)
       string(APPEND preload ":$<TARGET_FILE:penstock_faulty_driver>")
       if(NOT test_FAULTS STREQUAL "at_run_time")
+        if(NOT test_SAYS)
+          message(FATAL_ERROR "${test_NAME}: FAULTS need SAYS")
+        endif()
         set(faults DRIVER_FAULTS=${test_FAULTS})
       endif()
     endif()

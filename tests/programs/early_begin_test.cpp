@@ -14,11 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t large = 1u << 20;
 
-/// Of a message's content.
-std::uint64_t seed_of(int step, int sender, int message) {
-  return static_cast<std::uint64_t>(1000 * step + 100 * sender + message);
-}
-
 /// Polls the buffer, and makes no MPI call.
 bool arrives(const Buffer& buffer, const std::vector<std::byte>& content) {
   const auto deadline = std::chrono::steady_clock::now() + 10s;
@@ -58,11 +53,17 @@ class SendsBegun {
   int* count_ = nullptr;
 };
 
+struct Halos;
+
 /// The window ends with the test: freeing it waits for all sends.
 class EarlyBegin : public testing::Test {
  protected:
   template <typename NextCall>
   void receive_without_waiting(NextCall next_call);
+  template <typename Look>
+  void receive_what_was_probed(const Buffer& outgoing, const Buffer& incoming, Look look);
+  template <typename Post, typename Complete>
+  void exchange(Halos& halos, Post post, Complete complete);
 
   SendsBegun sends_;
 };
@@ -158,27 +159,10 @@ TEST_F(EarlyBegin, also_behind_receives_that_are_small_or_cancelled) {
   MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
 }
 
-TEST_F(EarlyBegin, of_what_a_probe_has_matched) {
-  const Buffer buffer(MemoryKind::device, large, static_cast<std::uint64_t>(rank()));
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (rank() == 0) {
-    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
-    sends_.add();
-  } else if (rank() == 1) {
-    sends_.await(1);
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
-    MPI_Imrecv(buffer.data(), buffer.count(), MPI_BYTE, &message, &request);
-    EXPECT_TRUE(arrives(buffer, payload(large, 0)));
-  }
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-/// They would keep the call until they are over, as their senders must not wait for the next one.
-TEST_F(EarlyBegin, not_of_small_ones_though_their_receive_has_room_for_more) {
-  constexpr std::size_t small = 20'000;
-  const Buffer outgoing(MemoryKind::device, small, 7);
-  const Buffer incoming(MemoryKind::device, large, 3);
+/// Rank 0 sends what rank 1 takes by a probe and MPI_Imrecv; `look` is what rank 1 does when that has
+/// returned.
+template <typename Look>
+void EarlyBegin::receive_what_was_probed(const Buffer& outgoing, const Buffer& incoming, Look look) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (rank() == 0) {
     MPI_Isend(outgoing.data(), outgoing.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
@@ -188,81 +172,105 @@ TEST_F(EarlyBegin, not_of_small_ones_though_their_receive_has_room_for_more) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
     MPI_Imrecv(incoming.data(), incoming.count(), MPI_BYTE, &message, &request);
-    EXPECT_NE(incoming.read(small), payload(small, 7));
+    look();
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (rank() == 1) {
-    EXPECT_EQ(incoming.read(small), payload(small, 7));
+    EXPECT_EQ(incoming.read(static_cast<std::size_t>(outgoing.count())), outgoing.read());
   }
 }
 
-/// As halos are exchanged: receives, sends, computation. From the second step on, what has come when the
-/// sends are posted is under way by the last of them.
-TEST_F(EarlyBegin, of_all_receives_by_the_last_send_of_a_step) {
-  constexpr int neighbours = 4;
-  std::vector<Buffer> outgoing;
-  std::vector<Buffer> incoming;
-  std::vector<MPI_Request> requests(2 * neighbours, MPI_REQUEST_NULL);
-  for (int step = 0; step < 3; ++step) {
-    outgoing.clear();
-    incoming.clear();
-    for (int i = 0; i < neighbours; ++i) {
-      outgoing.emplace_back(MemoryKind::device, large, seed_of(step, rank(), i));
-      incoming.emplace_back(MemoryKind::device, large, 99);
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank() == 1) sends_.await((step + 1) * neighbours);
-    for (int i = 0; i < neighbours; ++i) {
-      MPI_Irecv(incoming[i].data(), incoming[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
-                &requests[i]);
-    }
-    for (int i = 0; i < neighbours; ++i) {
-      MPI_Isend(outgoing[i].data(), outgoing[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
-                &requests[neighbours + i]);
-      if (rank() == 0) sends_.add();
-    }
-    std::this_thread::sleep_for(1ms);
-    if (rank() == 1 && step > 0) {
-      for (int i = 0; i < neighbours; ++i)
-        EXPECT_TRUE(arrives(incoming[i], payload(large, seed_of(step, 0, i)))) << "step " << step;
-    }
-    MPI_Waitall(2 * neighbours, requests.data(), MPI_STATUSES_IGNORE);
-    for (int i = 0; i < neighbours; ++i)
-      EXPECT_EQ(incoming[i].read(), payload(large, seed_of(step, 1 - rank(), i))) << "step " << step;
-  }
+TEST_F(EarlyBegin, of_what_a_probe_has_matched) {
+  const Buffer outgoing(MemoryKind::device, large, 7);
+  const Buffer incoming(MemoryKind::device, large, 3);
+  receive_what_was_probed(outgoing, incoming, [&] { EXPECT_TRUE(arrives(incoming, payload(large, 7))); });
 }
 
-/// The same by persistent requests, completed by a call that waits for nothing either.
-TEST_F(EarlyBegin, of_all_persistent_receives_by_the_last_start_of_a_step) {
-  constexpr int neighbours = 4;
+/// They would keep the call until they are over, as their senders must not wait for the next one.
+TEST_F(EarlyBegin, not_of_small_ones_though_their_receive_has_room_for_more) {
+  constexpr std::size_t small = 20'000;
+  const Buffer outgoing(MemoryKind::device, small, 7);
+  const Buffer incoming(MemoryKind::device, large, 3);
+  receive_what_was_probed(outgoing, incoming, [&] { EXPECT_NE(incoming.read(small), payload(small, 7)); });
+}
+
+constexpr int neighbours = 4;
+
+/// What both ranks exchange in steps, as simulations do.
+struct Halos {
+  Halos() {
+    for (int i = 0; i < neighbours; ++i) {
+      outgoing.emplace_back(MemoryKind::device, large);
+      incoming.emplace_back(MemoryKind::device, large);
+    }
+  }
+  [[nodiscard]] static Bytes content(int step, int sender, int message) {
+    return payload(large, static_cast<std::uint64_t>(1000 * step + 100 * sender + message));
+  }
+
   std::vector<Buffer> outgoing;
   std::vector<Buffer> incoming;
-  std::vector<MPI_Request> requests(2 * neighbours, MPI_REQUEST_NULL);
-  for (int i = 0; i < neighbours; ++i) {
-    outgoing.emplace_back(MemoryKind::device, large, seed_of(0, rank(), i));
-    incoming.emplace_back(MemoryKind::device, large, 99);
-    MPI_Recv_init(incoming[i].data(), incoming[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
-                  &requests[i]);
-    MPI_Send_init(outgoing[i].data(), outgoing[i].count(), MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
-                  &requests[neighbours + i]);
-  }
+  /// Receives, then sends.
+  std::vector<MPI_Request> requests = std::vector<MPI_Request>(2 * neighbours, MPI_REQUEST_NULL);
+};
+
+/// Receives, sends, computation. From the second step on, what has come when the sends are posted is under
+/// way by the last of them. `post(i)` and `complete()` are for `halos.requests`.
+template <typename Post, typename Complete>
+void EarlyBegin::exchange(Halos& halos, Post post, Complete complete) {
   for (int step = 0; step < 3; ++step) {
-    for (int i = 0; i < neighbours; ++i) incoming[i].write(Bytes(large));
+    for (int i = 0; i < neighbours; ++i) {
+      halos.outgoing[i].write(Halos::content(step, rank(), i));
+      halos.incoming[i].write(Bytes(large));
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank() == 1) sends_.await((step + 1) * neighbours);
     for (int i = 0; i < 2 * neighbours; ++i) {
-      MPI_Start(&requests[i]);
+      post(i);
       if (rank() == 0 && i >= neighbours) sends_.add();
     }
     std::this_thread::sleep_for(1ms);
     if (rank() == 1 && step > 0) {
       for (int i = 0; i < neighbours; ++i)
-        EXPECT_TRUE(arrives(incoming[i], payload(large, seed_of(0, 0, i)))) << "step " << step;
+        EXPECT_TRUE(arrives(halos.incoming[i], Halos::content(step, 0, i))) << "step " << step;
     }
-    for (int are_over = 0; are_over == 0;)
-      MPI_Testall(2 * neighbours, requests.data(), &are_over, MPI_STATUSES_IGNORE);
+    complete();
+    for (int i = 0; i < neighbours; ++i)
+      EXPECT_EQ(halos.incoming[i].read(), Halos::content(step, 1 - rank(), i)) << "step " << step;
   }
-  for (MPI_Request& request : requests) MPI_Request_free(&request);
+}
+
+TEST_F(EarlyBegin, of_all_receives_by_the_last_send_of_a_step) {
+  Halos halos;
+  const auto post = [&](int i) {
+    const int tag = i % neighbours;
+    if (i < neighbours) {
+      MPI_Irecv(halos.incoming[tag].data(), large, MPI_BYTE, 1 - rank(), tag, MPI_COMM_WORLD,
+                &halos.requests[i]);
+    } else {
+      MPI_Isend(halos.outgoing[tag].data(), large, MPI_BYTE, 1 - rank(), tag, MPI_COMM_WORLD,
+                &halos.requests[i]);
+    }
+  };
+  exchange(halos, post, [&] { MPI_Waitall(2 * neighbours, halos.requests.data(), MPI_STATUSES_IGNORE); });
+}
+
+/// Completed by a call that waits for nothing either.
+TEST_F(EarlyBegin, of_all_persistent_receives_by_the_last_start_of_a_step) {
+  Halos halos;
+  for (int i = 0; i < neighbours; ++i) {
+    MPI_Recv_init(halos.incoming[i].data(), large, MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
+                  &halos.requests[i]);
+    MPI_Send_init(halos.outgoing[i].data(), large, MPI_BYTE, 1 - rank(), i, MPI_COMM_WORLD,
+                  &halos.requests[neighbours + i]);
+  }
+  exchange(
+      halos, [&](int i) { MPI_Start(&halos.requests[i]); },
+      [&] {
+        for (int are_over = 0; are_over == 0;)
+          MPI_Testall(2 * neighbours, halos.requests.data(), &are_over, MPI_STATUSES_IGNORE);
+      });
+  for (MPI_Request& request : halos.requests) MPI_Request_free(&request);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 
 namespace penstock::test_support {
 
