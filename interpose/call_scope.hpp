@@ -8,9 +8,11 @@
 #include <cstdint>
 
 #include "interpose/function_names.hpp"
+#include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/trace_format.hpp"
 #include "interpose/turn.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::interpose {
 
@@ -27,7 +29,8 @@ inline constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
 /// inline.
 class CallScope {
  public:
-  CallScope(Function function, const void* return_address) noexcept : function_(function) {
+  CallScope(Function function, const void* return_address) noexcept
+      : in_call_(NodeDirectory::gpu_seen()), function_(function) {
     const bool is_outermost = detail::call_depth++ == 0;
     if (!detail::is_awake.load(std::memory_order_acquire)) [[unlikely]] {
       stand_aside_asleep();
@@ -71,6 +74,7 @@ class CallScope {
   void begin_record(const void* return_address) noexcept;
   void end_record() noexcept;
 
+  const transports::InCall in_call_;  ///< first, as all else happens inside the call
   std::uint64_t begin_ns_ = 0;
   std::uint64_t call_site_ = 0;
   trace::MpiCall record_;  ///< written only if recording: zeroing it costs every call

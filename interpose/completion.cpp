@@ -9,10 +9,8 @@
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/mpi_details.hpp"
-#include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/user_request.hpp"
-#include "transports/in_call.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -48,7 +46,6 @@ void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
 int wait_one(MPI_Request* request, MPI_Status* status) {
   UserRequest item(request);
   if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (!must_poll() && item.may_detach()) {
@@ -126,7 +123,6 @@ void step_until_done(const std::vector<UserRequest>& items, Look look, IsDone is
 }
 
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   std::vector<UserRequest> items = user_requests(count, requests);
   bool may_detach = !must_poll();
   for (const UserRequest& item : items) may_detach = may_detach && item.may_detach();

@@ -109,7 +109,7 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   const record::OwnWork own;
   publish_offer();
   if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
-  transports::signal_when_ready(source_.buffer, &slot_->ready);
+  transports::signal_when_ready(source_, &slot_->ready);
   return code;
 }
 
@@ -123,7 +123,7 @@ bool DeviceSend::receiver_is_late() noexcept {
     patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), transports::steady_now_ns());
   }
   // the later of the two, as a call that completes something may have taken no such step
-  const std::uint64_t now_ns = std::max(engine().round_ns(), transports::begin_of_call_ns());
+  const std::uint64_t now_ns = std::max(engine().round_ns(), transports::time_of_call_ns());
   if (!patience_.is_over(now_ns, receiver_worked_ns_)) return false;
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;

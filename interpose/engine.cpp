@@ -229,7 +229,7 @@ void Engine::note_wait(std::uint64_t now_ns) noexcept {
 void Engine::begin_large_arrivals(Posted posted) {
   const Lock lock(*this);
   const record::OwnWork own;
-  posting_.note(posted, transports::begin_of_call_ns());
+  posting_.note(posted, transports::time_of_call_ns());
   const bool has_more_to_send = posting_.has_more_to_send();
   if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
   if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();

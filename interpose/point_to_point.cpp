@@ -8,12 +8,10 @@
 #include "interpose/landing_zones.hpp"
 #include "interpose/message_record.hpp"
 #include "interpose/mpi_details.hpp"
-#include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/receiving.hpp"
 #include "interpose/sending.hpp"
 #include "interpose/transfer_record.hpp"
-#include "transports/in_call.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -34,7 +32,6 @@ void describe(CallScope& scope, const ReceiveCall& call) {
 /// `as_it_came` is the user's call, to the MPI library.
 template <typename AsItCame>
 int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   describe(scope, call);
   const bool plain = is_plain(call);
   if (plain && !must_poll()) {
@@ -52,7 +49,6 @@ int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
 }
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   describe(scope, call);
   const bool plain = is_plain(call);
   Operation operation;
@@ -64,7 +60,6 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
 
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;
   if (may_receive_directly(call)) {
@@ -87,7 +82,6 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
 }
 
 int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* request) {
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   describe(scope, call);
   Operation operation;
   const int code = post_receive(call, scope, false, operation);
@@ -119,7 +113,6 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall&
 template <typename Plain>
 int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                       Plain plain) {
-  const transports::InCall in_call(NodeDirectory::gpu_seen());
   describe(scope, send);
   MPI_Status told = told_from(status);
   int code = MPI_SUCCESS;

@@ -44,7 +44,7 @@ class Receive final : public Pending, public transports::Recycled<Receive> {
     if (on_device_) {
       note_gpu_use();
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
-      place_.handed_over_ns = transports::begin_of_call_ns();
+      place_.handed_over_ns = transports::time_of_call_ns();
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown)
         return raise_freed(call_.communicator, "MPI_Recv");

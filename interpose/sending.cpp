@@ -206,7 +206,7 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
   }
 
   transports::Place source = place_of(call.buffer, call.count, call.datatype);
-  source.handed_over_ns = transports::begin_of_call_ns();
+  source.handed_over_ns = transports::time_of_call_ns();
   if (source.buffer.kind == BufferKind::unknown) return raise_freed(call.communicator, "MPI_Send");
   const bool on_device = transports::lives_on_device(source.buffer.kind);
   if (on_device) note_gpu_use();

@@ -53,7 +53,7 @@ Transmission::~Transmission() {
 
 void Transmission::start() noexcept {
   patience_ = Patience(may_buffer_ && is_small_, record::now_ns());
-  transports::signal_when_ready(source_.buffer, ready_.get());
+  transports::signal_when_ready(source_, ready_.get());
 }
 
 /// Only what has been set aside can be on its way already; the library takes it back, or leaves it be.

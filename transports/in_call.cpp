@@ -9,14 +9,12 @@ namespace {
 struct Caller {
   std::atomic<bool> is_the_only_one{false};
   std::atomic<bool> is_inside{false};
-  std::atomic<std::uint64_t> absences{0};
 } caller;
 
 /// Of this thread. Plain data in the static TLS block.
 struct Calls {
-  std::uint64_t stretch = 0;   ///< the latest
-  std::uint64_t begin_ns = 0;  ///< of the latest call; 0: not noted, as `left_ns`
-  std::uint64_t left_ns = 0;   ///< when it ended
+  std::uint64_t count = 0;    ///< of outermost calls so far
+  std::uint64_t time_ns = 0;  ///< in the latest; 0: nobody has asked yet
   unsigned depth = 0;
   CallSign sign{};  ///< shown by this thread
 };
@@ -35,18 +33,11 @@ void set_single_threaded(bool single_threaded) noexcept {
 void InCall::enter() noexcept {
   is_outermost_ = calls.depth++ == 0;
   if (!is_outermost_) return;
+  ++calls.count;
+  calls.time_ns = 0;
   is_the_only_thread_ = caller.is_the_only_one.load(std::memory_order_relaxed);
-  if (!is_the_only_thread_) {
-    ++calls.stretch;
-    calls.begin_ns = 0;
-    return;
-  }
+  if (!is_the_only_thread_) return;
   flip(calls.sign, calls.sign.inside | calls.sign.changed);
-  calls.begin_ns = steady_now_ns();
-  if (calls.begin_ns - calls.left_ns >= fastest_launch_ns) {
-    ++calls.stretch;
-    caller.absences.fetch_add(1, std::memory_order_relaxed);
-  }
   caller.is_inside.store(true, std::memory_order_relaxed);
 }
 
@@ -54,24 +45,21 @@ void InCall::leave() noexcept {
   --calls.depth;
   if (!is_outermost_ || !is_the_only_thread_) return;
   caller.is_inside.store(false, std::memory_order_relaxed);
-  calls.left_ns = steady_now_ns();
   flip(calls.sign, calls.sign.inside);
 }
 
-std::uint64_t number_of_stretch() noexcept {
-  return calls.depth == 0 ? 0 : calls.stretch;
+std::uint64_t number_of_call() noexcept {
+  return calls.depth == 0 ? 0 : calls.count;
 }
 
-std::uint64_t begin_of_call_ns() noexcept {
-  return calls.depth == 0 || calls.begin_ns == 0 ? steady_now_ns() : calls.begin_ns;
+std::uint64_t time_of_call_ns() noexcept {
+  if (calls.depth == 0) return steady_now_ns();
+  if (calls.time_ns == 0) calls.time_ns = steady_now_ns();
+  return calls.time_ns;
 }
 
 bool caller_is_inside() noexcept {
   return caller.is_inside.load(std::memory_order_relaxed);
-}
-
-std::uint64_t absences_of_caller() noexcept {
-  return caller.absences.load(std::memory_order_relaxed);
 }
 
 void show_calls(const CallSign& sign) noexcept {

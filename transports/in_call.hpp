@@ -1,5 +1,5 @@
-// What follows from a program's only thread being inside an MPI call: it queues no work on a GPU, and waits
-// for none. Knows nothing of MPI.
+// Which MPI call a thread is in, and since when: the application does nothing else on that thread until the
+// call returns. Knows nothing of MPI.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace penstock::transports {
 void set_single_threaded(bool single_threaded) noexcept;
 
 /// While it lives, the thread that made it is inside an MPI call. May be nested. Thread: the calling one.
-/// Cost: two clock readings a call if there is one thread, else next to nothing.
+/// Cost: some ns.
 class InCall {
  public:
   /// `counts`: false while nobody uses a GPU: then nothing is noted.
@@ -35,21 +35,18 @@ class InCall {
   bool is_the_only_thread_ = false;
 };
 
-/// Of the stretch of calls that this thread is in, never used again; 0 outside, and while nobody uses a GPU.
-/// A stretch is one call; of the program's only thread, calls that follow each other so closely that it can
-/// have done nothing to a GPU between them. What was found out about the application's memory and contexts
-/// holds within it.
-[[nodiscard]] std::uint64_t number_of_stretch() noexcept;
-/// When the call that this thread is in began, if that was noted; else now. Steady clock, ns.
-[[nodiscard]] std::uint64_t begin_of_call_ns() noexcept;
+/// Tells the outermost MPI call that this thread is in from all its other calls; 0 outside of calls, and
+/// while nobody uses a GPU. What the driver has said of the application's memory and contexts holds within
+/// one call, and no longer: between two calls, however close, the application may free, allocate or launch
+/// anything.
+[[nodiscard]] std::uint64_t number_of_call() noexcept;
+/// A time within that call, the same for all who ask in it: what the application queued before the call was
+/// queued before this, and what it queues later comes after. Outside of calls: now. Steady clock, ns. Cost: a
+/// clock reading, the first time in a call.
+[[nodiscard]] std::uint64_t time_of_call_ns() noexcept;
 
-/// Of the program's only thread; false and 0 if there are more. Thread: any.
+/// The program's only thread is inside an MPI call; false if there are more threads. Thread: any.
 [[nodiscard]] bool caller_is_inside() noexcept;
-/// How often it has stayed outside of calls for long enough to queue work on a GPU, or to free its memory:
-/// that takes its caller more than a µs (H200 host: a copy 1.4 µs, a kernel 2.6, cuMemFree 2.0), and is
-/// done between two calls or not at all.
-[[nodiscard]] std::uint64_t absences_of_caller() noexcept;
-inline constexpr std::uint64_t fastest_launch_ns = 800;
 
 /// Bits of a word by which somebody else, like a kernel, sees whether the program's only thread is in a call.
 struct CallSign {

@@ -1,6 +1,5 @@
 #include "transports/readiness.hpp"
 
-#include <algorithm>
 #include <new>
 
 #include "transports/cuda/context.hpp"
@@ -12,12 +11,6 @@ namespace penstock::transports {
 namespace {
 
 std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
-
-/// Nothing can have been queued since the context was last seen idle.
-bool has_had_no_time_to_launch(const cuda::Context& context) noexcept {
-  return caller_is_inside() && context.idle_at_ns() != 0 &&
-         absences_of_caller() == context.absences_when_idle();
-}
 
 /// True if asking the legacy stream would disturb a graph that the application captures.
 bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
@@ -35,14 +28,9 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   const StreamOrder order = chosen_order.load(std::memory_order_relaxed);
   if (order == StreamOrder::none) return true;
   if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
-  if (has_had_no_time_to_launch(context)) {
-    context.note_idle(std::max(context.idle_at_ns(), begin_of_call_ns()), context.absences_when_idle());
-    return true;
-  }
   const std::uint64_t asked_ns = steady_now_ns();
   const cuda::ContextScope scope(context);
   if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
-  const std::uint64_t absences = absences_of_caller();
   if (order == StreamOrder::device) {
     driver.cuCtxSynchronize();
   } else if (legacy_stream_is_captured(driver)) {
@@ -50,7 +38,7 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   } else if (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
     return false;
   }
-  context.note_idle(asked_ns, absences);
+  context.note_idle(asked_ns);
   return true;
 }
 
@@ -77,12 +65,12 @@ Status signal_later(const cuda::Driver& driver, const cuda::ContextRef& context,
 }
 
 /// True if the driver will set the flag; false if there is nothing (more) to wait for.
-bool driver_will_signal(const Buffer& buffer, std::atomic<std::uint32_t>* flag) {
+bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
   const cuda::Driver* driver = cuda::driver();
-  if (driver == nullptr || !lives_on_device(buffer.kind)) return false;
+  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return false;
   if (chosen_order.load(std::memory_order_relaxed) == StreamOrder::none) return false;
-  const cuda::ContextRef& context = cuda::Context::of(buffer);
-  if (context == nullptr || application_is_idle(*driver, *context, 0)) return false;
+  const cuda::ContextRef& context = cuda::Context::of(place.buffer);
+  if (context == nullptr || application_is_idle(*driver, *context, place.handed_over_ns)) return false;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return false;
   if (signal_later(*driver, context, flag).ok()) return true;
@@ -96,10 +84,10 @@ void set_stream_order(StreamOrder order) noexcept {
   chosen_order.store(order, std::memory_order_relaxed);
 }
 
-void signal_when_ready(const Buffer& buffer, std::atomic<std::uint32_t>* flag) noexcept {
+void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
   bool later = false;
   try {
-    later = driver_will_signal(buffer, flag);
+    later = driver_will_signal(place, flag);
   } catch (const std::bad_alloc&) {
     if (const cuda::Driver* driver = cuda::driver()) driver->cuStreamSynchronize(CU_STREAM_LEGACY);
   }

@@ -94,7 +94,9 @@ class RegionSend final : public StagedSend {
       if (!scope.status().ok()) return scope.status();
       if (ring_.side == Side::host) region_->mapped().pin(context_);
       if (Status made = context_->stream(lane, stream_); !made.ok()) return made;
-      if (Status ordered = cuda::order_after_application(context_, stream_); !ordered.ok()) return ordered;
+      if (Status ordered = cuda::order_after_application(context_, stream_, source_.handed_over_ns);
+          !ordered.ok())
+        return ordered;
     }
     return produce();
   }

@@ -1,5 +1,4 @@
-// What is known of the program's only thread: whether it is in a call, whether it has been away long enough
-// to queue work on a GPU, and how others see it.
+// Which MPI call a thread is in, since when, and how others see it.
 #include "transports/in_call.hpp"
 
 #include <gtest/gtest.h>
@@ -22,64 +21,60 @@ class InCallTest : public testing::Test {
   void TearDown() override { set_single_threaded(false); }
 };
 
-std::uint64_t stretch_of_a_call() {
+std::uint64_t number_of_a_call() {
   const InCall call;
-  return number_of_stretch();
+  return number_of_call();
 }
 
-TEST_F(InCallTest, calls_apart_from_each_other_belong_to_stretches_of_their_own) {
-  EXPECT_EQ(number_of_stretch(), 0u);
-  std::uint64_t first = 0;
+TEST_F(InCallTest, a_nested_call_belongs_to_the_outermost_one) {
+  EXPECT_EQ(number_of_call(), 0u);
   {
     const InCall call;
-    first = number_of_stretch();
-    EXPECT_NE(first, 0u);
+    const std::uint64_t outermost = number_of_call();
+    EXPECT_NE(outermost, 0u);
     const InCall nested;
-    EXPECT_EQ(number_of_stretch(), first);
+    EXPECT_EQ(number_of_call(), outermost);
   }
-  EXPECT_EQ(number_of_stretch(), 0u);
-  std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(number_of_call(), 0u);
   const InCall without_gpu(false);  // as while nobody uses one
-  EXPECT_EQ(number_of_stretch(), 0u);
-  const InCall call;
-  EXPECT_NE(number_of_stretch(), 0u);
-  EXPECT_NE(number_of_stretch(), first);
+  EXPECT_EQ(number_of_call(), 0u);
 }
 
-TEST_F(InCallTest, calls_that_follow_each_other_closely_are_one_stretch) {
-  bool seen = false;  // this thread may lose the processor between two calls
-  for (int attempt = 0; attempt < 10'000 && !seen; ++attempt)
-    seen = stretch_of_a_call() == stretch_of_a_call();
-  EXPECT_TRUE(seen);
-}
-
-TEST_F(InCallTest, with_several_threads_each_call_is_a_stretch) {
-  set_single_threaded(false);
-  for (int i = 0; i < 1000; ++i) {
-    const std::uint64_t first = stretch_of_a_call();
-    ASSERT_NE(stretch_of_a_call(), first);
+TEST_F(InCallTest, calls_are_told_apart_however_close_they_are) {
+  for (const bool is_single : {true, false}) {
+    set_single_threaded(is_single);
+    for (int i = 0; i < 10'000; ++i) {
+      const std::uint64_t first = number_of_a_call();
+      ASSERT_NE(number_of_a_call(), first);
+    }
   }
 }
 
-TEST_F(InCallTest, a_call_of_the_only_thread_is_known_to_have_begun_when_it_did) {
-  const std::uint64_t before_ns = steady_now_ns();
-  const InCall call;
-  const std::uint64_t after_ns = steady_now_ns();
-  std::this_thread::sleep_for(1ms);
-  const InCall nested;
-  EXPECT_GE(begin_of_call_ns(), before_ns);
-  EXPECT_LE(begin_of_call_ns(), after_ns);
+TEST_F(InCallTest, all_who_ask_for_the_time_in_a_call_are_told_the_same) {
+  for (const bool is_single : {true, false}) {
+    set_single_threaded(is_single);
+    const std::uint64_t before_ns = steady_now_ns();
+    const InCall call;
+    const std::uint64_t told_ns = time_of_call_ns();
+    EXPECT_GE(told_ns, before_ns);
+    EXPECT_LE(told_ns, steady_now_ns());
+    std::this_thread::sleep_for(1ms);
+    const InCall nested;
+    EXPECT_EQ(time_of_call_ns(), told_ns);
+  }
 }
 
-TEST_F(InCallTest, where_the_begin_of_a_call_is_not_noted_it_is_now) {
+TEST_F(InCallTest, the_time_of_a_call_is_not_that_of_an_earlier_one) {
+  std::uint64_t earlier_ns = 0;
+  {
+    const InCall call;
+    earlier_ns = time_of_call_ns();
+  }
   const std::uint64_t outside_ns = steady_now_ns();
-  EXPECT_GE(begin_of_call_ns(), outside_ns);
-  { const InCall call; }
-  set_single_threaded(false);
+  EXPECT_GE(time_of_call_ns(), outside_ns);
   const InCall call;
-  std::this_thread::sleep_for(1ms);
-  const std::uint64_t before_ns = steady_now_ns();
-  EXPECT_GE(begin_of_call_ns(), before_ns);
+  EXPECT_GE(time_of_call_ns(), outside_ns);
+  EXPECT_NE(time_of_call_ns(), earlier_ns);
 }
 
 TEST_F(InCallTest, the_caller_is_inside_until_the_outermost_call_ends) {
@@ -95,23 +90,7 @@ TEST_F(InCallTest, a_program_of_several_threads_is_never_known_to_be_inside) {
   set_single_threaded(false);
   const InCall call;
   EXPECT_FALSE(caller_is_inside());
-  EXPECT_NE(number_of_stretch(), 0u);
-}
-
-TEST_F(InCallTest, time_inside_calls_is_no_absence) {
-  const InCall call;
-  const std::uint64_t absences = absences_of_caller();
-  std::this_thread::sleep_for(1ms);
-  { const InCall nested; }
-  EXPECT_EQ(absences_of_caller(), absences);
-}
-
-TEST_F(InCallTest, time_between_calls_that_is_long_enough_is_an_absence) {
-  { const InCall call; }
-  const std::uint64_t absences = absences_of_caller();
-  std::this_thread::sleep_for(1ms);
-  const InCall call;
-  EXPECT_EQ(absences_of_caller(), absences + 1);
+  EXPECT_NE(number_of_call(), 0u);
 }
 
 TEST_F(InCallTest, others_see_when_a_call_begins_and_ends) {

@@ -23,6 +23,10 @@ void wait_until_set(const Flag& flag) {
   while (flag.load(std::memory_order_acquire) == 0) std::this_thread::yield();
 }
 
+Place whole(const GpuMemory& memory) {
+  return {inspect(memory.data()), Layout::contiguous(memory.bytes())};
+}
+
 class Readiness : public testing::Test {
  protected:
   void SetUp() override { use_device(0); }
@@ -31,19 +35,19 @@ class Readiness : public testing::Test {
     set_single_threaded(false);
   }
   const GpuMemory memory_{BufferKind::device, 4096};
-  const Buffer buffer_ = inspect(memory_.data());
+  const Place place_ = whole(memory_);
 };
 
 TEST_F(Readiness, is_signalled_at_once_when_nothing_was_queued) {
   Flag ready{0};
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   EXPECT_EQ(ready.load(), 1u);
 }
 
 TEST_F(Readiness, waits_for_the_legacy_stream_without_keeping_the_caller) {
   Flag ready{0};
   BusyStream busy(CU_STREAM_LEGACY);
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   give_it_time();
   EXPECT_EQ(ready.load(), 0u);
   busy.release();
@@ -54,7 +58,7 @@ TEST_F(Readiness, waits_for_blocking_streams_as_the_legacy_stream_does) {
   const OwnStream blocking(CU_STREAM_DEFAULT);
   Flag ready{0};
   BusyStream busy(blocking.handle());
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   give_it_time();
   EXPECT_EQ(ready.load(), 0u);
   busy.release();
@@ -65,7 +69,7 @@ TEST_F(Readiness, does_not_wait_for_non_blocking_streams) {
   const OwnStream other(CU_STREAM_NON_BLOCKING);
   Flag ready{0};
   BusyStream busy(other.handle());
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   wait_until_set(ready);
 }
 
@@ -74,7 +78,7 @@ TEST_F(Readiness, does_not_wait_for_the_legacy_stream_of_another_device) {
   use_device(1);
   Flag ready{0};
   BusyStream busy(CU_STREAM_LEGACY);
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   wait_until_set(ready);
 }
 
@@ -82,7 +86,7 @@ TEST_F(Readiness, of_host_memory_is_at_once) {
   const GpuMemory pinned(BufferKind::pinned, 64);
   BusyStream busy(CU_STREAM_LEGACY);
   Flag ready{0};
-  signal_when_ready(inspect(pinned.data()), &ready);
+  signal_when_ready(whole(pinned), &ready);
   EXPECT_EQ(ready.load(), 1u);
 }
 
@@ -90,7 +94,7 @@ TEST_F(Readiness, is_at_once_when_the_application_synchronises_itself) {
   set_stream_order(StreamOrder::none);
   BusyStream busy(CU_STREAM_LEGACY);
   Flag ready{0};
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   EXPECT_EQ(ready.load(), 1u);
 }
 
@@ -99,7 +103,7 @@ TEST_F(Readiness, waits_for_all_streams_in_device_order) {
   const OwnStream other(CU_STREAM_NON_BLOCKING);
   BusyStream busy(other.handle());
   Flag ready{0};
-  auto signalled = std::async(std::launch::async, [&] { signal_when_ready(buffer_, &ready); });
+  auto signalled = std::async(std::launch::async, [&] { signal_when_ready(place_, &ready); });
   give_it_time();
   EXPECT_EQ(ready.load(), 0u);
   busy.release();
@@ -111,7 +115,7 @@ TEST_F(Readiness, of_pool_memory_waits_for_the_devices_primary_context) {
   const GpuMemory pool(BufferKind::async_pool, 4096);
   Flag ready{0};
   BusyStream busy(CU_STREAM_LEGACY);
-  signal_when_ready(inspect(pool.data()), &ready);
+  signal_when_ready(whole(pool), &ready);
   give_it_time();
   EXPECT_EQ(ready.load(), 0u);
   busy.release();
@@ -121,13 +125,13 @@ TEST_F(Readiness, of_pool_memory_waits_for_the_devices_primary_context) {
 TEST_F(Readiness, of_many_messages_is_signalled_for_each) {
   std::vector<Flag> flags(300);
   BusyStream busy(CU_STREAM_LEGACY);
-  for (Flag& flag : flags) signal_when_ready(buffer_, &flag);
+  for (Flag& flag : flags) signal_when_ready(place_, &flag);
   busy.release();
   for (const Flag& flag : flags) wait_until_set(flag);
 }
 
 TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
-  Place place{buffer_, Layout::contiguous(memory_.bytes()), steady_now_ns()};
+  Place place{place_.buffer, place_.layout, steady_now_ns()};
   EXPECT_TRUE(is_settled(place));
   BusyStream busy(CU_STREAM_LEGACY);
   place.handed_over_ns = steady_now_ns();
@@ -137,7 +141,7 @@ TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
 }
 
 TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
-  const Place place{buffer_, Layout::contiguous(memory_.bytes()), steady_now_ns()};
+  const Place place{place_.buffer, place_.layout, steady_now_ns()};
   EXPECT_TRUE(is_settled(place));
   BusyStream busy(CU_STREAM_LEGACY);
   EXPECT_TRUE(is_settled(place));
@@ -145,7 +149,7 @@ TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
 
 TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
   set_single_threaded(true);
-  Place place{buffer_, Layout::contiguous(memory_.bytes()), 0};
+  Place place = place_;
   for (int round = 0; round < 100; ++round) {
     {
       const InCall call;
@@ -157,6 +161,47 @@ TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
     place.handed_over_ns = steady_now_ns();
     ASSERT_FALSE(is_settled(place)) << "round " << round;
   }
+}
+
+/// A wait for an event is queued in far less time than a kernel, so how soon the next call follows says
+/// nothing.
+TEST_F(Readiness, a_wait_queued_between_two_calls_of_a_single_thread_is_seen) {
+  set_single_threaded(true);
+  const OwnStream other(CU_STREAM_NON_BLOCKING);
+  Place place = place_;
+  for (int round = 0; round < 100; ++round) {
+    CUevent pending = nullptr;
+    REQUIRE_CUDA(cuEventCreate(&pending, CU_EVENT_DISABLE_TIMING));
+    BusyStream busy(other.handle());
+    REQUIRE_CUDA(cuEventRecord(pending, other.handle()));
+    {
+      const InCall call;
+      place.handed_over_ns = time_of_call_ns();
+      ASSERT_TRUE(is_settled(place));
+    }
+    cuStreamWaitEvent(CU_STREAM_LEGACY, pending, CU_EVENT_WAIT_DEFAULT);
+    {
+      const InCall call;
+      place.handed_over_ns = time_of_call_ns();
+      ASSERT_FALSE(is_settled(place)) << "round " << round;
+    }
+    busy.release();
+    REQUIRE_CUDA(cuStreamSynchronize(CU_STREAM_LEGACY));
+    REQUIRE_CUDA(cuEventDestroy(pending));
+  }
+}
+
+TEST_F(Readiness, within_one_call_the_driver_is_asked_once) {
+  const InCall call;
+  Place place = place_;
+  place.handed_over_ns = time_of_call_ns();
+  EXPECT_TRUE(is_settled(place));
+  BusyStream busy(CU_STREAM_LEGACY);  // as another thread might, which is not ordered before this call
+  place.handed_over_ns = time_of_call_ns();
+  EXPECT_TRUE(is_settled(place));
+  Flag ready{0};
+  signal_when_ready(place, &ready);
+  EXPECT_EQ(ready.load(), 1u);
 }
 
 TEST_F(Readiness, health_is_good_while_work_runs_and_lost_with_the_context) {
@@ -180,7 +225,7 @@ TEST_F(Readiness, leaves_the_threads_current_context_as_it_was) {
   CUcontext before = nullptr;
   REQUIRE_CUDA(cuCtxGetCurrent(&before));
   Flag ready{0};
-  signal_when_ready(buffer_, &ready);
+  signal_when_ready(place_, &ready);
   CUcontext after = nullptr;
   REQUIRE_CUDA(cuCtxGetCurrent(&after));
   EXPECT_EQ(after, before);
@@ -192,8 +237,7 @@ TEST_F(Readiness, a_download_waits_for_the_legacy_stream) {
   BusyStream busy(stream.handle());
   REQUIRE_CUDA(
       cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory_.data()), 7, memory_.bytes(), stream.handle()));
-  const Place place{buffer_, Layout::contiguous(memory_.bytes())};
-  auto downloaded = std::async(std::launch::async, [&] { return download(host.data(), place); });
+  auto downloaded = std::async(std::launch::async, [&] { return download(host.data(), place_); });
   give_it_time();
   busy.release();
   EXPECT_TRUE(downloaded.get().ok());

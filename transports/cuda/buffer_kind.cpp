@@ -50,13 +50,13 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
 }
 
 /// The allocations met last by this thread: for cudaMalloc's memory, one cheap query then tells that nothing
-/// has changed, since a buffer id is never used again; and none is needed in the stretch of MPI calls in
-/// which it was asked. Plain data in the static TLS block.
+/// has changed, since a buffer id is never used again; and none is needed again in the MPI call in which it
+/// was asked. Plain data in the static TLS block.
 struct KnownBuffers {
   static constexpr std::size_t count = 4;
   struct Known {
     Buffer buffer;
-    std::uint64_t stretch = 0;  ///< number_of_stretch() when it was seen to be there
+    std::uint64_t call = 0;  ///< number_of_call() when it was seen to be there
   };
   std::array<Known, count> all{};
   std::size_t next = 0;
@@ -65,14 +65,14 @@ struct KnownBuffers {
 
 /// Null if the pointer lies in none of them, or not any more.
 const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexcept {
-  const std::uint64_t stretch = number_of_stretch();
+  const std::uint64_t call = number_of_call();
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
   for (KnownBuffers::Known& known : known_buffers.all) {
     if (address - known.buffer.range_base >= known.buffer.range_bytes) continue;
-    if (stretch != 0 && known.stretch == stretch) return &known.buffer;
+    if (call != 0 && known.call == call) return &known.buffer;
     const Attributes<1> attributes(driver, pointer, {CU_POINTER_ATTRIBUTE_BUFFER_ID});
     if (attributes.get<std::uint64_t>(0) == known.buffer.buffer_id) {
-      known.stretch = stretch;
+      known.call = call;
       return &known.buffer;
     }
     known = {};
@@ -82,7 +82,7 @@ const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexce
 
 void remember(const Buffer& buffer) noexcept {
   if (buffer.kind != BufferKind::device || buffer.buffer_id == 0) return;
-  known_buffers.all[known_buffers.next++ % KnownBuffers::count] = {buffer, number_of_stretch()};
+  known_buffers.all[known_buffers.next++ % KnownBuffers::count] = {buffer, number_of_call()};
 }
 
 Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {

@@ -27,7 +27,7 @@ Registry& registry() {
 
 /// What a thread was told last.
 struct Answer {
-  std::uint64_t stretch = 0;  ///< of MPI calls in which it holds; 0: none
+  std::uint64_t call = 0;  ///< number_of_call() in which it holds; 0: none
   CUcontext handle = nullptr;
   ContextRef context;
 };
@@ -96,11 +96,10 @@ ContextRef seen(int device) {
 }  // namespace
 
 const ContextRef& Context::of(CUcontext handle) {
-  // within one stretch of MPI calls it is looked for often
-  const std::uint64_t stretch = number_of_stretch();
+  // within one MPI call it is looked for often
+  const std::uint64_t call = number_of_call();
   Answer& known = answer();
-  if (stretch == 0 || known.stretch != stretch || known.handle != handle)
-    known = {stretch, handle, find(handle)};
+  if (call == 0 || known.call != call || known.handle != handle) known = {call, handle, find(handle)};
   return known.context;
 }
 
@@ -203,14 +202,14 @@ Context::~Context() {
 }
 
 bool Context::is_alive() const noexcept {
-  // nobody destroys it while the program's only thread is in calls
-  const std::uint64_t stretch = number_of_stretch();
-  const bool stays_as_it_is = stretch != 0 && caller_is_inside();
-  if (stays_as_it_is && seen_alive_in_.load(std::memory_order_relaxed) == stretch) return true;
+  // nobody destroys it while the program's only thread is in a call
+  const std::uint64_t call = number_of_call();
+  const bool stays_as_it_is = call != 0 && caller_is_inside();
+  if (stays_as_it_is && seen_alive_in_.load(std::memory_order_relaxed) == call) return true;
   const Driver* driver = cuda::driver();
   unsigned long long id = 0;
   if (driver == nullptr || !id_of(*driver, handle_, id) || id != id_) return false;
-  if (stays_as_it_is) seen_alive_in_.store(stretch, std::memory_order_relaxed);
+  if (stays_as_it_is) seen_alive_in_.store(call, std::memory_order_relaxed);
   return true;
 }
 

@@ -62,14 +62,7 @@ class Context {
   [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
     return idle_at_ns_.load(std::memory_order_acquire);
   }
-  /// absences_of_caller() by then (in_call.hpp).
-  [[nodiscard]] std::uint64_t absences_when_idle() const noexcept {
-    return absences_when_idle_.load(std::memory_order_relaxed);
-  }
-  void note_idle(std::uint64_t at_ns, std::uint64_t absences) noexcept {
-    absences_when_idle_.store(absences, std::memory_order_relaxed);
-    idle_at_ns_.store(at_ns, std::memory_order_release);
-  }
+  void note_idle(std::uint64_t at_ns) noexcept { idle_at_ns_.store(at_ns, std::memory_order_release); }
 
   [[nodiscard]] Status stream(Lane lane, CUstream& stream) noexcept;
   /// The pull lanes in turn, so that pulls from different peers run side by side.
@@ -90,9 +83,8 @@ class Context {
   unsigned long long id_;  ///< cuCtxGetId; 0 if the driver has none
   int device_;
   std::atomic<unsigned> turn_{0};
-  mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_stretch() of the program's only thread
+  mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_call() of the program's only thread
   std::atomic<std::uint64_t> idle_at_ns_{0};
-  std::atomic<std::uint64_t> absences_when_idle_{0};
   CallersMutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;

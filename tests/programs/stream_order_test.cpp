@@ -1,0 +1,100 @@
+// Users assume legacy default stream order: a send waits for all that was queued before it, however little
+// time it took to queue that.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "tests/programs/test_messages.hpp"
+
+namespace penstock::programs {
+namespace {
+
+constexpr int rounds = 20;
+
+/// Fills a buffer, on a stream that the legacy stream does not wait for, after a pause that is far longer
+/// than a message takes. An event stands for the end of it.
+class LateFill {
+ public:
+  LateFill() {
+    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&filled_, cudaEventDisableTiming);
+  }
+  ~LateFill() {
+    cudaStreamSynchronize(stream_);
+    cudaEventDestroy(filled_);
+    cudaStreamDestroy(stream_);
+  }
+  LateFill(const LateFill&) = delete;
+  LateFill& operator=(const LateFill&) = delete;
+
+  void start(const Buffer& buffer, int value) {
+    cudaLaunchHostFunc(
+        stream_, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }, nullptr);
+    cudaMemsetAsync(buffer.data(), value, static_cast<std::size_t>(buffer.count()), stream_);
+    cudaEventRecord(filled_, stream_);
+  }
+  [[nodiscard]] cudaEvent_t filled() const { return filled_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t filled_ = nullptr;
+};
+
+void receive_all_of(const Buffer& buffer, int value, int round) {
+  MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const Bytes content = buffer.read();
+  ASSERT_TRUE(std::all_of(content.begin(), content.end(),
+                          [&](std::byte byte) { return byte == static_cast<std::byte>(value); }))
+      << "round " << round << ", " << content.size() << " bytes";
+}
+
+/// Rank 0 sends something else at once before `send_late`, which sends the late buffer.
+void send_behind_an_event(MemoryKind destination,
+                          const std::function<void(const Buffer& late, cudaEvent_t filled)>& send_late) {
+  if (rank() > 1) return;
+  for (const std::size_t bytes : {48u, 1000u, 4096u, 65536u, 1u << 20}) {
+    const Buffer early(MemoryKind::device, 4096, 1);
+    const Buffer late(rank() == 0 ? MemoryKind::device : destination, bytes, 2);
+    LateFill fill;
+    for (int round = 0; round < rounds; ++round) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        fill.start(late, round);
+        MPI_Send(early.data(), early.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+        send_late(late, fill.filled());
+      } else {
+        MPI_Recv(early.data(), early.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        receive_all_of(late, round, round);
+      }
+    }
+  }
+}
+
+void wait_and_send(const Buffer& late, cudaEvent_t filled) {
+  cudaStreamWaitEvent(nullptr, filled, 0);
+  MPI_Send(late.data(), late.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+}
+
+TEST(StreamOrder, a_send_waits_for_an_event_that_the_legacy_stream_was_told_to_wait_for) {
+  send_behind_an_event(MemoryKind::device, wait_and_send);
+}
+
+TEST(StreamOrder, so_does_one_into_host_memory) {
+  send_behind_an_event(MemoryKind::pageable, wait_and_send);
+}
+
+TEST(StreamOrder, so_does_one_that_is_posted) {
+  send_behind_an_event(MemoryKind::device, [](const Buffer& late, cudaEvent_t filled) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    cudaStreamWaitEvent(nullptr, filled, 0);
+    MPI_Isend(late.data(), late.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
+}
+
+}  // namespace
+}  // namespace penstock::programs
