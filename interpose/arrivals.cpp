@@ -39,7 +39,7 @@ void Arrivals::look() {
     entry.status = statuses_[i];
     entry.code = some_failed ? statuses_[i].MPI_ERROR : MPI_SUCCESS;
     entry.arrived = true;
-    if (entry.operation.pending != nullptr) entry.operation.pending->foresee(entry.status);
+    if (entry.operation.pending != nullptr) entry.operation.pending->arrived(entry.status);
     awaited_[index] = nullptr;
   }
   std::erase(requests_, MPI_REQUEST_NULL);

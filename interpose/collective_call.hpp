@@ -7,7 +7,10 @@
 
 #include "interpose/collective_arrival.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/host_receives.hpp"
 #include "interpose/library_call.hpp"
+#include "interpose/node_directory.hpp"
+#include "transports/machine.hpp"
 
 namespace penstock::interpose {
 
@@ -53,6 +56,8 @@ class CollectiveCall : public LibraryCall<Library> {
 
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+    // programs that go on to use GPU buffers have most often made a collective call after their first use of CUDA
+    expect_envelopes_if(NodeDirectory::gpu_seen() || transports::cuda_in_use());
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
       return LibraryCall<Library>::run(std::move(staged), arguments...);
     } else {

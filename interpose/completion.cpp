@@ -89,6 +89,9 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
   int code = PMPI_Waitall(count, requests, told.data());
   bool failed = code != MPI_SUCCESS;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    if (pending[i] != nullptr && requests[i] == MPI_REQUEST_NULL) pending[i]->arrived(told[i]);
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
     if (pending[i] == nullptr) continue;
     if (requests[i] != MPI_REQUEST_NULL) {  // not complete, since another one failed
       engine().insert(requests[i], Operation{requests[i], std::move(pending[i]), true}, Handle::own);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpose/channel.hpp"
+#include "interpose/host_receives.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
@@ -204,6 +205,7 @@ void Engine::step(bool release_orphans) {
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
   channel().poll();
+  expect_envelopes_if(NodeDirectory::gpu_seen());
   if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return;
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <span>
 
 #include "interpose/call_scope.hpp"
 #include "interpose/channel.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/device_send.hpp"
 #include "interpose/engine.hpp"
+#include "interpose/host_receives.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/matched_messages.hpp"
 #include "interpose/mpi_binding.hpp"
@@ -78,6 +80,8 @@ void rise(int provided) {
   node_directory().publish(rank);
   engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
   transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
+  const std::span<Slot> slots = node_directory().own_slots();
+  if (!slots.empty()) transports::set_flag_memory(slots.data(), slots.size_bytes());
   transports::force_road(settings().road);
   transports::set_stream_order(settings().stream_order);
   // in order `device` each message would wait for the kernel that lingers
@@ -87,6 +91,7 @@ void rise(int provided) {
   open_matched_messages();
   engine().open_sentinel();
   channel().open(rank, size);
+  expect_envelopes_if(channel().is_open() || transports::cuda_in_use());
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();

@@ -23,7 +23,10 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0005ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0006ull;  // ranks of another layout make another file
+
+/// Of the largest pages that GPUs' hosts have (aarch64).
+constexpr std::size_t page_bytes = 65536;
 
 /// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
 void sweep_stale_files() noexcept {
@@ -60,7 +63,9 @@ struct NodeDirectory::Shared {
   std::atomic<std::uint32_t> gpu_seen;
   std::atomic<std::uint32_t> spoke_of_tuning;
   DirectoryRow rows[directory_rows];
+  char up_to_a_page[page_bytes - (alignof(DirectoryRow) + sizeof(rows)) % page_bytes];
   Slot slots[directory_rows][slots_per_rank];
+  static_assert(sizeof(slots[0]) % page_bytes == 0);
 
   /// False, with errno: there is no room.
   [[nodiscard]] static bool reserve(int file, std::size_t offset, std::size_t bytes) noexcept {
@@ -72,6 +77,11 @@ struct NodeDirectory::Shared {
            reserve(file, offsetof(Shared, slots) + row * sizeof(slots[0]), sizeof(slots[0]));
   }
 };
+
+std::span<Slot> NodeDirectory::own_slots() noexcept {
+  static_assert(offsetof(Shared, slots) % page_bytes == 0);
+  return shared_ == nullptr ? std::span<Slot>() : std::span<Slot>(shared_->slots[own_]);
+}
 
 void NodeDirectory::join() noexcept {
   sweep_stale_files();

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "interpose/envelope.hpp"
 #include "interpose/slots.hpp"
@@ -26,6 +27,7 @@ struct alignas(64) DirectoryRow {
   std::atomic<std::int32_t> world_rank;  ///< -1 until known, and when it has left
   std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
   std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
+  std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
@@ -67,6 +69,8 @@ class NodeDirectory {
   /// A free slot of this rank's, marked taken by a new generation; null when all are in use.
   [[nodiscard]] Slot* take_slot(std::uint32_t* index) noexcept;
   void free_slot(Slot* slot) noexcept;
+  /// All slots of this rank; empty if the directory is not open. Begins and ends with a page.
+  [[nodiscard]] std::span<Slot> own_slots() noexcept;
   /// The slot an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
   /// Has that slot come from the sender's core, for find() to be called soon. Cost: some ns instead of 0.1 µs

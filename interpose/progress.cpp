@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "interpose/engine.hpp"
+#include "interpose/host_receives.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_delivery.hpp"
 #include "interpose/node_directory.hpp"
@@ -107,6 +108,7 @@ void finish_small_pulls() noexcept try {
 
 void note_gpu_use() noexcept {
   node_directory().note_gpu();
+  expect_envelopes_if(true);
   record::gpu_seen();
   static const bool has_figures = (take_tuning(), true);
   static_cast<void>(has_figures);

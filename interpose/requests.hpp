@@ -41,8 +41,10 @@ class Pending {
   };
   [[nodiscard]] virtual Progress progress() const { return Progress::none; }
 
-  /// The MPI library's request is complete, and advance() follows soon. For what is better begun by then.
-  virtual void foresee(const MPI_Status& status) const { static_cast<void>(status); }
+  /// The MPI library's request is complete, and advance() follows after those of others that are, too.
+  virtual void arrived(const MPI_Status& status) { static_cast<void>(status); }
+  /// The MPI library is going to complete the request by itself: nobody else may ask about it.
+  virtual void detached() {}
 
   /// Of a receive: so much may come that calls which wait for nothing should look for it, too …
   [[nodiscard]] virtual bool may_be_large() const { return false; }

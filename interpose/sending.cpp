@@ -163,7 +163,11 @@ const char* why_not_in_chunks(int receiver, std::size_t bytes) {
 const char* why_no_envelope(const SendCall& call, int receiver, bool on_device, std::size_t bytes) {
   if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
   if (on_device && bytes < envelope_bytes) return "smaller than an envelope";
-  return neighbour(receiver) != nullptr ? nullptr : why_not_in_chunks(receiver, bytes);
+  const DirectoryRow* const row = neighbour(receiver);
+  if (row == nullptr) return why_not_in_chunks(receiver, bytes);
+  // of an envelope's own size, as its content might look like one
+  if (row->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes) return nullptr;
+  return "the first messages of a job, whose receiver does not expect them from a GPU yet";
 }
 
 /// False: too many are under way.

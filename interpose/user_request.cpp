@@ -57,6 +57,7 @@ UserRequest::Outcome UserRequest::try_complete(MPI_Status& status, int& code) {
 std::unique_ptr<Pending> UserRequest::detach() {
   if (entry_ == nullptr || entry_->kind != Handle::own) return nullptr;
   std::unique_ptr<Pending> pending = std::move(entry_->operation.pending);
+  if (pending != nullptr) pending->detached();
   engine().erase(std::exchange(entry_, nullptr));
   return pending;
 }

@@ -11,6 +11,7 @@
 #include "transports/cuda/ipc_cache.hpp"
 #include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/relay_memory.hpp"
+#include "transports/readiness.hpp"
 #include "transports/region_pool.hpp"
 #include "transports/standby.hpp"
 
@@ -77,6 +78,7 @@ void shut_down() noexcept {
   constexpr int patience_ms = 5000;
   CopyCrew::of_process().stop();
   end_standing_by();
+  forget_flag_memory();
   cuda::IpcCache::of_process().clear();
   RegionPool::of_process().clear();
   RegionCache::of_process().clear();

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "transports/cuda/context.hpp"
+#include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/stream_order.hpp"
 #include "transports/guarded.hpp"
 #include "transports/in_call.hpp"
@@ -52,6 +53,29 @@ Status wait_on_legacy_stream(const cuda::Driver& driver, const cuda::ContextRef&
                      "cuStreamWaitEvent");
 }
 
+/// What set_flag_memory() was given.
+struct FlagMemory {
+  FlagMemory(void* memory, std::size_t bytes) noexcept
+      : begin(reinterpret_cast<std::uintptr_t>(memory)), size(bytes), registration(memory, bytes) {}
+
+  std::uintptr_t begin;
+  std::size_t size;
+  cuda::Registration registration;
+};
+std::atomic<FlagMemory*> flag_memory{nullptr};
+
+/// As the GPU sees the flag; 0: it does not. The context is current.
+CUdeviceptr device_address_of(const cuda::Driver& driver, const cuda::ContextRef& context,
+                              std::atomic<std::uint32_t>* flag) noexcept {
+  FlagMemory* const memory = flag_memory.load(std::memory_order_acquire);
+  if (memory == nullptr || reinterpret_cast<std::uintptr_t>(flag) - memory->begin >= memory->size) return 0;
+  CUdeviceptr address = 0;
+  if (!memory->registration.ensure(context) ||
+      driver.cuMemHostGetDevicePointer(&address, flag, 0) != CUDA_SUCCESS)
+    return 0;
+  return address;
+}
+
 void CUDA_CB store_ready(void* flag) {
   static_cast<std::atomic<std::uint32_t>*>(flag)->store(1, std::memory_order_release);
 }
@@ -61,6 +85,11 @@ Status signal_later(const cuda::Driver& driver, const cuda::ContextRef& context,
   CUstream own = nullptr;
   if (Status made = context->stream(cuda::Lane::order, own); !made.ok()) return made;
   if (Status ordered = wait_on_legacy_stream(driver, context, own); !ordered.ok()) return ordered;
+  const CUdeviceptr address =
+      driver.cuStreamWriteValue32 == nullptr ? 0 : device_address_of(driver, context, flag);
+  if (address != 0 &&
+      driver.cuStreamWriteValue32(own, address, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS)
+    return {};
   return cuda::check(driver.cuLaunchHostFunc(own, store_ready, flag), "cuLaunchHostFunc");
 }
 
@@ -82,6 +111,14 @@ bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
 
 void set_stream_order(StreamOrder order) noexcept {
   chosen_order.store(order, std::memory_order_relaxed);
+}
+
+void set_flag_memory(void* memory, std::size_t bytes) noexcept {
+  delete flag_memory.exchange(new (std::nothrow) FlagMemory(memory, bytes), std::memory_order_acq_rel);
+}
+
+void forget_flag_memory() noexcept {
+  delete flag_memory.exchange(nullptr, std::memory_order_acq_rel);
 }
 
 void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {

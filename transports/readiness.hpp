@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "transports/buffer.hpp"
@@ -17,6 +18,13 @@ enum class StreamOrder : std::uint8_t {
   device,         ///< wait for all work of the context
 };
 void set_stream_order(StreamOrder order) noexcept;
+
+/// Memory that flags lie in, page-aligned, so that the GPU can be told to write to them: a few µs after the work
+/// is done, where a function of the host's takes the driver's thread tens of µs and more. It is pinned at first
+/// need; where that is refused, functions of the host's it is. It must stay mapped until forget_flag_memory().
+void set_flag_memory(void* memory, std::size_t bytes) noexcept;
+/// For shut_down().
+void forget_flag_memory() noexcept;
 
 /// Stores 1 (release) to `flag` once the work that was queued on the buffer's device when the place was
 /// handed over is done: at once when it already is, else from the driver's side (no thread of the application

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/transports/busy_stream.hpp"
+#include "transports/host_mapping.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::transports::test {
@@ -128,6 +129,24 @@ TEST_F(Readiness, of_many_messages_is_signalled_for_each) {
   for (Flag& flag : flags) signal_when_ready(place_, &flag);
   busy.release();
   for (const Flag& flag : flags) wait_until_set(flag);
+}
+
+/// The GPU writes the flag itself.
+TEST_F(Readiness, is_signalled_in_flag_memory_once_the_work_is_done) {
+  HostMapping mapping(1u << 16, -1);
+  set_flag_memory(mapping.address(), mapping.bytes());
+  Flag& first = *new (mapping.address()) Flag{0};
+  Flag& last = *new (mapping.address() + mapping.bytes() - sizeof(Flag)) Flag{0};
+  Flag outside{0};
+  {
+    BusyStream busy(CU_STREAM_LEGACY);
+    for (Flag* flag : {&first, &last, &outside}) signal_when_ready(place_, flag);
+    give_it_time();
+    EXPECT_EQ(first.load() + last.load() + outside.load(), 0u);
+    busy.release();
+    for (const Flag* flag : {&first, &last, &outside}) wait_until_set(*flag);
+  }
+  forget_flag_memory();
 }
 
 TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
