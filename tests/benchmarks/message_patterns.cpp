@@ -17,7 +17,7 @@ namespace {
 constexpr int message_tag = 0;
 
 bool sends(const Point& point, int rank) {
-  return point.pattern != Pattern::window || rank == leader;
+  return (point.pattern != Pattern::window && point.pattern != Pattern::one_buffer) || rank == leader;
 }
 
 void round_trip(const Point& point, int rank, MessageBuffers& buffers) {
@@ -42,14 +42,14 @@ void windows(const Point& point, int rank, MessageBuffers& buffers) {
   if (sends(point, other)) {
     std::byte* incoming = buffers.incoming(point.receiver_kind).data();
     for (std::size_t i = 0; i < point.messages(); ++i) {
-      MPI_Irecv(incoming + i * point.stride(), count, MPI_BYTE, other, message_tag, MPI_COMM_WORLD,
+      MPI_Irecv(incoming + point.offset_of(i), count, MPI_BYTE, other, message_tag, MPI_COMM_WORLD,
                 &requests.emplace_back());
     }
   }
   if (sends(point, rank)) {
     std::byte* outgoing = buffers.outgoing(point.sender_kind).data();
     for (std::size_t i = 0; i < point.messages(); ++i) {
-      MPI_Isend(outgoing + i * point.stride(), count, MPI_BYTE, other, message_tag, MPI_COMM_WORLD,
+      MPI_Isend(outgoing + point.offset_of(i), count, MPI_BYTE, other, message_tag, MPI_COMM_WORLD,
                 &requests.emplace_back());
     }
   }
@@ -66,7 +66,7 @@ void for_each_mark(const Point& point, int sender, std::uint64_t nonce, Use use)
   for (std::size_t i = 0; i < point.messages(); ++i) {
     for (const std::size_t offset : {std::size_t{0}, point.bytes - mark_bytes}) {
       if (offset != 0 && offset < mark_bytes) continue;  // one that would lie over the other
-      const std::size_t place = i * point.stride() + offset;
+      const std::size_t place = point.offset_of(i) + offset;
       const std::uint64_t value =
           test_support::mix(nonce ^ test_support::mix(2 * place + static_cast<std::size_t>(sender)));
       Mark mark;

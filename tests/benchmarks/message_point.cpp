@@ -35,6 +35,8 @@ const char* name_of(Pattern pattern) {
       return "half_round_trip";
     case Pattern::window:
       return "window";
+    case Pattern::one_buffer:
+      return "one_buffer";
     case Pattern::both_ways:
       return "both_ways";
   }
@@ -65,7 +67,8 @@ std::vector<Point> points_of(const std::vector<std::size_t>& sizes) {
   std::vector<Point> points;
   for (const MemoryKind sender_kind : kinds) {
     for (const MemoryKind receiver_kind : kinds) {
-      for (const Pattern pattern : {Pattern::half_round_trip, Pattern::window, Pattern::both_ways}) {
+      for (const Pattern pattern :
+           {Pattern::half_round_trip, Pattern::window, Pattern::one_buffer, Pattern::both_ways}) {
         for (const std::size_t bytes : sizes.empty() ? default_sizes(sender_kind, receiver_kind) : sizes) {
           points.push_back({pattern, sender_kind, receiver_kind, bytes});
         }

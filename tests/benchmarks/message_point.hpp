@@ -16,7 +16,8 @@ using test_support::MemoryKind;
 enum class Pattern : std::uint8_t {
   half_round_trip,  ///< one message there, one back, both from the sender's kind to the receiver's
   window,           ///< many messages at once from rank 0 to rank 1
-  both_ways,        ///< the same from each rank to the other at the same time
+  one_buffer,       ///< the same from one buffer into one buffer, as OSU's bandwidth test posts it
+  both_ways,        ///< a window from each rank to the other at the same time
 };
 
 inline constexpr std::size_t largest_message_bytes = std::size_t{1} << 30;
@@ -34,8 +35,12 @@ struct Point {
   [[nodiscard]] std::size_t messages() const noexcept;
   /// From one message's buffer to the next one's; each is aligned as an allocation would be.
   [[nodiscard]] std::size_t stride() const noexcept;
+  /// Where a message lies in the memory of its direction.
+  [[nodiscard]] std::size_t offset_of(std::size_t message) const noexcept {
+    return pattern == Pattern::one_buffer ? 0 : message * stride();
+  }
   /// Of the memory that holds all the messages of one direction.
-  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return (messages() - 1) * stride() + bytes; }
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return offset_of(messages() - 1) + bytes; }
   friend bool operator==(const Point&, const Point&) = default;
 };
 

@@ -65,12 +65,12 @@ void RawCopies::copy(const Point& point, MessageBuffers& buffers) {
                                                           : device_target_.data();
   if (!point.from_device() && !point.to_device()) {
     for (std::size_t i = 0; i < point.messages(); ++i) {
-      std::memcpy(target + i * point.stride(), source + i * point.stride(), point.bytes);
+      std::memcpy(target + point.offset_of(i), source + point.offset_of(i), point.bytes);
     }
     return;
   }
   for (std::size_t i = 0; i < point.messages(); ++i) {
-    require(cudaMemcpyAsync(target + i * point.stride(), source + i * point.stride(), point.bytes,
+    require(cudaMemcpyAsync(target + point.offset_of(i), source + point.offset_of(i), point.bytes,
                             cudaMemcpyDefault, stream_),
             "copy");
   }

@@ -9,8 +9,6 @@
 namespace penstock::programs {
 namespace {
 
-constexpr std::array<int, 3> windows = {4, 16, 64};
-constexpr std::array<std::size_t, 5> sizes = {64, 100, 1024, 65536, 1u << 20};
 constexpr int rounds = 3;
 
 using Requests = std::vector<MPI_Request>;
@@ -62,6 +60,7 @@ struct Pattern {
   Complete complete = wait_for_all;
   bool is_posted_first = true;  ///< receives, before the messages are sent
   bool alternates = false;      ///< every second message is from host memory
+  bool sends_block = false;     ///< and the last receive does, while the others are pending
 };
 
 void acknowledge() {
@@ -77,23 +76,34 @@ void send_window(const Pattern& pattern, const Buffer& sent, const Buffer& from_
     // different tags in the reverse order, so that messages come in another order than receives were posted
     // in
     const int tag = tag_of(pattern.tags, window - 1 - i);
-    MPI_Isend(source.data(), source.count(), MPI_BYTE, 1, tag, MPI_COMM_WORLD,
-              &requests[static_cast<std::size_t>(i)]);
+    MPI_Request& request = requests[static_cast<std::size_t>(i)];
+    if (pattern.sends_block) {
+      MPI_Send(source.data(), source.count(), MPI_BYTE, 1, tag, MPI_COMM_WORLD);
+      request = MPI_REQUEST_NULL;
+    } else {
+      MPI_Isend(source.data(), source.count(), MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request);
+    }
   }
   MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
 }
 
 void receive_window(const Pattern& pattern, const Buffer& received, int window) {
-  Requests requests(static_cast<std::size_t>(window));
-  for (int i = 0; i < window; ++i) {
+  const int posted = pattern.sends_block ? window - 1 : window;
+  Requests requests(static_cast<std::size_t>(posted));
+  for (int i = 0; i < posted; ++i) {
     MPI_Irecv(received.data(), received.count(), MPI_BYTE, 0, tag_of(pattern.tags, i), MPI_COMM_WORLD,
               &requests[static_cast<std::size_t>(i)]);
   }
   if (pattern.is_posted_first) MPI_Barrier(MPI_COMM_WORLD);
+  if (pattern.sends_block) {
+    MPI_Recv(received.data(), received.count(), MPI_BYTE, 0, tag_of(pattern.tags, posted), MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+  }
   pattern.complete(requests, received.count());
 }
 
-void exchange_windows(const Pattern& pattern) {
+void exchange_windows_of(const Pattern& pattern, const std::vector<int>& windows,
+                         const std::vector<std::size_t>& sizes) {
   if (rank() > 1) return;
   for (const std::size_t bytes : sizes) {
     for (const int window : windows) {
@@ -116,6 +126,10 @@ void exchange_windows(const Pattern& pattern) {
       }
     }
   }
+}
+
+void exchange_windows(const Pattern& pattern) {
+  exchange_windows_of(pattern, {4, 16, 64}, {64, 100, 1024, 65536, 1u << 20});
 }
 
 void exchange_by_all_ways_to_complete(Pattern pattern) {
@@ -147,6 +161,22 @@ TEST(OneBuffer, takes_a_window_from_a_device_and_from_host_memory_in_turns) {
 TEST(OneBuffer, of_a_device_takes_a_window) {
   exchange_by_all_ways_to_complete({.destination = MemoryKind::device});
   exchange_windows({.source = MemoryKind::pinned, .destination = MemoryKind::device});
+}
+
+TEST(OneBuffer, of_every_kind_takes_a_window_from_every_kind) {
+  if (rank() > 1) return;
+  for (const MemoryKind source : test_support::memory_kinds) {
+    for (const MemoryKind destination : test_support::memory_kinds) {
+      for (const Tags tags : {Tags::equal, Tags::different})
+        exchange_windows_of({.source = source, .destination = destination, .tags = tags}, {16}, {100, 65537});
+    }
+  }
+}
+
+/// Sends and receives that block: the receives that are pending are of the same buffer.
+TEST(OneBuffer, takes_blocking_receives_while_others_are_pending) {
+  exchange_windows({.sends_block = true});
+  exchange_windows({.destination = MemoryKind::pinned, .tags = Tags::different, .sends_block = true});
 }
 
 /// Receives of different lengths at different places of one buffer, some of which touch only one another.
