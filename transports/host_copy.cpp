@@ -1,12 +1,11 @@
 #include "transports/host_copy.hpp"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "transports/copy_crew.hpp"
+#include "transports/processor_copy.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -21,27 +20,15 @@ constexpr std::size_t shared_from_bytes = 2 * part_bytes;
 /// two cores from memory: 30 instead of 26.
 constexpr std::size_t streamed_from_bytes = 8u << 10;
 
-constexpr std::size_t line_bytes = 64;
-
 void copy_past_caches(char* to, const char* from, std::size_t bytes) noexcept {
+  constexpr std::size_t line_bytes = ProcessorCopy::line_bytes;
   const std::size_t head =
       std::min((line_bytes - reinterpret_cast<std::uintptr_t>(to) % line_bytes) % line_bytes, bytes);
   std::memcpy(to, from, head);
   std::size_t done = head;
-  for (; done + line_bytes <= bytes; done += line_bytes) {
-    const auto* source = reinterpret_cast<const __m128i*>(from + done);
-    auto* line = reinterpret_cast<__m128i*>(to + done);
-    const __m128i first = _mm_loadu_si128(source);
-    const __m128i second = _mm_loadu_si128(source + 1);
-    const __m128i third = _mm_loadu_si128(source + 2);
-    const __m128i fourth = _mm_loadu_si128(source + 3);
-    _mm_stream_si128(line, first);
-    _mm_stream_si128(line + 1, second);
-    _mm_stream_si128(line + 2, third);
-    _mm_stream_si128(line + 3, fourth);
-  }
+  for (; done + line_bytes <= bytes; done += line_bytes) ProcessorCopy::copy_line(to + done, from + done);
   std::memcpy(to + done, from + done, bytes - done);
-  _mm_sfence();  // such stores are not ordered with the flag that says the copy is done
+  ProcessorCopy::order_lines();  // lest the flag that says the copy is done overtake them
 }
 
 struct Rows {

@@ -1,7 +1,5 @@
 #include "transports/standby_copy.hpp"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -9,6 +7,7 @@
 
 #include "transports/cuda/kernels.hpp"
 #include "transports/in_call.hpp"
+#include "transports/processor_copy.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -32,23 +31,7 @@ std::uint64_t stamped(std::uint32_t data, std::uint32_t count) noexcept {
   return std::uint64_t{count} << kernels::stamp_shift | data;
 }
 
-constexpr std::uint32_t words_a_step = 4;
-
-/// Takes the data of as many stamped words as one step reads, if all of them are of the order with that
-/// count. One at a time, 4 KiB take longer to be taken than to come. Words are written meanwhile: aligned
-/// loads of 16 bytes do not split those of 8, but to ThreadSanitizer they are no atomic ones.
-[[gnu::no_sanitize("thread")]] bool take_words(const std::uint64_t* words, std::uint32_t count,
-                                               char* to) noexcept {
-  const auto* const pairs = reinterpret_cast<const __m128i*>(words);
-  const __m128 first = _mm_castsi128_ps(_mm_load_si128(pairs));
-  const __m128 second = _mm_castsi128_ps(_mm_load_si128(pairs + 1));
-  const __m128i stamps = _mm_castps_si128(_mm_shuffle_ps(first, second, _MM_SHUFFLE(3, 1, 3, 1)));
-  const __m128i wanted = _mm_set1_epi32(static_cast<int>(count));
-  if (_mm_movemask_epi8(_mm_cmpeq_epi32(stamps, wanted)) != 0xffff) return false;
-  const __m128i data = _mm_castps_si128(_mm_shuffle_ps(first, second, _MM_SHUFFLE(2, 0, 2, 0)));
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), data);
-  return true;
-}
+static_assert(kernels::stamp_shift == 32 && kernels::stamped_bytes == ProcessorCopy::data_bytes);
 
 /// So many orders between two times that all their traces are wiped out: their counts come again after twice
 /// that.
@@ -233,8 +216,9 @@ bool StandbyCopy::has_come_down() noexcept {
   char* const to = download_.to;
   const std::uint32_t bytes = download_.bytes;
   std::uint32_t come = download_.come;
-  constexpr std::uint32_t step_bytes = words_a_step * kernels::stamped_bytes;
-  while (bytes - come >= step_bytes && take_words(words + come / kernels::stamped_bytes, count, to + come))
+  constexpr std::uint32_t step_bytes = ProcessorCopy::words_a_look * kernels::stamped_bytes;
+  while (bytes - come >= step_bytes &&
+         ProcessorCopy::take_words(words + come / kernels::stamped_bytes, count, to + come))
     come += step_bytes;
   while (bytes - come < step_bytes && come != bytes) {
     const std::uint64_t word =
