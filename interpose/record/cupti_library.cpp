@@ -14,9 +14,11 @@ namespace {
 
 constexpr const char* library_names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 
-/// Below a toolkit's folder, or beside its libcudart.
-constexpr const char* folders_in_toolkit[] = {"extras/CUPTI/lib64", "lib64", "lib",
-                                              "targets/x86_64-linux/lib"};
+/// Below a toolkit's folder, or beside its libcudart. Toolkits for several processors have a folder of each;
+/// a library of another than this one is not loaded, and the search goes on.
+constexpr const char* folders_in_toolkit[] = {
+    "extras/CUPTI/lib64",       "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
+    "targets/aarch64-linux/lib"};
 constexpr const char* folders_beside_cudart[] = {".", "../extras/CUPTI/lib64", "../../cuda_cupti/lib"};
 
 int note_folder_of_cudart(dl_phdr_info* object, std::size_t, void* out) noexcept {

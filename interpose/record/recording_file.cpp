@@ -17,10 +17,13 @@ constexpr std::uint64_t offset_of_block(std::uint64_t index) noexcept {
 }
 
 /// Brings the pages in at once: a page fault for every 64 records would land in somebody's MPI call. Kernels
-/// before 5.14 do not know the advice; the pages then come one by one.
+/// before 5.14 do not know the advice; the pages then come one by one. Blocks begin 4 KiB into a page of 64
+/// KiB where pages are that large (aarch64).
 int populate(std::byte* begin, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
-  if (madvise(begin, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
+  static const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t before = reinterpret_cast<std::uintptr_t>(begin) % page_bytes;
+  if (madvise(begin - before, bytes + before, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
 #else
   (void)begin, (void)bytes;
 #endif
