@@ -3,7 +3,8 @@
 #   penstock_<family>               interface target: its <mpi.h>, and its library
 #   penstock_<family>_headers       the <mpi.h> only (for the preload library, which links no MPI)
 #   PENSTOCK_<FAMILY>_MPIEXEC       its mpiexec
-# and PENSTOCK_MPI_FAMILIES, the list of those found.
+# and PENSTOCK_MPI_FAMILIES, the list of those found. For another processor the headers are those of this machine (what
+# differs between 64-bit Linux systems is not in them), and there is no library: programs that call MPI do not link.
 set(PENSTOCK_MPI "mpich;openmpi" CACHE STRING "MPIs to look for and build for")
 set(PENSTOCK_MPI_FAMILIES "")
 foreach(family IN LISTS PENSTOCK_MPI)
@@ -26,7 +27,11 @@ foreach(family IN LISTS PENSTOCK_MPI)
   else()
     set(library_name mpi)
   endif()
-  find_library(PENSTOCK_${upper}_LIBRARY ${library_name} PATHS ${folders} NO_DEFAULT_PATH REQUIRED)
+  if(CMAKE_CROSSCOMPILING)
+    set(PENSTOCK_${upper}_LIBRARY "")
+  else()
+    find_library(PENSTOCK_${upper}_LIBRARY ${library_name} PATHS ${folders} NO_DEFAULT_PATH REQUIRED)
+  endif()
   add_library(penstock_${family}_headers INTERFACE)
   target_include_directories(penstock_${family}_headers SYSTEM INTERFACE ${includes})
   # no C++ bindings of MPI-2: they would bring their own library
