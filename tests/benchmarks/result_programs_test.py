@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""compare and to_markdown say what stands in results, and say which file is none."""
+"""compare, to_markdown and to_csv say what stands in results, and say which file is none."""
 
 import json
 import pathlib
@@ -103,11 +103,58 @@ class ResultsTest(unittest.TestCase):
         for name, text in contents.items():
             (self.folder / name).write_text(text)
         for bad in [absent, *(str(self.folder / name) for name in contents)]:
-            for command in (["compare", good, bad], ["compare", bad, good], ["to_markdown", bad]):
+            for command in (["compare", good, bad], ["compare", bad, good], ["to_markdown", bad], ["to_csv", good, bad]):
                 process = self.run_program(*command)
                 self.assertEqual(process.returncode, 1, command)
                 self.assertIn(bad, process.stderr)
                 self.assertNotIn("Traceback", process.stderr)
+
+    def test_a_table_holds_several_results_and_compares_with_each(self):
+        messages = self.write(
+            "messages.json",
+            row("half/device/64", half_round_trip_us=12.34567, raw_us=5.0, of_raw=2.5),
+            row("half/device/8", half_round_trip_us=8.0),
+        )
+        others = self.write("others.json", row("half/device/8", gigabytes_per_s=123456.7), row("plain"))
+        process = self.run_program("to_csv", messages, others)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(
+            process.stdout.splitlines(),
+            [
+                "benchmark,name,figure,unit,of_raw,raw_us",
+                "messages,half/device/8,8,us,,",
+                "messages,half/device/64,12.35,us,2.5,5",
+                "others,half/device/8,123457,GB/s,,",
+                "others,plain,4,us,,",
+            ],
+        )
+        table = self.folder / "figures.csv"
+        table.write_text(process.stdout)
+        self.assertEqual(
+            self.compare(str(table), messages)[1:],
+            [["half/device/8", "us", "8", "8", "+0.0 %"], ["half/device/64", "us", "12.35", "12.35", "-0.0 %", "2.5", "2.5"]],
+        )
+        self.assertEqual(self.compare(others, str(table))[1][:4], ["half/device/8", "GB/s", "123457", "123457"])
+        self.assertEqual(
+            [line[0] for line in self.compare(str(table), str(table))[1:]],
+            ["messages/half/device/8", "messages/half/device/64", "others/half/device/8", "others/plain"],
+        )
+
+    def test_a_table_that_is_none_is_named(self):
+        good = self.write("good.json", row("a"))
+        for text in ("", "name,figure\na,1\n", "benchmark,name,figure,unit\ngood,a,much,us\n"):
+            table = self.folder / "table.csv"
+            table.write_text(text)
+            process = self.run_program("compare", str(table), good)
+            self.assertEqual(process.returncode, 1, text)
+            self.assertIn(str(table), process.stderr)
+            self.assertNotIn("Traceback", process.stderr)
+
+    def test_the_figures_that_are_kept_can_be_read(self):
+        kept = list((HERE / "results").glob("*/figures.csv"))
+        self.assertTrue(kept)
+        for table in kept:
+            self.assertGreater(len(self.compare(str(table), str(table))), 2, table)
 
     def test_markdown_has_the_facts_and_a_table_for_each_group(self):
         path = self.write(

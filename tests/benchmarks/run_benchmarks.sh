@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of a build and writes one Markdown file each (and JSON where there are figures to compare).
+# Runs the benchmarks of a build and writes one Markdown file each, JSON where there are figures to compare, and all of
+# those in figures.csv. What is kept in results/ is Markdown and that table.
 #   tests/benchmarks/run_benchmarks.sh BUILD_FOLDER FACTS_FILE OUT_FOLDER
 # FACTS_FILE is a JSON object with date, gpu, driver and commit. MPIEXEC names the launcher, mpiexec.mpich else.
 set -euo pipefail
@@ -48,8 +49,10 @@ measure() {
   if run "$name" /dev/null "$@" --facts "$facts" --benchmark_out="$out/$name.json" &&
     run "$name" "$out/$name.md" "$here/to_markdown" "$out/$name.json" --title "$title"; then
     cat "$out/$name.md"
+    measured+=("$out/$name.json")
   fi
 }
+measured=()
 
 measure message_benchmark 'Messages for each pair of buffer kinds, beside raw CUDA copies' \
   "${preloaded[@]}" "$build/benchmarks/message_benchmark_mpich"
@@ -68,6 +71,10 @@ measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA 
   "$launcher" -n 1 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" "$build/benchmarks/thread_benchmark_mpich"
 measure transports_benchmark 'Each road without MPI, beside raw CUDA copies' \
   "$build/benchmarks/transports_benchmark" --benchmark_min_time=0.05
+if [ ${#measured[@]} -gt 0 ]; then
+  rm -f "$out/figures.csv"
+  run figures "$out/figures.csv" "$here/to_csv" "${measured[@]}" || true
+fi
 write host_message_cost 'What Penstock adds to a call on host memory' "$here/host_message_cost.sh" "$build"
 write ising_run 'The Ising example on two ranks, recorded' \
   "$launcher" -n 2 "$build/penstock" run --output "$out/ising_recording" \
