@@ -10,10 +10,6 @@
 
 namespace penstock::interpose {
 
-static_assert(static_cast<int>(transports::Road::network) == static_cast<int>(trace::Road::network));
-static_assert(static_cast<int>(transports::BufferKind::managed) ==
-              static_cast<int>(trace::BufferKind::managed));
-
 std::unique_ptr<Delivery> Delivery::open(const Envelope& envelope, transports::Place destination,
                                          std::size_t capacity) {
   if (comes_from_other_node(envelope))
