@@ -44,7 +44,8 @@ int RecordingFile::create(const char* path, std::uint64_t limit_bytes) noexcept 
   const std::uint64_t block_limit = (limit_bytes - trace::file_header_bytes) / trace::block_bytes;
 
   if (unlink(path) != 0 && errno != ENOENT) return errno;
-  descriptor_ = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+  // for its owner only: it holds the command line
+  descriptor_ = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ < 0) return errno;
 
   struct stat status {};

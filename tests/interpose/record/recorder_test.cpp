@@ -7,11 +7,13 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -100,6 +102,19 @@ TEST(Recorder, a_lane_fills_one_block_after_the_other_in_order) {
   EXPECT_EQ(recording.header().dropped_records, 0u);
   EXPECT_EQ(recording.file_bytes(),
             trace::file_header_bytes + recording.header().claimed_blocks * trace::block_bytes);
+}
+
+TEST(Recorder, what_it_writes_is_for_its_owner_only) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    umask(0);
+    ASSERT_TRUE(record::begin(folder.identity()));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(folder.recording()).permissions(),
+            perms::owner_read | perms::owner_write);
 }
 
 TEST(Recorder, the_header_says_who_recorded_where_and_when) {
