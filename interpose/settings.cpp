@@ -1,11 +1,13 @@
 #include "interpose/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string_view>
 
+#include "interpose/edit_distance.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/byte_sizes.hpp"
 
@@ -119,6 +121,12 @@ const Row* row_of(std::string_view name) noexcept {
   return nullptr;
 }
 
+/// What a name that is none of the table's was probably meant to be.
+std::string_view nearest_to(std::string_view name) {
+  const auto distance = [name](const Row& row) { return edit_distance(name, row.name); };
+  return std::ranges::min_element(table, {}, distance)->name;
+}
+
 }  // namespace
 
 const Settings& settings() noexcept {
@@ -136,7 +144,8 @@ void read_settings() noexcept try {
     const std::string_view value = line.substr(equals + 1);
     const Row* row = row_of(name);
     if (row == nullptr) {
-      record::notice(std::string(name) + " is no setting of this version and is ignored");
+      record::notice(std::string(name) + " is no setting of this version and is ignored; the nearest is " +
+                     std::string(nearest_to(name)));
     } else if (row->read != nullptr && !row->read(value)) {
       record::notice(std::string(name) + "=" + std::string(value) + " cannot be read (" + row->values +
                      "); the default holds");

@@ -47,7 +47,8 @@ struct Settings {
 
 /// Thread: any, after read_settings() in MPI_Init.
 [[nodiscard]] const Settings& settings() noexcept;
-/// Unknown PENSTOCK_* names and values that cannot be read are said on one line each; defaults hold.
+/// Unknown PENSTOCK_* names, with the nearest known one, and values that cannot be read are said on one line each;
+/// defaults hold.
 void read_settings() noexcept;
 
 }  // namespace penstock::interpose

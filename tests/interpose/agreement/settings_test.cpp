@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
+
+#include "interpose/edit_distance.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -66,11 +69,31 @@ TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
   EXPECT_NE(said.find("PENSTOCK_PATIENCE_US=soon"), std::string::npos) << said;
 }
 
-TEST(Settings, an_unknown_name_is_said) {
-  const Variable typo("PENSTOCK_RAOD", "peer");
-  testing::internal::CaptureStderr();
-  read_settings();
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("PENSTOCK_RAOD"), std::string::npos);
+TEST(Settings, an_unknown_name_is_said_on_one_line_with_the_nearest_known_one) {
+  constexpr const char* pairs[][2] = {{"PENSTOCK_RECROD", "PENSTOCK_RECORD"},
+                                      {"PENSTOCK_STREAMORDER", "PENSTOCK_STREAM_ORDER"},
+                                      {"PENSTOCK_NETWORK_SIZE", "PENSTOCK_NETWORK_BYTES"},
+                                      {"PENSTOCK_OUTPUTS", "PENSTOCK_OUTPUT"}};
+  for (const auto& [typo, known] : pairs) {
+    const Variable variable(typo, "1");
+    testing::internal::CaptureStderr();
+    read_settings();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(std::string(typo) + " is no setting"), std::string::npos) << said;
+    EXPECT_NE(said.find(std::string("the nearest is ") + known + "\n"), std::string::npos) << said;
+  }
+}
+
+TEST(EditDistance, counts_letters_inserted_removed_replaced_and_swapped) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("move", "move"), 0u);
+  EXPECT_EQ(edit_distance("", "move"), 4u);
+  EXPECT_EQ(edit_distance("move", ""), 4u);
+  EXPECT_EQ(edit_distance("move", "moves"), 1u);
+  EXPECT_EQ(edit_distance("move", "mve"), 1u);
+  EXPECT_EQ(edit_distance("move", "mode"), 1u);
+  EXPECT_EQ(edit_distance("move", "mvoe"), 1u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
 }
 
 }  // namespace
