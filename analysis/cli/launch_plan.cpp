@@ -128,9 +128,19 @@ std::filesystem::path find_program(const std::string& name) {
 
 std::filesystem::path library_folder() {
   std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  const std::filesystem::path in_build = folder / "lib";
-  return std::filesystem::is_directory(in_build, ignored) ? in_build : folder.parent_path() / "lib";
+  return library_folder_of(std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path());
+}
+
+std::filesystem::path library_folder_of(const std::filesystem::path& commands_folder) {
+  // not any lib/: one may lie beside an installed command, too
+  const std::filesystem::path in_build = commands_folder / "lib";
+  std::error_code ignored;
+  for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
+    if (std::filesystem::exists(preload_library(in_build, family), ignored)) {
+      return in_build;
+    }
+  }
+  return (commands_folder / PENSTOCK_LIBRARIES_FROM_COMMAND).lexically_normal();
 }
 
 std::filesystem::path preload_library(const std::filesystem::path& folder, MpiFamily family) {

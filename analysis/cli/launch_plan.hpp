@@ -34,8 +34,10 @@ struct LaunchPlan {
 /// Searches PATH for names without a slash, as a shell does. Empty if there is none.
 [[nodiscard]] std::filesystem::path find_program(const std::string& name);
 
-/// lib/ beside the executable (build folder), or ../lib (installed).
+/// Where the preload libraries of this command are.
 [[nodiscard]] std::filesystem::path library_folder();
+/// The same of a command in that folder: lib/ in it (build folder), else where `cmake --install` puts them.
+[[nodiscard]] std::filesystem::path library_folder_of(const std::filesystem::path& commands_folder);
 [[nodiscard]] std::filesystem::path preload_library(const std::filesystem::path& folder, MpiFamily family);
 
 }  // namespace penstock::cli

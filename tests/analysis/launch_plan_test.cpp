@@ -148,6 +148,19 @@ TEST_F(LaunchPlanTest, programs_that_cannot_run_are_refused_as_a_shell_does) {
   EXPECT_EQ(plan_of("/tmp").refusal, 126);
 }
 
+TEST_F(LaunchPlanTest, libraries_are_in_lib_beside_a_command_that_was_built) {
+  std::filesystem::create_directory(path("lib"));
+  touch("lib/libpenstock_openmpi.so");
+  EXPECT_EQ(library_folder_of(path("")), path("lib"));
+}
+
+TEST_F(LaunchPlanTest, libraries_are_in_a_folder_of_their_own_beside_that_of_an_installed_command) {
+  std::filesystem::create_directories(path("bin/lib"));  // somebody else's
+  const std::filesystem::path folder = library_folder_of(path("bin"));
+  EXPECT_EQ(folder.filename(), "penstock");
+  EXPECT_EQ(folder.lexically_relative(path("")).begin()->string().substr(0, 3), "lib");
+}
+
 TEST_F(LaunchPlanTest, programs_are_searched_in_path) {
   EXPECT_FALSE(find_program("sh").empty());
   EXPECT_TRUE(find_program("no-such-program-anywhere").empty());

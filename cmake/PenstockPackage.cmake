@@ -1,0 +1,37 @@
+# What `cmake --install` puts where, and the .deb that CPack makes of it (`cpack --config build/CPackConfig.cmake`):
+#   bin/penstock   lib/…/penstock/libpenstock_<family>.so   include/penstock/mpi-ext.h   share/doc/penstock
+# Include it before the targets are made: PENSTOCK_LIBRARIES_FROM_COMMAND is where the command looks.
+include(GNUInstallDirs)
+set(penstock_library_folder ${CMAKE_INSTALL_LIBDIR}/penstock)  # its own: nobody links them
+file(RELATIVE_PATH PENSTOCK_LIBRARIES_FROM_COMMAND ${CMAKE_INSTALL_FULL_BINDIR}
+     ${CMAKE_INSTALL_FULL_LIBDIR}/penstock)
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installs what was built, without tests and examples
+
+install(FILES include/penstock/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME penstock)
+set(CPACK_PACKAGE_CONTACT "The Penstock authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "moves GPU buffers over stock MPI and shows exposed communication")
+set(CPACK_PACKAGE_DESCRIPTION
+    "A library that is preloaded under an MPI+CUDA program: it moves GPU buffers between ranks over an MPI that knows
+nothing about GPUs, and records where communication is not hidden behind GPU compute. `penstock run` starts a program
+under it, `penstock report` prints what was found.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "mpich | openmpi-bin")  # the program brings its MPI
+if(CMAKE_CROSSCOMPILING)
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)  # CPack would ask this machine; cmake/aarch64.cmake is the only other
+endif()
+# Kernels for the simulated GPU are of no use on a real one: sorts before, so that a package for GPUs replaces it.
+set(penstock_version ${PROJECT_VERSION})
+if(PENSTOCK_GPU_IS_SIMULATED)
+  string(APPEND penstock_version ~simulated)
+endif()
+set(CPACK_DEBIAN_PACKAGE_VERSION ${penstock_version})
+include(CPack)

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The .deb holds what it should, and the Ising example runs under what is in it.
+#   package_test.sh BUILD_FOLDER LAUNCH_SCRIPT
+# In CI and as root it is installed by dpkg, and removed; else it is unpacked into a temporary folder.
+set -euo pipefail
+build=$1
+launch=$2
+command -v dpkg-shlibdeps >/dev/null || { echo 'SKIPPED: dpkg-shlibdeps (package dpkg-dev) is not here'; exit 77; }
+
+work=$(mktemp -d)
+installed=no
+clean_up() {
+  [ $installed = no ] || dpkg --purge penstock >/dev/null || true
+  rm -rf "$work"
+}
+trap clean_up EXIT
+failures=0
+expect() {
+  local what=$1
+  shift
+  if "$@"; then
+    printf 'passed: %s\n' "$what"
+  else
+    printf 'FAILED: %s\n' "$what"
+    failures=$((failures + 1))
+  fi
+}
+
+# its working folder is here: the build folder stays as it is
+if ! cpack --config "$build/CPackConfig.cmake" -B "$work" -V >"$work/cpack.log" 2>&1; then
+  tail -n 40 "$work/cpack.log"
+  exit 1
+fi
+packages=("$work"/penstock_*.deb)
+expect 'there is one package' [ ${#packages[@]} -eq 1 ]
+package=${packages[0]}
+dpkg-deb --info "$package"
+contents=$(dpkg-deb --contents "$package" | awk '{print $6}')
+field() { dpkg-deb --field "$package" "$1"; }
+holds() { grep -qE "^\./usr/$1\$" <<<"$contents"; }
+
+expect 'it is for this machine' [ "$(field Architecture)" = "$(dpkg --print-architecture)" ]
+expect 'its dependencies are those of its programs' eval 'field Depends | grep -q libdw1 && field Depends | grep -q libc6'
+expect 'it depends on no MPI: the program brings it' eval '! field Depends | grep -qE "mpi"'
+for file in bin/penstock 'lib(/[^/]+)?/penstock/libpenstock_mpich\.so' 'lib(/[^/]+)?/penstock/libpenstock_openmpi\.so' \
+  include/penstock/mpi-ext.h share/doc/penstock/copyright share/doc/penstock/README.md; do
+  expect "it holds $file" holds "$file"
+done
+expect 'and nothing of tests, examples and the simulated GPU' eval '! grep -qE "ising|test|simulated|cuda" <<<"$contents"'
+
+if [ "${CI:-}" = true ] && [ "$(id -u)" -eq 0 ] && ! dpkg-query --status penstock >/dev/null 2>&1; then
+  installed=yes
+  expect 'dpkg installs it' dpkg --install "$package"
+  prefix=/usr
+else
+  dpkg-deb --extract "$package" "$work/root"
+  prefix=$work/root/usr
+fi
+command=$prefix/bin/penstock
+cd "$work"
+
+expect 'the command runs' "$command" --version
+"$command" info >info.txt
+expect 'it finds its own library for MPICH' grep -qE "preload library $prefix/lib.*/penstock/libpenstock_mpich\.so" info.txt
+expect 'and for Open MPI' grep -qE "preload library $prefix/lib.*/penstock/libpenstock_openmpi\.so" info.txt
+expect 'the Ising example runs under it on 4 ranks' "$launch" mpich 4 -- \
+  "$command" run --output recording "$build/examples/ising_mpich" --lattice 64 --sweeps 4
+expect 'each rank has recorded' eval '[ "$(ls recording/rank-*.penstock | wc -l)" -eq 4 ]'
+"$command" report recording >report.txt
+expect 'and the report knows of messages between devices' grep -q 'device → device' report.txt
+expect 'a program finds the header' eval \
+  'printf "#include <mpi-ext.h>\nint main(void) { return MPIX_CUDA_AWARE_SUPPORT - 1; }\n" |
+    mpicc.mpich -I"$prefix/include/penstock" -fsyntax-only -x c -'
+if [ $installed = yes ]; then
+  expect 'dpkg removes it' dpkg --purge penstock
+  installed=no
+  expect 'and nothing is left' eval '[ ! -e /usr/bin/penstock ] && ! compgen -G "/usr/lib*/penstock*" >/dev/null'
+fi
+exit $((failures > 0))
