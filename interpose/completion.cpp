@@ -39,8 +39,11 @@ MPI_Status told_from_at(const MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
 }
 
-void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index) {
-  if (statuses != MPI_STATUSES_IGNORE) statuses[index] = status;
+/// `tells_error`: the call returns MPI_ERR_IN_STATUS; else MPI_ERROR stays as the user had it.
+void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index, bool tells_error) {
+  if (statuses == MPI_STATUSES_IGNORE) return;
+  hand_out(status, &statuses[index]);
+  if (tells_error) statuses[index].MPI_ERROR = status.MPI_ERROR;
 }
 
 int wait_one(MPI_Request* request, MPI_Status* status) {
@@ -72,8 +75,8 @@ int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
     failed = failed || codes[i] != MPI_SUCCESS;
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (failed) told[i].MPI_ERROR = codes[i];
-    hand_out_at(told[i], statuses, static_cast<int>(i));
+    told[i].MPI_ERROR = codes[i];
+    hand_out_at(told[i], statuses, static_cast<int>(i), failed);
   }
   return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
@@ -107,7 +110,7 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
     failed = true;
     code = MPI_ERR_IN_STATUS;
   }
-  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(told[i], statuses, static_cast<int>(i));
+  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(told[i], statuses, static_cast<int>(i), failed);
   return code;
 }
 
@@ -200,7 +203,7 @@ int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI
     failed = failed || code != MPI_SUCCESS;
     codes.push_back(code);
     indices[*done_count] = static_cast<int>(i);
-    hand_out_at(told, statuses, *done_count);
+    hand_out_at(told, statuses, *done_count, false);
     ++*done_count;
   }
   if (!any_active) *done_count = MPI_UNDEFINED;

@@ -57,21 +57,23 @@ inline void set_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
   return status;
 }
 
-/// A status of our own to hand to the MPI library in place of the user's: what the library leaves as it was
-/// (MPI_ERROR of a single completion) must come out as the user had it.
-[[nodiscard]] inline MPI_Status told_from(const MPI_Status* users) noexcept {
-  return users == MPI_STATUS_IGNORE ? MPI_Status{} : *users;
-}
-
-inline void hand_out(const MPI_Status& from, MPI_Status* to) noexcept {
-  if (to != MPI_STATUS_IGNORE) *to = from;
-}
-
 /// All of a status but its error field.
 inline void copy_without_error(const MPI_Status& from, MPI_Status& to) noexcept {
   const int error = to.MPI_ERROR;
   to = from;
   to.MPI_ERROR = error;
+}
+
+/// A status of our own to hand to the MPI library in place of the user's: what the library leaves as it was
+/// must come out as the user had it.
+[[nodiscard]] inline MPI_Status told_from(const MPI_Status* users) noexcept {
+  return users == MPI_STATUS_IGNORE ? MPI_Status{} : *users;
+}
+
+/// From a call that completes or finds one operation: these leave MPI_ERROR as it was (MPI-4.0 §3.2.5), which
+/// not all calls of MPI libraries do (MPICH's probes).
+inline void hand_out(const MPI_Status& from, MPI_Status* to) noexcept {
+  if (to != MPI_STATUS_IGNORE) copy_without_error(from, *to);
 }
 
 enum class SendMode : unsigned char { standard, synchronous, buffered, ready };
