@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "interpose/arrival_places.hpp"
 #include "interpose/channel.hpp"
 #include "interpose/communicators.hpp"
 #include "interpose/node_directory.hpp"
@@ -17,38 +20,25 @@
 namespace penstock::interpose {
 namespace {
 
-/// What a rank last noted in a place: half of the communicator's id, and how many collectives it has come to.
-struct Arrival {
-  std::uint32_t communicator;
-  std::uint32_t ordinal;
-
-  [[nodiscard]] static Arrival of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
-  }
-  [[nodiscard]] std::uint64_t word() const noexcept { return std::uint64_t{communicator} << 32 | ordinal; }
-};
-
 /// How often the patience of a send (after which its payload has been copied aside) a rank is waited for that
 /// may have come, and one that cannot have.
 constexpr std::uint64_t unknown_factor = 2;
 constexpr std::uint64_t late_factor = 50;
 
-enum class Seen : std::uint8_t { here, not_yet, unknown };
-
-Seen look_for(const Arrival& wanted, const std::atomic<std::uint64_t>& place) noexcept {
-  const std::uint64_t word = place.load(std::memory_order_acquire);
-  const Arrival noted = Arrival::of(word);
-  if (word != 0 && noted.communicator != wanted.communicator) return Seen::unknown;
-  return word != 0 && static_cast<std::int32_t>(noted.ordinal - wanted.ordinal) >= 0 ? Seen::here
-                                                                                     : Seen::not_yet;
+/// This rank's note; made at the first collective. None: there is no room, and the others know.
+std::optional<std::uint32_t> place_of(CommunicatorInfo& info, DirectoryRow& row) noexcept try {
+  if (info.arrival_place == nullptr) info.arrival_place = std::make_shared<ArrivalPlace>(row, info.global_id);
+  return info.arrival_place->get();
+} catch (const std::bad_alloc&) {
+  row.forgets_arrivals.store(true, std::memory_order_release);
+  return std::nullopt;
 }
 
-/// Two communicators may share a place: a rank that last noted another one may have passed this collective,
-/// or not have come yet. And ranks may count differently: one has called again what failed on it, or they
-/// know the communicator by different ids. So no rank is waited for without limit; when it is over,
-/// everything that others need of this rank is ended first.
-void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t place,
-                  const Arrival& wanted) try {
+/// A rank with more communicators than places does not say of all of them that it has come. And ranks may
+/// count differently: one has called again what failed on it, or they know the communicator by different ids.
+/// So no rank is waited for without limit; when it is over, everything that others need of this rank is ended
+/// first.
+void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t ordinal) try {
   const std::uint64_t patience_ns = settings().patience_us * 1000;
   const bool is_trusted = info.id_is_agreed && info.is_in_step.load(std::memory_order_relaxed);
   const std::uint64_t begin_ns = record::now_ns();
@@ -56,9 +46,10 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint64_t p
   Backoff backoff;
   for (const int member : members_of(communicator, info)) {
     const DirectoryRow* const row = member >= 0 ? node_directory().row_of(member) : nullptr;
-    if (row == nullptr) continue;  // on another node, and sent no envelopes
+    // on another node, and sent no envelopes; or this rank itself, which is here
+    if (row == nullptr || row == node_directory().own_row()) continue;
     for (;;) {
-      const Seen seen = look_for(wanted, row->arrivals[place]);
+      const Seen seen = look_for_arrival(*row, info.global_id, ordinal);
       if (seen == Seen::here) break;
       const bool is_late = seen == Seen::not_yet && is_trusted;
       const std::uint64_t limit_ns = (is_late ? late_factor : unknown_factor) * patience_ns;
@@ -99,14 +90,13 @@ void arrive(MPI_Comm communicator) {
   if (spans_nodes(communicator, *info)) return meet_others(communicator, *info);
   DirectoryRow* const row = node_directory().own_row();
   if (row == nullptr) return;
-  const std::uint64_t place = info->global_id % arrival_places;
   // collectives of one communicator never overlap, so nobody else counts at the same time
   const std::uint32_t ordinal = info->arrivals.load(std::memory_order_relaxed) + 1;
   info->arrivals.store(ordinal, std::memory_order_relaxed);
-  const Arrival here{static_cast<std::uint32_t>(info->global_id >> 32), ordinal};
-  row->arrivals[place].store(here.word(), std::memory_order_release);
+  if (const std::optional<std::uint32_t> place = place_of(*info, *row))
+    note_arrival(*row, *place, info->global_id, ordinal);
   if (must_poll()) [[unlikely]]
-    await_others(communicator, *info, place, here);
+    await_others(communicator, *info, ordinal);
 }
 
 void take_back_arrival(MPI_Comm communicator) noexcept {

@@ -15,6 +15,7 @@ namespace penstock::interpose {
 
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
+class ArrivalPlace;  // arrival_places.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
@@ -31,9 +32,10 @@ struct CommunicatorInfo {
   bool is_inter = false;
   std::vector<int>
       world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
-  std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
-  std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
-  std::atomic<bool> is_in_step{true};         ///< the other ranks have counted as many, as far as was seen
+  std::atomic<std::uint32_t> collectives{0};    ///< collective calls so far
+  std::atomic<std::uint32_t> arrivals{0};       ///< blocking collective calls (collective_arrival.hpp)
+  std::shared_ptr<ArrivalPlace> arrival_place;  ///< made at the first; shared as the stash is
+  std::atomic<bool> is_in_step{true};           ///< the other ranks have counted as many, as far as was seen
   std::atomic<Span> span{Span::unknown};
   bool has_met = false;  ///< for a collective that failed on this rank alone, and will be called again
   std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators

@@ -18,7 +18,7 @@
 namespace penstock::interpose {
 
 inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on one node
-inline constexpr std::uint32_t arrival_places = 512;    ///< communicators that are told apart at a time
+inline constexpr std::uint32_t arrival_places = 512;    ///< communicators of a rank that have collectives
 inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
 
 /// One rank's row. Lies in shared memory. What changes with each message has a cache line of its own, as
@@ -28,10 +28,11 @@ struct alignas(64) DirectoryRow {
   std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
   std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
   std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
+  std::atomic<bool> forgets_arrivals;    ///< what is not in `arrivals` may have been there
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
-  std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; collective_arrival.cpp's
+  std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; arrival_places.cpp's
   std::atomic<std::uint8_t> crossed[forecast_places];   ///< where payloads went; destination_forecast.cpp's
 
   /// By its own rank. Threads may count one for two, as all that matters is that the number changes; one
