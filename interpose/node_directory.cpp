@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "interpose/launcher.hpp"
 #include "interpose/record/recorder.hpp"
@@ -23,7 +24,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0006ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0007ull;  // ranks of another layout make another file
 
 /// Of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -44,6 +45,15 @@ void sweep_stale_files() noexcept {
     ::close(file);
   }
   ::closedir(listing);
+}
+
+/// Where a search for a rank in a table of that many begins: ranks of one node may be far apart from each
+/// other.
+constexpr std::uint32_t hash_of(int world_rank, std::uint32_t table_size) noexcept {
+  return static_cast<std::uint32_t>(
+             (static_cast<std::uint64_t>(static_cast<std::uint32_t>(world_rank)) * 0x9e3779b97f4a7c15ull) >>
+             32) %
+         table_size;
 }
 
 void say_off(const char* what, int error) noexcept {
@@ -150,7 +160,10 @@ void NodeDirectory::join() noexcept {
 }
 
 void NodeDirectory::publish(int world_rank) noexcept {
-  if (shared_ != nullptr) shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
+  if (shared_ != nullptr) {
+    shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
+    shared_->rows[own_].is_published.store(true, std::memory_order_release);
+  }
   // every rank that takes part joined before any came out of PMPI_Init
   remove_name();
 }
@@ -180,6 +193,7 @@ void NodeDirectory::leave() noexcept {
   remove_name();
   if (shared_ == nullptr) return;
   shared_->rows[own_].world_rank.store(-1, std::memory_order_release);
+  shared_->rows[own_].is_published.store(true, std::memory_order_release);
   gpu_word.store(&no_gpu, std::memory_order_relaxed);
   ::munmap(shared_, sizeof(Shared));
   shared_ = nullptr;
@@ -196,16 +210,40 @@ DirectoryRow* NodeDirectory::own_row() noexcept {
 
 DirectoryRow* NodeDirectory::row_of(int world_rank) noexcept {
   if (shared_ == nullptr || world_rank < 0) return nullptr;
+  if (DirectoryRow* const row = mapped_row_of(world_rank)) return row;
   const std::uint32_t taken = std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
-  // ranks mostly join in the order of their numbers: look there first
-  const auto guess = static_cast<std::uint32_t>(world_rank);
-  if (guess < taken && shared_->rows[guess].world_rank.load(std::memory_order_acquire) == world_rank) {
-    return &shared_->rows[guess];
+  return rows_mapped_.load(std::memory_order_acquire) == taken ? nullptr : search_row_of(world_rank, taken);
+}
+
+DirectoryRow* NodeDirectory::mapped_row_of(int world_rank) noexcept {
+  for (std::uint32_t at = hash_of(world_rank, map_size);; at = (at + 1) % map_size) {
+    const std::uint64_t word = map_[at].load(std::memory_order_acquire);
+    if (word == 0) return nullptr;
+    if (static_cast<int>(word >> 32) != world_rank) continue;
+    DirectoryRow& row = shared_->rows[static_cast<std::uint32_t>(word) - 1];
+    // unless it has left
+    return row.world_rank.load(std::memory_order_acquire) == world_rank ? &row : nullptr;
   }
+}
+
+DirectoryRow* NodeDirectory::search_row_of(int world_rank, std::uint32_t taken) noexcept {
+  const std::lock_guard guard(map_lock_);
+  DirectoryRow* found = nullptr;
   for (std::uint32_t i = 0; i < taken; ++i) {
-    if (shared_->rows[i].world_rank.load(std::memory_order_acquire) == world_rank) return &shared_->rows[i];
+    DirectoryRow& row = shared_->rows[i];
+    const bool is_final = row.is_published.load(std::memory_order_acquire);
+    const int rank_there = row.world_rank.load(std::memory_order_acquire);
+    if (rank_there == world_rank) found = &row;
+    if (!is_final || std::exchange(is_mapped_[i], true)) continue;
+    if (rank_there >= 0) {  // else it has left already
+      std::uint32_t at = hash_of(rank_there, map_size);
+      while (map_[at].load(std::memory_order_relaxed) != 0) at = (at + 1) % map_size;
+      map_[at].store(std::uint64_t{static_cast<std::uint32_t>(rank_there)} << 32 | (i + 1),
+                     std::memory_order_release);
+    }
+    rows_mapped_.fetch_add(1, std::memory_order_release);
   }
-  return nullptr;
+  return found;
 }
 
 Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {

@@ -7,9 +7,11 @@
 // and no more: the file must be the user's own, or the directory stays closed.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <mutex>
 
 #include "interpose/envelope.hpp"
 #include "interpose/slots.hpp"
@@ -28,6 +30,7 @@ struct alignas(64) DirectoryRow {
   std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
   std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
   std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
+  std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
   std::atomic<bool> forgets_arrivals;    ///< what is not in `arrivals` may have been there
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
@@ -64,7 +67,8 @@ class NodeDirectory {
   [[nodiscard]] std::uint64_t next_key() noexcept;
   [[nodiscard]] std::uint32_t own_index() const noexcept { return own_; }
   [[nodiscard]] DirectoryRow* own_row() noexcept;
-  /// Null if that rank is on another node or runs no (or another) Penstock.
+  /// Null if that rank is on another node or runs no (or another) Penstock. Cost: two or three loads; until
+  /// all ranks of the node have come out of MPI_Init, a look at each.
   [[nodiscard]] DirectoryRow* row_of(int world_rank) noexcept;
 
   /// A free slot of this rank's, marked taken by a new generation; null when all are in use.
@@ -89,6 +93,8 @@ class NodeDirectory {
 
  private:
   void remove_name() noexcept;
+  [[nodiscard]] DirectoryRow* mapped_row_of(int world_rank) noexcept;
+  [[nodiscard]] DirectoryRow* search_row_of(int world_rank, std::uint32_t taken) noexcept;
 
   static inline constinit std::atomic<std::uint32_t> no_gpu{0};
   static inline constinit std::atomic<std::atomic<std::uint32_t>*> gpu_word{
@@ -101,6 +107,15 @@ class NodeDirectory {
   std::uint32_t next_slot_ = 0;
   int file_ = -1;
   char path_[96] = {};
+
+  /// From world ranks to rows, of those that are published: a rank in the upper half of a word, its row + 1
+  /// in the lower one, 0 for nothing. Only ever added to, under `map_lock_`; twice the rows, so that a search
+  /// ends.
+  static constexpr std::uint32_t map_size = 2 * directory_rows;
+  std::array<std::atomic<std::uint64_t>, map_size> map_{};
+  std::atomic<std::uint32_t> rows_mapped_{0};
+  std::array<bool, directory_rows> is_mapped_{};
+  std::mutex map_lock_;
 };
 
 [[nodiscard]] NodeDirectory& node_directory() noexcept;

@@ -93,6 +93,93 @@ TEST(NodeDirectory, ranks_of_one_launcher_find_each_other_and_agree_on_the_nonce
   EXPECT_FALSE(first == JobNonce{});
 }
 
+TEST(NodeDirectory, finds_a_rank_as_soon_as_it_is_known_and_until_it_leaves) {
+  const Gate joined;
+  const Gate may_publish;
+  const Gate published;
+  const Gate may_leave;
+  const Gate left;
+  // by its environment it would be rank 2
+  const pid_t other = start_rank(2, [&] {
+    NodeDirectory directory;
+    directory.join();
+    joined.open(1);
+    may_publish.pass();
+    directory.publish(70'000);
+    published.open(1);
+    may_leave.pass();
+    directory.leave();
+    left.open(1);
+    return 0;
+  });
+  const pid_t looking = start_rank(5, [&] {
+    joined.pass();
+    NodeDirectory directory;
+    directory.join();
+    directory.publish(5);
+    if (directory.row_of(5) != directory.own_row()) return 1;
+    if (directory.row_of(2) == nullptr) return 2;
+    if (directory.row_of(70'000) != nullptr) return 3;
+    may_publish.open(1);
+    published.pass();
+    const DirectoryRow* const row = directory.row_of(70'000);
+    if (row == nullptr || row == directory.own_row()) return 4;
+    if (directory.row_of(70'000) != row || directory.row_of(5) != directory.own_row()) return 5;
+    if (directory.row_of(2) != nullptr || directory.row_of(1) != nullptr) return 6;
+    may_leave.open(1);
+    left.pass();
+    if (directory.row_of(70'000) != nullptr) return 7;
+    if (directory.row_of(-1) != nullptr) return 8;
+    return directory.row_of(5) == directory.own_row() ? 0 : 9;
+  });
+  EXPECT_EQ(exit_code_of(looking), 0);
+  EXPECT_EQ(exit_code_of(other), 0);
+}
+
+TEST(NodeDirectory, finds_each_of_many_ranks_whatever_their_numbers) {
+  constexpr int ranks = 40;
+  const auto number_of = [](int i) { return i * static_cast<int>(directory_rows) * 2; };
+  const Gate joined;
+  const Gate may_publish;
+  const Gate published;
+  const Gate over;
+  std::array<pid_t, ranks> others{};
+  for (int i = 1; i < ranks; ++i) {
+    others[static_cast<std::size_t>(i)] = start_rank(number_of(i), [&] {
+      NodeDirectory directory;
+      directory.join();
+      joined.open(1);
+      may_publish.pass();
+      directory.publish(number_of(i));
+      published.open(1);
+      over.pass();
+      return 0;
+    });
+  }
+  const pid_t looking = start_rank(0, [&] {
+    NodeDirectory directory;
+    directory.join();
+    const auto all_are_found = [&] {
+      for (int i = 0; i < ranks; ++i) {
+        const DirectoryRow* const row = directory.row_of(number_of(i));
+        if (row == nullptr || row->world_rank.load() != number_of(i)) return false;
+        if (directory.row_of(number_of(i) + 1) != nullptr) return false;
+      }
+      return true;
+    };
+    for (int i = 1; i < ranks; ++i) joined.pass();
+    directory.publish(0);
+    const bool before = all_are_found();
+    may_publish.open(ranks - 1);
+    for (int i = 1; i < ranks; ++i) published.pass();
+    const bool after = all_are_found() && all_are_found();
+    over.open(ranks - 1);
+    return before && after ? 0 : 1;
+  });
+  EXPECT_EQ(exit_code_of(looking), 0);
+  for (int i = 1; i < ranks; ++i) EXPECT_EQ(exit_code_of(others[static_cast<std::size_t>(i)]), 0);
+}
+
 TEST(NodeDirectory, leaves_no_file_once_published) {
   EXPECT_EQ(exit_code_of(start_rank(0,
                                     [] {
