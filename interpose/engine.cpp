@@ -27,6 +27,13 @@ void look_for_arrival(Entry& entry) {
   entry.arrived = flag != 0;
 }
 
+/// What is left of an operation that the MPI library has released with `code`. May raise an MPI error.
+int complete(const Operation& operation, MPI_Status& status, int code) {
+  if (operation.pending == nullptr) return code;
+  operation.pending->mend(status);
+  return operation.pending->complete(status, code);
+}
+
 }  // namespace
 
 void Engine::link(Entry* entry) noexcept {
@@ -109,15 +116,14 @@ int Engine::release(Entry* entry, MPI_Status& status) {
     PMPI_Grequest_complete(token);
     PMPI_Wait(&token, MPI_STATUS_IGNORE);
   }
-  if (operation.pending != nullptr) {
-    operation.pending->mend(status);
-    code = operation.pending->complete(status, code);
-  }
-  return code;
+  return complete(operation, status, code);
 }
 
 int Engine::start(Entry& entry, const CallScope& scope) {
-  const int code = entry.recipe->start(scope, entry.operation);
+  Operation operation;
+  const int code = entry.recipe->start(scope, operation);
+  const Lock lock(*this);
+  entry.operation = std::move(operation);
   entry.active = code == MPI_SUCCESS;
   entry.arrived = entry.finished = false;
   unlink(&entry);  // its operation is the newest now
@@ -169,6 +175,10 @@ void Engine::erase(Entry* entry) {
   set_attended(*entry, false);
   entry->operation = {};
   recipe = std::move(entry->recipe);
+  recycle(entry);
+}
+
+void Engine::recycle(Entry* entry) noexcept {
   free_.push_back(entry);
   count_entries(-1);
 }
@@ -198,15 +208,19 @@ void Engine::close_sentinel() {
 }
 
 void Engine::step(bool release_orphans) {
+  if (advance_all(release_orphans)) release_finished_orphans();
+}
+
+bool Engine::advance_all(bool takes_orphans) {
   const Lock lock(*this);
   const std::uint64_t now_ns = transports::steady_now_ns();
   round_ns_.store(now_ns, std::memory_order_relaxed);
-  if (release_orphans) note_wait(now_ns);  // else it is the progress thread's step
+  if (takes_orphans) note_wait(now_ns);  // else it is the progress thread's step
   int never = 0;
   if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
   channel().poll();
   expect_envelopes_if(NodeDirectory::gpu_seen());
-  if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return;
+  if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return false;
   const bool look_for_envelopes = envelopes_are_coming();
   for (Entry* entry = first_; entry != nullptr;) {
     Entry* next = entry->next;
@@ -215,11 +229,32 @@ void Engine::step(bool release_orphans) {
         (need == Pending::Progress::receive && look_for_envelopes) || entry->orphan) {
       advance(*entry);
     }
-    if (release_orphans && entry->orphan && entry->finished) {
-      MPI_Status status;
-      static_cast<void>(release(entry, status));
+    if (takes_orphans && entry->orphan && entry->finished) {
+      unlink(entry);
+      entry->next = std::exchange(finished_orphans_, entry);
     }
     entry = next;
+  }
+  return finished_orphans_ != nullptr;
+}
+
+void Engine::release_finished_orphans() {
+  // one by one: an error handler that throws leaves the others to the next call
+  for (;;) {
+    Operation operation;
+    MPI_Status status;
+    int code = MPI_SUCCESS;
+    {
+      const Lock lock(*this);
+      if (finished_orphans_ == nullptr) return;
+      Entry* const entry = std::exchange(finished_orphans_, finished_orphans_->next);
+      operation = std::exchange(entry->operation, {});
+      status = entry->status;
+      code = entry->code;
+      recycle(entry);
+    }
+    if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+    static_cast<void>(complete(operation, status, code));
   }
 }
 

@@ -57,7 +57,8 @@ struct Entry {
 /// Thread: one thread at a time is inside MPI, or (MPI_THREAD_MULTIPLE) callers hold Lock where it says so.
 class Engine {
  public:
-  /// Recursive, since an error handler called from within may call MPI again.
+  /// Recursive, as the functions below call each other. Never held where the user's code may be called (an
+  /// error handler may wait for another thread that calls MPI) or the GPU be waited for.
   class Lock {
    public:
     explicit Lock(Engine& engine) : engine_(engine.threaded_ ? &engine : nullptr) {
@@ -96,7 +97,8 @@ class Engine {
   /// it is called without Lock.
   int release(Entry* entry, MPI_Status& status);
 
-  /// Under Lock: posts a persistent entry's operation.
+  /// Posts a persistent entry's operation, which may wait for the GPU and may raise an MPI error: not under
+  /// Lock. Nobody else starts or completes an inactive request meanwhile.
   int start(Entry& entry, const CallScope& scope);
 
   /// Takes the entry out of the user's reach; progress() completes it. Takes Lock.
@@ -166,6 +168,12 @@ class Engine {
   /// Some entry needs this rank as said. Takes Lock.
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);
+  /// True: there are finished orphans to release. Takes Lock.
+  [[nodiscard]] bool advance_all(bool takes_orphans);
+  /// May raise their errors, for which it lets go of Lock.
+  void release_finished_orphans();
+  /// Under Lock. An entry that is in no list any more may be used for another operation.
+  void recycle(Entry* entry) noexcept;
   void note_posted() noexcept;
   void note_wait(std::uint64_t now_ns) noexcept;
   void begin_large_arrivals(bool only_one);
@@ -182,8 +190,9 @@ class Engine {
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused
   std::vector<Entry*> free_;
-  Entry* first_ = nullptr;        ///< those in the table and orphans, newest first
-  Entry* unlooked_at_ = nullptr;  ///< the oldest of them that begin_large_arrivals() has not passed
+  Entry* first_ = nullptr;             ///< those in the table and orphans, newest first
+  Entry* finished_orphans_ = nullptr;  ///< in a list of their own, by `next`
+  Entry* unlooked_at_ = nullptr;       ///< the oldest of them that begin_large_arrivals() has not passed
   PostingForecast posting_;
   bool has_begun_ = false;  ///< begin_large_arrivals(), something since the last wait
   std::atomic<std::uint32_t> entry_count_{0};

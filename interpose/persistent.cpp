@@ -103,7 +103,6 @@ Entry* find_persistent(MPI_Request request) {
 int start_one(const CallScope& scope, MPI_Request* request, Posted& posted) {
   Entry* entry = find_persistent(*request);
   if (entry == nullptr) return PMPI_Start(request);
-  const Engine::Lock lock(engine());
   posted = std::max(posted, entry->recipe->posts());
   return engine().start(*entry, scope);
 }

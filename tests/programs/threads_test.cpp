@@ -152,6 +152,17 @@ class BusyGpu {
   std::atomic<bool> over_{false};
 };
 
+/// A host message, so that what other threads of the rank have pending is looked at.
+void send_to_oneself() {
+  const int sent = 7;
+  int received = 0;
+  MPI_Request own = MPI_REQUEST_NULL;
+  MPI_Irecv(&received, 1, MPI_INT, rank(), 8, MPI_COMM_WORLD, &own);
+  MPI_Send(&sent, 1, MPI_INT, rank(), 8, MPI_COMM_WORLD);
+  MPI_Wait(&own, MPI_STATUS_IGNORE);
+  EXPECT_EQ(received, sent);
+}
+
 /// One thread completes what `post` has begun, for which it needs the GPU, which is busy until this thread
 /// has been through MPI.
 template <typename Post>
@@ -164,13 +175,7 @@ void expect_others_to_go_on(Post post) {
     waiter = std::thread([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
     std::this_thread::sleep_for(
         std::chrono::milliseconds(30));  // the other has found that its payload is there
-    int sent = 7;
-    int received = 0;
-    MPI_Request own = MPI_REQUEST_NULL;
-    MPI_Irecv(&received, 1, MPI_INT, rank(), 8, MPI_COMM_WORLD, &own);
-    MPI_Send(&sent, 1, MPI_INT, rank(), 8, MPI_COMM_WORLD);
-    MPI_Wait(&own, MPI_STATUS_IGNORE);
-    EXPECT_EQ(received, sent);
+    send_to_oneself();
   }
   waiter.join();
 }
@@ -194,6 +199,66 @@ TEST(Threads, one_that_waits_for_its_gpu_to_take_a_result_keeps_no_other_from_MP
     MPI_Iallreduce(sent.data(), received.data(), 5000, MPI_BYTE, MPI_BOR, MPI_COMM_SELF, &request);
   });
   EXPECT_EQ(received.read(), sent);
+}
+
+TEST(Threads, one_that_starts_a_send_which_waits_for_its_gpu_keeps_no_other_from_MPI) {
+  if (!is_thread_multiple()) return;
+  const Buffer sent(MemoryKind::device, 32,
+                    3);  // too small for an envelope, so it is copied to the host first
+  Bytes received(32);
+  MPI_Request send = MPI_REQUEST_NULL;
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Send_init(sent.data(), 32, MPI_BYTE, rank(), 9, MPI_COMM_WORLD, &send);
+  MPI_Irecv(received.data(), 32, MPI_BYTE, rank(), 9, MPI_COMM_WORLD, &receive);
+  std::atomic<bool> starts{false};
+  std::thread starter;
+  {
+    const BusyGpu busy;
+    starter = std::thread([&] {
+      starts = true;
+      MPI_Start(&send);
+    });
+    while (!starts) ::sched_yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));  // it has come to wait for its GPU
+    send_to_oneself();
+  }
+  starter.join();
+  MPI_Wait(&receive, MPI_STATUS_IGNORE);
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+  MPI_Request_free(&send);
+  EXPECT_EQ(received, sent.read());
+}
+
+std::atomic<int> errors_heard{0};
+
+/// Calls MPI, and waits for another thread that does.
+void hear_error(MPI_Comm* /*communicator*/, int* code, ...) {
+  EXPECT_EQ(class_of(*code), MPI_ERR_TRUNCATE);
+  std::thread([] { send_to_oneself(); }).join();
+  ++errors_heard;
+}
+
+TEST(Threads, an_error_handler_that_waits_for_another_thread_in_MPI_may_be_called_for_a_freed_request) {
+  if (!is_thread_multiple()) return;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &communicator);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(hear_error, &handler);
+  MPI_Comm_set_errhandler(communicator, handler);
+  errors_heard = 0;
+  const Buffer sent(MemoryKind::device, 3000, 1);
+  const Buffer too_small(MemoryKind::device, 1000);
+  MPI_Request receive = MPI_REQUEST_NULL;
+  MPI_Irecv(too_small.data(), too_small.count(), MPI_BYTE, 0, 9, communicator, &receive);
+  MPI_Request_free(&receive);
+  MPI_Request send = MPI_REQUEST_NULL;
+  MPI_Isend(sent.data(), sent.count(), MPI_BYTE, 0, 9, communicator, &send);
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+  int flag = 0;
+  while (errors_heard == 0) MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  EXPECT_EQ(errors_heard, 1);
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&communicator);
 }
 
 TEST(Threads, blocking_sends_and_receives_on_a_communicator_each) {
