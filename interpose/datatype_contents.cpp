@@ -1,5 +1,9 @@
 #include "interpose/datatype_contents.hpp"
 
+#include "interpose/errors.hpp"
+#include "interpose/function_names.hpp"
+#include "interpose/mpi_binding.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -23,20 +27,35 @@ struct Signature {
   int combiner = MPI_COMBINER_NAMED;
 };
 
-Signature signature_of(MPI_Datatype datatype) noexcept {
-  Signature signature;
 #if MPI_VERSION >= 4
-  PMPI_Type_get_envelope_c(datatype, &signature.integers, &signature.addresses, &signature.large_counts,
-                           &signature.types, &signature.combiner);
-#else
+/// Whether the library has the functions of MPI-4 that read datatypes.
+bool reads_large_counts() noexcept {
+  return has_function(Function::Type_get_envelope_c) && has_function(Function::Type_get_contents_c);
+}
+#endif
+
+/// Returns the MPI library's code.
+int read_signature(MPI_Datatype datatype, Signature& signature) noexcept {
+#if MPI_VERSION >= 4
+  if (reads_large_counts()) {
+    return PMPI_Type_get_envelope_c(datatype, &signature.integers, &signature.addresses,
+                                    &signature.large_counts, &signature.types, &signature.combiner);
+  }
+#endif
   int integers = 0;
   int addresses = 0;
   int types = 0;
-  PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &signature.combiner);
+  const int code = PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &signature.combiner);
   signature.integers = integers;
   signature.addresses = addresses;
   signature.types = types;
-#endif
+  return code;
+}
+
+Signature signature_of(MPI_Datatype datatype) {
+  Signature signature;
+  const int code = read_signature(datatype, signature);
+  if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_get_envelope", code);
   return signature;
 }
 
@@ -93,24 +112,34 @@ DatatypeContents::DatatypeContents(MPI_Datatype datatype) {
   addresses_.resize(static_cast<std::size_t>(signature.addresses));
   large_counts_.resize(static_cast<std::size_t>(signature.large_counts));
   types_.resize(static_cast<std::size_t>(signature.types), MPI_DATATYPE_NULL);
+  const int code = read(datatype);
+  if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_get_contents", code);
+}
+
+int DatatypeContents::read(MPI_Datatype datatype) noexcept {
 #if MPI_VERSION >= 4
-  PMPI_Type_get_contents_c(datatype, signature.integers, signature.addresses, signature.large_counts,
-                           signature.types, integers_.data(), addresses_.data(), large_counts_.data(),
-                           types_.data());
-#else
-  PMPI_Type_get_contents(datatype, static_cast<int>(signature.integers),
-                         static_cast<int>(signature.addresses), static_cast<int>(signature.types),
-                         integers_.data(), addresses_.data(), types_.data());
+  if (reads_large_counts()) {
+    return PMPI_Type_get_contents_c(
+        datatype, static_cast<MPI_Count>(integers_.size()), static_cast<MPI_Count>(addresses_.size()),
+        static_cast<MPI_Count>(large_counts_.size()), static_cast<MPI_Count>(types_.size()), integers_.data(),
+        addresses_.data(), large_counts_.data(), types_.data());
+  }
 #endif
+  return PMPI_Type_get_contents(datatype, static_cast<int>(integers_.size()),
+                                static_cast<int>(addresses_.size()), static_cast<int>(types_.size()),
+                                integers_.data(), addresses_.data(), types_.data());
 }
 
 DatatypeContents::~DatatypeContents() {
   for (MPI_Datatype& type : types_) {
-    if (type != MPI_DATATYPE_NULL && !is_predefined(type)) PMPI_Type_free(&type);
+    if (type == MPI_DATATYPE_NULL) continue;
+    Signature signature;
+    const bool is_read = read_signature(type, signature) == MPI_SUCCESS;
+    if (is_read && combiner_of(signature.combiner) != Combiner::named) PMPI_Type_free(&type);
   }
 }
 
-bool DatatypeContents::is_predefined(MPI_Datatype datatype) noexcept {
+bool DatatypeContents::is_predefined(MPI_Datatype datatype) {
   return combiner_of(signature_of(datatype).combiner) == Combiner::named;
 }
 

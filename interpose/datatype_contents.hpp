@@ -27,8 +27,9 @@ enum class Combiner : std::uint8_t {
   resized,
 };
 
-/// Owns the handles of the datatypes among the arguments. Not for predefined types.
-/// Source: MPI-4 §5.1.13 (MPI_TYPE_GET_CONTENTS). Errors: std::bad_alloc.
+/// Owns the handles of the datatypes among the arguments. Not for predefined types. Reads types with large
+/// counts by MPI-4's functions; a library of MPI-3 has neither. Source: MPI-4 §5.1.13
+/// (MPI_TYPE_GET_CONTENTS). Errors: UnreadableDatatype, std::bad_alloc.
 class DatatypeContents {
  public:
   explicit DatatypeContents(MPI_Datatype datatype);
@@ -36,8 +37,8 @@ class DatatypeContents {
   DatatypeContents(const DatatypeContents&) = delete;
   DatatypeContents& operator=(const DatatypeContents&) = delete;
 
-  /// Made by no constructor: there are no contents.
-  [[nodiscard]] static bool is_predefined(MPI_Datatype datatype) noexcept;
+  /// Made by no constructor: there are no contents. Errors: UnreadableDatatype.
+  [[nodiscard]] static bool is_predefined(MPI_Datatype datatype);
 
   [[nodiscard]] Combiner combiner() const noexcept { return combiner_; }
 
@@ -54,6 +55,9 @@ class DatatypeContents {
   [[nodiscard]] std::vector<std::ptrdiff_t> next_addresses(std::ptrdiff_t count);
 
  private:
+  /// Returns the MPI library's code.
+  [[nodiscard]] int read(MPI_Datatype datatype) noexcept;
+
   Combiner combiner_ = Combiner::named;
   bool addresses_are_integers_ = false;  ///< made by a function of MPI-1 from Fortran
   std::vector<int> integers_;

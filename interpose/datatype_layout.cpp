@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "interpose/datatype_contents.hpp"
-#include "interpose/mpi_details.hpp"
+#include "interpose/errors.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
@@ -33,10 +34,19 @@ void append(Layout& layout, const Layout& more, std::ptrdiff_t offset) {
   }
 }
 
-std::size_t size_of(MPI_Datatype datatype) noexcept {
+std::size_t size_of(MPI_Datatype datatype) {
   MPI_Count size = 0;
-  PMPI_Type_size_x(datatype, &size);
+  const int code = PMPI_Type_size_x(datatype, &size);
+  if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_size", code);
   return as_size(size);
+}
+
+std::ptrdiff_t extent_of(MPI_Datatype datatype) {
+  MPI_Count lower_bound = 0;
+  MPI_Count extent = 0;
+  const int code = PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
+  if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_get_extent", code);
+  return extent;
 }
 
 /// Predefined types lie in one piece, but for the pairs of MPI_MINLOC and MPI_MAXLOC: a value and an int
@@ -235,20 +245,35 @@ int attribute_key() {
 const Element* kept_element(MPI_Datatype datatype) noexcept {
   void* value = nullptr;
   int found = 0;
+  if (attribute_key() == MPI_KEYVAL_INVALID) return nullptr;
   PMPI_Type_get_attr(datatype, attribute_key(), &value, &found);
   return found != 0 ? static_cast<const Element*>(value) : nullptr;
 }
 
-/// Valid while the datatype is. The lock is for two threads that meet a type for the first time at once.
-const Element& element_of_derived(MPI_Datatype datatype) {
-  if (const Element* const kept = kept_element(datatype)) return *kept;
-  auto made = std::make_unique<Element>(element_of(datatype));
-  static std::mutex lock;
-  const std::lock_guard guard(lock);
-  if (const Element* const kept = kept_element(datatype)) return *kept;
-  if (PMPI_Type_set_attr(datatype, attribute_key(), made.get()) != MPI_SUCCESS) throw std::bad_alloc();
-  return *made.release();
-}
+/// The Element of a derived type: the one that the type keeps, or, where the MPI library keeps no attribute,
+/// one of its own. Valid while the datatype is.
+class DerivedElement {
+ public:
+  explicit DerivedElement(MPI_Datatype datatype) : element_(kept_element(datatype)) {
+    if (element_ != nullptr) return;
+    own_ = std::make_unique<Element>(element_of(datatype));
+    element_ = own_.get();
+    if (attribute_key() == MPI_KEYVAL_INVALID) return;
+    // for two threads that meet a type for the first time at once
+    static std::mutex lock;
+    const std::lock_guard guard(lock);
+    if (const Element* const kept = kept_element(datatype)) {
+      element_ = kept;
+    } else if (PMPI_Type_set_attr(datatype, attribute_key(), own_.get()) == MPI_SUCCESS) {
+      static_cast<void>(own_.release());
+    }
+  }
+  const Element* operator->() const noexcept { return element_; }
+
+ private:
+  std::unique_ptr<Element> own_;
+  const Element* element_;
+};
 
 /// Sizes of predefined types that lie in one piece, which are asked for with every message. Handles of
 /// predefined types stay what they are, so that an entry never goes stale.
@@ -261,7 +286,7 @@ constexpr std::size_t known_sizes_count = 16;
     known_sizes{};
 
 /// Size of a predefined type that lies in one piece; false for all others.
-bool is_simple(MPI_Datatype datatype, std::size_t& bytes) noexcept {
+bool is_simple(MPI_Datatype datatype, std::size_t& bytes) {
   const auto handle = (std::uintptr_t)datatype;  // NOLINT: an int in MPICH, a pointer in Open MPI
   KnownSize& known = known_sizes[(handle ^ (handle >> 4) ^ (handle >> 8)) % known_sizes_count];
   if (known.handle != handle) {
@@ -282,8 +307,8 @@ Layout layout_of(MPI_Datatype datatype, MPI_Count count) {
   if (DatatypeContents::is_predefined(datatype)) {
     return layout_of_named(datatype).repeated(as_size(count), extent_of(datatype));
   }
-  const Element& element = element_of_derived(datatype);
-  return count == 1 ? element.layout : element.layout.repeated(as_size(count), element.extent);
+  const DerivedElement element(datatype);
+  return count == 1 ? element->layout : element->layout.repeated(as_size(count), element->extent);
 }
 
 bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offset, std::size_t* bytes) {
@@ -295,11 +320,11 @@ bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offse
   }
   if (datatype == MPI_DATATYPE_NULL || count <= 0) return true;
   if (DatatypeContents::is_predefined(datatype)) return false;
-  const Element& element = element_of_derived(datatype);
-  const std::size_t one = element.layout.bytes();
-  if (!element.layout.is_contiguous()) return false;
-  if (count > 1 && one > 0 && element.extent != static_cast<std::ptrdiff_t>(one)) return false;
-  *offset = element.layout.first_offset();
+  const DerivedElement element(datatype);
+  const std::size_t one = element->layout.bytes();
+  if (!element->layout.is_contiguous()) return false;
+  if (count > 1 && one > 0 && element->extent != static_cast<std::ptrdiff_t>(one)) return false;
+  *offset = element->layout.first_offset();
   *bytes = one * as_size(count);
   return true;
 }

@@ -13,7 +13,7 @@ namespace penstock::interpose {
 
 /// Layout of `count` elements of `datatype` relative to the buffer's address, in type map order. All
 /// constructors of MPI-4 (subarray, darray, struct, resized …). Layouts of one element are cached as an
-/// attribute of the datatype. Throws std::bad_alloc only.
+/// attribute of the datatype. Errors: UnreadableDatatype, std::bad_alloc (as all below).
 /// Thread: any. Cost: predefined types none; derived types a lookup.
 [[nodiscard]] transports::Layout layout_of(MPI_Datatype datatype, MPI_Count count);
 

@@ -196,15 +196,30 @@ bool Engine::envelopes_are_coming() const noexcept {
 }
 
 void Engine::open_sentinel() {
-  PMPI_Comm_dup(MPI_COMM_SELF, &sentinel_communicator_);
-  PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, 0, sentinel_communicator_, &sentinel_);
+  if (PMPI_Comm_dup(MPI_COMM_SELF, &sentinel_communicator_) != MPI_SUCCESS) {
+    sentinel_communicator_ = MPI_COMM_NULL;
+  } else {
+    PMPI_Comm_set_errhandler(sentinel_communicator_, MPI_ERRORS_RETURN);
+    const int code = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, 0, sentinel_communicator_, &sentinel_);
+    if (code != MPI_SUCCESS) sentinel_ = MPI_REQUEST_NULL;
+  }
+  if (sentinel_ == MPI_REQUEST_NULL)
+    record::notice("no receive could be posted in MPI_Init: the MPI library is made to progress by probes");
 }
 
 void Engine::close_sentinel() {
-  if (sentinel_ == MPI_REQUEST_NULL) return;
-  PMPI_Cancel(&sentinel_);
-  PMPI_Wait(&sentinel_, MPI_STATUS_IGNORE);
-  PMPI_Comm_free(&sentinel_communicator_);
+  if (sentinel_ != MPI_REQUEST_NULL && PMPI_Cancel(&sentinel_) == MPI_SUCCESS)
+    PMPI_Wait(&sentinel_, MPI_STATUS_IGNORE);
+  if (sentinel_communicator_ != MPI_COMM_NULL) PMPI_Comm_free(&sentinel_communicator_);
+}
+
+void Engine::make_library_progress() noexcept {
+  int flag = 0;
+  if (sentinel_ != MPI_REQUEST_NULL) {
+    PMPI_Test(&sentinel_, &flag, MPI_STATUS_IGNORE);
+  } else {
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  }
 }
 
 void Engine::step(bool release_orphans) {
@@ -216,8 +231,7 @@ bool Engine::advance_all(bool takes_orphans) {
   const std::uint64_t now_ns = transports::steady_now_ns();
   round_ns_.store(now_ns, std::memory_order_relaxed);
   if (takes_orphans) note_wait(now_ns);  // else it is the progress thread's step
-  int never = 0;
-  if (sentinel_ != MPI_REQUEST_NULL) PMPI_Test(&sentinel_, &never, MPI_STATUS_IGNORE);
+  make_library_progress();
   channel().poll();
   expect_envelopes_if(NodeDirectory::gpu_seen());
   if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return false;

@@ -174,6 +174,7 @@ class Engine {
   void release_finished_orphans();
   /// Under Lock. An entry that is in no list any more may be used for another operation.
   void recycle(Entry* entry) noexcept;
+  void make_library_progress() noexcept;
   void note_posted() noexcept;
   void note_wait(std::uint64_t now_ns) noexcept;
   void begin_large_arrivals(bool only_one);

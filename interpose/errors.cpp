@@ -134,4 +134,12 @@ int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call) {
   return raise_status(communicator, mpi_call, {Code::out_of_memory, "Penstock"});
 }
 
+int raise_unreadable(MPI_Comm communicator, const char* mpi_call, const UnreadableDatatype& datatype) {
+  Line line;
+  std::snprintf(line.data(), line.size(), "%s: the datatype cannot be read, as %s failed", mpi_call,
+                datatype.what());
+  record::notice(line.data());
+  return raise(communicator, datatype.code());
+}
+
 }  // namespace penstock::interpose

@@ -16,6 +16,21 @@ namespace penstock::interpose {
 using Line = std::array<char, 256>;
 [[nodiscard]] Line describe(const char* what, const Status& status) noexcept;
 
+/// A datatype whose constructor the MPI library does not tell. Derived from the error that everything which
+/// makes layouts is ready for, so that it ends in an MPI error wherever it comes up.
+class UnreadableDatatype final : public std::bad_alloc {
+ public:
+  /// `mpi_call` is a literal.
+  UnreadableDatatype(const char* mpi_call, int code) noexcept : mpi_call_(mpi_call), code_(code) {}
+  /// The function that failed.
+  [[nodiscard]] const char* what() const noexcept override { return mpi_call_; }
+  [[nodiscard]] int code() const noexcept { return code_; }
+
+ private:
+  const char* mpi_call_;
+  int code_;
+};
+
 /// Says on one line each what the driver has refused of late that makes payloads slower, though they arrive.
 /// Cost: two loads, mostly.
 void say_what_was_refused() noexcept;
@@ -53,11 +68,18 @@ int raise_freed(MPI_Comm communicator, const char* mpi_call);
 /// Memory for Penstock's own part of `mpi_call` ran out: MPI_ERR_NO_MEM.
 int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call);
 
+/// The code is the MPI library's own.
+int raise_unreadable(MPI_Comm communicator, const char* mpi_call, const UnreadableDatatype& datatype);
+
 }  // namespace penstock::interpose
 
-/// Behind a wrapper that is a function-try-block. Memory that runs out is an MPI error; any other exception
-/// comes from the application (an error handler may throw) and passes.
-#define PENSTOCK_OUT_OF_MEMORY(communicator)                                 \
-  catch (const std::bad_alloc&) {                                            \
-    return penstock::interpose::raise_out_of_memory(communicator, __func__); \
+/// Behind a wrapper that is a function-try-block. Memory that runs out is an MPI error, and so is a datatype
+/// that cannot be read; any other exception comes from the application (an error handler may throw) and
+/// passes.
+#define PENSTOCK_OUT_OF_MEMORY(communicator)                                          \
+  catch (const penstock::interpose::UnreadableDatatype& unreadable) {                 \
+    return penstock::interpose::raise_unreadable(communicator, __func__, unreadable); \
+  }                                                                                   \
+  catch (const std::bad_alloc&) {                                                     \
+    return penstock::interpose::raise_out_of_memory(communicator, __func__);          \
   }

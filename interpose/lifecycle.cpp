@@ -1,5 +1,6 @@
 // MPI_Init to MPI_Finalize: the order in which the parts of the interposer come up and go down.
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <span>
@@ -10,6 +11,7 @@
 #include "interpose/device_send.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/host_receives.hpp"
+#include "interpose/errors.hpp"
 #include "interpose/landing_zones.hpp"
 #include "interpose/matched_messages.hpp"
 #include "interpose/mpi_binding.hpp"
@@ -19,6 +21,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/progress_thread.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/required_functions.hpp"
 #include "interpose/settings.hpp"
 #include "transports/callers_mutex.hpp"
 #include "transports/machine.hpp"
@@ -36,6 +39,21 @@ constexpr std::uint32_t family = 1;
 
 /// How long a rank goes on in MPI_Finalize with what other ranks have begun and do not end.
 constexpr std::uint64_t farewell_ns = 5'000'000'000;
+
+/// Whether the MPI library can be served. If not, the interposer never wakes up: all calls are handed on as
+/// they are, and nothing is recorded.
+bool is_served() {
+  const char* const missing = missing_function();
+  if (missing == nullptr) return true;
+  Line line;
+  std::snprintf(
+      line.data(), line.size(),
+      "this MPI library lacks %s, which Penstock needs: nothing is moved nor recorded, and all calls are "
+      "handed on as they are",
+      missing);
+  record::notice(line.data());
+  return false;
+}
 
 /// Before PMPI_Init, so that every rank that takes part has joined when the first comes out of it.
 void prepare() {
@@ -165,6 +183,7 @@ using namespace penstock::interpose;
 
 PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
   CallScope scope(Function::Init, __builtin_return_address(0));
+  if (!is_served()) return PMPI_Init(argc, argv);
   prepare();
   int provided = level_of_plain_init();
   if (wants_progress_thread()) return initialise_with_progress_thread(argc, argv, &provided);
@@ -180,6 +199,7 @@ PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
 
 PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   CallScope scope(Function::Init_thread, __builtin_return_address(0));
+  if (!is_served()) return PMPI_Init_thread(argc, argv, required, provided);
   prepare();
   if (wants_progress_thread()) {
     *provided = required;

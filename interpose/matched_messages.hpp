@@ -11,9 +11,10 @@
 
 namespace penstock::interpose {
 
-/// Makes a handle that stands for a stashed message. A message whose own handle is still there is given out
-/// by that. Returns a PMPI code. Thread: any.
-int hand_out_message(StashedMessage message, MPI_Comm communicator, MPI_Message* handle);
+/// Takes the first message that (source, tag) match out of a stash that holds one, and makes a handle that
+/// stands for it. A message whose own handle is still there is given out by that. Returns the code of the
+/// call; if it fails, the message stays in the stash. Thread: under CommunicatorInfo::stash_lock.
+int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle);
 
 /// Remembers where a message came from that the MPI library itself handed out.
 void note_message(MPI_Message handle, MPI_Comm communicator);
@@ -22,7 +23,8 @@ void note_message(MPI_Message handle, MPI_Comm communicator);
 /// stashed message: consumes the handle (it becomes MPI_MESSAGE_NULL) and returns the message.
 void redeem_message(MPI_Message* handle, MPI_Comm* communicator, std::optional<StashedMessage>* message);
 
-/// The communicator on which the stand-ins travel; made in MPI_Init, freed in MPI_Finalize.
+/// The communicator on which the stand-ins travel; made in MPI_Init, freed in MPI_Finalize. Without it,
+/// matched probes that find an envelope fail; a line says so.
 void open_matched_messages();
 void close_matched_messages();
 

@@ -10,16 +10,18 @@
 #include <string_view>
 #include <vector>
 
+#include "interpose/function_names.hpp"
 #include "interpose/record/recorder.hpp"
 
 // One slot a function, and a trampoline that jumps through it. The trampolines are named PMPI_*, hidden:
 // calls to PMPI_* from within this library go to them, and no other library sees them.
 extern "C" {
-static int no_such_function() noexcept;
+/// What the slot of a function that the library lacks holds.
+__attribute__((visibility("hidden"))) int penstock_no_such_function() noexcept;
 
 #define PENSTOCK_ROW(owner, waits, name, ...)                              \
   __attribute__((visibility("hidden"))) extern void* penstock_pmpi_##name; \
-  void* penstock_pmpi_##name = reinterpret_cast<void*>(&no_such_function);
+  void* penstock_pmpi_##name = reinterpret_cast<void*>(&penstock_no_such_function);
 #include "interpose/mpi_functions.def"
 
 #ifdef OPEN_MPI
@@ -173,6 +175,17 @@ Binding bind_mpi() noexcept {
   }
 }
 
+#ifdef PENSTOCK_BINDS_MPI
+bool has_function(Function function) noexcept {
+  static void** const slots[] = {
+#define PENSTOCK_ROW(owner, waits, name, ...) &penstock_pmpi_##name,
+#include "interpose/mpi_functions.def"
+  };
+  return __atomic_load_n(slots[static_cast<std::size_t>(function)], __ATOMIC_RELAXED) !=
+         reinterpret_cast<void*>(&penstock_no_such_function);
+}
+#endif
+
 bool fortran_may_call() noexcept try {
   constexpr std::array bindings = {"libmpifort.", "libmpichfort.", "libmpi_mpifh", "libmpi_usempi"};
   for (const std::string& path : loaded_libraries()) {
@@ -192,7 +205,7 @@ void* find_mpi_symbol(const char* name) noexcept {
 
 }  // namespace penstock::interpose
 
-static int no_such_function() noexcept {
+int penstock_no_such_function() noexcept {
   penstock::record::notice("an MPI function was called that no loaded MPI library has");
   return MPI_ERR_OTHER;
 }

@@ -6,6 +6,8 @@
 // without. Knows nothing of wrappers.
 #pragma once
 
+#include <cstdint>
+
 #ifdef PENSTOCK_BINDS_MPI
 // MPI-1 functions that Open MPI exports but no longer declares unless asked, nor without warnings
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
@@ -26,6 +28,8 @@ extern "C" {
 
 namespace penstock::interpose {
 
+enum class Function : std::uint16_t;  // function_names.hpp
+
 enum class Binding {
   bound,
   no_mpi,        ///< no MPI library is loaded
@@ -36,6 +40,17 @@ enum class Binding {
 /// PMPI function returns MPI_ERR_OTHER after one line that says so. Once bound it stays bound.
 /// Thread: any. Cost: a load when bound.
 Binding bind_mpi() noexcept;
+
+#ifdef PENSTOCK_BINDS_MPI
+/// Does the MPI library that was found have the function? It may be older than the <mpi.h> that this library
+/// is built with: those of MPI-3 lack all large counts. False before one is bound. Thread: any. Cost: two
+/// loads.
+[[nodiscard]] bool has_function(Function function) noexcept;
+#else
+[[nodiscard]] inline bool has_function(Function /*function*/) noexcept {
+  return true;  // the program links the MPI library of its <mpi.h>
+}
+#endif
 
 /// Has the process a library of MPI's Fortran bindings? Calls through those are not seen. Errors: false when
 /// memory runs out.

@@ -1,5 +1,8 @@
 #include "interpose/mpi_details.hpp"
 
+#include "interpose/function_names.hpp"
+#include "interpose/mpi_binding.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -11,22 +14,32 @@ class LargeBytes {
  public:
   explicit LargeBytes(MPI_Count bytes) noexcept {
     MPI_Datatype pieces = MPI_DATATYPE_NULL;
-    PMPI_Type_vector(static_cast<int>(bytes / piece_bytes), static_cast<int>(piece_bytes),
-                     static_cast<int>(piece_bytes), MPI_BYTE, &pieces);
+    code_ = PMPI_Type_vector(static_cast<int>(bytes / piece_bytes), static_cast<int>(piece_bytes),
+                             static_cast<int>(piece_bytes), MPI_BYTE, &pieces);
+    if (code_ != MPI_SUCCESS) return;
     int lengths[2] = {1, static_cast<int>(bytes % piece_bytes)};
     MPI_Aint displacements[2] = {0, static_cast<MPI_Aint>(bytes - bytes % piece_bytes)};
     MPI_Datatype types[2] = {pieces, MPI_BYTE};
-    PMPI_Type_create_struct(2, lengths, displacements, types, &type_);
-    PMPI_Type_commit(&type_);
+    code_ = PMPI_Type_create_struct(2, lengths, displacements, types, &type_);
     PMPI_Type_free(&pieces);
+    if (code_ != MPI_SUCCESS) {
+      type_ = MPI_DATATYPE_NULL;
+    } else {
+      code_ = PMPI_Type_commit(&type_);
+    }
   }
-  ~LargeBytes() { PMPI_Type_free(&type_); }
+  ~LargeBytes() {
+    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  }
   LargeBytes(const LargeBytes&) = delete;
   LargeBytes& operator=(const LargeBytes&) = delete;
+  /// Of what failed in making it.
+  [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] MPI_Datatype type() const noexcept { return type_; }
 
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int code_ = MPI_SUCCESS;
 };
 
 /// Calls `post(count, datatype)` with a count that an int holds.
@@ -35,15 +48,36 @@ int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
   if (count <= INT_MAX) return post(static_cast<int>(count), datatype);
   if (datatype != MPI_BYTE) return MPI_ERR_COUNT;
   const LargeBytes large(count);
-  return post(1, large.type());
+  return large.code() == MPI_SUCCESS ? post(1, large.type()) : large.code();
 }
+
+#if MPI_VERSION >= 4
+/// Whether the count needs a function with large counts, and the library has it.
+bool needs_and_has(MPI_Count count, Function function) noexcept {
+  return count > INT_MAX && has_function(function);
+}
+
+constexpr Function large_send(SendMode mode) noexcept {
+  switch (mode) {
+    case SendMode::synchronous:
+      return Function::Issend_c;
+    case SendMode::buffered:
+      return Function::Ibsend_c;
+    case SendMode::ready:
+      return Function::Irsend_c;
+    case SendMode::standard:
+      break;
+  }
+  return Function::Isend_c;
+}
+#endif
 
 }  // namespace
 
 int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
                int tag, MPI_Comm communicator, MPI_Request* request) {
 #if MPI_VERSION >= 4
-  if (count > INT_MAX) {
+  if (needs_and_has(count, large_send(mode))) {
     switch (mode) {
       case SendMode::synchronous:
         return PMPI_Issend_c(buffer, count, datatype, destination, tag, communicator, request);
@@ -74,7 +108,8 @@ int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype 
 int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                MPI_Comm communicator, MPI_Request* request) {
 #if MPI_VERSION >= 4
-  if (count > INT_MAX) return PMPI_Irecv_c(buffer, count, datatype, source, tag, communicator, request);
+  if (needs_and_has(count, Function::Irecv_c))
+    return PMPI_Irecv_c(buffer, count, datatype, source, tag, communicator, request);
 #endif
   return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
     return PMPI_Irecv(buffer, small_count, type, source, tag, communicator, request);
@@ -84,7 +119,8 @@ int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
 int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
                 MPI_Request* request) {
 #if MPI_VERSION >= 4
-  if (count > INT_MAX) return PMPI_Imrecv_c(buffer, count, datatype, message, request);
+  if (needs_and_has(count, Function::Imrecv_c))
+    return PMPI_Imrecv_c(buffer, count, datatype, message, request);
 #endif
   return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
     return PMPI_Imrecv(buffer, small_count, type, message, request);

@@ -3,6 +3,7 @@
 
 #include "interpose/call_scope.hpp"
 #include "interpose/mpi_binding.hpp"
+#include "interpose/required_functions.hpp"
 #include "interpose/settings.hpp"
 
 namespace penstock::interpose {
@@ -18,7 +19,7 @@ bool driver_is_installed() noexcept {
 
 bool serves_device_buffers() noexcept {
   if (!is_awake()) read_settings();  // programs also ask before MPI_Init
-  return settings().move && driver_is_installed();
+  return settings().move && missing_function() == nullptr && driver_is_installed();
 }
 
 /// The library's own answer, null when it has none or cannot be asked now (MPICH aborts outside Init …

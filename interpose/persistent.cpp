@@ -6,6 +6,7 @@
 
 #include "interpose/call_scope.hpp"
 #include "interpose/communicators.hpp"
+#include "interpose/datatype_contents.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/mpi_details.hpp"
@@ -20,13 +21,10 @@ namespace {
 class HeldDatatype {
  public:
   explicit HeldDatatype(MPI_Datatype datatype) : datatype_(datatype) {
-    int integers = 0;
-    int addresses = 0;
-    int datatypes = 0;
-    int combiner = MPI_COMBINER_NAMED;
-    PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-    is_derived_ = combiner != MPI_COMBINER_NAMED;
-    if (is_derived_) PMPI_Type_dup(datatype, &datatype_);
+    if (datatype == MPI_DATATYPE_NULL || DatatypeContents::is_predefined(datatype)) return;
+    const int code = PMPI_Type_dup(datatype, &datatype_);
+    if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_dup", code);
+    is_derived_ = true;
   }
   ~HeldDatatype() {
     if (is_derived_) PMPI_Type_free(&datatype_);

@@ -43,7 +43,7 @@ int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message
     if (taken == MPI_SUCCESS && *flag != 0) note_message(*message, communicator);
     return taken;
   }
-  return hand_out_message(std::move(*info->stash->take(source, tag)), communicator, message);
+  return hand_out_message(*info->stash, source, tag, communicator, message);
 }
 
 void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& told) {

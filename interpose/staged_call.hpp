@@ -79,6 +79,8 @@ void StagedCall::use(Pointer& buffer, Reads reads, Writes writes) {
     const void* replaced = buffer;
     stage(replaced, read, written);
     buffer = const_cast<Pointer>(static_cast<const void*>(replaced));
+  } catch (const UnreadableDatatype& datatype) {
+    status_ = {Code::declined, datatype.what()};
   } catch (const std::bad_alloc&) {
     status_ = {Code::out_of_memory, "staging"};
   }

@@ -1,0 +1,158 @@
+// What becomes of a message when one of the MPI library's functions fails that Penstock calls for its sake.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "interpose/call_scope.hpp"
+#include "tests/interpose/pmpi_table/replaced_functions.hpp"
+#include "tests/support/memory.hpp"
+
+extern "C" int MPIX_Query_cuda_support();
+
+namespace penstock::test {
+namespace {
+
+using test_support::Memory;
+using test_support::MemoryKind;
+
+constexpr int message_bytes = 100'000;
+
+Memory device_memory(std::byte content) {
+  Memory memory(MemoryKind::device, message_bytes);
+  const std::vector<std::byte> bytes(message_bytes, content);
+  memory.write(0, bytes.data(), bytes.size());
+  return memory;
+}
+
+bool holds(const Memory& memory, std::byte content) {
+  std::vector<std::byte> bytes(message_bytes);
+  memory.read(0, bytes.data(), bytes.size());
+  return bytes == std::vector<std::byte>(message_bytes, content);
+}
+
+/// A message from a device to another place on it, by which all is well again.
+void expect_messages_arrive() {
+  const Memory source = device_memory(std::byte{1});
+  const Memory destination = device_memory(std::byte{2});
+  MPI_Request request = MPI_REQUEST_NULL;
+  ASSERT_EQ(MPI_Irecv(destination.data(), message_bytes, MPI_BYTE, 0, 9, MPI_COMM_WORLD, &request),
+            MPI_SUCCESS);
+  ASSERT_EQ(MPI_Send(source.data(), message_bytes, MPI_BYTE, 0, 9, MPI_COMM_WORLD), MPI_SUCCESS);
+  ASSERT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_TRUE(holds(destination, std::byte{1}));
+}
+
+TEST(FailingFunctions, an_envelope_that_cannot_be_sent_is_an_error_of_the_send_and_takes_no_slot_for_good) {
+  const Memory source = device_memory(std::byte{1});
+  {
+    const Replaced isend(penstock_pmpi_Isend, fail);
+    for (int i = 0; i < 1'000; ++i) {
+      ASSERT_EQ(MPI_Send(source.data(), message_bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD), failure);
+    }
+  }
+  expect_messages_arrive();
+}
+
+TEST(FailingFunctions, a_receive_that_cannot_be_posted_is_an_error_of_the_call) {
+  const Memory destination = device_memory(std::byte{1});
+  {
+    const Replaced irecv(penstock_pmpi_Irecv, fail);
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(MPI_Irecv(destination.data(), message_bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request),
+              failure);
+    EXPECT_EQ(MPI_Recv(destination.data(), message_bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+              failure);
+  }
+  expect_messages_arrive();
+}
+
+/// A message that waits to be received.
+class SentMessage {
+ public:
+  SentMessage() { MPI_Isend(source_.data(), message_bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request_); }
+  ~SentMessage() {
+    const Memory destination = device_memory(std::byte{2});
+    EXPECT_EQ(MPI_Recv(destination.data(), message_bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+              MPI_SUCCESS);
+    EXPECT_EQ(MPI_Wait(&request_, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_TRUE(holds(destination, std::byte{1}));
+  }
+  SentMessage(const SentMessage&) = delete;
+  SentMessage& operator=(const SentMessage&) = delete;
+
+ private:
+  Memory source_ = device_memory(std::byte{1});
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+TEST(FailingFunctions, a_probe_that_fails_is_an_error_of_the_probe_and_the_message_is_still_there) {
+  const SentMessage sent;
+  int flag = 0;
+  MPI_Status status;
+  {
+    const Replaced iprobe(penstock_pmpi_Iprobe, fail);
+    EXPECT_EQ(MPI_Iprobe(0, 1, MPI_COMM_WORLD, &flag, &status), failure);
+    EXPECT_EQ(MPI_Probe(0, 1, MPI_COMM_WORLD, &status), failure);
+  }
+  {
+    const Replaced improbe(penstock_pmpi_Improbe, fail);
+    EXPECT_EQ(MPI_Probe(0, 1, MPI_COMM_WORLD, &status), failure);
+    MPI_Message message = MPI_MESSAGE_NULL;
+    EXPECT_EQ(MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, &status), failure);
+  }
+}
+
+TEST(FailingFunctions, a_found_message_that_no_handle_can_be_made_for_is_still_there) {
+  const SentMessage sent;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  {
+    const Replaced isend(penstock_pmpi_Isend, fail);
+    EXPECT_NE(MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, &status), MPI_SUCCESS);
+  }
+  {
+    const Replaced mprobe(penstock_pmpi_Mprobe, fail);
+    EXPECT_NE(MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, &status), MPI_SUCCESS);
+  }
+}
+
+TEST(FailingFunctions, a_found_message_is_received_though_its_stand_in_cannot_be) {
+  const SentMessage sent;
+  const Memory source = device_memory(std::byte{3});
+  MPI_Request request = MPI_REQUEST_NULL;
+  ASSERT_EQ(MPI_Isend(source.data(), message_bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, &request), MPI_SUCCESS);
+  MPI_Message message = MPI_MESSAGE_NULL;
+  if (const int code = MPI_Mprobe(0, 2, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE); code != MPI_SUCCESS) {
+    MPI_Recv(source.data(), message_bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    GTEST_SKIP() << "no message can be handed out";
+  }
+  const Memory destination = device_memory(std::byte{2});
+  {
+    const Replaced mrecv(penstock_pmpi_Mrecv, fail);
+    EXPECT_EQ(MPI_Mrecv(destination.data(), message_bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+              MPI_SUCCESS);
+  }
+  EXPECT_EQ(message, MPI_MESSAGE_NULL);
+  EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_TRUE(holds(destination, std::byte{3}));
+}
+
+TEST(StandsAside, and_hands_all_calls_on_as_they_are) {
+  EXPECT_FALSE(interpose::is_awake());
+  int sent = 42;
+  int received = 0;
+  EXPECT_EQ(
+      MPI_Sendrecv(&sent, 1, MPI_INT, 0, 1, &received, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+      MPI_SUCCESS);
+  EXPECT_EQ(received, sent);
+}
+
+TEST(StandsAside, and_does_not_say_that_device_pointers_may_be_passed) {
+  EXPECT_EQ(MPIX_Query_cuda_support(), 0);  // the library's own answer, here
+}
+
+}  // namespace
+}  // namespace penstock::test
