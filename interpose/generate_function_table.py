@@ -30,6 +30,7 @@ OWNERS = [
                       r"|Intercomm_(create|create_from_groups|merge)"),
     ("collectives", r"I?(" + COLLECTIVE + "|" + NEIGHBOUR + ")" + LARGE_COUNT),
     ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
+    ("request_status", r"Request_get_status_(all|any|some)"),
     ("staged_calls", r"Buffer_attach" + LARGE_COUNT
                      + r"|(" + NEIGHBOUR + r"_init|" + COLLECTIVE + r"_init)" + LARGE_COUNT
                      + r"|P(send|recv)_init|(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
@@ -50,6 +51,29 @@ WAITS = (r"[sr]?send|recv|(sendrecv|mrecv)(_replace)?|m?probe|Wait(all|any|some)
          r"|unlock_all|flush|flush_all|flush_local|flush_local_all)"
          r"|File_(open|close|sync|set_size|set_view|preallocate|seek_shared|set_atomicity)"
          r"|File_(read|write)(_at_all|_all|_ordered)(_begin|_end)?")
+
+# Functions that receive, of newer libraries of a family than the headers that this is run with: they must be wrapped,
+# since they would be handed Penstock's messages otherwise.
+EXCHANGE = ("int", [("const void*", "sendbuf", ""), ("int", "sendcount", ""), ("MPI_Datatype", "sendtype", ""),
+                    ("int", "dest", ""), ("int", "sendtag", ""), ("void*", "recvbuf", ""), ("int", "recvcount", ""),
+                    ("MPI_Datatype", "recvtype", ""), ("int", "source", ""), ("int", "recvtag", ""),
+                    ("MPI_Comm", "comm", ""), ("MPI_Request*", "request", "")])
+EXCHANGE_IN_PLACE = ("int", [("void*", "buf", ""), ("int", "count", ""), ("MPI_Datatype", "datatype", ""),
+                             ("int", "dest", ""), ("int", "sendtag", ""), ("int", "source", ""),
+                             ("int", "recvtag", ""), ("MPI_Comm", "comm", ""), ("MPI_Request*", "request", "")])
+REQUESTS = ("const MPI_Request", "requests", "[]")
+NEWER = {
+    "Isendrecv": {"openmpi": EXCHANGE},  # Open MPI 5
+    "Isendrecv_replace": {"openmpi": EXCHANGE_IN_PLACE},
+    # MPI-4.1
+    "Request_get_status_all": dict.fromkeys(["mpich", "openmpi"], ("int", [
+        ("int", "count", ""), REQUESTS, ("int*", "flag", ""), ("MPI_Status", "statuses", "[]")])),
+    "Request_get_status_any": dict.fromkeys(["mpich", "openmpi"], ("int", [
+        ("int", "count", ""), REQUESTS, ("int*", "index", ""), ("int*", "flag", ""), ("MPI_Status*", "status", "")])),
+    "Request_get_status_some": dict.fromkeys(["mpich", "openmpi"], ("int", [
+        ("int", "incount", ""), REQUESTS, ("int*", "outcount", ""), ("int", "indices", "[]"),
+        ("MPI_Status", "statuses", "[]")])),
+}
 
 FAMILIES = {"mpich": [], "openmpi": ["-DOMPI_SKIP_MPICXX", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"]}
 
@@ -142,14 +166,22 @@ HEADER = """\
 //     waits       `waits` if the call may last until another rank does something, else `local`
 //     name        without MPI_
 // Rows of functions that the other family has are skipped; a name stands twice where the prototypes differ.
+// Define PENSTOCK_NEWER_ROW, too, to tell functions apart that newer libraries of the family have and the headers lacked.
 
+#ifndef PENSTOCK_NEWER_ROW
+#define PENSTOCK_NEWER_ROW PENSTOCK_ROW
+#endif
 #define PENSTOCK_BOTH PENSTOCK_ROW
 #ifdef OPEN_MPI
 #define PENSTOCK_OPENMPI PENSTOCK_ROW
+#define PENSTOCK_NEWER_OPENMPI PENSTOCK_NEWER_ROW
 #define PENSTOCK_MPICH(...)
+#define PENSTOCK_NEWER_MPICH(...)
 #else
 #define PENSTOCK_OPENMPI(...)
+#define PENSTOCK_NEWER_OPENMPI(...)
 #define PENSTOCK_MPICH PENSTOCK_ROW
+#define PENSTOCK_NEWER_MPICH PENSTOCK_NEWER_ROW
 #endif
 """
 
@@ -157,6 +189,9 @@ FOOTER = """
 #undef PENSTOCK_BOTH
 #undef PENSTOCK_OPENMPI
 #undef PENSTOCK_MPICH
+#undef PENSTOCK_NEWER_OPENMPI
+#undef PENSTOCK_NEWER_MPICH
+#undef PENSTOCK_NEWER_ROW
 #undef PENSTOCK_ROW
 """
 
@@ -173,7 +208,7 @@ OBJECTS_HEADER = """\
 def function_table():
     mpich, openmpi = prototypes("mpich"), prototypes("openmpi")
     lines = [HEADER]
-    for name in sorted(mpich.keys() | openmpi.keys(), key=str.lower):
+    for name in sorted(mpich.keys() | openmpi.keys() | NEWER.keys(), key=str.lower):
         if name in mpich and name in openmpi and same(mpich[name], openmpi[name]):
             lines.append(row("PENSTOCK_BOTH", name, mpich[name]))
             continue
@@ -181,6 +216,9 @@ def function_table():
             lines.append(row("PENSTOCK_MPICH", name, mpich[name]))
         if name in openmpi:
             lines.append(row("PENSTOCK_OPENMPI", name, openmpi[name]))
+        for family, prototype in NEWER.get(name, {}).items():
+            if name not in {"mpich": mpich, "openmpi": openmpi}[family]:
+                lines.append(row("PENSTOCK_NEWER_" + family.upper(), name, prototype))
     return "\n".join(lines) + "\n" + FOOTER
 
 

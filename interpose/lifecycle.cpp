@@ -66,6 +66,16 @@ void prepare() {
         "(PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
     return;
   }
+  if (const char* const unwrapped = unwrapped_receiver(); unwrapped != nullptr) {
+    Line line;
+    std::snprintf(
+        line.data(), line.size(),
+        "this MPI library has %s, by which a message could be received that Penstock does not see: device "
+        "messages are staged",
+        unwrapped);
+    record::notice(line.data());
+    return;
+  }
   node_directory().join();
 }
 

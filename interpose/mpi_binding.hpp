@@ -26,6 +26,17 @@ extern "C" {
 }
 #endif
 
+#ifdef PENSTOCK_BINDS_MPI
+// Functions of newer libraries than this <mpi.h>'s
+extern "C" {
+#define PENSTOCK_ROW(...)
+#define PENSTOCK_NEWER_ROW(owner, waits, name, result, parameters, arguments) \
+  result MPI_##name parameters;                                               \
+  result PMPI_##name parameters;
+#include "interpose/mpi_functions.def"
+}
+#endif
+
 namespace penstock::interpose {
 
 enum class Function : std::uint16_t;  // function_names.hpp

@@ -2,7 +2,6 @@
 // posted, and nothing of how they travel.
 #include <mpi.h>
 
-#if MPI_VERSION >= 4
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -115,5 +114,6 @@ using namespace penstock::interpose;
   PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_EXCHANGES(Isendrecv, Isendrecv_replace, int)
+#if MPI_VERSION >= 4
 PENSTOCK_EXCHANGES(Isendrecv_c, Isendrecv_replace_c, MPI_Count)
 #endif

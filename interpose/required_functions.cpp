@@ -1,5 +1,8 @@
 #include "interpose/required_functions.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include "interpose/function_names.hpp"
 #include "interpose/mpi_binding.hpp"
 
@@ -77,12 +80,49 @@ constexpr Function required[] = {
     Function::Error_class,
 };
 
+/// All functions up to MPI-5 by which a program may come to a message's content: that receive it, or tell
+/// that it is there. Partitioned receives match partitioned sends only.
+constexpr const char* receivers[] = {
+    "MPI_Recv",
+    "MPI_Recv_c",
+    "MPI_Irecv",
+    "MPI_Irecv_c",
+    "MPI_Recv_init",
+    "MPI_Recv_init_c",
+    "MPI_Mrecv",
+    "MPI_Mrecv_c",
+    "MPI_Imrecv",
+    "MPI_Imrecv_c",
+    "MPI_Sendrecv",
+    "MPI_Sendrecv_c",
+    "MPI_Sendrecv_replace",
+    "MPI_Sendrecv_replace_c",
+    "MPI_Isendrecv",
+    "MPI_Isendrecv_c",
+    "MPI_Isendrecv_replace",
+    "MPI_Isendrecv_replace_c",
+    "MPI_Request_get_status_all",
+    "MPI_Request_get_status_any",
+    "MPI_Request_get_status_some",
+};
+
+constexpr bool is_in_table(std::string_view name) noexcept {
+  return std::ranges::any_of(detail::names, [&](std::string_view each) { return each == name; });
+}
+
 }  // namespace
 
 const char* missing_function() noexcept {
   if (bind_mpi() != Binding::bound) return nullptr;
   for (const Function function : required) {
     if (!has_function(function)) return name_of(function);
+  }
+  return nullptr;
+}
+
+const char* unwrapped_receiver() noexcept {
+  for (const char* const name : receivers) {
+    if (!is_in_table(name) && find_mpi_symbol(name) != nullptr) return name;
   }
   return nullptr;
 }

@@ -56,6 +56,15 @@ Names without(const Names& names, const Names& others) {
   return rest;
 }
 
+/// Functions that the installed MPI library may be too old to have.
+Names newer_functions() {
+  Names names;
+#define PENSTOCK_ROW(...)
+#define PENSTOCK_NEWER_ROW(owner, waits, name, ...) names.insert("MPI_" #name);
+#include "interpose/mpi_functions.def"
+  return names;
+}
+
 /// Rows of the table, with those that are not wrapped or without.
 Names table(bool with_left_out) {
   Names names;
@@ -87,8 +96,9 @@ TEST(ExportedSymbols, every_function_of_the_MPI_library_is_in_the_table_but_tool
   EXPECT_EQ(without(functions, table(true)), Names{});
 }
 
-TEST(ExportedSymbols, every_function_of_the_table_is_in_the_MPI_library) {
-  EXPECT_EQ(without(table(true), symbols(MPI_LIBRARY, "--defined-only", "TW")), Names{});
+TEST(ExportedSymbols, every_function_of_the_table_is_in_the_MPI_library_unless_it_is_newer) {
+  const Names older = without(table(true), newer_functions());
+  EXPECT_EQ(without(older, symbols(MPI_LIBRARY, "--defined-only", "TW")), Names{});
 }
 
 TEST(ExportedSymbols, nothing_is_exported_but_MPI_and_the_entry_points_for_CUDA_and_NVTX) {

@@ -77,6 +77,17 @@ TEST(Preload, another_tool_that_is_preloaded_behind_goes_on_seeing_the_calls) {
   EXPECT_EQ(run("'LD_PRELOAD=" PRELOAD_LIBRARY " " ANOTHER_TOOL "'", LINKED_PROGRAM), seen);
 }
 
+#ifdef NEWER_RECEIVE
+TEST(Preload,
+     an_MPI_that_can_receive_by_a_function_which_is_not_wrapped_keeps_the_process_out_with_one_line) {
+  const Outcome outcome = run("'LD_PRELOAD=" PRELOAD_LIBRARY " " NEWER_RECEIVE "'", LINKED_PROGRAM);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("penstock: this MPI library has MPI_Recv_c, by which"), std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("rank 0 of 1, sum 42\n"), std::string::npos) << outcome.output;
+}
+#endif
+
 #ifdef OTHER_PRELOAD_LIBRARY
 TEST(Preload, the_library_of_the_other_MPI_family_says_so_and_MPI_Init_fails) {
   const Outcome outcome = run("LD_PRELOAD=" OTHER_PRELOAD_LIBRARY, MODULE_HOST " " PRIVATE_MPI_MODULE);
