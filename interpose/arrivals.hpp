@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "interpose/user_request.hpp"
@@ -21,6 +22,12 @@ class Arrivals {
   void look();
 
  private:
+  /// Both leave gaps, which drop_noted() closes.
+  void note_arrival(std::size_t index, const MPI_Status& status, int code);
+  void give_up(std::size_t index, int code) noexcept;
+  void drop_noted();
+  void look_one_by_one(int code);
+
   std::vector<Attended> attended_;
   std::vector<Entry*> awaited_;  ///< whose operations have these requests:
   std::vector<MPI_Request> requests_;

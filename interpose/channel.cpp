@@ -36,20 +36,21 @@ Statement own_statement(int world_size) {
   return own;
 }
 
-/// Waits for all ranks, and says so if one seems not to come.
-void await(MPI_Request& request) {
+/// Waits for all ranks, and says so if one seems not to come. Returns a PMPI code.
+int await(MPI_Request& request) {
   constexpr std::uint64_t patience_ns = 10'000'000'000;
   const std::uint64_t begin_ns = record::now_ns();
   bool is_said = false;
   Backoff backoff;
   for (int done = 0; done == 0; backoff.pause()) {
-    if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+    if (const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
     if (is_said || record::now_ns() - begin_ns < patience_ns) continue;
     is_said = true;
     record::notice(
         "MPI_Init waits for every rank to come, as PENSTOCK_EVERYWHERE=1 or PENSTOCK_ROAD=network says that "
         "all run Penstock with that setting");
   }
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -58,12 +59,18 @@ void Channel::open(int world_rank, int world_size) {
   if (!settings().everywhere && settings().road != transports::Road::network) return;
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;
-  if (PMPI_Comm_idup(MPI_COMM_WORLD, &made, &making) != MPI_SUCCESS) return;
-  await(making);
+  int code = PMPI_Comm_idup(MPI_COMM_WORLD, &made, &making);
+  if (code == MPI_SUCCESS) code = await(making);
+  if (code != MPI_SUCCESS) {
+    record::notice(
+        "MPI_Comm_idup failed in MPI_Init: between nodes, device messages go whole through host memory");
+    return;
+  }
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   const Statement own = own_statement(world_size);
   std::vector<Statement> all(static_cast<std::size_t>(world_size));
   constexpr int bytes = sizeof(Statement);
+  // what did not come says of its rank that it takes no part
   PMPI_Allgather(&own, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, made);
 
   const bool all_take_part =
@@ -90,14 +97,26 @@ void Channel::open(int world_rank, int world_size) {
 }
 
 void Channel::listen() noexcept {
-  PMPI_Irecv(&heard_, 1, MPI_UINT32_T, MPI_ANY_SOURCE, clearance_tag, communicator_, &listening_);
+  const int code =
+      PMPI_Irecv(&heard_, 1, MPI_UINT32_T, MPI_ANY_SOURCE, clearance_tag, communicator_, &listening_);
+  if (code != MPI_SUCCESS) fail();
+}
+
+void Channel::fail() noexcept {
+  listening_ = MPI_REQUEST_NULL;
+  has_failed_.store(true, std::memory_order_release);
+  record::notice(
+      "what receivers on other nodes say can no longer be heard, as MPI_Irecv failed: messages to them that "
+      "wait for "
+      "it fail, and the next ones go whole through host memory");
 }
 
 void Channel::poll() noexcept {
   while (listening_ != MPI_REQUEST_NULL) {
     int has_come = 0;
     MPI_Status status;
-    if (PMPI_Test(&listening_, &has_come, &status) != MPI_SUCCESS) listening_ = MPI_REQUEST_NULL;
+    // which payload it was about is lost
+    if (PMPI_Test(&listening_, &has_come, &status) != MPI_SUCCESS) return fail();
     if (has_come == 0) return;
     if (heard_ < tags) {
       note_taken(status.MPI_SOURCE);

@@ -33,7 +33,11 @@ class Channel {
   [[nodiscard]] bool is_open() const noexcept { return communicator_ != MPI_COMM_NULL; }
   /// Its ranks are those of MPI_COMM_WORLD. Errors on it are returned.
   [[nodiscard]] MPI_Comm communicator() const noexcept { return communicator_; }
-  [[nodiscard]] bool reaches(int world_rank) const noexcept { return is_open() && world_rank >= 0; }
+  [[nodiscard]] bool reaches(int world_rank) const noexcept {
+    return is_open() && world_rank >= 0 && !has_failed();
+  }
+  /// Receivers are not heard any more: what waits for them would wait for ever.
+  [[nodiscard]] bool has_failed() const noexcept { return has_failed_.load(std::memory_order_acquire); }
   /// Are some of them on different nodes? The same on all of them; false if some are not of this job.
   [[nodiscard]] bool spans(std::span<const int> world_ranks) const noexcept;
 
@@ -54,6 +58,7 @@ class Channel {
 
  private:
   void listen() noexcept;
+  void fail() noexcept;
 
   MPI_Comm communicator_ = MPI_COMM_NULL;
   bool is_forced_ = false;
@@ -65,6 +70,7 @@ class Channel {
   MPI_Request listening_ = MPI_REQUEST_NULL;
   MPI_Request parting_ = MPI_REQUEST_NULL;
   bool has_parted_ = false;
+  std::atomic<bool> has_failed_{false};
 };
 
 [[nodiscard]] Channel& channel() noexcept;

@@ -18,13 +18,16 @@ namespace {
 
 void look_for_arrival(Entry& entry) {
   if (entry.arrived) return;
-  int flag = 1;
   if (entry.operation.request == MPI_REQUEST_NULL) {
     entry.status = empty_status();
-  } else {
-    PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
+    entry.arrived = true;
+    return;
   }
+  int flag = 0;
+  const int code = PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
   entry.arrived = flag != 0;
+  // of one that is complete, the code is told when it is released
+  if (code != MPI_SUCCESS && flag == 0) Engine::fail(entry, code);
 }
 
 /// What is left of an operation that the MPI library has released with `code`. May raise an MPI error.
@@ -35,6 +38,19 @@ int complete(const Operation& operation, MPI_Status& status, int code) {
 }
 
 }  // namespace
+
+void Engine::fail(Entry& entry, int code) noexcept {
+  // nothing of it may be written to any more, if the library still knows it
+  if (entry.operation.request != MPI_REQUEST_NULL) {
+    PMPI_Cancel(&entry.operation.request);
+    PMPI_Request_free(&entry.operation.request);
+    entry.operation.request = MPI_REQUEST_NULL;
+  }
+  entry.status = empty_status();
+  PMPI_Status_set_cancelled(&entry.status, 1);
+  entry.code = code;
+  entry.arrived = true;
+}
 
 void Engine::link(Entry* entry) noexcept {
   entry->previous = nullptr;

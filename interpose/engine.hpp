@@ -87,7 +87,11 @@ class Engine {
 
   /// Under Lock. One step of an entry; true when it is finished. Never blocks.
   static bool advance(Entry& entry);
-  /// The same, without asking the MPI library whether the operation's request is complete.
+  /// Under Lock. The MPI library does not say what became of the operation's request, but returns an error
+  /// when it is asked: the operation is over with that code, and what hangs on it ends as if it had been
+  /// cancelled.
+  static void fail(Entry& entry, int code) noexcept;
+  /// As advance(), without asking the MPI library whether the operation's request is complete.
   static bool advance_pending(Entry& entry);
   /// Under Lock. Whether progress() must step the entry.
   [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;

@@ -1,6 +1,7 @@
 #include "interpose/transmission.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "interpose/channel.hpp"
@@ -69,9 +70,12 @@ bool Transmission::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   if (status_.ok() && !is_withdrawn_) {
     if (Status stepped = step(); !stepped.ok()) give_up(stepped);
   }
+  if (!has_come_ && status_.ok() && channel().has_failed()) {
+    give_up({Code::system_failed, "MPI_Irecv for the receiver's word", EIO});
+  }
   if (Status sent = take_back_sent(); !sent.ok()) give_up(sent);
   const bool is_through = posted_chunks_ == 0 && (sent_ == payload_bytes_ || !status_.ok() || is_withdrawn_);
-  is_over_ = is_through && (has_come_ || is_withdrawn_ || is_lost_);
+  is_over_ = is_through && (has_come_ || is_withdrawn_ || is_lost_ || channel().has_failed());
   if (is_over_) {
     copies_.reset();
     ring_.reset();

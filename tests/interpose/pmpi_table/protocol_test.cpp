@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <vector>
 
 #include "interpose/call_scope.hpp"
@@ -138,6 +140,107 @@ TEST(FailingFunctions, a_found_message_is_received_though_its_stand_in_cannot_be
   EXPECT_EQ(message, MPI_MESSAGE_NULL);
   EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_TRUE(holds(destination, std::byte{3}));
+}
+
+/// Two receives on a device for which nothing is sent.
+class PostedReceives {
+ public:
+  PostedReceives() {
+    for (MPI_Request& request : requests)
+      MPI_Irecv(destination_.data(), message_bytes, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &request);
+  }
+  std::array<MPI_Request, 2> requests{};
+
+ private:
+  Memory destination_ = device_memory(std::byte{1});
+};
+
+int fail_to_complete_any(int, MPI_Request*, int* count, int*, MPI_Status*) {
+  *count = 0;
+  return failure;
+}
+int fail_without_active_ones(int, MPI_Request*, int* count, int*, MPI_Status*) {
+  *count = MPI_UNDEFINED;
+  return failure;
+}
+
+class FailingTestsome : public testing::TestWithParam<int (*)(int, MPI_Request*, int*, int*, MPI_Status*)> {};
+
+TEST_P(FailingTestsome, ends_MPI_Waitall) {
+  {
+    PostedReceives posted;
+    std::array<MPI_Status, 2> statuses{};
+    const Replaced testsome(penstock_pmpi_Testsome, GetParam());
+    EXPECT_EQ(MPI_Waitall(2, posted.requests.data(), statuses.data()), MPI_ERR_IN_STATUS);
+    EXPECT_EQ(statuses[0].MPI_ERROR, failure);
+    EXPECT_EQ(statuses[1].MPI_ERROR, failure);
+    EXPECT_EQ(posted.requests[0], MPI_REQUEST_NULL);
+  }
+  expect_messages_arrive();
+}
+
+TEST_P(FailingTestsome, lets_MPI_Waitall_complete_what_has_come_and_ends_the_rest) {
+  {
+    PostedReceives posted;
+    const Memory source = device_memory(std::byte{1});
+    MPI_Request sent = MPI_REQUEST_NULL;
+    ASSERT_EQ(MPI_Isend(source.data(), message_bytes, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &sent), MPI_SUCCESS);
+    std::array<MPI_Status, 2> statuses{};
+    const Replaced testsome(penstock_pmpi_Testsome, GetParam());
+    EXPECT_EQ(MPI_Waitall(2, posted.requests.data(), statuses.data()), MPI_ERR_IN_STATUS);
+    EXPECT_EQ(statuses[0].MPI_ERROR, MPI_SUCCESS);  // the one that the message was for
+    EXPECT_EQ(statuses[1].MPI_ERROR, failure);
+    EXPECT_EQ(MPI_Wait(&sent, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  }
+  expect_messages_arrive();
+}
+
+INSTANTIATE_TEST_SUITE_P(Counts, FailingTestsome,
+                         testing::Values(fail_to_complete_any, fail_without_active_ones));
+
+TEST(FailingFunctions, a_request_that_cannot_be_asked_about_ends_the_wait_for_it) {
+  {
+    PostedReceives posted;
+    const Replaced get_status(penstock_pmpi_Request_get_status, fail);
+    EXPECT_EQ(MPI_Wait(&posted.requests[0], MPI_STATUS_IGNORE), failure);
+    int flag = 0;
+    EXPECT_EQ(MPI_Test(&posted.requests[1], &flag, MPI_STATUS_IGNORE), failure);
+    EXPECT_EQ(flag, 1);
+    EXPECT_EQ(posted.requests[1], MPI_REQUEST_NULL);
+  }
+  expect_messages_arrive();
+}
+
+TEST(FailingFunctions, a_send_whose_request_cannot_be_asked_about_ends_with_the_error) {
+  const Memory source = device_memory(std::byte{1});
+  MPI_Request request = MPI_REQUEST_NULL;
+  ASSERT_EQ(MPI_Issend(source.data(), message_bytes, MPI_BYTE, 0, 6, MPI_COMM_WORLD, &request), MPI_SUCCESS);
+  {
+    const Replaced get_status(penstock_pmpi_Request_get_status, fail);
+    EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), failure);
+  }
+  expect_messages_arrive();
+}
+
+/// Only where payloads go between nodes, or as if they did.
+TEST(FailingChannel, ends_the_messages_that_wait_for_a_word_and_the_next_ones_go_whole) {
+  if (std::getenv("PENSTOCK_ROAD") == nullptr) GTEST_SKIP() << "no channel";
+  const Memory source = device_memory(std::byte{1});
+  const Memory destination = device_memory(std::byte{2});
+  MPI_Request send = MPI_REQUEST_NULL;
+  ASSERT_EQ(MPI_Issend(source.data(), message_bytes, MPI_BYTE, 0, 6, MPI_COMM_WORLD, &send), MPI_SUCCESS);
+  {
+    const Replaced test(penstock_pmpi_Test, fail);
+    int flag = 0;
+    ASSERT_EQ(MPI_Test(&send, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    ASSERT_EQ(flag, 0);
+  }
+  MPI_Request receive = MPI_REQUEST_NULL;
+  ASSERT_EQ(MPI_Irecv(destination.data(), message_bytes, MPI_BYTE, 0, 6, MPI_COMM_WORLD, &receive),
+            MPI_SUCCESS);
+  EXPECT_NE(MPI_Wait(&send, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_NE(MPI_Wait(&receive, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  expect_messages_arrive();
 }
 
 TEST(StandsAside, and_hands_all_calls_on_as_they_are) {
