@@ -32,8 +32,9 @@ class HostReceiveRegistry {
     return sort(receive, wanted);
   }
 
-  void note_message_read(HostReceive& receive) noexcept {
+  void note_arrival(HostReceive& receive, const MPI_Status& status) noexcept {
     const std::lock_guard lock(mutex_);
+    receive.read_message(&status);
     take_out_of_place(receive);
   }
 
@@ -45,7 +46,7 @@ class HostReceiveRegistry {
     for (HostReceive* other = group.in_place; other != nullptr;) {
       HostReceive* const next = other->next_;
       if (other != &receive && overlap(*other, receive)) {
-        if (other->read_message_if_it_has_come())
+        if (other->read_message(nullptr))
           take_out_of_place(*other);
         else
           all_have_come = false;
@@ -182,9 +183,11 @@ HostReceive::Target HostReceive::enter(const void* begin, std::size_t bytes, Tar
   return HostReceiveRegistry::of_process().enter(*this, wanted);
 }
 
-void HostReceive::note_message_read() noexcept {
-  HostReceiveRegistry& registry = HostReceiveRegistry::of_process();
-  if (end_ != 0 && registry.is_sorting()) registry.note_message_read(*this);
+void HostReceive::note_arrival(const MPI_Status& status) noexcept {
+  if (end_ == 0)
+    read_message(&status);
+  else
+    HostReceiveRegistry::of_process().note_arrival(*this, status);
 }
 
 bool HostReceive::may_write() noexcept {

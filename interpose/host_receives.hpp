@@ -2,8 +2,10 @@
 // receive's buffer until it is read, and then the payload is fetched over it, so no other receive may have
 // written there in between. MPI forbids receives that share memory, but benchmarks post a whole window of
 // them into one buffer. So of those that overlap the MPI library writes for the first one only to the user's
-// buffer; the others go to staging buffers. Knows neither envelopes nor requests.
+// buffer; the others go to staging buffers. Knows no envelopes.
 #pragma once
+
+#include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>

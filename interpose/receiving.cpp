@@ -112,7 +112,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
       static_cast<void>(on_device_ && may_be_written_now());
       return false;
     }
-    read_message(status);
+    note_arrival(status);
     if (envelope_) {
       record_.matched();
       begin_delivery(*envelope_, status);
@@ -149,7 +149,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   }
 
   void arrived(const MPI_Status& status) override {
-    read_message(status);
+    note_arrival(status);
     if (envelope_) node_directory().foresee(*envelope_);
   }
   void detached() override { request_ = MPI_REQUEST_NULL; }
@@ -222,27 +222,24 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     return {base + begin, static_cast<std::size_t>(end - begin)};
   }
 
-  /// The message has arrived: finds out what it is, before anything else is written there.
-  void read_message(const MPI_Status& status) noexcept {
-    if (std::exchange(is_read_, true)) return;
+  bool read_message(const MPI_Status* arrived) noexcept override {
+    if (is_read_) return true;
+    MPI_Status status;
+    int has_come = arrived != nullptr ? 1 : 0;
+    if (arrived != nullptr) {
+      status = *arrived;
+    } else if (request_ == MPI_REQUEST_NULL ||
+               PMPI_Request_get_status(request_, &has_come, &status) != MPI_SUCCESS || has_come == 0) {
+      return false;
+    }
+    is_read_ = true;
     const std::uint64_t received = bytes_of(status);
     landing_.was_written(received);
     const bool may_be_envelope = received == envelope_bytes &&
                                  (lands_aside() || capacity_ >= envelope_bytes) && !was_cancelled(status);
-    if (may_be_envelope) {
-      Envelope envelope;
-      std::byte bytes[envelope_bytes];
-      if (take_envelope(first_bytes(bytes), &envelope)) envelope_ = envelope;
-    }
-    if (!on_device_) note_message_read();
-  }
-
-  bool read_message_if_it_has_come() noexcept override {
-    if (is_read_ || request_ == MPI_REQUEST_NULL) return is_read_;
-    int has_come = 0;
-    MPI_Status status;
-    if (PMPI_Request_get_status(request_, &has_come, &status) != MPI_SUCCESS || has_come == 0) return false;
-    read_message(status);
+    Envelope envelope;
+    std::byte bytes[envelope_bytes];
+    if (may_be_envelope && take_envelope(first_bytes(bytes), &envelope)) envelope_ = envelope;
     return true;
   }
 
