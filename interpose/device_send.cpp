@@ -1,8 +1,11 @@
 #include "interpose/device_send.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <new>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
@@ -23,12 +26,29 @@ std::atomic<unsigned> rings_at_work{0};
 
 /// A slot and the region its receiver has still to drain. Under Engine::Lock.
 struct Lingering {
-  Slot* slot;
+  Slot* slot = nullptr;
   std::unique_ptr<transports::StagedSend> staged;
 };
-std::vector<Lingering>& lingering() {
-  static auto& list = *new std::vector<Lingering>;
-  return list;
+/// All of this rank's, each in the place of one of its slots at most: destructors add to it, which must not
+/// have to allocate. Never destroyed.
+class LingeringSends {
+ public:
+  void add(Lingering item) noexcept { items_[count_++] = std::move(item); }
+  /// The last one takes its place.
+  void remove(Lingering& item) noexcept {
+    std::swap(item, items_[--count_]);
+    items_[count_] = {};
+  }
+  [[nodiscard]] std::span<Lingering> all() noexcept { return {items_.data(), count_}; }
+
+ private:
+  std::array<Lingering, slots_per_rank> items_{};
+  std::size_t count_ = 0;
+};
+LingeringSends& lingering() noexcept {
+  alignas(LingeringSends) static std::array<std::byte, sizeof(LingeringSends)> memory;
+  static auto& sends = *new (memory.data()) LingeringSends;
+  return sends;
 }
 
 /// The receiver is through, and no signal of the driver's for the slot is outstanding.
@@ -87,7 +107,7 @@ DeviceSend::~DeviceSend() {
     node_directory().free_slot(slot_);
   } else {
     if (holds_ring_) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
-    lingering().push_back({slot_, std::move(staged_)});
+    lingering().add({slot_, std::move(staged_)});
   }
 }
 
@@ -276,26 +296,27 @@ int DeviceSend::complete(MPI_Status& status, int code) {
 
 void reap_lingering_sends() noexcept {
   const Engine::Lock lock(engine());
-  std::vector<Lingering>& list = lingering();
-  for (std::size_t i = 0; i < list.size();) {
-    Lingering& item = list[i];
+  LingeringSends& sends = lingering();
+  for (std::size_t i = 0; i < sends.all().size();) {
+    Lingering& item = sends.all()[i];
     if (!is_over(*item.slot)) {
       ++i;
       continue;
     }
     drop_staged(item.staged);
     node_directory().free_slot(item.slot);
-    std::swap(item, list.back());
-    list.pop_back();
+    sends.remove(item);
   }
 }
 
 void abandon_lingering_sends() noexcept {
   const Engine::Lock lock(engine());
-  for (Lingering& item : lingering()) {
+  LingeringSends& sends = lingering();
+  while (!sends.all().empty()) {
+    Lingering& item = sends.all().back();
     if (item.staged != nullptr) item.staged->abandon();
+    sends.remove(item);
   }
-  lingering().clear();
 }
 
 }  // namespace penstock::interpose
