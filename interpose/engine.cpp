@@ -58,12 +58,48 @@ void Engine::link(Entry* entry) noexcept {
   if (first_ != nullptr) first_->previous = entry;
   first_ = entry;
   if (unlooked_at_ == nullptr) unlooked_at_ = entry;
+  entry->filed = Filed::idle;
+  file(*entry);
 }
 
 void Engine::unlink(Entry* entry) noexcept {
+  file_as(*entry, Filed::out);
   (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
   if (entry->next != nullptr) entry->next->previous = entry->previous;
   if (entry == unlooked_at_) unlooked_at_ = entry->previous;
+}
+
+void Engine::file_as(Entry& entry, Filed filed) noexcept {
+  const bool counts = filed != Filed::out && entry.active && !entry.finished;
+  if (entry.is_counted != counts) unfinished_count_ += counts ? 1u : -1u;
+  entry.is_counted = counts;
+  if (entry.filed == filed) return;
+  if (entry.filed >= Filed::receive) {
+    Entry*& first = entry.filed == Filed::busy ? busy_ : receives_;
+    if (next_receive_ == &entry) next_receive_ = entry.filed_next;
+    (entry.filed_previous == nullptr ? first : entry.filed_previous->filed_next) = entry.filed_next;
+    if (entry.filed_next != nullptr) entry.filed_next->filed_previous = entry.filed_previous;
+  }
+  entry.filed = filed;
+  if (filed < Filed::receive) return;
+  Entry*& first = filed == Filed::busy ? busy_ : receives_;
+  entry.filed_previous = nullptr;
+  entry.filed_next = first;
+  if (first != nullptr) first->filed_previous = &entry;
+  first = &entry;
+}
+
+void Engine::file(Entry& entry) noexcept {
+  if (entry.orphan) return file_as(entry, Filed::busy);
+  switch (need_of(entry)) {
+    case Pending::Progress::none:
+      return file_as(entry, Filed::idle);
+    case Pending::Progress::receive:
+      return file_as(entry, Filed::receive);
+    case Pending::Progress::always:
+    case Pending::Progress::open_ended:
+      return file_as(entry, Filed::busy);
+  }
 }
 
 Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe) {
@@ -100,6 +136,7 @@ bool Engine::advance_pending(Entry& entry) {
   if (entry.finished) return true;
   Pending* pending = entry.operation.pending.get();
   entry.finished = pending == nullptr ? entry.arrived : pending->advance(entry.arrived, entry.status);
+  if (entry.filed != Filed::out) engine().file(entry);
   return entry.finished;
 }
 
@@ -121,6 +158,7 @@ int Engine::release(Entry* entry, MPI_Status& status) {
     copy_without_error(entry->status, status);
     if (kind == Handle::persistent) {
       entry->active = entry->arrived = entry->finished = false;
+      file(*entry);
     } else {
       // before the MPI library may hand the same handle out again
       erase(entry);
@@ -170,6 +208,7 @@ void Engine::orphan(Entry* entry) {
   }
   // no handle of the user's any more; the operation keeps its own
   entry->handle = MPI_REQUEST_NULL;
+  file(*entry);
 }
 
 void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
@@ -251,13 +290,18 @@ bool Engine::advance_all(bool takes_orphans) {
   channel().poll();
   expect_envelopes_if(NodeDirectory::gpu_seen());
   if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return false;
-  const bool look_for_envelopes = envelopes_are_coming();
-  for (Entry* entry = first_; entry != nullptr;) {
-    Entry* next = entry->next;
-    const Pending::Progress need = entry->is_attended ? Pending::Progress::none : need_of(*entry);
-    if (need == Pending::Progress::always || need == Pending::Progress::open_ended ||
-        (need == Pending::Progress::receive && look_for_envelopes) || entry->orphan) {
+  advance_busy(takes_orphans);
+  if (receives_ != nullptr && envelopes_are_coming()) advance_some_receives();
+  return finished_orphans_ != nullptr;
+}
+
+void Engine::advance_busy(bool takes_orphans) {
+  for (Entry* entry = busy_; entry != nullptr;) {
+    Entry* const next = entry->filed_next;
+    if (entry->orphan || (!entry->is_attended && need_of(*entry) != Pending::Progress::none)) {
       advance(*entry);
+    } else if (!entry->is_attended) {
+      file(*entry);  // the other rank has ended it
     }
     if (takes_orphans && entry->orphan && entry->finished) {
       unlink(entry);
@@ -265,7 +309,24 @@ bool Engine::advance_all(bool takes_orphans) {
     }
     entry = next;
   }
-  return finished_orphans_ != nullptr;
+}
+
+void Engine::advance_some_receives() {
+  // asked about each, the MPI library looks for messages (0.1 µs); windows of messages are hardly larger
+  constexpr int most_looked_at = 64;
+  const Entry* const begin = next_receive_;
+  bool has_wrapped = false;
+  for (int looked_at = 0; looked_at < most_looked_at; ++looked_at) {
+    if (next_receive_ == nullptr) {
+      if (std::exchange(has_wrapped, true)) return;
+      next_receive_ = receives_;
+      if (next_receive_ == nullptr) return;
+    }
+    if (has_wrapped && next_receive_ == begin) return;
+    Entry& entry = *next_receive_;
+    next_receive_ = entry.filed_next;
+    if (!entry.is_attended) advance(entry);
+  }
 }
 
 void Engine::release_finished_orphans() {
@@ -322,16 +383,16 @@ void Engine::begin_large_arrivals(bool only_one) {
 Engine::Outlook Engine::outlook() {
   const Lock lock(*this);
   Outlook outlook;
-  for (const Entry* entry = first_; entry != nullptr; entry = entry->next) {
-    if (entry->active && !entry->finished) ++outlook.unfinished;
+  outlook.unfinished = unfinished_count_;
+  if (receives_ != nullptr) outlook.need = Pending::Progress::receive;
+  for (const Entry* entry = busy_; entry != nullptr; entry = entry->filed_next)
     outlook.need = std::max(outlook.need, need_of(*entry));
-  }
   return outlook;
 }
 
 bool Engine::has_need(Pending::Progress need) {
   const Lock lock(*this);
-  for (const Entry* entry = first_; entry != nullptr; entry = entry->next) {
+  for (const Entry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
     if (need_of(*entry) == need) return true;
   }
   return false;

@@ -37,6 +37,14 @@ class Recipe {
   [[nodiscard]] virtual Posted posts() const noexcept = 0;
 };
 
+/// Who must step an entry besides the call that waits for it.
+enum class Filed : std::uint8_t {
+  out,      ///< it is not in the table
+  idle,     ///< nobody
+  receive,  ///< progress(), once an envelope may have come
+  busy,     ///< progress(), each time
+};
+
 /// One row of the side table.
 struct Entry {
   MPI_Request handle = MPI_REQUEST_NULL;  ///< as the user holds it
@@ -46,7 +54,11 @@ struct Entry {
   std::unique_ptr<Recipe> recipe;  ///< persistent ones only
   Entry* previous = nullptr;
   Entry* next = nullptr;
+  Entry* filed_previous = nullptr;  ///< in the list of the receives, or of the busy ones
+  Entry* filed_next = nullptr;
   Handle kind = Handle::own;
+  Filed filed = Filed::out;
+  bool is_counted = false;   ///< among those that are under way
   bool active = true;        ///< false: persistent and not started
   bool arrived = false;      ///< the operation's request is complete (kept until release)
   bool finished = false;     ///< and so is all that hangs on it
@@ -118,8 +130,9 @@ class Engine {
     entry.is_attended = attended;
   }
 
-  /// One step of everything that other ranks may wait for, the MPI library's own messages included. Requests
-  /// that the user freed and that are done end here, which may raise their errors. Takes Lock.
+  /// One step of everything that other ranks may wait for, the MPI library's own messages included; of the
+  /// receives for which an envelope may have come, of some, in turns, so that a step costs no more with many.
+  /// Requests that the user freed and that are done end here, which may raise their errors. Takes Lock.
   void progress() { step(true); }
   /// The same, but raises nothing: those are left to the next progress().
   void progress_quietly() { step(false); }
@@ -169,7 +182,7 @@ class Engine {
   std::atomic<std::uint32_t> stashed_messages{0};  ///< of all communicators
 
  private:
-  /// Some entry needs this rank as said. Takes Lock.
+  /// Some entry needs this rank as said: `always` or `open_ended`. Takes Lock.
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);
   /// True: there are finished orphans to release. Takes Lock.
@@ -188,9 +201,14 @@ class Engine {
     entry_count_.store(count + static_cast<std::uint32_t>(more), std::memory_order_relaxed);
   }
 
-  /// In the list: newest first.
+  /// In the list of all, newest first, and in that of its kind.
   void link(Entry* entry) noexcept;
   void unlink(Entry* entry) noexcept;
+  /// Notes who must step it, after anything that may change that has happened to it.
+  void file(Entry& entry) noexcept;
+  void file_as(Entry& entry, Filed filed) noexcept;
+  void advance_busy(bool takes_orphans);
+  void advance_some_receives();
 
   HandleTable<Entry> table_;
   std::deque<Entry> pool_;  ///< entries never move; free ones are reused
@@ -198,6 +216,10 @@ class Engine {
   Entry* first_ = nullptr;             ///< those in the table and orphans, newest first
   Entry* finished_orphans_ = nullptr;  ///< in a list of their own, by `next`
   Entry* unlooked_at_ = nullptr;       ///< the oldest of them that begin_large_arrivals() has not passed
+  Entry* busy_ = nullptr;          ///< the newest: few, as each holds a slot, a ring, or a message's memory
+  Entry* receives_ = nullptr;      ///< the newest: as many as the application likes to post
+  Entry* next_receive_ = nullptr;  ///< of them, where the next step goes on; null: at the newest
+  std::uint32_t unfinished_count_ = 0;
   PostingForecast posting_;
   bool has_begun_ = false;  ///< begin_large_arrivals(), something since the last wait
   std::atomic<std::uint32_t> entry_count_{0};

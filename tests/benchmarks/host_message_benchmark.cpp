@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 namespace {
 
@@ -49,6 +50,65 @@ void one_call_that_carries_no_data(benchmark::State& state) {
   }
 }
 BENCHMARK(one_call_that_carries_no_data);
+
+/// Receives for which nothing has come, as long as one lives.
+class PostedReceives {
+ public:
+  explicit PostedReceives(std::int64_t count)
+      : memory_(static_cast<std::size_t>(count)), requests_(memory_.size(), MPI_REQUEST_NULL) {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      MPI_Irecv(&memory_[i], sizeof memory_[i], MPI_BYTE, 0, 1, MPI_COMM_SELF, &requests_[i]);
+    }
+  }
+  ~PostedReceives() {
+    for (MPI_Request& request : requests_) {
+      MPI_Cancel(&request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+  PostedReceives(const PostedReceives&) = delete;
+  PostedReceives& operator=(const PostedReceives&) = delete;
+
+  [[nodiscard]] MPI_Request* requests() noexcept { return requests_.data(); }
+  [[nodiscard]] int count() const noexcept { return static_cast<int>(requests_.size()); }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// Of a program that polls one request after the other: its cost must not depend on how many are posted.
+void one_failed_test_beside_so_many_receives(benchmark::State& state) {
+  PostedReceives receives(state.range(0));
+  int flag = 0;
+  for (auto _ : state) {
+    MPI_Test(receives.requests(), &flag, MPI_STATUS_IGNORE);
+    benchmark::DoNotOptimize(flag);
+  }
+}
+BENCHMARK(one_failed_test_beside_so_many_receives)->Arg(1)->Arg(100)->Arg(10'000);
+
+void one_failed_testall_of_so_many_receives(benchmark::State& state) {
+  PostedReceives receives(state.range(0));
+  int flag = 0;
+  for (auto _ : state) {
+    MPI_Testall(receives.count(), receives.requests(), &flag, MPI_STATUSES_IGNORE);
+    benchmark::DoNotOptimize(flag);
+  }
+}
+BENCHMARK(one_failed_testall_of_so_many_receives)->Arg(1)->Arg(100)->Arg(10'000);
+
+/// Whatever the library, this looks at each.
+void one_failed_testany_of_so_many_receives(benchmark::State& state) {
+  PostedReceives receives(state.range(0));
+  int flag = 0;
+  int index = 0;
+  for (auto _ : state) {
+    MPI_Testany(receives.count(), receives.requests(), &index, &flag, MPI_STATUS_IGNORE);
+    benchmark::DoNotOptimize(flag);
+  }
+}
+BENCHMARK(one_failed_testany_of_so_many_receives)->Arg(1)->Arg(100)->Arg(10'000);
 
 }  // namespace
 

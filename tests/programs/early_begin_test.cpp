@@ -273,5 +273,35 @@ TEST_F(EarlyBegin, of_all_persistent_receives_by_the_last_start_of_a_step) {
   for (MPI_Request& request : halos.requests) MPI_Request_free(&request);
 }
 
+/// More receives than one step of progress looks at.
+TEST_F(EarlyBegin, a_rank_that_polls_for_one_message_receives_all_that_others_wait_for) {
+  if (rank() > 1) return;
+  constexpr int messages = 300;
+  constexpr std::size_t bytes = 1000;
+  const Buffer memory(MemoryKind::device, messages * bytes, rank() == 0 ? 7 : 8);
+  std::vector<MPI_Request> requests(messages);
+  int is_done = 0;
+  for (int i = 0; i < messages; ++i) {
+    std::byte* const place = memory.data() + static_cast<std::size_t>(i) * bytes;
+    const auto at = static_cast<std::size_t>(i);
+    if (rank() == 0) {
+      // synchronous, so that none is complete before rank 1 has fetched it
+      MPI_Issend(place, bytes, MPI_BYTE, 1, 10 + i, MPI_COMM_WORLD, &requests[at]);
+    } else {
+      MPI_Irecv(place, bytes, MPI_BYTE, 0, 10 + i, MPI_COMM_WORLD, &requests[at]);
+    }
+  }
+  if (rank() == 0) {
+    MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Send(&is_done, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+    return;
+  }
+  MPI_Request done = MPI_REQUEST_NULL;
+  MPI_Irecv(&is_done, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &done);
+  for (int flag = 0; flag == 0;) MPI_Test(&done, &flag, MPI_STATUS_IGNORE);
+  MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+  EXPECT_TRUE(memory.read() == payload(messages * bytes, 7));
+}
+
 }  // namespace
 }  // namespace penstock::programs
