@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -48,11 +50,15 @@ TEST_F(CallersMutexTest, keeps_threads_apart_again_when_they_take_turns_no_more)
     set_callers_take_turns(false);
   }
   std::unique_lock lock(mutex);
-  bool came_in = false;
+  std::atomic<bool> is_there{false};
+  std::atomic<bool> came_in{false};
   std::thread other([&] {
+    is_there = true;
     const std::lock_guard inner(mutex);
     came_in = true;
   });
+  while (!is_there) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // for it to come in, if nothing held it up
   EXPECT_FALSE(came_in);
   lock.unlock();
   other.join();

@@ -43,9 +43,17 @@ TEST(Recycled, may_go_on_another_thread_than_it_came_from) {
     std::vector<std::unique_ptr<Object>> objects;
     for (int i = 0; i < 10; ++i) objects.push_back(std::make_unique<Object>());
     std::thread([&] {
+      std::set<const void*> gone;
+      for (std::size_t i = 5; i < objects.size(); ++i) gone.insert(objects[i].get());
       objects.resize(5);
       objects.push_back(std::make_unique<Object>());
+      EXPECT_TRUE(gone.contains(objects.back().get())) << "the thread that let go of it keeps it";
     }).join();
+    // what that thread still kept went with it, and what it made is in use
+    for (int i = 0; i < 20; ++i) objects.push_back(std::make_unique<Object>());
+    std::set<const void*> different;
+    for (const auto& object : objects) different.insert(object.get());
+    EXPECT_EQ(different.size(), objects.size());
   }
 }
 
