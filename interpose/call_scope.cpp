@@ -7,6 +7,7 @@
 #include "interpose/mpi_binding.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/turn.hpp"
+#include "interpose/unseen_mpi.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -97,6 +98,7 @@ void write_call(const trace::MpiCall& call) noexcept {
 
 void CallScope::stand_aside_asleep() noexcept {
   bind_mpi();
+  note_call_while_asleep(function_);
   stands_aside_ = true;
 }
 

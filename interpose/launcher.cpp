@@ -103,6 +103,13 @@ std::uint64_t hash(std::uint64_t start, const void* data, std::size_t bytes) noe
 
 }  // namespace
 
+bool is_started_as_rank() noexcept {
+  for (const char* variable : rank_variables) {
+    if (std::getenv(variable) != nullptr) return true;
+  }
+  return false;
+}
+
 JobIdentity identify_job(std::string_view node) noexcept {
   JobIdentity identity;
   const char* variable = nullptr;

@@ -14,6 +14,9 @@ struct JobIdentity {
   int environment_rank = -1;      ///< rank in MPI_COMM_WORLD as the launcher's environment says; -1 unknown
 };
 
+/// Does the environment say that a launcher has started this process as a rank, or an ancestor of it?
+[[nodiscard]] bool is_started_as_rank() noexcept;
+
 /// The launcher is the nearest ancestor whose own environment does not make it a rank. The key hashes what
 /// the kernel shows of it to its own user only (start time, addresses in its auxiliary vector). Ranks that
 /// name another `node` get another key, as if they were on different ones.

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <new>
@@ -185,6 +186,18 @@ bool has_function(Function function) noexcept {
          reinterpret_cast<void*>(&penstock_no_such_function);
 }
 #endif
+
+bool bind_mpi_quietly() noexcept try {
+  if (is_bound.load(std::memory_order_acquire)) return true;
+  const std::vector<std::string> loaded = loaded_libraries();
+  const bool has_candidate = std::any_of(loaded.begin(), loaded.end(), [](const std::string& path) {
+    return std::string_view(path).substr(path.rfind('/') + 1).starts_with("libmpi");
+  });
+  if (!has_candidate || find_library().outcome != Binding::bound) return false;
+  return bind_mpi() == Binding::bound;
+} catch (const std::bad_alloc&) {
+  return false;
+}
 
 bool fortran_may_call() noexcept try {
   constexpr std::array bindings = {"libmpifort.", "libmpichfort.", "libmpi_mpifh", "libmpi_usempi"};

@@ -52,6 +52,10 @@ enum class Binding {
 /// Thread: any. Cost: a load when bound.
 Binding bind_mpi() noexcept;
 
+/// The same for a process that may have no MPI: only libraries that are called like one are looked at, and
+/// nothing is said. True: bound.
+[[nodiscard]] bool bind_mpi_quietly() noexcept;
+
 #ifdef PENSTOCK_BINDS_MPI
 /// Does the MPI library that was found have the function? It may be older than the <mpi.h> that this library
 /// is built with: those of MPI-3 lack all large counts. False before one is bound. Thread: any. Cost: two

@@ -77,6 +77,41 @@ TEST(Preload, another_tool_that_is_preloaded_behind_goes_on_seeing_the_calls) {
   EXPECT_EQ(run("'LD_PRELOAD=" PRELOAD_LIBRARY " " ANOTHER_TOOL "'", LINKED_PROGRAM), seen);
 }
 
+/// What tells a process that a launcher has started it. None of them makes MPI look for that launcher.
+const std::string as_rank = "OMPI_COMM_WORLD_RANK=0 ";
+constexpr const char* unseen_line =
+    "penstock: MPI was used, but no MPI_Init came by Penstock (sessions, or functions from the library's own "
+    "handle): "
+    "nothing was moved nor recorded\n";
+
+TEST(Preload, onto_a_rank_that_takes_MPI_from_the_librarys_own_handle_one_line_at_exit_says_so) {
+  const std::string command = OWN_HANDLE " " MPI_LIBRARY " 1";
+  ASSERT_EQ(run(as_rank, command), (Outcome{"done\n", 0}));
+  const Outcome outcome = run(as_rank + preload, command);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.output == unseen_line + std::string("done\n") ||
+              outcome.output == std::string("done\n") + unseen_line)
+      << outcome.output;
+}
+
+TEST(Preload, onto_a_rank_that_opens_an_MPI_library_and_does_not_use_it_nothing_is_said) {
+  EXPECT_EQ(run(as_rank + preload, OWN_HANDLE " " MPI_LIBRARY " 0"), (Outcome{"done\n", 0}));
+}
+
+TEST(Preload, onto_ranks_without_MPI_and_those_that_call_MPI_Init_nothing_is_said_at_exit) {
+  EXPECT_EQ(run(as_rank + preload, "sh -c 'ls / >/dev/null; echo done'"), (Outcome{"done\n", 0}));
+  EXPECT_EQ(run(as_rank + preload, LINKED_PROGRAM), (Outcome{"rank 0 of 1, sum 42\n", 0}));
+}
+
+#ifdef SESSIONS_ONLY
+TEST(Preload, onto_a_rank_that_uses_a_session_and_no_MPI_Init_one_line_at_exit_says_so) {
+  ASSERT_EQ(run(as_rank, SESSIONS_ONLY), (Outcome{"done\n", 0}));
+  const Outcome outcome = run(as_rank + preload, SESSIONS_ONLY);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find(unseen_line), std::string::npos) << outcome.output;
+}
+#endif
+
 #ifdef NEWER_RECEIVE
 TEST(Preload,
      an_MPI_that_can_receive_by_a_function_which_is_not_wrapped_keeps_the_process_out_with_one_line) {
