@@ -29,9 +29,9 @@ class HostReceive {
   /// case if that is asked for. Errors: std::bad_alloc. Cost: until the process may be sent envelopes some
   /// ns; from then on a search in a tree.
   [[nodiscard]] Target enter(const void* begin, std::size_t bytes, Target wanted = Target::user_buffer);
-  /// The MPI library has written to the user's buffer and what it wrote has been looked at: it may be
+  /// The message has come: calls read_message(). What the MPI library wrote to the user's buffer may then be
   /// overwritten.
-  void note_message_read() noexcept;
+  void note_arrival(const MPI_Status& status) noexcept;
   /// Before anything is written to the buffer: no receive that shares it may have a message there that has
   /// not been looked at. False: the message of one of them has not come yet, and may come at any time while
   /// this process is in the MPI library.
@@ -41,9 +41,10 @@ class HostReceive {
 
  private:
   friend class HostReceiveRegistry;
-  /// Looks at the message if it has come, as note_message_read() means it; false if it has not. Called under
-  /// the registry's mutex, by a thread that may be another than the receive's.
-  [[nodiscard]] virtual bool read_message_if_it_has_come() noexcept = 0;
+  /// Finds out what has come, of which the status tells, unless that was found out before. Null: if it has
+  /// come; false if it has not. Under the registry's mutex, by a thread that may be another than the
+  /// receive's.
+  virtual bool read_message(const MPI_Status* status) noexcept = 0;
 
   enum class State : std::uint8_t {
     outside,
@@ -56,10 +57,10 @@ class HostReceive {
   HostReceive* previous_ = nullptr;  ///< in the list of the unsorted, or of a group's `in_place`
   HostReceive* next_ = nullptr;
   State state_ = State::outside;
-  bool is_in_place_ =
-      false;  ///< the MPI library writes to the user's buffer, and nobody has looked there since
-  bool shares_ =
-      false;  ///< memory with another one that is in place: both were entered when no envelopes came
+  /// The MPI library writes to the user's buffer, and nobody has looked there since.
+  bool is_in_place_ = false;
+  /// It is in place with another one that overlaps: both were entered when no envelopes could come.
+  bool shares_ = false;
 };
 
 /// As soon as envelopes may come to this process, its receives have to be kept apart. Tells the other ranks
