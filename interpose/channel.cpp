@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interpose/engine.hpp"
 #include "interpose/envelope.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
@@ -93,6 +94,7 @@ void Channel::open(int world_rank, int world_size) {
   cleared_ = std::make_unique<std::atomic<bool>[]>(tags);
   last_taken_ns_ = std::make_unique<std::atomic<std::uint64_t>[]>(all.size());
   communicator_ = made;
+  engine().poll_other_nodes([]() noexcept { channel().poll(); });
   listen();
 }
 
@@ -141,6 +143,7 @@ void Channel::close() noexcept {
     PMPI_Cancel(&listening_);
     PMPI_Wait(&listening_, MPI_STATUS_IGNORE);
   }
+  engine().poll_other_nodes(nullptr);
   PMPI_Comm_free(&communicator_);
 }
 

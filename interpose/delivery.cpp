@@ -4,18 +4,9 @@
 #include <utility>
 
 #include "interpose/errors.hpp"
-#include "interpose/network_delivery.hpp"
-#include "interpose/node_delivery.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
-
-std::unique_ptr<Delivery> Delivery::open(const Envelope& envelope, transports::Place destination,
-                                         std::size_t capacity) {
-  if (comes_from_other_node(envelope))
-    return std::make_unique<NetworkDelivery>(envelope, std::move(destination), capacity);
-  return std::make_unique<NodeDelivery>(envelope, std::move(destination), capacity);
-}
 
 Delivery::Delivery(const Envelope& envelope, transports::Place destination)
     : envelope_(envelope), destination_(std::move(destination)) {

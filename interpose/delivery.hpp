@@ -14,9 +14,6 @@ namespace penstock::interpose {
 /// Thread: one at a time.
 class Delivery {
  public:
-  /// Begins one. `capacity`: bytes the receive has room for. A longer payload is not brought (truncated()).
-  [[nodiscard]] static std::unique_ptr<Delivery> open(const Envelope& envelope, transports::Place destination,
-                                                      std::size_t capacity);
   virtual ~Delivery() = default;
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;

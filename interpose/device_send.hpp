@@ -14,7 +14,7 @@
 #include "interpose/node_directory.hpp"
 #include "interpose/patience.hpp"
 #include "interpose/requests.hpp"
-#include "interpose/sending.hpp"
+#include "interpose/send_call.hpp"
 #include "interpose/slots.hpp"
 #include "transports/push_send.hpp"
 #include "transports/recycled.hpp"

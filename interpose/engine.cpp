@@ -4,14 +4,13 @@
 #include <new>
 #include <utility>
 
-#include "interpose/channel.hpp"
 #include "interpose/host_receives.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/batched_pull.hpp"
 #include "transports/in_call.hpp"
-#include "transports/transport.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -244,7 +243,7 @@ Pending::Progress Engine::need_of(const Entry& entry) noexcept {
 }
 
 bool Engine::envelopes_are_coming() const noexcept {
-  if (channel().is_open()) return true;  // other nodes' are not announced
+  if (poll_other_nodes_ != nullptr) return true;  // their envelopes are not announced
   const DirectoryRow* row = node_directory().own_row();
   return row != nullptr &&
          row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
@@ -287,7 +286,7 @@ bool Engine::advance_all(bool takes_orphans) {
   round_ns_.store(now_ns, std::memory_order_relaxed);
   if (takes_orphans) note_wait(now_ns);  // else it is the progress thread's step
   make_library_progress();
-  channel().poll();
+  if (poll_other_nodes_ != nullptr) poll_other_nodes_();
   expect_envelopes_if(NodeDirectory::gpu_seen());
   if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return false;
   advance_busy(takes_orphans);

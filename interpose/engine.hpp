@@ -174,6 +174,10 @@ class Engine {
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
   void drain(std::uint64_t limit_ns);
 
+  /// With ranks on other nodes: `poll` is called in each step, and their envelopes may come at any time.
+  /// Null: there are none. Before any message, and after the last.
+  void poll_other_nodes(void (*poll)() noexcept) noexcept { poll_other_nodes_ = poll; }
+
   /// Somebody has, or may have, sent this rank an envelope that it has not seen yet.
   [[nodiscard]] bool envelopes_are_coming() const noexcept;
   /// An envelope of this node's for this rank was seen: there is one fewer to look out for.
@@ -229,6 +233,7 @@ class Engine {
   std::atomic<std::uint64_t> round_ns_{0};
   MPI_Comm sentinel_communicator_ = MPI_COMM_NULL;
   MPI_Request sentinel_ = MPI_REQUEST_NULL;
+  void (*poll_other_nodes_)() noexcept = nullptr;
   std::recursive_mutex mutex_;
   bool threaded_ = false;
   bool is_watched_ = false;

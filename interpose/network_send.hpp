@@ -9,7 +9,7 @@
 #include "interpose/envelope.hpp"
 #include "interpose/message_record.hpp"
 #include "interpose/requests.hpp"
-#include "interpose/sending.hpp"
+#include "interpose/send_call.hpp"
 #include "interpose/transmission.hpp"
 
 namespace penstock::interpose {

@@ -1,10 +1,13 @@
 #include "interpose/node_delivery.hpp"
 
+#include <new>
 #include <thread>
 #include <utility>
 
+#include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
 #include "interpose/node_directory.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
 #include "transports/process.hpp"
@@ -212,6 +215,21 @@ bool NodeDelivery::end(const Status& status, SlotState state) {
   report();
   say_what_was_refused();
   return true;
+}
+
+void finish_small_pulls() noexcept try {
+  // below MPI_THREAD_MULTIPLE nothing is locked, and yet MPI_Initialized and others may be called by any
+  // thread
+  if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
+  // they take some 10 µs, unless others keep the copy engine busy
+  constexpr std::uint64_t patience_ns = 200'000;
+  const std::uint64_t begin_ns = record::now_ns();
+  while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
+         record::now_ns() - begin_ns < patience_ns) {
+    progress();
+  }
+} catch (const std::bad_alloc&) {
+  // the next call goes on with them
 }
 
 }  // namespace penstock::interpose

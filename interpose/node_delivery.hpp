@@ -51,4 +51,7 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   bool over_ = false;
 };
 
+/// Brings payloads to their end whose senders would else wait for this rank's next call. Bounded.
+void finish_small_pulls() noexcept;
+
 }  // namespace penstock::interpose

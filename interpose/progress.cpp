@@ -9,7 +9,6 @@
 #include "interpose/engine.hpp"
 #include "interpose/host_receives.hpp"
 #include "interpose/mpi_details.hpp"
-#include "interpose/node_delivery.hpp"
 #include "interpose/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/tuning.hpp"
@@ -89,21 +88,6 @@ int Waiting::end(MPI_Status* status) {
   }
   hand_out(told, status);
   return code;
-}
-
-void finish_small_pulls() noexcept try {
-  // below MPI_THREAD_MULTIPLE nothing is locked, and yet MPI_Initialized and others may be called by any
-  // thread
-  if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
-  // they take some 10 µs, unless others keep the copy engine busy
-  constexpr std::uint64_t patience_ns = 200'000;
-  const std::uint64_t begin_ns = record::now_ns();
-  while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
-         record::now_ns() - begin_ns < patience_ns) {
-    progress();
-  }
-} catch (const std::bad_alloc&) {
-  // the next call goes on with them
 }
 
 void note_gpu_use() noexcept {

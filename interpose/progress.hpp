@@ -55,9 +55,6 @@ void begin_large_arrivals(Posted posted);
 /// relaxed loads.
 void settle();
 
-/// Brings payloads to their end whose senders would else wait for this rank's next call. Bounded.
-void finish_small_pulls() noexcept;
-
 /// A device buffer was seen: from now on blocking calls of all ranks of the node poll, and kernels are
 /// recorded.
 void note_gpu_use() noexcept;

@@ -8,7 +8,6 @@
 
 #include "interpose/communicators.hpp"
 #include "interpose/datatype_layout.hpp"
-#include "interpose/delivery.hpp"
 #include "interpose/destination_forecast.hpp"
 #include "interpose/engine.hpp"
 #include "interpose/errors.hpp"
@@ -18,6 +17,7 @@
 #include "interpose/message_record.hpp"
 #include "interpose/mpi_details.hpp"
 #include "interpose/node_directory.hpp"
+#include "interpose/open_delivery.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/settings.hpp"
@@ -275,7 +275,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     } else {
       destination = staging_place();
     }
-    delivery_ = Delivery::open(envelope, std::move(destination), capacity_);
+    delivery_ = open_delivery(envelope, std::move(destination), capacity_);
     if (!transports::lives_on_device(delivery_->source_kind())) {
       note_host_payload(envelope.payload_bytes, status);
     } else if (envelope.payload_bytes <= most_downloaded_bytes) {

@@ -6,21 +6,10 @@
 #include <mpi.h>
 
 #include "interpose/call_scope.hpp"
-#include "interpose/mpi_details.hpp"
 #include "interpose/requests.hpp"
+#include "interpose/send_call.hpp"
 
 namespace penstock::interpose {
-
-/// The arguments of a send.
-struct SendCall {
-  const void* buffer;
-  MPI_Count count;
-  MPI_Datatype datatype;
-  int destination;
-  int tag;
-  MPI_Comm communicator;
-  SendMode mode = SendMode::standard;
-};
 
 /// True if the MPI library may be given the call as it is: host buffer, no look-alike of an envelope, and not
 /// expected on a device.

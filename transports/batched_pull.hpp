@@ -19,4 +19,8 @@ namespace penstock::transports {
 [[nodiscard]] Status start_batched(const CopySource& source, const Place& destination,
                                    const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 
+/// Small pulls wait for others to come, so as to go together: no longer, as nobody will step them for a
+/// while. Thread: any. Cost, if there are none: some ns.
+void launch_collected() noexcept;
+
 }  // namespace penstock::transports

@@ -46,8 +46,4 @@ class BouncePull final : public Pull {
   std::optional<CopyPull> by_driver_;  ///< instead, if no memory could be pinned when its turn came
 };
 
-/// Starts the pull that suits both sides: this one, or a CopyPull.
-[[nodiscard]] Status start_copy(const CopySource& source, const Place& destination,
-                                const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
-
 }  // namespace penstock::transports

@@ -6,7 +6,7 @@
 
 #include "transports/copy.hpp"
 #include "transports/cuda/context.hpp"
-#include "transports/transport.hpp"
+#include "transports/pull.hpp"
 
 namespace penstock::transports {
 

@@ -1,9 +1,9 @@
 // The local road: sender and receiver are threads of one process (or one thread that sends to itself), so the
 // payload is copied from where it lies. A process cannot open its own IPC handles.
-#include "transports/bounce_pull.hpp"
 #include "transports/guarded.hpp"
 #include "transports/process.hpp"
 #include "transports/roads.hpp"
+#include "transports/start_copy.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "transports/copy.hpp"
 #include "transports/cuda/context.hpp"
+#include "transports/pull.hpp"
 #include "transports/region.hpp"
-#include "transports/transport.hpp"
 #include "transports/watch.hpp"
 
 namespace penstock::transports {

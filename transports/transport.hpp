@@ -8,6 +8,7 @@
 
 #include "transports/buffer.hpp"
 #include "transports/offer.hpp"
+#include "transports/pull.hpp"
 #include "transports/status.hpp"
 
 namespace penstock::transports {
@@ -15,20 +16,6 @@ namespace penstock::transports {
 /// Numbers as in the trace format. `network` is not the chooser's: it starts from another node.
 enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
 [[nodiscard]] const char* name_of(Road road) noexcept;
-
-/// A receive in progress. Owns its stream time, cache counts and events; destroying one that is not finished
-/// waits until the GPU no longer touches the destination.
-class Pull {
- public:
-  virtual ~Pull() = default;
-  /// One step. Never blocks. `finished` becomes true once every byte is in the destination and visible to
-  /// work that the application issues afterwards. An error after the start is final. Thread: one at a time.
-  [[nodiscard]] virtual Status advance(bool& finished) noexcept = 0;
-};
-
-/// Small pulls wait for others to come, so as to go together: no longer, as nobody will step them for a
-/// while. Thread: any. Cost, if there are none: some ns.
-void launch_collected() noexcept;
 
 /// Whether a road can carry a message; `reason` is a literal either way ("peer access is off", …), empty
 /// where the road was never meant for it.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/transports/busy_stream.hpp"
-#include "transports/bounce_pull.hpp"
 #include "transports/staged.hpp"
+#include "transports/start_copy.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::transports::test {

@@ -1,6 +1,7 @@
 // The kernel that stands by: what it is told is copied once and whole, it leaves when it should, and an order
 // that it misses is told as missed. When it is launched, and that a pull arrives whichever way it goes.
 #include "transports/standby.hpp"
+#include "transports/start_copy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,6 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
-#include "transports/bounce_pull.hpp"
 #include "transports/in_call.hpp"
 #include "transports/staged.hpp"
 #include "transports/standby_copy.hpp"

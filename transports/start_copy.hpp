@@ -1,0 +1,17 @@
+// Starts the copy of memory that this process can address by whatever is fastest for its size and its two
+// sides: a kernel that stands by, a batch of small copies, the copy engine, or that through a ring of pinned
+// chunks. Knows neither offers nor how the source came to be addressable.
+#pragma once
+
+#include <memory>
+
+#include "transports/copy_pull.hpp"
+
+namespace penstock::transports {
+
+/// Thread: any; the pull one at a time. Errors: `bad_argument` for a message longer than its receive; as
+/// CopyPull's.
+[[nodiscard]] Status start_copy(const CopySource& source, const Place& destination,
+                                const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+}  // namespace penstock::transports
