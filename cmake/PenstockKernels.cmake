@@ -1,9 +1,9 @@
-# penstock_embed_kernels(<target> <folder>): the target carries the kernels of <folder>/kernels.cu. For NVIDIA GPUs nvcc
-# makes a fat binary of CMAKE_CUDA_ARCHITECTURES that <folder>/fat_binary.cpp takes in; the simulated GPU runs them as
-# plain C++ by way of <folder>/simulated_image.cpp.
-function(penstock_embed_kernels target folder)
+# penstock_embed_kernels(<target>): the target carries the kernels of kernels/kernels.cu, below the current folder. For
+# NVIDIA GPUs nvcc makes a fat binary of CMAKE_CUDA_ARCHITECTURES that cuda/fat_binary.cpp takes in; the simulated GPU
+# runs them as plain C++ by way of cuda/simulated_image.cpp.
+function(penstock_embed_kernels target)
   if(PENSTOCK_GPU_IS_SIMULATED)
-    target_sources(${target} PRIVATE ${folder}/simulated_image.cpp)
+    target_sources(${target} PRIVATE cuda/simulated_image.cpp)
     return()
   endif()
   set(generate "")
@@ -20,7 +20,7 @@ function(penstock_embed_kernels target folder)
       list(APPEND generate -gencode arch=compute_${number},code=compute_${number})
     endif()
   endforeach()
-  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/kernels.cu)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/kernels/kernels.cu)
   set(fat_binary ${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels.fatbin)
   add_custom_command(
     OUTPUT ${fat_binary}
@@ -30,8 +30,8 @@ function(penstock_embed_kernels target folder)
     DEPFILE ${fat_binary}.d
     COMMENT "Compiling kernels to ${fat_binary}"
     VERBATIM)
-  target_sources(${target} PRIVATE ${folder}/fat_binary.cpp)
+  target_sources(${target} PRIVATE cuda/fat_binary.cpp)
   set_source_files_properties(
-    ${folder}/fat_binary.cpp PROPERTIES OBJECT_DEPENDS ${fat_binary}
-                                        COMPILE_DEFINITIONS "PENSTOCK_FAT_BINARY=\"${fat_binary}\"")
+    cuda/fat_binary.cpp PROPERTIES OBJECT_DEPENDS ${fat_binary}
+                                    COMPILE_DEFINITIONS "PENSTOCK_FAT_BINARY=\"${fat_binary}\"")
 endfunction()

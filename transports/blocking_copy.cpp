@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <array>
 
-#include "transports/copy.hpp"
+#include "transports/copies/copy.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/stream_order.hpp"
-#include "transports/guarded.hpp"
-#include "transports/host_copy.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/host/host_copy.hpp"
+#include "transports/small/standby.hpp"
 #include "transports/staged.hpp"
-#include "transports/standby.hpp"
 
 namespace penstock::transports {
 namespace {

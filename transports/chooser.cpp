@@ -3,10 +3,10 @@
 #include <array>
 #include <atomic>
 
-#include "transports/guarded.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/roads.hpp"
-#include "transports/tuning.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -1,7 +1,7 @@
 // The local road: sender and receiver are threads of one process (or one thread that sends to itself), so the
 // payload is copied from where it lies. A process cannot open its own IPC handles.
-#include "transports/guarded.hpp"
-#include "transports/process.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/host/process.hpp"
 #include "transports/roads.hpp"
 #include "transports/start_copy.hpp"
 

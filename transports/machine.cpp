@@ -5,15 +5,15 @@
 #include <atomic>
 #include <new>
 
-#include "transports/copy_crew.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/cuda/ipc_cache.hpp"
 #include "transports/cuda/pinned_memory.hpp"
+#include "transports/cuda/readiness.hpp"
 #include "transports/cuda/relay_memory.hpp"
-#include "transports/readiness.hpp"
-#include "transports/region_pool.hpp"
-#include "transports/standby.hpp"
+#include "transports/host/copy_crew.hpp"
+#include "transports/regions/region_pool.hpp"
+#include "transports/small/standby.hpp"
 
 namespace penstock::transports {
 namespace {

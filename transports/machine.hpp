@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "transports/status.hpp"
+#include "transports/host/status.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::transports {

@@ -1,6 +1,6 @@
 // The peer road: the receiver maps the sender's allocation by CUDA IPC and its copy engine pulls over NVLink
 // or PCIe. The sender's process takes no part in it.
-#include "transports/guarded.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/roads.hpp"
 #include "transports/start_copy.hpp"

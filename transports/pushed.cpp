@@ -1,8 +1,8 @@
 // The pushed road, for payloads from pinned host memory: no other process can map that, but the sender's GPU
 // can reach both it and, by CUDA IPC, the receiver's buffer. So the receiver offers its buffer, and the
 // sender's copy engine writes the payload there at the speed of PCIe, without a stop in between. Both halves.
-#include "transports/copy.hpp"
-#include "transports/guarded.hpp"
+#include "transports/copies/copy.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/push_send.hpp"
 #include "transports/reach.hpp"
 #include "transports/roads.hpp"

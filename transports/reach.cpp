@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "transports/callers_mutex.hpp"
 #include "transports/cuda/devices.hpp"
+#include "transports/host/callers_mutex.hpp"
 
 namespace penstock::transports {
 namespace {

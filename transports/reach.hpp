@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "transports/buffer.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/ipc_cache.hpp"
-#include "transports/offer.hpp"
-#include "transports/process.hpp"
+#include "transports/host/process.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/regions/offer.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::transports {

@@ -2,7 +2,7 @@
 // neither what they are told nor how.
 #pragma once
 
-#include "transports/status.hpp"
+#include "transports/host/status.hpp"
 
 namespace penstock::transports {
 

@@ -2,10 +2,10 @@
 // for layouts in pieces: the sender copies its payload chunk by chunk into a ring in its own device's memory,
 // at the speed of that memory, and the receiver's copy engine pulls each chunk from there over NVLink or
 // PCIe. This is the receiver's half; staged_send.cpp is the sender's.
-#include "transports/guarded.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
-#include "transports/region_pool.hpp"
-#include "transports/region_pull.hpp"
+#include "transports/regions/region_pool.hpp"
+#include "transports/regions/region_pull.hpp"
 #include "transports/roads.hpp"
 
 namespace penstock::transports {

@@ -1,8 +1,8 @@
 // The receiver's half of the staged road (staged.hpp): the sender's region of host memory → destination.
-#include "transports/copy_pull.hpp"
-#include "transports/guarded.hpp"
-#include "transports/region_pool.hpp"
-#include "transports/region_pull.hpp"
+#include "transports/copies/copy_pull.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/regions/region_pool.hpp"
+#include "transports/regions/region_pull.hpp"
 #include "transports/roads.hpp"
 
 namespace penstock::transports {

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "transports/buffer.hpp"
-#include "transports/offer.hpp"
-#include "transports/status.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/regions/offer.hpp"
 
 namespace penstock::transports {
 

@@ -3,14 +3,14 @@
 #include <bit>
 #include <deque>
 
-#include "transports/copy.hpp"
+#include "transports/copies/copy.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/cuda/stream_order.hpp"
-#include "transports/guarded.hpp"
-#include "transports/region_pool.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/host/watch.hpp"
+#include "transports/regions/region_pool.hpp"
 #include "transports/staged.hpp"
-#include "transports/tuning.hpp"
-#include "transports/watch.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "transports/batched_pull.hpp"
-#include "transports/bounce_pull.hpp"
-#include "transports/readiness.hpp"
-#include "transports/standby.hpp"
-#include "transports/tuning.hpp"
+#include "transports/copies/bounce_pull.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/small/batched_pull.hpp"
+#include "transports/small/standby.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
 

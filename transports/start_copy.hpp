@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "transports/copy_pull.hpp"
+#include "transports/copies/copy_pull.hpp"
 
 namespace penstock::transports {
 

@@ -5,12 +5,12 @@
 // written once.
 #include <deque>
 
-#include "transports/copy_pull.hpp"
+#include "transports/copies/copy_pull.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/cuda/stream_order.hpp"
-#include "transports/guarded.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
-#include "transports/region_pool.hpp"
+#include "transports/regions/region_pool.hpp"
 #include "transports/roads.hpp"
 #include "transports/tail_send.hpp"
 

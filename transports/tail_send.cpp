@@ -4,9 +4,9 @@
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/devices.hpp"
-#include "transports/guarded.hpp"
-#include "transports/region_pool.hpp"
-#include "transports/tuning.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/regions/region_pool.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
 namespace {

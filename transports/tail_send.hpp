@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "transports/buffer.hpp"
-#include "transports/offer.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/regions/offer.hpp"
 
 namespace penstock::transports {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "transports/buffer.hpp"
-#include "transports/offer.hpp"
-#include "transports/pull.hpp"
-#include "transports/status.hpp"
+#include "transports/copies/pull.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/regions/offer.hpp"
 
 namespace penstock::transports {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "transports/machine.hpp"
-#include "transports/tuning_file.hpp"
+#include "transports/tuning/tuning_file.hpp"
 
 namespace penstock::cli {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "transports/background_thread.hpp"
+#include "transports/host/background_thread.hpp"
 
 namespace penstock::record {
 

@@ -17,7 +17,7 @@
 #include "interpose/record/driver_calls.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
-#include "transports/background_thread.hpp"
+#include "transports/host/background_thread.hpp"
 
 namespace penstock::record {
 

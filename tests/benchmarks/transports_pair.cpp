@@ -13,7 +13,7 @@
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
 #include "transports/transport.hpp"
-#include "transports/tuning.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::benchmarks {
 

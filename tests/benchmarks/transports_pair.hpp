@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "tests/benchmarks/sampling.hpp"
-#include "transports/buffer.hpp"
-#include "transports/offer.hpp"
-#include "transports/status.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/regions/offer.hpp"
 
 namespace penstock::benchmarks {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tests/benchmarks/transports_pair.hpp"
-#include "transports/batched_copy.hpp"
-#include "transports/host_copy.hpp"
+#include "transports/host/host_copy.hpp"
+#include "transports/small/batched_copy.hpp"
 #include "transports/staged.hpp"
 
 namespace {

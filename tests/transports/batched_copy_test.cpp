@@ -1,4 +1,4 @@
-#include "transports/batched_copy.hpp"
+#include "transports/small/batched_copy.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "transports/callers_mutex.hpp"
+#include "transports/host/callers_mutex.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/transports/gpu_memory.hpp"
-#include "transports/chunk_copies.hpp"
-#include "transports/chunk_ring.hpp"
+#include "transports/copies/chunk_copies.hpp"
+#include "transports/copies/chunk_ring.hpp"
 
 namespace penstock::transports::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "transports/copy_crew.hpp"
+#include "transports/host/copy_crew.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "transports/host_copy.hpp"
+#include "transports/host/host_copy.hpp"
 
 namespace penstock::transports {
 namespace {

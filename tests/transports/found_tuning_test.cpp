@@ -8,7 +8,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/machine.hpp"
-#include "transports/tuning_file.hpp"
+#include "transports/tuning/tuning_file.hpp"
 
 namespace penstock::transports::test {
 namespace {

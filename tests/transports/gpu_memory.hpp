@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "transports/buffer.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports::test {
 

@@ -1,5 +1,5 @@
 // Which MPI call a thread is in, since when, and how others see it.
-#include "transports/in_call.hpp"
+#include "transports/host/in_call.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "transports/layout_cursor.hpp"
+#include "transports/memory/layout_cursor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "transports/buffer.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner.hpp"
-#include "transports/region_pool.hpp"
+#include "transports/regions/region_pool.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::transports::test {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "transports/buffer.hpp"
-#include "transports/offer.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/regions/offer.hpp"
 #include "transports/staged.hpp"
-#include "transports/status.hpp"
 #include "transports/transport.hpp"
-#include "transports/tuning.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::test {
 

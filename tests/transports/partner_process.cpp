@@ -16,7 +16,7 @@
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
-#include "transports/tuning.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "transports/process.hpp"
+#include "transports/host/process.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

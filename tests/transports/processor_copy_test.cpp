@@ -1,4 +1,4 @@
-#include "transports/processor_copy.hpp"
+#include "transports/host/processor_copy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "transports/readiness.hpp"
+#include "transports/cuda/readiness.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/transports/busy_stream.hpp"
-#include "transports/host_mapping.hpp"
+#include "transports/host/host_mapping.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::transports::test {

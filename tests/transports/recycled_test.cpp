@@ -1,6 +1,6 @@
 // Memory that is kept for the next object of its kind: it comes again, never twice at a time, and not without
 // bound.
-#include "transports/recycled.hpp"
+#include "transports/host/recycled.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The kernel that stands by: what it is told is copied once and whole, it leaves when it should, and an order
 // that it misses is told as missed. When it is launched, and that a pull arrives whichever way it goes.
-#include "transports/standby.hpp"
+#include "transports/small/standby.hpp"
 #include "transports/start_copy.hpp"
 
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
-#include "transports/in_call.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/small/standby_copy.hpp"
 #include "transports/staged.hpp"
-#include "transports/standby_copy.hpp"
 
 namespace penstock::transports::test {
 namespace {

@@ -1,12 +1,12 @@
 // What penstock tune's file may look like, without any GPU: what is right is read, what is wrong is named.
-#include "transports/tuning_file.hpp"
+#include "transports/tuning/tuning_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <stdexcept>
 
-#include "transports/byte_sizes.hpp"
+#include "transports/host/byte_sizes.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -3,12 +3,12 @@
 #include <cstring>
 #include <new>
 
-#include "transports/buffer.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/driver.hpp"
 #include "transports/cuda/host_access.hpp"
 #include "transports/cuda/host_ranges.hpp"
-#include "transports/in_call.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "transports/cuda/context.hpp"
-#include "transports/host_mapping.hpp"
+#include "transports/host/host_mapping.hpp"
 
 namespace penstock::transports::cuda {
 

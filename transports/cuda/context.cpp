@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "transports/in_call.hpp"
+#include "transports/host/in_call.hpp"
 
 namespace penstock::transports::cuda {
 namespace {

@@ -11,11 +11,11 @@
 #include <optional>
 #include <vector>
 
-#include "transports/buffer.hpp"
-#include "transports/callers_mutex.hpp"
 #include "transports/cuda/driver.hpp"
 #include "transports/cuda/flag_page.hpp"
-#include "transports/status.hpp"
+#include "transports/host/callers_mutex.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports::cuda {
 

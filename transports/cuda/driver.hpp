@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "transports/status.hpp"
+#include "transports/host/status.hpp"
 
 namespace penstock::transports::cuda {
 

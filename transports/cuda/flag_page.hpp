@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "transports/host_mapping.hpp"
+#include "transports/host/host_mapping.hpp"
+#include "transports/host/status.hpp"
 #include "transports/kernels/standby.hpp"
-#include "transports/status.hpp"
 
 namespace penstock::transports::cuda {
 

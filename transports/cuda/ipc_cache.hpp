@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "transports/callers_mutex.hpp"
 #include "transports/cuda/context.hpp"
-#include "transports/process.hpp"
+#include "transports/host/callers_mutex.hpp"
+#include "transports/host/process.hpp"
 
 namespace penstock::transports::cuda {
 

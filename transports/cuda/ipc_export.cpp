@@ -3,8 +3,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "transports/callers_mutex.hpp"
 #include "transports/cuda/context.hpp"
+#include "transports/host/callers_mutex.hpp"
 
 namespace penstock::transports::cuda {
 namespace {

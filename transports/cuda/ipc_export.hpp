@@ -3,7 +3,7 @@
 
 #include <cuda.h>
 
-#include "transports/buffer.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports::cuda {
 

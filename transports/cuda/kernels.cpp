@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "transports/cuda/context.hpp"
-#include "transports/kernels/image.hpp"
+#include "transports/cuda/kernel_image.hpp"
 
 namespace penstock::transports::cuda {
 namespace {

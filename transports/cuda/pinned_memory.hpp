@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "transports/cuda/context.hpp"
-#include "transports/host_mapping.hpp"
+#include "transports/host/host_mapping.hpp"
 
 namespace penstock::transports::cuda {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "transports/watch.hpp"
+#include "transports/host/watch.hpp"
 
 namespace penstock::transports::cuda {
 

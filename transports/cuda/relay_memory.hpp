@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "transports/buffer.hpp"
 #include "transports/cuda/context.hpp"
-#include "transports/status.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports::cuda {
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "transports/offer.hpp"
+#include "transports/regions/offer.hpp"
 #include "transports/transport.hpp"
-#include "transports/tuning.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::tune {
 

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "transports/buffer.hpp"
-#include "transports/host_mapping.hpp"
-#include "transports/status.hpp"
+#include "transports/host/host_mapping.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports::tune {
 

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <string>
 
-#include "transports/host_mapping.hpp"
+#include "transports/host/host_mapping.hpp"
 #include "transports/tune/exchange.hpp"
 
 namespace penstock::transports::tune {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "transports/byte_sizes.hpp"
+#include "transports/host/byte_sizes.hpp"
 
 namespace penstock::transports::tune {
 namespace {

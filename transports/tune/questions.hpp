@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "transports/transport.hpp"
-#include "transports/tuning.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::tune {
 

@@ -1,6 +1,6 @@
 #include "transports/tune/receiving.hpp"
 
-#include "transports/readiness.hpp"
+#include "transports/cuda/readiness.hpp"
 
 namespace penstock::transports::tune {
 namespace {

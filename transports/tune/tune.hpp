@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "transports/tuning_file.hpp"
+#include "transports/tuning/tuning_file.hpp"
 
 namespace penstock::transports::tune {
 

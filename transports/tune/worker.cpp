@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "transports/cuda/driver.hpp"
-#include "transports/guarded.hpp"
-#include "transports/host_mapping.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/host/host_mapping.hpp"
+#include "transports/host/processor_pause.hpp"
 #include "transports/machine.hpp"
-#include "transports/processor_pause.hpp"
 #include "transports/tune/memory.hpp"
 #include "transports/tune/receiving.hpp"
 #include "transports/tune/sending.hpp"

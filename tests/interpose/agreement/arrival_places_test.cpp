@@ -1,4 +1,4 @@
-#include "interpose/arrival_places.hpp"
+#include "interpose/node/arrival_places.hpp"
 
 #include <gtest/gtest.h>
 

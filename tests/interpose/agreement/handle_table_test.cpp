@@ -1,4 +1,4 @@
-#include "interpose/handle_table.hpp"
+#include "interpose/progress/handle_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "interpose/landing_zones.hpp"
+#include "interpose/messages/landing_zones.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "interpose/node_directory.hpp"
+#include "interpose/node/node_directory.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "interpose/launcher.hpp"
+#include "interpose/node/launcher.hpp"
 
 namespace penstock::interpose {
 namespace {

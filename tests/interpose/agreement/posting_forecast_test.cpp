@@ -1,4 +1,4 @@
-#include "interpose/posting_forecast.hpp"
+#include "interpose/progress/posting_forecast.hpp"
 
 #include <gtest/gtest.h>
 

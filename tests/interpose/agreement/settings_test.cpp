@@ -1,11 +1,11 @@
-#include "interpose/settings.hpp"
+#include "interpose/node/settings.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "interpose/edit_distance.hpp"
+#include "interpose/node/edit_distance.hpp"
 
 namespace penstock::interpose {
 namespace {

@@ -1,4 +1,4 @@
-#include "interpose/call_scope.hpp"
+#include "interpose/calls/call_scope.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // One rank, with an error handler that takes down what it is told.
-#include "interpose/errors.hpp"
+#include "interpose/calls/errors.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>

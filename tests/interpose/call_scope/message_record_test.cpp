@@ -1,12 +1,12 @@
 // One rank that sends to itself; what is recorded of its messages.
-#include "interpose/message_record.hpp"
+#include "interpose/messages/message_record.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include "interpose/call_scope.hpp"
-#include "interpose/communicators.hpp"
-#include "interpose/mpi_binding.hpp"
+#include "interpose/binding/mpi_binding.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/communicators.hpp"
 #include "tests/interpose/recorder_double/recorder_double.hpp"
 
 namespace penstock::interpose {

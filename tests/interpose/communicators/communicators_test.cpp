@@ -1,5 +1,5 @@
 // Runs on four ranks; every test is collective.
-#include "interpose/communicators.hpp"
+#include "interpose/calls/communicators.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/call_scope.hpp"
-#include "interpose/collective_arrival.hpp"
-#include "interpose/mpi_binding.hpp"
-#include "interpose/progress.hpp"
+#include "interpose/binding/mpi_binding.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/progress/progress.hpp"
 #include "tests/interpose/recorder_double/recorder_double.hpp"
 
 namespace penstock::interpose {

@@ -1,6 +1,6 @@
 // What layout_of says of a datatype against what MPI_Pack does with it: packing a buffer that is filled with
 // its own byte offsets tells where every byte of the message lies, and in which order.
-#include "interpose/datatype_layout.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
 
 #include <gtest/gtest.h>
 

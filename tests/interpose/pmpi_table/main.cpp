@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "interpose/mpi_binding.hpp"
+#include "interpose/binding/mpi_binding.hpp"
 #include "tests/interpose/pmpi_table/replaced_functions.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/watchdog.hpp"

@@ -11,7 +11,7 @@
 extern "C" {
 #define PENSTOCK_ROW(...)
 #define PENSTOCK_NEWER_ROW(owner, waits, name, result, parameters, arguments) result MPI_##name parameters;
-#include "interpose/mpi_functions.def"
+#include "interpose/binding/mpi_functions.def"
 }
 
 namespace penstock::test {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "interpose/call_scope.hpp"
+#include "interpose/calls/call_scope.hpp"
 #include "tests/interpose/pmpi_table/replaced_functions.hpp"
 #include "tests/support/memory.hpp"
 

@@ -10,7 +10,7 @@ struct Row {
 
 constexpr Row rows[] = {
 #define PENSTOCK_ROW(owner, waits, name, ...) {#name, &penstock_pmpi_##name},
-#include "interpose/mpi_functions.def"
+#include "interpose/binding/mpi_functions.def"
 };
 
 bool replace(std::string_view name, void* function) {

@@ -9,7 +9,7 @@
 extern "C" {
 #define PENSTOCK_ROW(owner, waits, name, ...) \
   __attribute__((visibility("hidden"))) extern void* penstock_pmpi_##name;
-#include "interpose/mpi_functions.def"
+#include "interpose/binding/mpi_functions.def"
 __attribute__((visibility("hidden"))) int penstock_no_such_function() noexcept;
 }
 

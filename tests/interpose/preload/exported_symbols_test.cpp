@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "interpose/mpi_binding.hpp"
+#include "interpose/binding/mpi_binding.hpp"
 
 namespace {
 
@@ -61,7 +61,7 @@ Names newer_functions() {
   Names names;
 #define PENSTOCK_ROW(...)
 #define PENSTOCK_NEWER_ROW(owner, waits, name, ...) names.insert("MPI_" #name);
-#include "interpose/mpi_functions.def"
+#include "interpose/binding/mpi_functions.def"
   return names;
 }
 
@@ -72,7 +72,7 @@ Names table(bool with_left_out) {
     if (with_left_out || owner != "left_out") names.insert(name);
   };
 #define PENSTOCK_ROW(owner, waits, name, ...) add(#owner, "MPI_" #name);
-#include "interpose/mpi_functions.def"
+#include "interpose/binding/mpi_functions.def"
   return names;
 }
 

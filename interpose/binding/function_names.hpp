@@ -1,0 +1,48 @@
+// The MPI functions of this library's family as an enumeration, and what the table says of each. Knows the
+// table only.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::interpose {
+
+enum class Function : std::uint16_t {
+#define PENSTOCK_ROW(owner, waits, name, ...) name,
+#include "interpose/binding/mpi_functions.def"
+};
+
+inline constexpr std::size_t function_count = 0
+#define PENSTOCK_ROW(...) +1
+#include "interpose/binding/mpi_functions.def"
+    ;
+
+namespace detail {
+
+enum class Waiting : bool { local = false, waits = true };
+
+inline constexpr const char* names[] = {
+#define PENSTOCK_ROW(owner, waits, name, ...) "MPI_" #name,
+#include "interpose/binding/mpi_functions.def"
+};
+
+inline constexpr Waiting waiting[] = {
+#define PENSTOCK_ROW(owner, waits, ...) Waiting::waits,
+#include "interpose/binding/mpi_functions.def"
+};
+
+}  // namespace detail
+
+/// With its prefix: "MPI_Send". A literal.
+[[nodiscard]] constexpr const char* name_of(Function function) noexcept {
+  return detail::names[static_cast<std::size_t>(function)];
+}
+
+/// Whether the call may last until another rank does something.
+[[nodiscard]] constexpr bool waits(Function function) noexcept {
+  return detail::waiting[static_cast<std::size_t>(function)] == detail::Waiting::waits;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,224 @@
+#include "interpose/binding/mpi_binding.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/record/recorder.hpp"
+
+// One slot a function, and a trampoline that jumps through it. The trampolines are named PMPI_*, hidden:
+// calls to PMPI_* from within this library go to them, and no other library sees them.
+extern "C" {
+/// What the slot of a function that the library lacks holds.
+__attribute__((visibility("hidden"))) int penstock_no_such_function() noexcept;
+
+#define PENSTOCK_ROW(owner, waits, name, ...)                              \
+  __attribute__((visibility("hidden"))) extern void* penstock_pmpi_##name; \
+  void* penstock_pmpi_##name = reinterpret_cast<void*>(&penstock_no_such_function);
+#include "interpose/binding/mpi_functions.def"
+
+#ifdef OPEN_MPI
+#define PENSTOCK_OBJECT(object)                                                    \
+  __attribute__((visibility("hidden"))) extern void* penstock_address_of_##object; \
+  void* penstock_address_of_##object = nullptr;
+#include "interpose/binding/open_mpi_objects.def"
+#endif
+}
+
+#if defined(__x86_64__)
+#define PENSTOCK_JUMP(slot) "endbr64\n jmp *" slot "(%rip)\n"
+#elif defined(__aarch64__)
+#define PENSTOCK_JUMP(slot) "bti c\n adrp x16, " slot "\n ldr x16, [x16, :lo12:" slot "]\n br x16\n"
+#else
+#error "a jump through a memory slot, for this processor"
+#endif
+
+// clang-format off
+#define PENSTOCK_TRAMPOLINE(symbol, slot) \
+  asm(".pushsection .text\n"              \
+      ".balign 16\n"                      \
+      ".globl " symbol "\n"               \
+      ".hidden " symbol "\n"              \
+      ".type " symbol ", %function\n"     \
+      symbol ":\n"                        \
+      PENSTOCK_JUMP(slot)                 \
+      ".size " symbol ", . - " symbol "\n" \
+      ".popsection\n");
+// clang-format on
+
+#define PENSTOCK_ROW(owner, waits, name, ...) PENSTOCK_TRAMPOLINE("PMPI_" #name, "penstock_pmpi_" #name)
+#include "interpose/binding/mpi_functions.def"
+
+namespace penstock::interpose {
+namespace {
+
+#ifdef OPEN_MPI
+constexpr bool is_open_mpi = true;
+constexpr const char* other_family_line =
+    "this is the library for Open MPI, but the program uses another MPI: preload libpenstock_mpich.so";
+#else
+constexpr bool is_open_mpi = false;
+constexpr const char* other_family_line =
+    "this is the library for MPICH, but the program uses Open MPI: preload libpenstock_openmpi.so";
+#endif
+
+std::atomic<bool> is_bound{false};
+/// Once bound: for dlsym. RTLD_NEXT for an MPI that the whole program sees, behind this library.
+std::atomic<void*> bound_library{nullptr};
+
+bool holds_mpi(void* library) noexcept {
+  return dlsym(library, "PMPI_Init") != nullptr;
+}
+
+bool is_of_this_family(void* library) noexcept {
+  return (dlsym(library, "ompi_mpi_comm_world") != nullptr) == is_open_mpi;
+}
+
+/// Names of everything that is loaded, also what only one other library can see (dlopen with RTLD_LOCAL).
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* names_seen) {
+        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
+          static_cast<std::vector<std::string>*>(names_seen)->emplace_back(info->dlpi_name);
+        }
+        return 0;
+      },
+      &names);
+  return names;
+}
+
+struct Search {
+  Binding outcome = Binding::no_mpi;
+  void* library = nullptr;  ///< for dlsym; RTLD_DEFAULT is null too
+};
+
+/// True when `library` is the one. Keeps in mind that there was one of the other family.
+bool consider(void* library, Search& search) noexcept {
+  if (!holds_mpi(library)) return false;
+  if (!is_of_this_family(library)) {
+    search.outcome = Binding::other_family;
+    return false;
+  }
+  search = {Binding::bound, library};
+  return true;
+}
+
+/// A library that is found by its own name only is kept open from then on.
+Search find_library() {
+  Search search;
+  if (consider(RTLD_DEFAULT, search)) return search;
+  for (const std::string& name : loaded_libraries()) {
+    void* const library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) continue;
+    if (consider(library, search)) return search;
+    dlclose(library);
+  }
+  return search;
+}
+
+bool are_of_one_object(const void* one, const void* other) noexcept {
+  Dl_info first{};
+  Dl_info second{};
+  return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 && first.dli_fbase == second.dli_fbase;
+}
+
+/// The library's own PMPI function, unless another tool that wraps MPI stands behind this one: then the
+/// tool's, so that it goes on seeing what reaches MPI.
+void* find_function(void* library, const char* pmpi_name) noexcept {
+  void* const function = dlsym(library, pmpi_name);
+  if (library != RTLD_DEFAULT || function == nullptr) return function;
+  const char* const mpi_name = pmpi_name + 1;
+  void* const next = dlsym(RTLD_NEXT, mpi_name);
+  return next != nullptr && !are_of_one_object(next, function) ? next : function;
+}
+
+/// Threads that come here together write the same values.
+void fill_slot(void** slot, void* address) noexcept {
+  if (address != nullptr) __atomic_store_n(slot, address, __ATOMIC_RELAXED);
+}
+
+void fill_table(void* library) noexcept {
+#define PENSTOCK_ROW(owner, waits, name, ...) \
+  fill_slot(&penstock_pmpi_##name, find_function(library, "PMPI_" #name));
+#include "interpose/binding/mpi_functions.def"
+#ifdef OPEN_MPI
+#define PENSTOCK_OBJECT(object) fill_slot(&penstock_address_of_##object, dlsym(library, #object));
+#include "interpose/binding/open_mpi_objects.def"
+#endif
+}
+
+}  // namespace
+
+Binding bind_mpi() noexcept {
+  if (is_bound.load(std::memory_order_acquire)) return Binding::bound;
+  try {
+    const Search search = find_library();
+    if (search.outcome == Binding::bound) {
+      fill_table(search.library);
+      bound_library.store(search.library == RTLD_DEFAULT ? RTLD_NEXT : search.library,
+                          std::memory_order_relaxed);
+      is_bound.store(true, std::memory_order_release);
+    } else if (search.outcome == Binding::other_family) {
+      record::notice(other_family_line);
+    }
+    return search.outcome;
+  } catch (...) {  // no memory for the list of libraries
+    return Binding::no_mpi;
+  }
+}
+
+#ifdef PENSTOCK_BINDS_MPI
+bool has_function(Function function) noexcept {
+  static void** const slots[] = {
+#define PENSTOCK_ROW(owner, waits, name, ...) &penstock_pmpi_##name,
+#include "interpose/binding/mpi_functions.def"
+  };
+  return __atomic_load_n(slots[static_cast<std::size_t>(function)], __ATOMIC_RELAXED) !=
+         reinterpret_cast<void*>(&penstock_no_such_function);
+}
+#endif
+
+bool bind_mpi_quietly() noexcept try {
+  if (is_bound.load(std::memory_order_acquire)) return true;
+  const std::vector<std::string> loaded = loaded_libraries();
+  const bool has_candidate = std::any_of(loaded.begin(), loaded.end(), [](const std::string& path) {
+    return std::string_view(path).substr(path.rfind('/') + 1).starts_with("libmpi");
+  });
+  if (!has_candidate || find_library().outcome != Binding::bound) return false;
+  return bind_mpi() == Binding::bound;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+bool fortran_may_call() noexcept try {
+  constexpr std::array bindings = {"libmpifort.", "libmpichfort.", "libmpi_mpifh", "libmpi_usempi"};
+  for (const std::string& path : loaded_libraries()) {
+    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+    for (const char* binding : bindings) {
+      if (name.starts_with(binding)) return true;
+    }
+  }
+  return false;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+void* find_mpi_symbol(const char* name) noexcept {
+  return bind_mpi() == Binding::bound ? dlsym(bound_library.load(std::memory_order_relaxed), name) : nullptr;
+}
+
+}  // namespace penstock::interpose
+
+int penstock_no_such_function() noexcept {
+  penstock::record::notice("an MPI function was called that no loaded MPI library has");
+  return MPI_ERR_OTHER;
+}

@@ -1,0 +1,130 @@
+#include "interpose/binding/mpi_details.hpp"
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/binding/mpi_binding.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+constexpr MPI_Count piece_bytes = MPI_Count{1} << 30;
+
+/// One element that is `bytes` long, for libraries without large counts. Frees itself; MPI keeps what it
+/// needs.
+class LargeBytes {
+ public:
+  explicit LargeBytes(MPI_Count bytes) noexcept {
+    MPI_Datatype pieces = MPI_DATATYPE_NULL;
+    code_ = PMPI_Type_vector(static_cast<int>(bytes / piece_bytes), static_cast<int>(piece_bytes),
+                             static_cast<int>(piece_bytes), MPI_BYTE, &pieces);
+    if (code_ != MPI_SUCCESS) return;
+    int lengths[2] = {1, static_cast<int>(bytes % piece_bytes)};
+    MPI_Aint displacements[2] = {0, static_cast<MPI_Aint>(bytes - bytes % piece_bytes)};
+    MPI_Datatype types[2] = {pieces, MPI_BYTE};
+    code_ = PMPI_Type_create_struct(2, lengths, displacements, types, &type_);
+    PMPI_Type_free(&pieces);
+    if (code_ != MPI_SUCCESS) {
+      type_ = MPI_DATATYPE_NULL;
+    } else {
+      code_ = PMPI_Type_commit(&type_);
+    }
+  }
+  ~LargeBytes() {
+    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  }
+  LargeBytes(const LargeBytes&) = delete;
+  LargeBytes& operator=(const LargeBytes&) = delete;
+  /// Of what failed in making it.
+  [[nodiscard]] int code() const noexcept { return code_; }
+  [[nodiscard]] MPI_Datatype type() const noexcept { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int code_ = MPI_SUCCESS;
+};
+
+/// Calls `post(count, datatype)` with a count that an int holds.
+template <typename Post>
+int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
+  if (count <= INT_MAX) return post(static_cast<int>(count), datatype);
+  if (datatype != MPI_BYTE) return MPI_ERR_COUNT;
+  const LargeBytes large(count);
+  return large.code() == MPI_SUCCESS ? post(1, large.type()) : large.code();
+}
+
+#if MPI_VERSION >= 4
+/// Whether the count needs a function with large counts, and the library has it.
+bool needs_and_has(MPI_Count count, Function function) noexcept {
+  return count > INT_MAX && has_function(function);
+}
+
+constexpr Function large_send(SendMode mode) noexcept {
+  switch (mode) {
+    case SendMode::synchronous:
+      return Function::Issend_c;
+    case SendMode::buffered:
+      return Function::Ibsend_c;
+    case SendMode::ready:
+      return Function::Irsend_c;
+    case SendMode::standard:
+      break;
+  }
+  return Function::Isend_c;
+}
+#endif
+
+}  // namespace
+
+int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
+               int tag, MPI_Comm communicator, MPI_Request* request) {
+#if MPI_VERSION >= 4
+  if (needs_and_has(count, large_send(mode))) {
+    switch (mode) {
+      case SendMode::synchronous:
+        return PMPI_Issend_c(buffer, count, datatype, destination, tag, communicator, request);
+      case SendMode::buffered:
+        return PMPI_Ibsend_c(buffer, count, datatype, destination, tag, communicator, request);
+      case SendMode::ready:
+        return PMPI_Irsend_c(buffer, count, datatype, destination, tag, communicator, request);
+      case SendMode::standard:
+        return PMPI_Isend_c(buffer, count, datatype, destination, tag, communicator, request);
+    }
+  }
+#endif
+  return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
+    switch (mode) {
+      case SendMode::synchronous:
+        return PMPI_Issend(buffer, small_count, type, destination, tag, communicator, request);
+      case SendMode::buffered:
+        return PMPI_Ibsend(buffer, small_count, type, destination, tag, communicator, request);
+      case SendMode::ready:
+        return PMPI_Irsend(buffer, small_count, type, destination, tag, communicator, request);
+      case SendMode::standard:
+        break;
+    }
+    return PMPI_Isend(buffer, small_count, type, destination, tag, communicator, request);
+  });
+}
+
+int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+               MPI_Comm communicator, MPI_Request* request) {
+#if MPI_VERSION >= 4
+  if (needs_and_has(count, Function::Irecv_c))
+    return PMPI_Irecv_c(buffer, count, datatype, source, tag, communicator, request);
+#endif
+  return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
+    return PMPI_Irecv(buffer, small_count, type, source, tag, communicator, request);
+  });
+}
+
+int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                MPI_Request* request) {
+#if MPI_VERSION >= 4
+  if (needs_and_has(count, Function::Imrecv_c))
+    return PMPI_Imrecv_c(buffer, count, datatype, message, request);
+#endif
+  return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
+    return PMPI_Imrecv(buffer, small_count, type, message, request);
+  });
+}
+
+}  // namespace penstock::interpose

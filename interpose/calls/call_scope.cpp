@@ -1,0 +1,180 @@
+#include "interpose/calls/call_scope.hpp"
+
+#include <array>
+#include <atomic>
+
+#include "interpose/binding/mpi_binding.hpp"
+#include "interpose/calls/communicators.hpp"
+#include "interpose/calls/turn.hpp"
+#include "interpose/calls/unseen_mpi.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// Calls of one function from one site that follow each other within this are one storm.
+constexpr std::uint64_t storm_gap_ns = 1'000;
+/// A storm is written at least this often, so that a job that is killed loses no more of it.
+constexpr std::uint64_t storm_length_ns = 1'000'000;
+
+constexpr std::int32_t no_peer = -1;
+constexpr std::int32_t any_peer = -2;
+constexpr std::int32_t no_tag = -1;
+
+/// What finish_at_end_of_calls() has set; ordered by detail::is_awake.
+void (*finish)() noexcept = nullptr;
+
+/// Per thread, and plain data: reaching it costs one instruction. `storm` counts the calls that follow the
+/// one written last; nothing is pending when its repeats are zero.
+struct ThreadState {
+  bool flushes_at_exit = false;
+  trace::MpiCall last{};  ///< what a next call must equal to join the storm
+  trace::MpiCall storm{};
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState thread_state;
+
+void flush_storm(ThreadState& state) noexcept {
+  if (state.storm.repeats == 0) return;
+  if (record::is_on()) record::write(state.storm);
+  state.storm.repeats = 0;
+}
+
+/// Writes what a thread that ends still holds back.
+struct FlushAtExit {
+  ~FlushAtExit() { flush_storm(thread_state); }
+};
+
+void flush_at_thread_exit(ThreadState& state) noexcept {
+  if (state.flushes_at_exit) return;
+  static thread_local const FlushAtExit flusher;
+  static_cast<void>(flusher);
+  state.flushes_at_exit = true;
+}
+
+/// Ids of the functions' names in the recording; 0 until first used.
+std::array<std::atomic<std::uint32_t>, function_count> name_ids;
+
+std::uint32_t name_id(Function function) noexcept {
+  std::atomic<std::uint32_t>& id = name_ids[static_cast<std::size_t>(function)];
+  std::uint32_t known = id.load(std::memory_order_relaxed);
+  if (known == trace::no_string) [[unlikely]] {
+    known = record::intern(name_of(function));
+    id.store(known, std::memory_order_relaxed);
+  }
+  return known;
+}
+
+bool same_call(const trace::MpiCall& one, const trace::MpiCall& other) noexcept {
+  return one.function == other.function && one.call_site == other.call_site &&
+         one.communicator == other.communicator && one.peer == other.peer && one.tag == other.tag;
+}
+
+/// Local calls that moved nothing: MPI_Test, MPI_Iprobe, MPI_Wtime … in a loop.
+bool may_join_storm(const trace::MpiCall& call) noexcept {
+  return call.waits == 0 && call.bytes == 0 && call.collective_ordinal == 0;
+}
+
+void write_call(const trace::MpiCall& call) noexcept {
+  ThreadState& state = thread_state;
+  if (may_join_storm(call) && same_call(call, state.last) &&
+      call.begin_ns - state.last.end_ns < storm_gap_ns) {
+    if (state.storm.repeats == 0) {
+      state.storm = call;
+      flush_at_thread_exit(state);
+    } else {
+      state.storm.end_ns = call.end_ns;
+      ++state.storm.repeats;
+    }
+    state.last.end_ns = call.end_ns;
+    if (state.storm.end_ns - state.storm.begin_ns > storm_length_ns) flush_storm(state);
+    return;
+  }
+  flush_storm(state);
+  record::write(call);
+  state.last = call;
+}
+
+}  // namespace
+
+void CallScope::stand_aside_asleep() noexcept {
+  bind_mpi();
+  note_call_while_asleep(function_);
+  stands_aside_ = true;
+}
+
+void CallScope::finish_pieces() noexcept {
+  finish();
+}
+
+void CallScope::begin_record(const void* return_address) noexcept {
+  call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
+  record_ = {};
+  record_.peer = no_peer;
+  record_.tag = no_tag;
+  begin_ns_ = record::now_ns();
+}
+
+void CallScope::end_record() noexcept {
+  record_.begin_ns = begin_ns_;
+  record_.end_ns = record::now_ns();
+  record_.call_site = call_site_;
+  record_.function = name_id(function_);
+  record_.repeats = 1;
+  record_.waits = waits(function_) ? 1 : 0;
+  record_.kind = trace::RecordKind::mpi_call;
+  write_call(record_);
+}
+
+void CallScope::message(MPI_Comm communicator, int peer, int tag, std::uint64_t bytes) noexcept {
+  if (!recording_) return;
+  const CommunicatorInfo* const info = peek_info(communicator);
+  record_.communicator = info != nullptr ? info->local_id : 0;
+  if (peer == MPI_ANY_SOURCE) {
+    record_.peer = any_peer;
+  } else {
+    record_.peer = peer == MPI_PROC_NULL ? no_peer : world_rank_of(communicator, peer);
+  }
+  record_.tag = tag == MPI_ANY_TAG ? no_tag : tag;
+  record_.bytes = bytes;
+}
+
+void CallScope::collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept {
+  if (!recording_) return;
+  record_.bytes = bytes;
+  CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr) return;
+  record_.communicator = info->local_id;
+  record_.collective_ordinal = info->collectives.fetch_add(1, std::memory_order_relaxed) + 1;
+  // MPI_ROOT and MPI_PROC_NULL, in an intercommunicator, are negative too
+  if (root_or_minus_one >= 0) record_.peer = world_rank_of(communicator, root_or_minus_one);
+}
+
+void CallScope::buffer(trace::BufferKind kind) noexcept {
+  if (!recording_) return;
+  record_.buffer = kind;
+}
+
+void CallScope::add_bytes(std::uint64_t bytes) noexcept {
+  if (!recording_) return;
+  record_.bytes += bytes;
+}
+
+void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept {
+  detail::unfinished_pieces = pieces;
+  finish = finish_them;
+}
+
+void stand_aside_on_this_thread() noexcept {
+  ++detail::call_depth;
+}
+
+void wake_up() noexcept {
+  detail::is_awake.store(true, std::memory_order_release);
+}
+
+void fall_asleep() noexcept {
+  flush_storm(thread_state);
+  detail::is_awake.store(false, std::memory_order_release);
+}
+
+}  // namespace penstock::interpose

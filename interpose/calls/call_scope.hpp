@@ -1,0 +1,106 @@
+// What every wrapper opens first: counts nesting (an MPI library may call MPI_* from inside MPI_*), times the
+// call and records it when recording is on. Knows no message protocol.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/calls/turn.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/record/recorder.hpp"
+#include "interpose/record/trace_format.hpp"
+#include "transports/host/in_call.hpp"
+
+namespace penstock::interpose {
+
+namespace detail {
+inline constinit std::atomic<bool> is_awake{false};
+/// MPI calls that this thread is in. Reaching it costs one instruction.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local std::uint32_t call_depth = 0;
+/// See finish_at_end_of_calls(); ordered by is_awake.
+inline constinit std::atomic<unsigned> no_pieces{0};
+inline constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
+}  // namespace detail
+
+/// Thread: the calling one only. Never throws. With recording off it costs some ns, which is why it is
+/// inline.
+class CallScope {
+ public:
+  CallScope(Function function, const void* return_address) noexcept
+      : in_call_(NodeDirectory::gpu_seen()), function_(function) {
+    const bool is_outermost = detail::call_depth++ == 0;
+    if (!detail::is_awake.load(std::memory_order_acquire)) [[unlikely]] {
+      stand_aside_asleep();
+      return;
+    }
+    is_outermost_ = is_outermost;
+    stands_aside_ = !is_outermost;
+    if (!is_outermost) return;
+    recording_ = record::is_on();
+    if (recording_) begin_record(return_address);
+    has_turn_ = turn.take();
+  }
+  ~CallScope() {
+    if (is_outermost_ && detail::unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      finish_pieces();
+    if (has_turn_) [[unlikely]]
+      turn.give();
+    --detail::call_depth;
+    if (recording_ && record::is_on()) end_record();
+  }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+  /// True inside another MPI call of this thread, before MPI_Init and after MPI_Finalize: the wrapper then
+  /// calls PMPI at once and does nothing else.
+  [[nodiscard]] bool stands_aside() const noexcept { return stands_aside_; }
+  [[nodiscard]] bool recording() const noexcept { return recording_; }
+  [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }  ///< 0 when not recording
+  [[nodiscard]] std::uint64_t call_site() const noexcept { return call_site_; }
+
+  /// What the record shall say; each does nothing when not recording. Ranks are of `communicator`.
+  void message(MPI_Comm communicator, int peer, int tag, std::uint64_t bytes) noexcept;
+  void collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept;
+  void buffer(trace::BufferKind kind) noexcept;
+  void add_bytes(std::uint64_t bytes) noexcept;
+
+ private:
+  /// The first MPI call of the process finds the MPI library.
+  void stand_aside_asleep() noexcept;
+  static void finish_pieces() noexcept;
+  void begin_record(const void* return_address) noexcept;
+  void end_record() noexcept;
+
+  const transports::InCall in_call_;  ///< first, as all else happens inside the call
+  std::uint64_t begin_ns_ = 0;
+  std::uint64_t call_site_ = 0;
+  trace::MpiCall record_;  ///< written only if recording: zeroing it costs every call
+  Function function_;
+  bool is_outermost_ = false;
+  bool stands_aside_ = false;
+  bool recording_ = false;
+  bool has_turn_ = false;  ///< Turn
+};
+
+/// When an outermost call ends while `*pieces` is not zero, `finish_them` is called: for work that must not
+/// be left between two calls of the application. Before wake_up(); `pieces` lives for ever.
+void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept;
+
+/// For a thread of Penstock's own that calls the MPI library: wrappers that it reaches from there stand
+/// aside.
+void stand_aside_on_this_thread() noexcept;
+
+/// Between MPI_Init and MPI_Finalize the interposer is awake; else every wrapper stands aside.
+void wake_up() noexcept;
+void fall_asleep() noexcept;
+[[nodiscard]] inline bool is_awake() noexcept {
+  return detail::is_awake.load(std::memory_order_acquire);
+}
+
+}  // namespace penstock::interpose
+
+/// Exported although the library is built with hidden visibility.
+#define PENSTOCK_EXPORT extern "C" __attribute__((visibility("default")))

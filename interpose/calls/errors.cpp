@@ -1,0 +1,145 @@
+#include "interpose/calls/errors.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/refusals.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// The error class that tells a program most about the failure.
+int error_class_of(Code code) noexcept {
+  switch (code) {
+    case Code::ok:
+      return MPI_SUCCESS;
+    case Code::out_of_memory:
+      return MPI_ERR_NO_MEM;
+    case Code::bad_argument:
+      return MPI_ERR_BUFFER;
+    case Code::declined:
+    case Code::cuda_failed:
+    case Code::system_failed:
+    case Code::peer_lost:
+      break;
+  }
+  return MPI_ERR_OTHER;
+}
+
+}  // namespace
+
+void say_what_was_refused() noexcept {
+  for (;;) {
+    const auto [consequence, status] = transports::take_refusal();
+    if (status.ok()) return;
+    Line line = describe(consequence, status);
+    // an old driver, which was not even asked; no message was declined
+    if (status.code() == Code::declined)
+      std::snprintf(line.data(), line.size(), "%s: %s", consequence, status.where());
+    record::notice(line.data());
+  }
+}
+
+Line describe(const char* what, const Status& status) noexcept {
+  Line line;
+  switch (status.code()) {
+    case Code::cuda_failed:
+      std::snprintf(line.data(), line.size(), "%s: %s failed (CUDA error %d)", what, status.where(),
+                    status.detail());
+      return line;
+    case Code::system_failed:
+      std::snprintf(line.data(), line.size(), "%s: %s failed (%s)", what, status.where(),
+                    std::strerror(status.detail()));
+      return line;
+    case Code::out_of_memory:
+      std::snprintf(line.data(), line.size(), "%s: out of memory in %s", what, status.where());
+      return line;
+    case Code::peer_lost:
+      std::snprintf(line.data(), line.size(), "%s: the other process is gone (%s)", what, status.where());
+      return line;
+    case Code::bad_argument:
+      std::snprintf(line.data(), line.size(), "%s: the buffer lies in no allocation, or passes its end (%s)",
+                    what, status.where());
+      return line;
+    case Code::ok:
+    case Code::declined:
+      break;
+  }
+  std::snprintf(line.data(), line.size(), "%s: no road could carry the message (%s)", what, status.where());
+  return line;
+}
+
+ErrorTarget ErrorTarget::of(MPI_Comm communicator) noexcept {
+  ErrorTarget target;
+  target.communicator_ = communicator;
+  return target;
+}
+
+ErrorTarget ErrorTarget::of_file(MPI_File file) noexcept {
+  ErrorTarget target;
+  target.kind_ = Kind::file;
+  target.file_ = file;
+  return target;
+}
+
+ErrorTarget ErrorTarget::of_window(MPI_Win window) noexcept {
+  ErrorTarget target;
+  target.kind_ = Kind::window;
+  target.window_ = window;
+  return target;
+}
+
+int ErrorTarget::raise(int code) const {
+  if (kind_ == Kind::file) {
+    PMPI_File_call_errhandler(file_, code);
+  } else if (kind_ == Kind::window) {
+    PMPI_Win_call_errhandler(window_, code);
+  } else {
+    // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves; so do
+    // those of messages whose communicator has been freed meanwhile
+    const bool is_there = communicator_ != MPI_COMM_NULL && !is_gone(communicator_);
+    PMPI_Comm_call_errhandler(is_there ? communicator_ : MPI_COMM_WORLD, code);
+  }
+  return code;
+}
+
+int ErrorTarget::refuse_device_buffer(const char* mpi_call) const {
+  Line line;
+  std::snprintf(line.data(), line.size(), "%s: device buffers are not supported in this call", mpi_call);
+  record::notice(line.data());
+  return raise(MPI_ERR_BUFFER);
+}
+
+int ErrorTarget::raise_status(const char* mpi_call, const Status& status) const {
+  record::notice(describe(mpi_call, status).data());
+  return raise(error_class_of(status.code()));
+}
+
+int raise(MPI_Comm communicator, int code) {
+  return ErrorTarget::of(communicator).raise(code);
+}
+
+int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
+  return ErrorTarget::of(communicator).raise_status(mpi_call, status);
+}
+
+int raise_freed(MPI_Comm communicator, const char* mpi_call) {
+  return raise_status(communicator, mpi_call, {Code::bad_argument, "device memory that was freed"});
+}
+
+int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call) {
+  return raise_status(communicator, mpi_call, {Code::out_of_memory, "Penstock"});
+}
+
+int raise_unreadable(MPI_Comm communicator, const char* mpi_call, const UnreadableDatatype& datatype) {
+  Line line;
+  std::snprintf(line.data(), line.size(), "%s: the datatype cannot be read, as %s failed", mpi_call,
+                datatype.what());
+  record::notice(line.data());
+  return raise(communicator, datatype.code());
+}
+
+}  // namespace penstock::interpose

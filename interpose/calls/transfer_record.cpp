@@ -1,0 +1,21 @@
+#include "interpose/calls/transfer_record.hpp"
+
+namespace penstock::interpose {
+
+void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::BufferKind source,
+                        transports::BufferKind destination, const char* reason) noexcept {
+  if (!record::is_on()) return;
+  trace::Transfer transfer{};
+  transfer.begin_ns = begin_ns;
+  transfer.end_ns = record::now_ns();
+  transfer.bytes = bytes;
+  transfer.reason = record::intern(reason);
+  transfer.peer = -1;
+  transfer.source = static_cast<trace::BufferKind>(source);
+  transfer.destination = static_cast<trace::BufferKind>(destination);
+  transfer.road = trace::Road::staged;
+  transfer.kind = trace::RecordKind::transfer;
+  record::write(transfer);
+}
+
+}  // namespace penstock::interpose

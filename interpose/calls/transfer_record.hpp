@@ -1,0 +1,32 @@
+// The recording of copies that Penstock makes between the application's memory and memory of its own.
+// Knows the recorder; no roads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/calls/errors.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// Records a finished copy of a staged call or message. `reason` is a literal.
+void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::BufferKind source,
+                        transports::BufferKind destination, const char* reason) noexcept;
+
+/// Calls `copy()`, which returns a Status, as Penstock's own work, and records it as above if it went well;
+/// says what made it slower.
+template <typename Copy>
+Status staged_copy(std::size_t bytes, transports::BufferKind source, transports::BufferKind destination,
+                   const char* reason, Copy copy) {
+  const std::uint64_t begin_ns = record::is_on() ? record::now_ns() : 0;
+  const record::OwnWork own;
+  Status copied = copy();
+  say_what_was_refused();
+  if (copied.ok()) record_staged_copy(begin_ns, bytes, source, destination, reason);
+  return copied;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,50 @@
+#include "interpose/calls/unseen_mpi.hpp"
+
+#include <atomic>
+
+#include "interpose/binding/mpi_binding.hpp"
+#include "interpose/node/launcher.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+std::atomic<bool> has_seen_init{false};
+std::atomic<bool> has_seen_other_use{false};
+
+/// Functions that no program calls before MPI is initialised: those that take a communicator, and the
+/// beginning of a session. Few are enough, since every program calls one of them.
+constexpr bool needs_initialised_mpi(Function function) noexcept {
+#if MPI_VERSION >= 4
+  if (function == Function::Session_init) return true;
+#endif
+  return function == Function::Comm_rank || function == Function::Comm_size || waits(function);
+}
+
+/// The library itself is asked, which may be done at any time.
+bool was_initialised_unseen() noexcept {
+  int is_initialised = 0;
+  return bind_mpi_quietly() && PMPI_Initialized(&is_initialised) == MPI_SUCCESS && is_initialised != 0;
+}
+
+/// Runs in every process that the library is loaded into, so the cheap questions come first.
+__attribute__((destructor)) void say_at_exit() noexcept {
+  if (has_seen_init.load(std::memory_order_relaxed) || !is_started_as_rank()) return;
+  if (!has_seen_other_use.load(std::memory_order_relaxed) && !was_initialised_unseen()) return;
+  record::notice(
+      "MPI was used, but no MPI_Init came by Penstock (sessions, or functions from the library's own "
+      "handle): nothing "
+      "was moved nor recorded");
+}
+
+}  // namespace
+
+void note_call_while_asleep(Function function) noexcept {
+  if (function == Function::Init || function == Function::Init_thread) {
+    has_seen_init.store(true, std::memory_order_relaxed);
+  } else if (needs_initialised_mpi(function)) {
+    has_seen_other_use.store(true, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,83 @@
+// The blocks, one for each rank or neighbour, that a buffer of a collective is made of: where the n-th lies
+// and how large it is, in the three ways in which MPI describes them. Knows no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/staging/staged_buffer.hpp"
+
+namespace penstock::interpose {
+
+/// `Block` says {count, datatype, displacement in bytes} of the n-th block.
+struct BlockPlace {
+  MPI_Count count;
+  MPI_Datatype datatype;
+  std::ptrdiff_t displacement;
+};
+
+/// Nothing of the user's arrays is read before it is asked for. A value; refers to the user's arrays.
+template <typename Place>
+class Blocks {
+ public:
+  Blocks(int count, Place place) noexcept : count_(count), place_(place) {}
+
+  [[nodiscard]] Region all() const {
+    Region region;
+    for (int block = 0; block < count_; ++block) add_to(region, block);
+    return region;
+  }
+  [[nodiscard]] Region one(int block) const {
+    Region region;
+    if (block >= 0 && block < count_) add_to(region, block);
+    return region;
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    std::uint64_t sum = 0;
+    for (int block = 0; block < count_; ++block) {
+      const BlockPlace there = place_(block);
+      sum += payload_bytes(there.count, there.datatype);
+    }
+    return sum;
+  }
+
+ private:
+  void add_to(Region& region, int block) const {
+    const BlockPlace there = place_(block);
+    region.add(there.count, there.datatype, there.displacement);
+  }
+
+  int count_;
+  Place place_;
+};
+
+/// Equal blocks, one behind the other: MPI_Gather, MPI_Alltoall …
+template <typename Count>
+[[nodiscard]] auto equal_blocks(int blocks, Count count, MPI_Datatype datatype) noexcept {
+  return Blocks(blocks, [=](int block) {
+    return BlockPlace{count, datatype, static_cast<std::ptrdiff_t>(block) * count * extent_of(datatype)};
+  });
+}
+
+/// Blocks of one datatype at displacements in elements: MPI_Gatherv, MPI_Alltoallv …
+template <typename Count, typename Displacement>
+[[nodiscard]] auto placed_blocks(int blocks, const Count* counts, const Displacement* displacements,
+                                 MPI_Datatype datatype) noexcept {
+  return Blocks(blocks, [=](int block) {
+    return BlockPlace{counts[block], datatype, displacements[block] * extent_of(datatype)};
+  });
+}
+
+/// Each block with its own datatype, at displacements in bytes: MPI_Alltoallw.
+template <typename Count, typename Displacement>
+[[nodiscard]] auto individual_blocks(int blocks, const Count* counts, const Displacement* displacements,
+                                     const MPI_Datatype* datatypes) noexcept {
+  return Blocks(blocks, [=](int block) {
+    return BlockPlace{counts[block], datatypes[block], static_cast<std::ptrdiff_t>(displacements[block])};
+  });
+}
+
+}  // namespace penstock::interpose

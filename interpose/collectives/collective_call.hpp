@@ -1,0 +1,77 @@
+// One call of a collective, and this rank's part in it. Knows no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/progress/host_receives.hpp"
+#include "interpose/staging/library_call.hpp"
+#include "transports/machine.hpp"
+
+namespace penstock::interpose {
+
+inline constexpr int no_root = -1;
+
+/// This rank's part. A value.
+class Ranks {
+ public:
+  explicit Ranks(MPI_Comm communicator) noexcept {
+    const CommunicatorInfo* const info = peek_info(communicator);
+    if (info == nullptr) return;  // the MPI library will say what is wrong with the communicator
+    rank = info->rank;
+    local = info->size;
+    peers = static_cast<int>(info->world_ranks.size());
+    is_inter_ = info->is_inter;
+  }
+
+  /// Has the data of all, or for all.
+  [[nodiscard]] bool is_root(int root) const noexcept { return is_inter_ ? root == MPI_ROOT : root == rank; }
+  /// Has data of its own: every rank, but in an intercommunicator only those of the group that is not the
+  /// root's.
+  [[nodiscard]] bool is_leaf(int root) const noexcept { return !is_inter_ || root >= 0; }
+
+  int rank = -1;
+  int local = 0;  ///< size of the own group
+  int peers = 0;  ///< ranks that data is exchanged with: all, or the remote group of an intercommunicator
+
+ private:
+  bool is_inter_ = false;
+};
+
+template <typename Library>
+class CollectiveCall : public LibraryCall<Library> {
+ public:
+  using LibraryCall<Library>::LibraryCall;
+
+  /// `payload` returns this rank's bytes, and is asked only when the call is recorded.
+  template <typename Payload>
+  [[nodiscard]] StagedCall begin(MPI_Comm communicator, int root, Payload payload) const {
+    if (this->scope().recording()) this->scope().collective(communicator, root, payload());
+    return LibraryCall<Library>::begin(ErrorTarget::of(communicator));
+  }
+
+  template <typename... Arguments>
+  int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+    // programs that go on to use GPU buffers have most often made a collective call after their first use of
+    // CUDA
+    expect_envelopes_if(NodeDirectory::gpu_seen() || transports::cuda_in_use());
+    if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
+      return LibraryCall<Library>::run(std::move(staged), arguments...);
+    } else {
+      const bool comes = staged.status().ok();
+      if (comes) arrive(communicator);
+      const int code = LibraryCall<Library>::run(std::move(staged), arguments...);
+      if (comes && failed_alone(code)) take_back_arrival(communicator);
+      return code;
+    }
+  }
+};
+
+template <typename Library>
+CollectiveCall(CallScope&, Function, Library) -> CollectiveCall<Library>;
+
+}  // namespace penstock::interpose

@@ -1,0 +1,125 @@
+// What the collectives with a root read and write: Bcast, Gather(v), Scatter(v), Reduce. Arguments that
+// matter only at the root are not looked at elsewhere. Included by collectives.cpp only.
+#pragma once
+
+#include "interpose/collectives/collective_blocks.hpp"
+#include "interpose/collectives/collective_call.hpp"
+
+namespace penstock::interpose {
+
+inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI_Datatype datatype, int root,
+                                 MPI_Comm communicator, auto... request) {
+  const Ranks ranks(communicator);
+  const auto message = [&] { return Region(count, datatype); };
+  StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
+  if (ranks.is_root(root)) {
+    staged.read(buffer, message);
+  } else if (ranks.is_leaf(root)) {
+    staged.write(buffer, message);
+  }
+  return call.run(std::move(staged), communicator, buffer, count, datatype, root, communicator, request...);
+};
+
+/// The root's own block is in its place already if `send` is MPI_IN_PLACE.
+template <typename BlocksOfAll>
+void stage_gather(StagedCall& staged, const Ranks& ranks, int root, const void*& send, MPI_Count send_count,
+                  MPI_Datatype send_type, void*& receive, const BlocksOfAll& blocks) {
+  if (ranks.is_leaf(root)) staged.read(send, [&] { return Region(send_count, send_type); });
+  if (!ranks.is_root(root)) return;
+  const bool in_place = send == MPI_IN_PLACE;
+  staged.use(
+      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); });
+}
+
+template <typename BlocksOfAll>
+std::uint64_t gather_payload(const Ranks& ranks, int root, const void* send, MPI_Count send_count,
+                             MPI_Datatype send_type, const BlocksOfAll& blocks) noexcept {
+  const bool sends = ranks.is_leaf(root) && send != MPI_IN_PLACE;
+  return (sends ? payload_bytes(send_count, send_type) : 0) + (ranks.is_root(root) ? blocks.bytes() : 0);
+}
+
+inline constexpr auto gather = [](const auto& call, const void* send, auto send_count, MPI_Datatype send_type,
+                                  void* receive, auto receive_count, MPI_Datatype receive_type, int root,
+                                  MPI_Comm communicator, auto... request) {
+  const Ranks ranks(communicator);
+  const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
+  StagedCall staged = call.begin(
+      communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
+  stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
+  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
+                  receive_type, root, communicator, request...);
+};
+
+inline constexpr auto gatherv = [](const auto& call, const void* send, auto send_count,
+                                   MPI_Datatype send_type, void* receive, const auto* counts,
+                                   const auto* displacements, MPI_Datatype receive_type, int root,
+                                   MPI_Comm communicator, auto... request) {
+  const Ranks ranks(communicator);
+  const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
+  StagedCall staged = call.begin(
+      communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
+  stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
+  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
+                  displacements, receive_type, root, communicator, request...);
+};
+
+template <typename BlocksOfAll>
+void stage_scatter(StagedCall& staged, const Ranks& ranks, int root, const void*& send,
+                   const BlocksOfAll& blocks, void*& receive, MPI_Count receive_count,
+                   MPI_Datatype receive_type) {
+  if (ranks.is_root(root)) staged.read(send, [&] { return blocks.all(); });
+  if (ranks.is_leaf(root)) staged.write(receive, [&] { return Region(receive_count, receive_type); });
+}
+
+template <typename BlocksOfAll>
+std::uint64_t scatter_payload(const Ranks& ranks, int root, const BlocksOfAll& blocks, const void* receive,
+                              MPI_Count receive_count, MPI_Datatype receive_type) noexcept {
+  const bool receives = ranks.is_leaf(root) && receive != MPI_IN_PLACE;
+  return (ranks.is_root(root) ? blocks.bytes() : 0) +
+         (receives ? payload_bytes(receive_count, receive_type) : 0);
+}
+
+inline constexpr auto scatter =
+    [](const auto& call, const void* send, auto send_count, MPI_Datatype send_type, void* receive,
+       auto receive_count, MPI_Datatype receive_type, int root, MPI_Comm communicator, auto... request) {
+      const Ranks ranks(communicator);
+      const auto blocks = equal_blocks(ranks.peers, send_count, send_type);
+      StagedCall staged = call.begin(communicator, root, [&] {
+        return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
+      });
+      stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
+      return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
+                      receive_type, root, communicator, request...);
+    };
+
+inline constexpr auto scatterv = [](const auto& call, const void* send, const auto* counts,
+                                    const auto* displacements, MPI_Datatype send_type, void* receive,
+                                    auto receive_count, MPI_Datatype receive_type, int root,
+                                    MPI_Comm communicator, auto... request) {
+  const Ranks ranks(communicator);
+  const auto blocks = placed_blocks(ranks.peers, counts, displacements, send_type);
+  StagedCall staged = call.begin(communicator, root, [&] {
+    return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
+  });
+  stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
+  return call.run(std::move(staged), communicator, send, counts, displacements, send_type, receive,
+                  receive_count, receive_type, root, communicator, request...);
+};
+
+inline constexpr auto reduce = [](const auto& call, const void* send, void* receive, auto count,
+                                  MPI_Datatype datatype, MPI_Op operation, int root, MPI_Comm communicator,
+                                  auto... request) {
+  const Ranks ranks(communicator);
+  const auto vector = [&] { return Region(count, datatype); };
+  const bool in_place = send == MPI_IN_PLACE;
+  StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
+  if (ranks.is_leaf(root)) staged.read(send, vector);
+  if (ranks.is_root(root)) {
+    staged.use(
+        receive, [&] { return in_place ? vector() : Region(); }, vector);
+  }
+  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, root,
+                  communicator, request...);
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,40 @@
+#include "interpose/messages/delivery.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "interpose/calls/errors.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+
+Delivery::Delivery(const Envelope& envelope, transports::Place destination)
+    : envelope_(envelope), destination_(std::move(destination)) {
+  if (record::is_on()) begin_ns_ = record::now_ns();
+}
+
+void Delivery::report() const {
+  if (!status_.ok()) {
+    char what[160];
+    std::snprintf(what, sizeof what, "%s road, %s to %s, %llu bytes", name_of(road_), name_of(source_kind_),
+                  name_of(destination_.buffer.kind),
+                  static_cast<unsigned long long>(envelope_.payload_bytes));
+    record::notice(describe(what, status_).data());
+  }
+  if (!record::is_on() || begin_ns_ == 0 || road_ == transports::Road::none) return;
+  trace::Transfer transfer{};
+  transfer.begin_ns = begin_ns_;
+  transfer.end_ns = record::now_ns();
+  transfer.bytes = envelope_.payload_bytes;
+  transfer.key = envelope_.key;
+  transfer.reason = record::intern(reason_);
+  transfer.wait_ns = static_cast<std::uint32_t>(start_ns_ > begin_ns_ ? start_ns_ - begin_ns_ : 0);
+  transfer.peer = sender_of(envelope_);
+  transfer.source = static_cast<trace::BufferKind>(source_kind_);
+  transfer.destination = static_cast<trace::BufferKind>(destination_.buffer.kind);
+  transfer.road = static_cast<trace::Road>(road_);
+  transfer.kind = trace::RecordKind::transfer;
+  record::write(transfer);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,47 @@
+// One payload that an envelope has announced, on its way to its place: what the ways there have in common.
+// Knows the recorder; neither slots nor chunks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "interpose/node/envelope.hpp"
+#include "transports/transport.hpp"
+
+namespace penstock::interpose {
+
+/// Thread: one at a time.
+class Delivery {
+ public:
+  virtual ~Delivery() = default;
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
+
+  /// One step, never blocks. True when it is over, well or not.
+  [[nodiscard]] virtual bool advance() = 0;
+  /// Bytes have begun to move, or it is over.
+  [[nodiscard]] virtual bool is_under_way() const noexcept = 0;
+
+  [[nodiscard]] const Envelope& envelope() const noexcept { return envelope_; }
+  [[nodiscard]] bool truncated() const noexcept { return truncated_; }
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+  [[nodiscard]] transports::BufferKind source_kind() const noexcept { return source_kind_; }
+
+ protected:
+  Delivery(const Envelope& envelope, transports::Place destination);
+  /// At the end: says what failed, records what was moved.
+  void report() const;
+
+  const Envelope envelope_;
+  transports::Place destination_;
+  Status status_;
+  const char* reason_ = "";  ///< for the road; a literal
+  std::uint64_t begin_ns_ = 0;
+  std::uint64_t start_ns_ = 0;  ///< when bytes began to move
+  transports::BufferKind source_kind_ = transports::BufferKind::unknown;
+  transports::Road road_ = transports::Road::none;
+  bool truncated_ = false;
+};
+
+}  // namespace penstock::interpose

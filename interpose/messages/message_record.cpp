@@ -1,0 +1,65 @@
+#include "interpose/messages/message_record.hpp"
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+
+transports::BufferKind kind_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (!touches_device(buffer, count, datatype)) return transports::BufferKind::pageable;
+  return place_of(buffer, count, datatype).buffer.kind;
+}
+
+void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer,
+                          int tag, std::uint64_t bytes, transports::BufferKind buffer,
+                          bool blocking) noexcept {
+  if (!scope.recording() || peer == MPI_PROC_NULL) return;
+  const CommunicatorInfo* info = peek_info(communicator);
+  half_ = {};
+  half_.post_ns = scope.begin_ns();
+  half_.bytes = bytes;
+  half_.call_site = scope.call_site();
+  if (peer == MPI_ANY_SOURCE) {
+    half_.peer = -1;
+    senders_ = info_of(communicator);
+  } else {
+    half_.peer = world_rank_of(communicator, peer);
+  }
+  half_.tag = tag;
+  half_.communicator = info == nullptr ? 0 : info->local_id;
+  half_.direction = direction;
+  half_.buffer = static_cast<trace::BufferKind>(buffer);
+  half_.blocking = blocking ? 1 : 0;
+  half_.kind = trace::RecordKind::message_half;
+}
+
+void MessageRecord::matched() noexcept {
+  if (half_.post_ns != 0 && half_.matched_ns == 0) half_.matched_ns = record::now_ns();
+}
+
+void MessageRecord::complete() noexcept {
+  if (half_.post_ns == 0 || !record::is_on()) return;
+  half_.complete_ns = record::now_ns();
+  // a payload that came through the MPI library arrived and was complete at once, as far as can be seen
+  if (half_.matched_ns == 0 && half_.direction == trace::Direction::receive)
+    half_.matched_ns = half_.complete_ns;
+  record::write(half_);
+  half_.post_ns = 0;
+}
+
+void MessageRecord::complete(const MPI_Status& status) noexcept {
+  if (half_.post_ns == 0) return;
+  if (was_cancelled(status)) {
+    half_.post_ns = 0;
+    return;
+  }
+  if (half_.direction == trace::Direction::receive) {
+    if (senders_ != nullptr) half_.peer = world_rank_of(*senders_, status.MPI_SOURCE);
+    half_.tag = status.MPI_TAG;
+    half_.bytes = bytes_of(status);
+  }
+  complete();
+}
+
+}  // namespace penstock::interpose

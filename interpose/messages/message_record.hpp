@@ -1,0 +1,40 @@
+// The recording of one message half, from its posting to its completion. Knows the recorder and
+// communicators.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/communicators.hpp"
+#include "interpose/record/trace_format.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// What a user's buffer is made of, as far as can be told cheaply: host memory counts as pageable.
+[[nodiscard]] transports::BufferKind kind_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+
+/// A value; does nothing unless begin() was called while recording. Thread: one at a time.
+class MessageRecord {
+ public:
+  MessageRecord() noexcept { half_.post_ns = 0; }
+  /// `peer` is a rank of the communicator (a wildcard is resolved at completion).
+  void begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer, int tag,
+             std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept;
+  void set_key(std::uint64_t key) noexcept { half_.key = key; }
+  /// Now: the receiver saw the message arrive, or the sender saw it taken. The first call counts.
+  void matched() noexcept;
+  /// Writes the half with now as its completion.
+  void complete() noexcept;
+  /// The same with what the status says of a receive's source, tag and size; nothing if it was cancelled.
+  void complete(const MPI_Status& status) noexcept;
+
+ private:
+  trace::MessageHalf half_;  ///< of which only post_ns counts, and that it is 0, until begin()
+  std::shared_ptr<CommunicatorInfo> senders_;  ///< whom a wildcard stands for; the communicator may be freed
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,41 @@
+// How long a sender waits for its receiver before it copies its payload aside, on this node and on others.
+// Knows no way that a payload takes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "interpose/node/settings.hpp"
+
+namespace penstock::interpose {
+
+/// All times in ns, of the steady clock.
+class Patience {
+ public:
+  /// Not yet counting.
+  Patience() = default;
+  /// From `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have buffered it.
+  Patience(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
+      : begun_ns_(begun_ns), limit_ns_(mpi_would_buffer ? short_limit_ns : settings().patience_us * 1000) {}
+
+  void last_for_ever() noexcept { limit_ns_ = no_limit_ns; }
+
+  /// A receiver that was at work on other messages at `worked_ns` gets more time, but not for ever: it may
+  /// never come to this one.
+  [[nodiscard]] bool is_over(std::uint64_t now_ns, std::uint64_t worked_ns) const noexcept {
+    const auto passed_since = [&](std::uint64_t time_ns) { return now_ns - std::min(now_ns, time_ns); };
+    return passed_since(std::max(begun_ns_, worked_ns)) > limit_ns_ ||
+           passed_since(begun_ns_) > limit_ns_ * busy_factor;
+  }
+
+ private:
+  // A receiver that is there answers within a few µs; copying 64 KiB aside costs about 8 µs.
+  static constexpr std::uint64_t short_limit_ns = 50'000;
+  static constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
+  static constexpr std::uint64_t busy_factor = 40;
+
+  std::uint64_t begun_ns_ = 0;
+  std::uint64_t limit_ns_ = 0;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,192 @@
+#include "interpose/network/channel.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "interpose/node/envelope.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+constexpr int clearance_tag = Channel::tags;
+constexpr std::uint64_t version = 0x50454e53544e0001ull;  // of what passes between nodes
+
+/// What each rank says of itself.
+struct Statement {
+  std::uint64_t version = 0;  ///< 0: takes no part
+  std::uint64_t is_forced = 0;
+  std::uint64_t sees_all = 0;  ///< all ranks are on this node
+  JobNonce nonce;
+};
+
+Statement own_statement(int world_size) {
+  Statement own;
+  if (!settings().move || !node_directory().is_open()) return own;
+  own.version = version;
+  own.is_forced = settings().road == transports::Road::network ? 1 : 0;
+  own.nonce = node_directory().nonce();
+  own.sees_all = 1;
+  for (int rank = 0; rank < world_size; ++rank) {
+    if (node_directory().row_of(rank) == nullptr) own.sees_all = 0;
+  }
+  return own;
+}
+
+/// Waits for all ranks, and says so if one seems not to come. Returns a PMPI code.
+int await(MPI_Request& request) {
+  constexpr std::uint64_t patience_ns = 10'000'000'000;
+  const std::uint64_t begin_ns = record::now_ns();
+  bool is_said = false;
+  Backoff backoff;
+  for (int done = 0; done == 0; backoff.pause()) {
+    if (const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
+    if (is_said || record::now_ns() - begin_ns < patience_ns) continue;
+    is_said = true;
+    record::notice(
+        "MPI_Init waits for every rank to come, as PENSTOCK_EVERYWHERE=1 or PENSTOCK_ROAD=network says that "
+        "all run Penstock with that setting");
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void Channel::open(int world_rank, int world_size) {
+  if (!settings().everywhere && settings().road != transports::Road::network) return;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Request making = MPI_REQUEST_NULL;
+  int code = PMPI_Comm_idup(MPI_COMM_WORLD, &made, &making);
+  if (code == MPI_SUCCESS) code = await(making);
+  if (code != MPI_SUCCESS) {
+    record::notice(
+        "MPI_Comm_idup failed in MPI_Init: between nodes, device messages go whole through host memory");
+    return;
+  }
+  PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  const Statement own = own_statement(world_size);
+  std::vector<Statement> all(static_cast<std::size_t>(world_size));
+  constexpr int bytes = sizeof(Statement);
+  // what did not come says of its rank that it takes no part
+  PMPI_Allgather(&own, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, made);
+
+  const bool all_take_part =
+      std::ranges::all_of(all, [](const Statement& each) { return each.version == version; });
+  is_forced_ = std::ranges::any_of(all, [](const Statement& each) { return each.is_forced != 0; });
+  const bool is_needed =
+      is_forced_ || std::ranges::any_of(all, [](const Statement& each) { return each.sees_all == 0; });
+  if (!all_take_part || !is_needed) {
+    PMPI_Comm_free(&made);
+    if (!all_take_part && world_rank == 0)
+      record::notice(
+          "not every rank takes part: between nodes, device messages go whole through host memory");
+    return;
+  }
+  node_directory().adopt(all.front().nonce);
+  // senders of other nodes need this rank's calls, whether or not a GPU is used on this one
+  node_directory().note_gpu();
+  free_tags_.resize(tags);
+  std::iota(free_tags_.begin(), free_tags_.end(), 0u);
+  cleared_ = std::make_unique<std::atomic<bool>[]>(tags);
+  last_taken_ns_ = std::make_unique<std::atomic<std::uint64_t>[]>(all.size());
+  communicator_ = made;
+  engine().poll_other_nodes([]() noexcept { channel().poll(); });
+  listen();
+}
+
+void Channel::listen() noexcept {
+  const int code =
+      PMPI_Irecv(&heard_, 1, MPI_UINT32_T, MPI_ANY_SOURCE, clearance_tag, communicator_, &listening_);
+  if (code != MPI_SUCCESS) fail();
+}
+
+void Channel::fail() noexcept {
+  listening_ = MPI_REQUEST_NULL;
+  has_failed_.store(true, std::memory_order_release);
+  record::notice(
+      "what receivers on other nodes say can no longer be heard, as MPI_Irecv failed: messages to them that "
+      "wait for "
+      "it fail, and the next ones go whole through host memory");
+}
+
+void Channel::poll() noexcept {
+  while (listening_ != MPI_REQUEST_NULL) {
+    int has_come = 0;
+    MPI_Status status;
+    // which payload it was about is lost
+    if (PMPI_Test(&listening_, &has_come, &status) != MPI_SUCCESS) return fail();
+    if (has_come == 0) return;
+    if (heard_ < tags) {
+      note_taken(status.MPI_SOURCE);
+      cleared_[heard_].store(true, std::memory_order_release);
+    }
+    listen();
+  }
+}
+
+bool Channel::all_have_parted() noexcept {
+  if (!is_open() || has_parted_) return true;
+  if (parting_ == MPI_REQUEST_NULL && PMPI_Ibarrier(communicator_, &parting_) != MPI_SUCCESS) return true;
+  int done = 0;
+  const int code = PMPI_Test(&parting_, &done, MPI_STATUS_IGNORE);
+  has_parted_ = done != 0 || code != MPI_SUCCESS;
+  return has_parted_;
+}
+
+void Channel::close() noexcept {
+  if (!is_open()) return;
+  if (listening_ != MPI_REQUEST_NULL) {
+    PMPI_Cancel(&listening_);
+    PMPI_Wait(&listening_, MPI_STATUS_IGNORE);
+  }
+  engine().poll_other_nodes(nullptr);
+  PMPI_Comm_free(&communicator_);
+}
+
+bool Channel::spans(std::span<const int> world_ranks) const noexcept {
+  if (!is_open() || std::ranges::any_of(world_ranks, [](int rank) { return rank < 0; })) return false;
+  return is_forced_ ||
+         std::ranges::any_of(world_ranks, [](int rank) { return node_directory().row_of(rank) == nullptr; });
+}
+
+bool Channel::take_tag(std::uint32_t& tag) {
+  const std::lock_guard lock(mutex_);
+  if (free_tags_.empty()) return false;
+  tag = free_tags_.back();
+  free_tags_.pop_back();
+  cleared_[tag].store(false, std::memory_order_relaxed);
+  return true;
+}
+
+void Channel::give_back(std::uint32_t tag) noexcept {
+  const std::lock_guard lock(mutex_);
+  free_tags_.push_back(tag);  // there is room for all of them
+}
+
+bool Channel::is_cleared(std::uint32_t tag) const noexcept {
+  return cleared_[tag].load(std::memory_order_acquire);
+}
+
+void Channel::note_taken(int receiver) noexcept {
+  last_taken_ns_[static_cast<std::size_t>(receiver)].store(record::now_ns(), std::memory_order_relaxed);
+}
+
+std::uint64_t Channel::last_taken_ns(int receiver) const noexcept {
+  return last_taken_ns_[static_cast<std::size_t>(receiver)].load(std::memory_order_relaxed);
+}
+
+int Channel::clear(int sender, const std::uint32_t* word, MPI_Request* request) const noexcept {
+  return PMPI_Isend(word, 1, MPI_UINT32_T, sender, clearance_tag, communicator_, request);
+}
+
+Channel& channel() noexcept {
+  // never destroyed: messages may end while static destructors run
+  static Channel& instance = *new Channel;
+  return instance;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,43 @@
+#include "interpose/network/network_delivery.hpp"
+
+#include <utility>
+
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+
+using transports::Road;
+
+NetworkDelivery::NetworkDelivery(const Envelope& envelope, transports::Place destination,
+                                 std::size_t capacity)
+    : Delivery(envelope, std::move(destination)) {
+  source_kind_ = static_cast<transports::BufferKind>(envelope.source_kind);
+  road_ = Road::network;
+  reason_ = settings().road == Road::network ? "forced by PENSTOCK_ROAD" : "on different nodes";
+  truncated_ = envelope.payload_bytes > capacity;
+  destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
+  reception_ = std::make_unique<Reception>(envelope, destination_);
+  if (truncated_) reception_->discard();
+}
+
+NetworkDelivery::~NetworkDelivery() {
+  if (reception_->is_over()) return;
+  reception_->discard();
+  engine().adopt(std::move(reception_));
+}
+
+bool NetworkDelivery::advance() {
+  if (reception_->is_over()) return true;
+  const bool is_over = reception_->advance(true, {});
+  if (start_ns_ == 0 && begin_ns_ != 0 && reception_->has_begun()) start_ns_ = record::now_ns();
+  if (is_over) {
+    status_ = reception_->status();
+    if (truncated_) road_ = Road::none;  // nothing was moved
+    report();
+  }
+  return is_over;
+}
+
+}  // namespace penstock::interpose

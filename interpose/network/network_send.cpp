@@ -1,0 +1,63 @@
+#include "interpose/network/network_send.hpp"
+
+#include <new>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/progress/engine.hpp"
+
+namespace penstock::interpose {
+
+std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports::Place source, int receiver) {
+  Envelope envelope{};
+  envelope.nonce = node_directory().nonce();
+  envelope.payload_bytes = source.layout.bytes();
+  envelope.key = node_directory().next_key();
+  envelope.row = row_of_other_nodes;
+  envelope.source_kind = static_cast<std::uint8_t>(source.buffer.kind);
+  std::unique_ptr<Transmission> transmission =
+      Transmission::open(std::move(source), receiver, call.mode != SendMode::synchronous);
+  if (transmission == nullptr) return nullptr;
+  envelope.slot = transmission->tag();
+  return std::make_unique<NetworkSend>(call, std::move(transmission), envelope);
+}
+
+NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<Transmission> transmission,
+                         const Envelope& envelope)
+    : call_(call), transmission_(std::move(transmission)), envelope_(envelope) {}
+
+NetworkSend::~NetworkSend() {
+  if (!transmission_->is_over()) engine().adopt(std::move(transmission_));
+}
+
+int NetworkSend::send_envelope(MPI_Request* request) {
+  const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
+                              call_.destination, call_.tag, call_.communicator, request);
+  if (code != MPI_SUCCESS) transmission_->withdraw();
+  transmission_->start();
+  return code;
+}
+
+bool NetworkSend::advance(bool arrived, const MPI_Status& status) {
+  if (arrived && !std::exchange(has_left_, true) && was_cancelled(status)) {
+    transmission_->withdraw();
+    return true;
+  }
+  transmission_->advance(arrived, status);
+  if (transmission_->receiver_has_come()) record.matched();
+  // what was set aside need not wait for a receiver, but a synchronous send must: a probe may have its
+  // envelope
+  const bool may_leave = call_.mode != SendMode::synchronous || transmission_->receiver_has_come() ||
+                         !transmission_->status().ok();
+  return arrived && transmission_->has_left() && may_leave;
+}
+
+int NetworkSend::complete(MPI_Status& status, int code) {
+  record.complete(status);
+  const Status& sent = transmission_->status();
+  return code != MPI_SUCCESS || sent.ok() ? code : raise_status(call_.communicator, "MPI_Send", sent);
+}
+
+}  // namespace penstock::interpose

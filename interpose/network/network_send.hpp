@@ -1,0 +1,45 @@
+// The sender's side of one payload to another node: sends the envelope on the user's communicator, and lets
+// the user's request complete with the payload's transmission. Knows no chunks.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "interpose/messages/message_record.hpp"
+#include "interpose/messages/send_call.hpp"
+#include "interpose/network/transmission.hpp"
+#include "interpose/node/envelope.hpp"
+#include "interpose/progress/requests.hpp"
+
+namespace penstock::interpose {
+
+/// Owns the transmission; what is left of it then is the engine's. Thread: one at a time.
+class NetworkSend final : public Pending {
+ public:
+  /// `receiver` is a rank in MPI_COMM_WORLD. Null when too many are under way.
+  [[nodiscard]] static std::unique_ptr<NetworkSend> open(const SendCall& call, transports::Place source,
+                                                         int receiver);
+  NetworkSend(const SendCall& call, std::unique_ptr<Transmission> transmission, const Envelope& envelope);
+  ~NetworkSend() override;
+  NetworkSend(const NetworkSend&) = delete;
+  NetworkSend& operator=(const NetworkSend&) = delete;
+
+  int send_envelope(MPI_Request* request);
+
+  bool advance(bool arrived, const MPI_Status& status) override;
+  int complete(MPI_Status& status, int code) override;
+  [[nodiscard]] Progress progress() const override { return transmission_->progress(); }
+
+  [[nodiscard]] std::uint64_t key() const noexcept { return envelope_.key; }
+
+  MessageRecord record;
+
+ private:
+  SendCall call_;
+  std::unique_ptr<Transmission> transmission_;
+  Envelope envelope_;
+  bool has_left_ = false;  ///< the envelope, and was not taken back
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,167 @@
+#include "interpose/network/reception.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/network/channel.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using transports::ChunkCopies;
+using transports::ChunkRing;
+using transports::Way;
+
+/// Into host memory in one piece there is room for all; so many keep the sender's ring busy.
+constexpr std::size_t most_posted = 16;
+
+}  // namespace
+
+Reception::Reception(const Envelope& envelope, transports::Place destination)
+    : destination_(std::move(destination)),
+      payload_bytes_(envelope.payload_bytes),
+      sender_(sender_of(envelope)),
+      tag_(envelope.slot) {}
+
+void Reception::discard() noexcept {
+  is_wanted_ = false;
+  copies_.reset();
+  done_ = std::accumulate(copying_.begin(), copying_.end(), done_);
+  copying_.clear();
+}
+
+bool Reception::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
+  if (is_over_) return true;
+  const record::OwnWork own;
+  if (memory_ == nullptr) take_memory();
+  if (memory_ != nullptr) {
+    take_arrived();
+    take_placed();
+    post_receives();
+    clear_sender();
+  }
+  const bool is_through = done_ == payload_bytes_ || (ends_early_ && posted_.empty() && copying_.empty());
+  int is_told = 1;
+  if (is_through && clearance_ != MPI_REQUEST_NULL &&
+      PMPI_Test(&clearance_, &is_told, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+    is_told = 1;  // it never will be
+  }
+  is_over_ = is_through && is_told != 0;
+  if (is_over_) {
+    copies_.reset();
+    ring_.reset();
+  }
+  return is_over_;
+}
+
+void Reception::take_memory() {
+  const bool on_device = transports::lives_on_device(destination_.buffer.kind);
+  if (is_wanted_ && !on_device && destination_.layout.is_contiguous()) {
+    memory_ = destination_.first_byte();
+    memory_bytes_ = payload_bytes_;
+    return;
+  }
+  if (is_wanted_ && on_device) {
+    if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(Way::in);
+    bool taken = false;
+    Status begun = ring_->try_take(destination_.buffer, taken);
+    if (begun.ok() && !taken) return;
+    say_what_was_refused();
+    if (begun.ok()) begun = ChunkCopies::start(destination_, Way::in, copies_);
+    if (begun.ok()) {
+      memory_ = ring_->data();
+      memory_bytes_ = ChunkRing::bytes;
+      return;
+    }
+    fail(begun);
+    ring_.reset();
+  }
+  if (!take_zone()) return expect_no_more({Code::out_of_memory, "receiving from another node"});
+  if (!is_wanted_) return;
+  if (Status begun = ChunkCopies::start(destination_, Way::in, copies_); !begun.ok()) fail(begun);
+}
+
+bool Reception::take_zone() {
+  memory_bytes_ = std::min(payload_bytes_, ChunkRing::bytes);
+  zone_ = LandingZone(memory_bytes_);
+  memory_ = static_cast<char*>(zone_.data());
+  return memory_ != nullptr;
+}
+
+/// Once the first receives are posted.
+void Reception::clear_sender() {
+  if (std::exchange(is_cleared_, true)) return;
+  if (channel().clear(sender_, &tag_, &clearance_) != MPI_SUCCESS)
+    expect_no_more({Code::peer_lost, "MPI_Isend"});
+}
+
+void Reception::take_arrived() {
+  while (!posted_.empty()) {
+    int has_come = 0;
+    MPI_Status status;
+    const int code = PMPI_Test(&posted_.front().request, &has_come, &status);
+    if (code == MPI_SUCCESS && has_come == 0) return;
+    const Chunk chunk = posted_.front();
+    posted_.pop_front();
+    if (code != MPI_SUCCESS) return expect_no_more({Code::peer_lost, "MPI_Irecv"});
+    if (bytes_of(status) != chunk.bytes) return expect_no_more({Code::peer_lost, "the sender gave up"});
+    take_chunk(chunk);
+  }
+}
+
+void Reception::take_chunk(const Chunk& chunk) {
+  if (copies_ != nullptr) {
+    copying_.push_back(chunk.bytes);
+    if (Status copied = copies_->copy(chunk.data, chunk.bytes); !copied.ok()) fail(copied);
+  } else {
+    done_ += chunk.bytes;
+  }
+}
+
+void Reception::take_placed() {
+  if (copies_ == nullptr) return;
+  std::size_t ended = 0;
+  if (Status placed = copies_->advance(ended); !placed.ok()) return fail(placed);
+  for (; ended > 0; --ended) {
+    done_ += copying_.front();
+    copying_.pop_front();
+  }
+}
+
+void Reception::post_receives() {
+  while (expected_ < payload_bytes_ && !ends_early_ && posted_.size() < most_posted) {
+    const std::size_t bytes = transports::chunk_bytes_at(expected_, payload_bytes_);
+    if (expected_ + bytes - done_ > memory_bytes_) return;
+    posted_.push_back({memory_ + expected_ % memory_bytes_, bytes, MPI_REQUEST_NULL});
+    Chunk& chunk = posted_.back();
+    const int code = PMPI_Irecv(chunk.data, static_cast<int>(bytes), MPI_BYTE, sender_,
+                                static_cast<int>(tag_), channel().communicator(), &chunk.request);
+    if (code != MPI_SUCCESS) {
+      posted_.pop_back();
+      return expect_no_more({Code::peer_lost, "MPI_Irecv"});
+    }
+    expected_ += bytes;
+  }
+}
+
+/// The sender must get through all the same.
+void Reception::fail(const Status& status) noexcept {
+  if (status_.ok()) status_ = status;
+  discard();
+}
+
+void Reception::expect_no_more(const Status& status) noexcept {
+  fail(status);
+  ends_early_ = true;
+  for (Chunk& chunk : posted_) {
+    PMPI_Cancel(&chunk.request);
+    PMPI_Wait(&chunk.request, MPI_STATUS_IGNORE);
+  }
+  posted_.clear();
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,78 @@
+// The receiver's side of a payload from another node, from its envelope on: tells the sender that there is
+// room, takes the chunks from MPI and brings them to their place while more arrive. Knows neither the user's
+// request nor how it was matched.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "interpose/messages/landing_zones.hpp"
+#include "interpose/node/envelope.hpp"
+#include "interpose/progress/requests.hpp"
+#include "transports/copies/chunk_copies.hpp"
+#include "transports/copies/chunk_ring.hpp"
+
+namespace penstock::interpose {
+
+/// May outlive the receive that it was made for (Engine::adopt): what has begun is received to its end, for
+/// the sender's sake. Must not be destroyed before advance() has returned true. Thread: one at a time.
+class Reception final : public Pending {
+ public:
+  /// `destination` has room for all of it.
+  Reception(const Envelope& envelope, transports::Place destination);
+  ~Reception() override = default;
+  Reception(const Reception&) = delete;
+  Reception& operator=(const Reception&) = delete;
+
+  /// Nobody wants the payload (any more): what comes is dropped. The destination is left alone once this
+  /// returns, unless it is host memory in one piece, which MPI may be writing to.
+  void discard() noexcept;
+
+  bool advance(bool arrived, const MPI_Status& status) override;
+  [[nodiscard]] Progress progress() const override { return is_over_ ? Progress::none : Progress::always; }
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+  [[nodiscard]] bool has_begun() const noexcept { return memory_ != nullptr; }
+
+ private:
+  struct Chunk {
+    char* data;
+    std::size_t bytes;
+    MPI_Request request;
+  };
+
+  void take_memory();
+  [[nodiscard]] bool take_zone();
+  void clear_sender();
+  void take_arrived();
+  void take_chunk(const Chunk& chunk);
+  void take_placed();
+  void post_receives();
+  void fail(const Status& status) noexcept;
+  void expect_no_more(const Status& status) noexcept;
+
+  transports::Place destination_;
+  const std::size_t payload_bytes_;
+  const int sender_;  ///< rank in MPI_COMM_WORLD
+  const std::uint32_t tag_;
+  std::unique_ptr<transports::ChunkRing> ring_;
+  LandingZone zone_;  ///< in the ring's place, where no GPU takes part
+  std::unique_ptr<transports::ChunkCopies> copies_;
+  char* memory_ = nullptr;  ///< byte n of the payload at n % memory_bytes_
+  std::size_t memory_bytes_ = 0;
+  MPI_Request clearance_ = MPI_REQUEST_NULL;
+  std::deque<Chunk> posted_;         ///< that MPI has yet to fill
+  std::deque<std::size_t> copying_;  ///< sizes of those on their way to their place
+  std::size_t expected_ = 0;         ///< bytes that receives have been posted for
+  std::size_t done_ = 0;             ///< bytes whose memory is free again
+  Status status_;
+  bool is_wanted_ = true;
+  bool is_cleared_ = false;  ///< the sender knows
+  bool ends_early_ = false;  ///< nothing more will come
+  bool is_over_ = false;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,207 @@
+#include "interpose/network/transmission.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "interpose/calls/errors.hpp"
+#include "interpose/network/channel.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using transports::ChunkCopies;
+using transports::ChunkRing;
+using transports::Way;
+
+/// What this process keeps for receivers of other nodes who have not come.
+std::atomic<std::size_t> all_aside_bytes{0};
+
+}  // namespace
+
+std::unique_ptr<Transmission> Transmission::open(transports::Place source, int receiver, bool may_buffer) {
+  std::uint32_t tag = 0;
+  if (!channel().take_tag(tag)) return nullptr;
+  try {
+    return std::make_unique<Transmission>(std::move(source), receiver, may_buffer, tag);
+  } catch (...) {
+    channel().give_back(tag);
+    throw;
+  }
+}
+
+Transmission::Transmission(transports::Place source, int receiver, bool may_buffer, std::uint32_t tag)
+    : source_(std::move(source)),
+      payload_bytes_(source_.layout.bytes()),
+      receiver_(receiver),
+      tag_(tag),
+      ready_(std::make_unique<std::atomic<std::uint32_t>>(0)),
+      may_buffer_(may_buffer),
+      is_small_(payload_bytes_ <= settings().buffered_bytes) {}
+
+Transmission::~Transmission() {
+  copies_.reset();
+  // the driver may yet write there
+  if (ready_->load(std::memory_order_acquire) == 0) static_cast<void>(ready_.release());
+  all_aside_bytes.fetch_sub(aside_bytes_, std::memory_order_relaxed);
+  // receives of a payload that broke off may still be posted
+  if (status_.ok()) channel().give_back(tag_);
+}
+
+void Transmission::start() noexcept {
+  patience_ = Patience(may_buffer_ && is_small_, record::now_ns());
+  transports::signal_when_ready(source_, ready_.get());
+}
+
+/// Only what has been set aside can be on its way already; the library takes it back, or leaves it be.
+void Transmission::withdraw() noexcept {
+  if (std::exchange(is_withdrawn_, true)) return;
+  for (std::size_t chunk = 0; chunk < posted_chunks_; ++chunk) PMPI_Cancel(&chunks_[chunk].request);
+}
+
+bool Transmission::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
+  if (is_over_) return true;
+  const record::OwnWork own;
+  has_come_ = has_come_ || channel().is_cleared(tag_);
+  if (status_.ok() && !is_withdrawn_) {
+    if (Status stepped = step(); !stepped.ok()) give_up(stepped);
+  }
+  if (!has_come_ && status_.ok() && channel().has_failed()) {
+    give_up({Code::system_failed, "MPI_Irecv for the receiver's word", EIO});
+  }
+  if (Status sent = take_back_sent(); !sent.ok()) give_up(sent);
+  const bool is_through = posted_chunks_ == 0 && (sent_ == payload_bytes_ || !status_.ok() || is_withdrawn_);
+  is_over_ = is_through && (has_come_ || is_withdrawn_ || is_lost_ || channel().has_failed());
+  if (is_over_) {
+    copies_.reset();
+    ring_.reset();
+  }
+  return is_over_;
+}
+
+Pending::Progress Transmission::progress() const {
+  if (is_over_) return Progress::none;
+  const bool others_turn = is_all_posted() || !status_.ok() || is_withdrawn_ || (must_wait_ && !has_come_);
+  return others_turn ? Progress::open_ended : Progress::always;
+}
+
+bool Transmission::has_left() const noexcept {
+  const bool is_copied_aside = aside_.data() != nullptr && is_all_posted();
+  return is_over_ || is_copied_aside || !status_.ok();
+}
+
+bool Transmission::is_all_posted() const noexcept {
+  return issued_ == payload_bytes_ && posted_chunks_ == chunks_.size();
+}
+
+Status Transmission::step() {
+  if (ready_->load(std::memory_order_acquire) == 0)
+    return watch_.is_due() ? transports::health_of(source_) : Status{};
+  if (memory_ == nullptr) {
+    if (Status taken = take_memory(); !taken.ok() || memory_ == nullptr) return taken;
+    if (Status started = ChunkCopies::start(source_, Way::out, copies_); !started.ok()) return started;
+  }
+  return move();
+}
+
+/// A ring only for a receiver that has room itself: so what holds one comes to its end.
+Status Transmission::take_memory() {
+  const bool on_device = transports::lives_on_device(source_.buffer.kind);
+  if (!has_come_ || !on_device) {
+    if (!on_device || receiver_is_late()) set_aside();
+    return {};
+  }
+  if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(Way::out);
+  bool taken = false;
+  if (Status tried = ring_->try_take(source_.buffer, taken); !tried.ok() || !taken) return tried;
+  say_what_was_refused();
+  memory_ = ring_->data();
+  memory_bytes_ = ChunkRing::bytes;
+  return {};
+}
+
+/// What a plain MPI would not have buffered may wait.
+void Transmission::set_aside() {
+  const std::size_t others = all_aside_bytes.load(std::memory_order_relaxed);
+  must_wait_ = !is_small_ && !transports::may_set_aside(others + payload_bytes_);
+  if (must_wait_) return;
+  aside_ = LandingZone(payload_bytes_);
+  must_wait_ = aside_.data() == nullptr;
+  if (must_wait_) return;
+  aside_bytes_ = payload_bytes_;
+  all_aside_bytes.fetch_add(aside_bytes_, std::memory_order_relaxed);
+  memory_ = static_cast<char*>(aside_.data());
+  memory_bytes_ = payload_bytes_;
+}
+
+Status Transmission::move() {
+  std::size_t copied = 0;
+  Status status = copies_->advance(copied);
+  for (; status.ok() && copied > 0; --copied) status = post_next();
+  return status.ok() ? issue_copies() : status;
+}
+
+/// Fills what room there is; aside, where the driver has the caller wait for each copy, one chunk at a time.
+Status Transmission::issue_copies() {
+  bool once = false;
+  while (issued_ < payload_bytes_ && !once) {
+    const std::size_t bytes = transports::chunk_bytes_at(issued_, payload_bytes_);
+    if (issued_ + bytes - sent_ > memory_bytes_) break;
+    char* const data = memory_ + issued_ % memory_bytes_;
+    chunks_.push_back({data, bytes, MPI_REQUEST_NULL});
+    issued_ += bytes;
+    if (Status issued = copies_->copy(data, bytes); !issued.ok()) return issued;
+    once = aside_.data() != nullptr;
+  }
+  return {};
+}
+
+/// The last chunk is sent so that it counts as sent only when it is matched, and all before it with it: the
+/// tag may then be used for another payload.
+Status Transmission::post_next() {
+  Chunk& chunk = chunks_[posted_chunks_];
+  const bool is_last = issued_ == payload_bytes_ && posted_chunks_ + 1 == chunks_.size();
+  const auto send = is_last ? PMPI_Issend : PMPI_Isend;
+  const int code = send(chunk.data, static_cast<int>(chunk.bytes), MPI_BYTE, receiver_,
+                        static_cast<int>(tag_), channel().communicator(), &chunk.request);
+  if (code != MPI_SUCCESS) return {Code::peer_lost, "MPI_Isend"};
+  ++posted_chunks_;
+  return {};
+}
+
+Status Transmission::take_back_sent() {
+  while (posted_chunks_ > 0) {
+    int done = 0;
+    const int code = PMPI_Test(&chunks_.front().request, &done, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && done == 0) break;
+    sent_ += chunks_.front().bytes;
+    chunks_.pop_front();
+    --posted_chunks_;
+    if (code != MPI_SUCCESS) return {Code::peer_lost, "MPI_Isend"};
+    channel().note_taken(receiver_);
+  }
+  return {};
+}
+
+/// The receiver is told by a chunk with nothing in it.
+void Transmission::give_up(const Status& status) {
+  if (is_lost_) return;
+  is_lost_ = status.code() == Code::peer_lost;
+  if (status_.ok()) status_ = status;
+  copies_.reset();
+  chunks_.resize(posted_chunks_);
+  if (is_lost_) return;
+  chunks_.push_back({nullptr, 0, MPI_REQUEST_NULL});
+  issued_ = payload_bytes_;
+  if (!post_next().ok()) is_lost_ = true;
+}
+
+bool Transmission::receiver_is_late() const noexcept {
+  return patience_.is_over(record::now_ns(), channel().last_taken_ns(receiver_));
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,301 @@
+#include "interpose/node/node_directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "interpose/node/launcher.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/prefetch.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+constexpr char folder[] = "/dev/shm";
+constexpr std::uint64_t layout_version = 0x50454e53544f0008ull;  // ranks of another layout make another file
+
+/// Of the largest pages that GPUs' hosts have (aarch64).
+constexpr std::size_t page_bytes = 65536;
+
+/// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
+void sweep_stale_files() noexcept {
+  DIR* listing = ::opendir(folder);
+  if (listing == nullptr) return;
+  char prefix[40];
+  std::snprintf(prefix, sizeof prefix, "penstock-%u-", static_cast<unsigned>(::geteuid()));
+  while (const dirent* entry = ::readdir(listing)) {
+    if (std::strncmp(entry->d_name, prefix, std::strlen(prefix)) != 0) continue;
+    char path[sizeof folder + sizeof entry->d_name];
+    std::snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    const int file = ::open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(path);
+    ::close(file);
+  }
+  ::closedir(listing);
+}
+
+/// Where a search for a rank in a table of that many begins: ranks of one node may be far apart from each
+/// other.
+constexpr std::uint32_t hash_of(int world_rank, std::uint32_t table_size) noexcept {
+  return static_cast<std::uint32_t>(
+             (static_cast<std::uint64_t>(static_cast<std::uint32_t>(world_rank)) * 0x9e3779b97f4a7c15ull) >>
+             32) %
+         table_size;
+}
+
+void say_off(const char* what, int error) noexcept {
+  char line[256];
+  std::snprintf(line, sizeof line, "node directory: %s: %s; device messages are staged through host memory",
+                what, std::strerror(error));
+  record::notice(line);
+}
+
+}  // namespace
+
+/// Zero-filled when made. Rows are claimed in order; each row owns the slots of the same index.
+struct NodeDirectory::Shared {
+  std::atomic<std::uint64_t> version;
+  JobNonce nonce;
+  std::atomic<std::uint32_t> rows_taken;
+  std::atomic<std::uint32_t> gpu_seen;
+  std::atomic<std::uint32_t> spoke_of_tuning;
+  DirectoryRow rows[directory_rows];
+  char up_to_a_page[page_bytes - (alignof(DirectoryRow) + sizeof(rows)) % page_bytes];
+  Slot slots[directory_rows][slots_per_rank];
+  static_assert(sizeof(slots[0]) % page_bytes == 0);
+
+  /// False, with errno: there is no room.
+  [[nodiscard]] static bool reserve(int file, std::size_t offset, std::size_t bytes) noexcept {
+    errno = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    return errno == 0;
+  }
+  [[nodiscard]] static bool reserve_row(int file, std::uint32_t row) noexcept {
+    return reserve(file, offsetof(Shared, rows) + row * sizeof(DirectoryRow), sizeof(DirectoryRow)) &&
+           reserve(file, offsetof(Shared, slots) + row * sizeof(slots[0]), sizeof(slots[0]));
+  }
+};
+
+std::span<Slot> NodeDirectory::own_slots() noexcept {
+  static_assert(offsetof(Shared, slots) % page_bytes == 0);
+  return shared_ == nullptr ? std::span<Slot>() : std::span<Slot>(shared_->slots[own_]);
+}
+
+void NodeDirectory::join() noexcept {
+  sweep_stale_files();
+  const JobIdentity job = identify_job(settings().node);
+  std::snprintf(path_, sizeof path_, "%s/penstock-%u-%016llx%016llx", folder,
+                static_cast<unsigned>(::geteuid()),
+                static_cast<unsigned long long>(job.key[0] ^ layout_version),
+                static_cast<unsigned long long>(job.key[1]));
+  struct stat status {};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    file_ = ::open(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file_ < 0) return say_off(path_, errno);
+    // held while the job starts, so that nobody sweeps the file away; a sweeper may have been quicker
+    if (::flock(file_, LOCK_SH) != 0 || ::fstat(file_, &status) != 0) break;
+    if (status.st_nlink > 0) break;
+    ::close(file_);
+    file_ = -1;
+  }
+  if (file_ < 0 || status.st_uid != ::geteuid() || !S_ISREG(status.st_mode) || (status.st_mode & 077) != 0) {
+    say_off(path_, EPERM);
+    if (file_ >= 0) ::close(file_);
+    file_ = -1;
+    return;
+  }
+  // all ranks set the same size; of the sparse file each makes sure of what it touches, for a write that
+  // finds no room there would be a signal
+  void* mapped = MAP_FAILED;
+  if (::ftruncate(file_, sizeof(Shared)) == 0 && Shared::reserve(file_, 0, offsetof(Shared, rows))) {
+    mapped = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  }
+  if (mapped == MAP_FAILED) return say_off(path_, errno);
+  auto* shared = static_cast<Shared*>(mapped);
+
+  // the first to come draws the nonce; version 1 means "being drawn"
+  std::uint64_t expected = 0;
+  if (shared->version.compare_exchange_strong(expected, 1)) {
+    if (::getrandom(&shared->nonce, sizeof shared->nonce, 0) != static_cast<ssize_t>(sizeof shared->nonce)) {
+      shared->nonce = {job.key[0], job.key[1]};
+    }
+    shared->version.store(layout_version, std::memory_order_release);
+  }
+  for (int waited_us = 0; shared->version.load(std::memory_order_acquire) != layout_version;
+       waited_us += 100) {
+    if (waited_us > 1'000'000) {  // its maker died in between
+      ::munmap(mapped, sizeof(Shared));
+      return say_off("never completed by its maker", ETIMEDOUT);
+    }
+    ::usleep(100);
+  }
+  // the row first and then its claim: the others look at every row that is taken
+  own_ = shared->rows_taken.load();
+  do {
+    const bool has_room = own_ < directory_rows;
+    if (!has_room || !Shared::reserve_row(file_, own_)) {
+      const int error = has_room ? errno : EUSERS;
+      ::munmap(mapped, sizeof(Shared));
+      return say_off(path_, error);
+    }
+  } while (!shared->rows_taken.compare_exchange_weak(own_, own_ + 1));
+  shared_ = shared;
+  gpu_word.store(&shared_->gpu_seen, std::memory_order_relaxed);
+  nonce_ = shared->nonce;
+  DirectoryRow& row = shared_->rows[own_];
+  row.process = transports::this_process();
+  row.world_rank.store(job.environment_rank, std::memory_order_release);
+}
+
+void NodeDirectory::publish(int world_rank) noexcept {
+  if (shared_ != nullptr) {
+    shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
+    shared_->rows[own_].is_published.store(true, std::memory_order_release);
+  }
+  // every rank that takes part joined before any came out of PMPI_Init
+  remove_name();
+}
+
+void NodeDirectory::remove_name() noexcept {
+  if (file_ < 0) return;
+  ::unlink(path_);
+  ::close(file_);
+  file_ = -1;
+}
+
+void NodeDirectory::announce_parting() noexcept {
+  if (shared_ != nullptr) shared_->rows[own_].is_parting.store(true, std::memory_order_release);
+}
+
+bool NodeDirectory::is_awaited() noexcept {
+  if (shared_ == nullptr) return false;
+  return std::ranges::any_of(shared_->slots[own_], [this](const Slot& slot) {
+    if (slot.get() == SlotState::free || slot.is_over()) return false;
+    const DirectoryRow* const receiver = row_of(static_cast<int>(slot.receiver));
+    return receiver != nullptr && !receiver->is_parting.load(std::memory_order_acquire) &&
+           transports::is_alive(receiver->process);
+  });
+}
+
+void NodeDirectory::leave() noexcept {
+  remove_name();
+  if (shared_ == nullptr) return;
+  shared_->rows[own_].world_rank.store(-1, std::memory_order_release);
+  shared_->rows[own_].is_published.store(true, std::memory_order_release);
+  gpu_word.store(&no_gpu, std::memory_order_relaxed);
+  ::munmap(shared_, sizeof(Shared));
+  shared_ = nullptr;
+}
+
+std::uint64_t NodeDirectory::next_key() noexcept {
+  static std::atomic<std::uint64_t> number{0};
+  return key_of(own_row()->world_rank.load(), number.fetch_add(1, std::memory_order_relaxed));
+}
+
+DirectoryRow* NodeDirectory::own_row() noexcept {
+  return shared_ == nullptr ? nullptr : &shared_->rows[own_];
+}
+
+DirectoryRow* NodeDirectory::row_of(int world_rank) noexcept {
+  if (shared_ == nullptr || world_rank < 0) return nullptr;
+  if (DirectoryRow* const row = mapped_row_of(world_rank)) return row;
+  const std::uint32_t taken = std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
+  return rows_mapped_.load(std::memory_order_acquire) == taken ? nullptr : search_row_of(world_rank, taken);
+}
+
+DirectoryRow* NodeDirectory::mapped_row_of(int world_rank) noexcept {
+  for (std::uint32_t at = hash_of(world_rank, map_size);; at = (at + 1) % map_size) {
+    const std::uint64_t word = map_[at].load(std::memory_order_acquire);
+    if (word == 0) return nullptr;
+    if (static_cast<int>(word >> 32) != world_rank) continue;
+    DirectoryRow& row = shared_->rows[static_cast<std::uint32_t>(word) - 1];
+    // unless it has left
+    return row.world_rank.load(std::memory_order_acquire) == world_rank ? &row : nullptr;
+  }
+}
+
+DirectoryRow* NodeDirectory::search_row_of(int world_rank, std::uint32_t taken) noexcept {
+  const std::lock_guard guard(map_lock_);
+  DirectoryRow* found = nullptr;
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    DirectoryRow& row = shared_->rows[i];
+    const bool is_final = row.is_published.load(std::memory_order_acquire);
+    const int rank_there = row.world_rank.load(std::memory_order_acquire);
+    if (rank_there == world_rank) found = &row;
+    if (!is_final || std::exchange(is_mapped_[i], true)) continue;
+    if (rank_there >= 0) {  // else it has left already
+      std::uint32_t at = hash_of(rank_there, map_size);
+      while (map_[at].load(std::memory_order_relaxed) != 0) at = (at + 1) % map_size;
+      map_[at].store(std::uint64_t{static_cast<std::uint32_t>(rank_there)} << 32 | (i + 1),
+                     std::memory_order_release);
+    }
+    rows_mapped_.fetch_add(1, std::memory_order_release);
+  }
+  return found;
+}
+
+Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
+  if (shared_ == nullptr) return nullptr;
+  for (std::uint32_t tried = 0; tried < slots_per_rank; ++tried) {
+    const std::uint32_t candidate = next_slot_;
+    next_slot_ = (next_slot_ + 1) % slots_per_rank;
+    Slot& slot = shared_->slots[own_][candidate];
+    if (slot.get() != SlotState::free) continue;
+    slot.generation.fetch_add(1, std::memory_order_relaxed);
+    slot.ready.store(0, std::memory_order_relaxed);
+    slot.stashed.store(0, std::memory_order_relaxed);
+    *index = candidate;
+    return &slot;
+  }
+  return nullptr;
+}
+
+void NodeDirectory::free_slot(Slot* slot) noexcept {
+  slot->set(SlotState::free);
+}
+
+Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
+  if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return nullptr;
+  Slot& slot = shared_->slots[envelope.row][envelope.slot];
+  const bool valid = slot.get() != SlotState::free &&
+                     slot.generation.load(std::memory_order_relaxed) == envelope.generation &&
+                     slot.offer.payload_bytes == envelope.payload_bytes;
+  return valid ? &slot : nullptr;
+}
+
+void NodeDirectory::foresee(const Envelope& envelope) noexcept {
+  if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return;
+  Slot& slot = shared_->slots[envelope.row][envelope.slot];
+  transports::prefetch_to_write(&slot.state);
+  const auto* const offer = reinterpret_cast<const std::byte*>(&slot.offer);
+  for (std::size_t line = 0; line < sizeof(slot.offer); line += 64)
+    transports::prefetch_to_read(offer + line);
+}
+
+void NodeDirectory::note_gpu() noexcept {
+  // once: it is said with each message, and all ranks read that cache line with each of theirs
+  if (shared_ != nullptr && !gpu_seen()) shared_->gpu_seen.store(1, std::memory_order_relaxed);
+}
+
+bool NodeDirectory::speaks_of_tuning() noexcept {
+  return shared_ == nullptr || shared_->spoke_of_tuning.exchange(1, std::memory_order_relaxed) == 0;
+}
+
+NodeDirectory& node_directory() noexcept {
+  static NodeDirectory directory;
+  return directory;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,158 @@
+#include "interpose/node/settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "interpose/node/edit_distance.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/byte_sizes.hpp"
+
+extern char** environ;
+
+namespace penstock::interpose {
+namespace {
+
+using transports::Road;
+using transports::StreamOrder;
+
+Settings current;
+
+// One parser for each type of value; false: cannot be read.
+bool parse(std::string_view text, bool& value) {
+  if (text == "1" || text == "on" || text == "yes")
+    value = true;
+  else if (text == "0" || text == "off" || text == "no")
+    value = false;
+  else
+    return false;
+  return true;
+}
+
+bool parse(std::string_view text, std::string& value) {
+  value = text;
+  return !text.empty();
+}
+
+bool parse(std::string_view text, std::uint64_t& value) {
+  return transports::parse_bytes(text, value);
+}
+
+bool parse(std::string_view text, std::optional<std::uint64_t>& value) {
+  std::uint64_t bytes = 0;
+  const bool is_read = parse(text, bytes);
+  if (is_read) value = bytes;
+  return is_read;
+}
+
+bool parse(std::string_view text, Road& value) {
+  for (const Road road :
+       {Road::local, Road::striped, Road::peer, Road::relayed, Road::pushed, Road::staged, Road::network}) {
+    if (text == name_of(road)) {
+      value = road;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool parse(std::string_view text, StreamOrder& value) {
+  if (text == "legacy")
+    value = StreamOrder::legacy_stream;
+  else if (text == "none")
+    value = StreamOrder::none;
+  else if (text == "device")
+    value = StreamOrder::device;
+  else
+    return false;
+  return true;
+}
+
+bool parse(std::string_view text, ProgressBy& value) {
+  if (text == "calls")
+    value = ProgressBy::calls;
+  else if (text == "thread")
+    value = ProgressBy::thread;
+  else
+    return false;
+  return true;
+}
+
+template <auto Member>
+bool read_member(std::string_view text) {
+  return parse(text, current.*Member);
+}
+
+struct Row {
+  std::string_view name;
+  bool (*read)(std::string_view text);  ///< null: read elsewhere
+  const char* values;
+};
+
+constexpr std::array table = {
+    Row{"PENSTOCK_MOVE", read_member<&Settings::move>, "0 or 1"},
+    Row{"PENSTOCK_RECORD", read_member<&Settings::record>, "0 or 1"},
+    Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
+    Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
+    Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_ROAD", read_member<&Settings::road>,
+        "local, striped, peer, relayed, pushed, staged or network"},
+    Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file, or shipped"},
+    Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},
+    Row{"PENSTOCK_NETWORK_BYTES", read_member<&Settings::network_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_NODE", read_member<&Settings::node>, "a name"},
+    Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
+    Row{"PENSTOCK_LINGER_US", read_member<&Settings::linger_us>, "microseconds"},
+    Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
+    Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_PATIENCE_US", read_member<&Settings::patience_us>, "microseconds"},
+    Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
+    Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
+};
+
+const Row* row_of(std::string_view name) noexcept {
+  for (const Row& row : table) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+/// What a name that is none of the table's was probably meant to be.
+std::string_view nearest_to(std::string_view name) {
+  const auto distance = [name](const Row& row) { return edit_distance(name, row.name); };
+  return std::ranges::min_element(table, {}, distance)->name;
+}
+
+}  // namespace
+
+const Settings& settings() noexcept {
+  return current;
+}
+
+void read_settings() noexcept try {
+  constexpr std::string_view prefix = "PENSTOCK_";
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view line = *entry;
+    if (!line.starts_with(prefix)) continue;
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    const Row* row = row_of(name);
+    if (row == nullptr) {
+      record::notice(std::string(name) + " is no setting of this version and is ignored; the nearest is " +
+                     std::string(nearest_to(name)));
+    } else if (row->read != nullptr && !row->read(value)) {
+      record::notice(std::string(name) + "=" + std::string(value) + " cannot be read (" + row->values +
+                     "); the default holds");
+    }
+  }
+} catch (const std::bad_alloc&) {
+  record::notice("out of memory while the settings are read: defaults hold for the others");
+}
+
+}  // namespace penstock::interpose

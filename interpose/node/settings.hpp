@@ -1,0 +1,54 @@
+// Every PENSTOCK_* variable in one table: read once at MPI_Init. Knows nothing of what the settings do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "transports/copies/chunk_ring.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/transport.hpp"
+
+namespace penstock::interpose {
+
+/// What steps transfers.
+enum class ProgressBy : std::uint8_t {
+  calls,   ///< MPI calls of the application
+  thread,  ///< and a thread while it is in none
+};
+
+struct Settings {
+  bool move = true;          ///< PENSTOCK_MOVE=0: device buffers are handed to the MPI library as they are
+  bool record = false;       ///< PENSTOCK_RECORD=1; `penstock run` sets it
+  bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
+  std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
+  std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
+  /// PENSTOCK_ROAD=local|striped|peer|relayed|pushed|staged|network
+  transports::Road road = transports::Road::none;
+  /// PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on; else as the table of figures says
+  std::optional<std::uint64_t> striped_bytes;
+  std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
+  transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
+  /// PENSTOCK_LINGER_US: how long a kernel may wait on the GPU for the next small payload, while the program
+  /// is in MPI calls; 0: there is none
+  std::uint64_t linger_us = 100;
+  /// PENSTOCK_EVERYWHERE=1; `penstock run --everywhere`: all ranks of the job run Penstock, on whatever nodes
+  bool everywhere = false;
+  std::uint64_t network_bytes =
+      transports::default_network_bytes;  ///< PENSTOCK_NETWORK_BYTES: from here on chunks, between nodes
+  std::string node;  ///< PENSTOCK_NODE: ranks with another one count as being on another node; for tests
+  ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
+  std::uint64_t buffered_bytes =
+      64 * 1024;                        ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
+  std::uint64_t patience_us = 100'000;  ///< PENSTOCK_PATIENCE_US: larger ones are copied aside after this
+  /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their roads although Fortran's binding is loaded
+  bool despite_fortran = false;
+};
+
+/// Thread: any, after read_settings() in MPI_Init.
+[[nodiscard]] const Settings& settings() noexcept;
+/// Unknown PENSTOCK_* names, with the nearest known one, and values that cannot be read are said on one line
+/// each; defaults hold.
+void read_settings() noexcept;
+
+}  // namespace penstock::interpose

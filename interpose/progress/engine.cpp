@@ -1,0 +1,413 @@
+#include "interpose/progress/engine.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/progress/host_receives.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/small/batched_pull.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+void look_for_arrival(Entry& entry) {
+  if (entry.arrived) return;
+  if (entry.operation.request == MPI_REQUEST_NULL) {
+    entry.status = empty_status();
+    entry.arrived = true;
+    return;
+  }
+  int flag = 0;
+  const int code = PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
+  entry.arrived = flag != 0;
+  // of one that is complete, the code is told when it is released
+  if (code != MPI_SUCCESS && flag == 0) Engine::fail(entry, code);
+}
+
+/// What is left of an operation that the MPI library has released with `code`. May raise an MPI error.
+int complete(const Operation& operation, MPI_Status& status, int code) {
+  if (operation.pending == nullptr) return code;
+  operation.pending->mend(status);
+  return operation.pending->complete(status, code);
+}
+
+}  // namespace
+
+void Engine::fail(Entry& entry, int code) noexcept {
+  // nothing of it may be written to any more, if the library still knows it
+  if (entry.operation.request != MPI_REQUEST_NULL) {
+    PMPI_Cancel(&entry.operation.request);
+    PMPI_Request_free(&entry.operation.request);
+    entry.operation.request = MPI_REQUEST_NULL;
+  }
+  entry.status = empty_status();
+  PMPI_Status_set_cancelled(&entry.status, 1);
+  entry.code = code;
+  entry.arrived = true;
+}
+
+void Engine::link(Entry* entry) noexcept {
+  entry->previous = nullptr;
+  entry->next = first_;
+  if (first_ != nullptr) first_->previous = entry;
+  first_ = entry;
+  if (unlooked_at_ == nullptr) unlooked_at_ = entry;
+  entry->filed = Filed::idle;
+  file(*entry);
+}
+
+void Engine::unlink(Entry* entry) noexcept {
+  file_as(*entry, Filed::out);
+  (entry->previous == nullptr ? first_ : entry->previous->next) = entry->next;
+  if (entry->next != nullptr) entry->next->previous = entry->previous;
+  if (entry == unlooked_at_) unlooked_at_ = entry->previous;
+}
+
+void Engine::file_as(Entry& entry, Filed filed) noexcept {
+  const bool counts = filed != Filed::out && entry.active && !entry.finished;
+  if (entry.is_counted != counts) unfinished_count_ += counts ? 1u : -1u;
+  entry.is_counted = counts;
+  if (entry.filed == filed) return;
+  if (entry.filed >= Filed::receive) {
+    Entry*& first = entry.filed == Filed::busy ? busy_ : receives_;
+    if (next_receive_ == &entry) next_receive_ = entry.filed_next;
+    (entry.filed_previous == nullptr ? first : entry.filed_previous->filed_next) = entry.filed_next;
+    if (entry.filed_next != nullptr) entry.filed_next->filed_previous = entry.filed_previous;
+  }
+  entry.filed = filed;
+  if (filed < Filed::receive) return;
+  Entry*& first = filed == Filed::busy ? busy_ : receives_;
+  entry.filed_previous = nullptr;
+  entry.filed_next = first;
+  if (first != nullptr) first->filed_previous = &entry;
+  first = &entry;
+}
+
+void Engine::file(Entry& entry) noexcept {
+  if (entry.orphan) return file_as(entry, Filed::busy);
+  switch (need_of(entry)) {
+    case Pending::Progress::none:
+      return file_as(entry, Filed::idle);
+    case Pending::Progress::receive:
+      return file_as(entry, Filed::receive);
+    case Pending::Progress::always:
+    case Pending::Progress::open_ended:
+      return file_as(entry, Filed::busy);
+  }
+}
+
+Entry* Engine::insert(MPI_Request handle, Operation operation, Handle kind, std::unique_ptr<Recipe> recipe) {
+  const Lock lock(*this);
+  Entry* entry = nullptr;
+  if (free_.empty()) {
+    entry = &pool_.emplace_back();
+    free_.reserve(pool_.size());  // erase() must not allocate
+  } else {
+    entry = free_.back();
+    free_.pop_back();
+  }
+  entry->handle = handle;
+  entry->operation = std::move(operation);
+  entry->kind = kind;
+  entry->active = recipe == nullptr;
+  entry->recipe = std::move(recipe);
+  entry->arrived = entry->finished = entry->orphan = false;
+  entry->code = MPI_SUCCESS;
+  link(entry);
+  table_.insert(handle, entry);
+  count_entries(+1);
+  note_posted();
+  return entry;
+}
+
+bool Engine::advance(Entry& entry) {
+  if (entry.finished) return true;
+  look_for_arrival(entry);
+  return advance_pending(entry);
+}
+
+bool Engine::advance_pending(Entry& entry) {
+  if (entry.finished) return true;
+  Pending* pending = entry.operation.pending.get();
+  entry.finished = pending == nullptr ? entry.arrived : pending->advance(entry.arrived, entry.status);
+  if (entry.filed != Filed::out) engine().file(entry);
+  return entry.finished;
+}
+
+int Engine::release(Entry* entry, MPI_Status& status) {
+  Operation operation;
+  MPI_Request handle = MPI_REQUEST_NULL;
+  Handle kind = Handle::own;
+  int code = MPI_SUCCESS;
+  {
+    // another thread's progress() looks at all entries
+    const Lock lock(*this);
+    // there may have been no step, as all was complete
+    if (posting_.has_posted()) note_wait(transports::steady_now_ns());
+    // emptied, since the next start of a persistent one may find its message without a request
+    operation = std::exchange(entry->operation, {});
+    handle = entry->handle;
+    kind = entry->kind;
+    code = std::exchange(entry->code, MPI_SUCCESS);
+    copy_without_error(entry->status, status);
+    if (kind == Handle::persistent) {
+      entry->active = entry->arrived = entry->finished = false;
+      file(*entry);
+    } else {
+      // before the MPI library may hand the same handle out again
+      erase(entry);
+    }
+  }
+  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+  if (kind == Handle::token) {
+    MPI_Request token = handle;
+    PMPI_Grequest_complete(token);
+    PMPI_Wait(&token, MPI_STATUS_IGNORE);
+  }
+  return complete(operation, status, code);
+}
+
+int Engine::start(Entry& entry, const CallScope& scope) {
+  Operation operation;
+  const int code = entry.recipe->start(scope, operation);
+  const Lock lock(*this);
+  entry.operation = std::move(operation);
+  entry.active = code == MPI_SUCCESS;
+  entry.arrived = entry.finished = false;
+  unlink(&entry);  // its operation is the newest now
+  link(&entry);
+  note_posted();
+  return code;
+}
+
+void Engine::note_posted() noexcept {
+  if (!is_watched_) return;
+  posted_.fetch_add(1);
+  posted_.notify_one();
+}
+
+void Engine::orphan(Entry* entry) {
+  std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
+  const Lock lock(*this);
+  table_.erase(entry->handle);
+  entry->orphan = true;
+  if (entry->kind == Handle::persistent) {
+    PMPI_Request_free(&entry->handle);
+    recipe = std::move(entry->recipe);
+    entry->kind = Handle::own;
+  } else if (entry->kind == Handle::token) {
+    PMPI_Grequest_complete(entry->handle);
+    PMPI_Request_free(&entry->handle);
+    entry->kind = Handle::own;
+  }
+  // no handle of the user's any more; the operation keeps its own
+  entry->handle = MPI_REQUEST_NULL;
+  file(*entry);
+}
+
+void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
+  Pending* const kept = pending.release();  // if memory is short, what MPI still works on must not go
+  try {
+    const Lock lock(*this);
+    Entry* const entry = insert(MPI_REQUEST_NULL, {}, Handle::own);
+    entry->operation.pending.reset(kept);
+    orphan(entry);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Engine::erase(Entry* entry) {
+  std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
+  const Lock lock(*this);
+  if (!entry->orphan) table_.erase(entry->handle);
+  unlink(entry);
+  set_attended(*entry, false);
+  entry->operation = {};
+  recipe = std::move(entry->recipe);
+  recycle(entry);
+}
+
+void Engine::recycle(Entry* entry) noexcept {
+  free_.push_back(entry);
+  count_entries(-1);
+}
+
+Pending::Progress Engine::need_of(const Entry& entry) noexcept {
+  if (!entry.active || entry.finished || entry.operation.pending == nullptr) return Pending::Progress::none;
+  return entry.operation.pending->progress();
+}
+
+bool Engine::envelopes_are_coming() const noexcept {
+  if (poll_other_nodes_ != nullptr) return true;  // their envelopes are not announced
+  const DirectoryRow* row = node_directory().own_row();
+  return row != nullptr &&
+         row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
+}
+
+void Engine::open_sentinel() {
+  if (PMPI_Comm_dup(MPI_COMM_SELF, &sentinel_communicator_) != MPI_SUCCESS) {
+    sentinel_communicator_ = MPI_COMM_NULL;
+  } else {
+    PMPI_Comm_set_errhandler(sentinel_communicator_, MPI_ERRORS_RETURN);
+    const int code = PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, 0, sentinel_communicator_, &sentinel_);
+    if (code != MPI_SUCCESS) sentinel_ = MPI_REQUEST_NULL;
+  }
+  if (sentinel_ == MPI_REQUEST_NULL)
+    record::notice("no receive could be posted in MPI_Init: the MPI library is made to progress by probes");
+}
+
+void Engine::close_sentinel() {
+  if (sentinel_ != MPI_REQUEST_NULL && PMPI_Cancel(&sentinel_) == MPI_SUCCESS)
+    PMPI_Wait(&sentinel_, MPI_STATUS_IGNORE);
+  if (sentinel_communicator_ != MPI_COMM_NULL) PMPI_Comm_free(&sentinel_communicator_);
+}
+
+void Engine::make_library_progress() noexcept {
+  int flag = 0;
+  if (sentinel_ != MPI_REQUEST_NULL) {
+    PMPI_Test(&sentinel_, &flag, MPI_STATUS_IGNORE);
+  } else {
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  }
+}
+
+void Engine::step(bool release_orphans) {
+  if (advance_all(release_orphans)) release_finished_orphans();
+}
+
+bool Engine::advance_all(bool takes_orphans) {
+  const Lock lock(*this);
+  const std::uint64_t now_ns = transports::steady_now_ns();
+  round_ns_.store(now_ns, std::memory_order_relaxed);
+  if (takes_orphans) note_wait(now_ns);  // else it is the progress thread's step
+  make_library_progress();
+  if (poll_other_nodes_ != nullptr) poll_other_nodes_();
+  expect_envelopes_if(NodeDirectory::gpu_seen());
+  if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return false;
+  advance_busy(takes_orphans);
+  if (receives_ != nullptr && envelopes_are_coming()) advance_some_receives();
+  return finished_orphans_ != nullptr;
+}
+
+void Engine::advance_busy(bool takes_orphans) {
+  for (Entry* entry = busy_; entry != nullptr;) {
+    Entry* const next = entry->filed_next;
+    if (entry->orphan || (!entry->is_attended && need_of(*entry) != Pending::Progress::none)) {
+      advance(*entry);
+    } else if (!entry->is_attended) {
+      file(*entry);  // the other rank has ended it
+    }
+    if (takes_orphans && entry->orphan && entry->finished) {
+      unlink(entry);
+      entry->next = std::exchange(finished_orphans_, entry);
+    }
+    entry = next;
+  }
+}
+
+void Engine::advance_some_receives() {
+  // asked about each, the MPI library looks for messages (0.1 µs); windows of messages are hardly larger
+  constexpr int most_looked_at = 64;
+  const Entry* const begin = next_receive_;
+  bool has_wrapped = false;
+  for (int looked_at = 0; looked_at < most_looked_at; ++looked_at) {
+    if (next_receive_ == nullptr) {
+      if (std::exchange(has_wrapped, true)) return;
+      next_receive_ = receives_;
+      if (next_receive_ == nullptr) return;
+    }
+    if (has_wrapped && next_receive_ == begin) return;
+    Entry& entry = *next_receive_;
+    next_receive_ = entry.filed_next;
+    if (!entry.is_attended) advance(entry);
+  }
+}
+
+void Engine::release_finished_orphans() {
+  // one by one: an error handler that throws leaves the others to the next call
+  for (;;) {
+    Operation operation;
+    MPI_Status status;
+    int code = MPI_SUCCESS;
+    {
+      const Lock lock(*this);
+      if (finished_orphans_ == nullptr) return;
+      Entry* const entry = std::exchange(finished_orphans_, finished_orphans_->next);
+      operation = std::exchange(entry->operation, {});
+      status = entry->status;
+      code = entry->code;
+      recycle(entry);
+    }
+    if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+    static_cast<void>(complete(operation, status, code));
+  }
+}
+
+void Engine::note_wait(std::uint64_t now_ns) noexcept {
+  if (posting_.has_posted()) posting_.note_wait(now_ns);
+  has_begun_ = false;
+}
+
+void Engine::begin_large_arrivals(Posted posted) {
+  const Lock lock(*this);
+  const record::OwnWork own;
+  posting_.note(posted, transports::time_of_call_ns());
+  const bool has_more_to_send = posting_.has_more_to_send();
+  if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
+  if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();
+}
+
+void Engine::begin_large_arrivals(bool only_one) {
+  for (; unlooked_at_ != nullptr; unlooked_at_ = unlooked_at_->previous) {
+    Entry& entry = *unlooked_at_;
+    if (need_of(entry) == Pending::Progress::none || !entry.operation.pending->may_be_large()) continue;
+    const bool was_probed = entry.operation.request == MPI_REQUEST_NULL;
+    if (!entry.arrived && !was_probed && !envelopes_are_coming()) return;
+    look_for_arrival(entry);
+    if (!entry.arrived) return;
+    const Pending& pending = *entry.operation.pending;
+    if (!pending.should_begin(entry.status)) continue;
+    // its sender may not have said yet where it lies
+    if (!advance_pending(entry) && pending.should_begin(entry.status)) return;
+    has_begun_ = true;
+    if (only_one) return;
+  }
+}
+
+Engine::Outlook Engine::outlook() {
+  const Lock lock(*this);
+  Outlook outlook;
+  outlook.unfinished = unfinished_count_;
+  if (receives_ != nullptr) outlook.need = Pending::Progress::receive;
+  for (const Entry* entry = busy_; entry != nullptr; entry = entry->filed_next)
+    outlook.need = std::max(outlook.need, need_of(*entry));
+  return outlook;
+}
+
+bool Engine::has_need(Pending::Progress need) {
+  const Lock lock(*this);
+  for (const Entry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
+    if (need_of(*entry) == need) return true;
+  }
+  return false;
+}
+
+void Engine::settle() {
+  for (Backoff backoff; has_need(Pending::Progress::always); backoff.pause()) progress();
+}
+
+void Engine::drain(std::uint64_t limit_ns) {
+  const std::uint64_t begin_ns = record::now_ns();
+  for (Backoff backoff;; backoff.pause()) {
+    progress();
+    const bool is_waited_for = has_need(Pending::Progress::always) || has_need(Pending::Progress::open_ended);
+    if (!is_waited_for || record::now_ns() - begin_ns > limit_ns) return;
+  }
+}
+
+}  // namespace penstock::interpose

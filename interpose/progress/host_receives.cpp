@@ -1,0 +1,208 @@
+#include "interpose/progress/host_receives.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "interpose/node/node_directory.hpp"
+#include "transports/host/callers_mutex.hpp"
+
+namespace penstock::interpose {
+
+/// All of the process. Never destroyed: requests may be completed from static destructors of the application.
+class HostReceiveRegistry {
+ public:
+  static HostReceiveRegistry& of_process() noexcept {
+    static HostReceiveRegistry& instance = *new HostReceiveRegistry;
+    return instance;
+  }
+
+  HostReceive::Target enter(HostReceive& receive, HostReceive::Target wanted) {
+    const std::lock_guard lock(mutex_);
+    if (!is_sorting_.load(std::memory_order_relaxed)) {
+      if (wanted == HostReceive::Target::staging_buffer) return wanted;
+      link(receive, unsorted_);
+      receive.state_ = HostReceive::State::unsorted;
+      return wanted;
+    }
+    return sort(receive, wanted);
+  }
+
+  void note_arrival(HostReceive& receive, const MPI_Status& status) noexcept {
+    const std::lock_guard lock(mutex_);
+    receive.read_message(&status);
+    take_out_of_place(receive);
+  }
+
+  bool may_write(const HostReceive& receive) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (receive.state_ != HostReceive::State::sorted) return true;
+    Group& group = group_of(receive)->second;
+    bool all_have_come = true;
+    for (HostReceive* other = group.in_place; other != nullptr;) {
+      HostReceive* const next = other->next_;
+      if (other != &receive && overlap(*other, receive)) {
+        if (other->read_message(nullptr))
+          take_out_of_place(*other);
+        else
+          all_have_come = false;
+      }
+      other = next;
+    }
+    return all_have_come;
+  }
+
+  void leave(HostReceive& receive) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (receive.state_ == HostReceive::State::unsorted) unlink(receive, unsorted_);
+    if (receive.state_ == HostReceive::State::sorted) {
+      take_out_of_place(receive);
+      const auto group = group_of(receive);
+      if (--group->second.receives == 0) groups_.erase(group);
+    }
+    receive.state_ = HostReceive::State::outside;
+  }
+
+  [[nodiscard]] bool is_sorting() const noexcept { return is_sorting_.load(std::memory_order_relaxed); }
+
+  void begin_sorting() noexcept try {
+    const std::lock_guard lock(mutex_);
+    if (is_sorting()) return;
+    while (unsorted_ != nullptr) {
+      HostReceive& receive = *unsorted_;
+      unlink(receive, unsorted_);
+      receive.state_ = HostReceive::State::outside;
+      if (sort(receive, HostReceive::Target::user_buffer) == HostReceive::Target::user_buffer) continue;
+      // too late: the MPI library has its buffer already
+      receive.shares_ = true;
+      ++sharing_;
+    }
+    is_sorting_.store(true, std::memory_order_relaxed);
+    if (sharing_ == 0) accept_envelopes();
+  } catch (const std::bad_alloc&) {
+    // next time; until then this process is sent no envelopes
+  }
+
+ private:
+  /// Receives that overlap, directly or by way of each other: the memory from the key up to `end`.
+  struct Group {
+    std::uintptr_t end = 0;
+    std::size_t receives = 0;
+    HostReceive* in_place = nullptr;
+  };
+  using Groups = std::map<std::uintptr_t, Group>;
+
+  static bool overlap(const HostReceive& one, const HostReceive& other) noexcept {
+    return one.begin_ < other.end_ && other.begin_ < one.end_;
+  }
+
+  HostReceive::Target sort(HostReceive& receive, HostReceive::Target wanted) {
+    auto first = groups_.upper_bound(receive.begin_);
+    if (first != groups_.begin() && std::prev(first)->second.end > receive.begin_) --first;
+    auto behind = first;
+    while (behind != groups_.end() && behind->first < receive.end_) ++behind;
+    if (first == behind) {
+      Group& group = groups_[receive.begin_];
+      group.end = receive.end_;
+      add(receive, group, wanted);
+      return wanted;
+    }
+    // one group of all that it touches
+    auto joined = groups_.extract(first++);
+    joined.key() = std::min(joined.key(), receive.begin_);
+    Group& group = joined.mapped();
+    group.end = std::max(group.end, receive.end_);
+    for (; first != behind; first = groups_.erase(first)) {
+      Group& other = first->second;
+      group.end = std::max(group.end, other.end);
+      group.receives += other.receives;
+      while (HostReceive* const moved = other.in_place) {
+        unlink(*moved, other.in_place);
+        link(*moved, group.in_place);
+      }
+    }
+    add(receive, group, HostReceive::Target::staging_buffer);
+    groups_.insert(std::move(joined));
+    return HostReceive::Target::staging_buffer;
+  }
+
+  void add(HostReceive& receive, Group& group, HostReceive::Target target) noexcept {
+    ++group.receives;
+    receive.state_ = HostReceive::State::sorted;
+    receive.is_in_place_ = target == HostReceive::Target::user_buffer;
+    if (receive.is_in_place_) link(receive, group.in_place);
+  }
+
+  void take_out_of_place(HostReceive& receive) noexcept {
+    if (receive.is_in_place_) {
+      unlink(receive, group_of(receive)->second.in_place);
+      receive.is_in_place_ = false;
+    }
+    if (receive.shares_) {
+      receive.shares_ = false;
+      if (--sharing_ == 0) accept_envelopes();
+    }
+  }
+
+  [[nodiscard]] Groups::iterator group_of(const HostReceive& receive) noexcept {
+    return std::prev(groups_.upper_bound(receive.begin_));
+  }
+
+  static void accept_envelopes() noexcept {
+    if (DirectoryRow* const own = node_directory().own_row())
+      own->accepts_envelopes.store(true, std::memory_order_release);
+  }
+
+  static void link(HostReceive& receive, HostReceive*& first) noexcept {
+    receive.previous_ = nullptr;
+    receive.next_ = first;
+    if (first != nullptr) first->previous_ = &receive;
+    first = &receive;
+  }
+  static void unlink(HostReceive& receive, HostReceive*& first) noexcept {
+    (receive.previous_ == nullptr ? first : receive.previous_->next_) = receive.next_;
+    if (receive.next_ != nullptr) receive.next_->previous_ = receive.previous_;
+    receive.previous_ = receive.next_ = nullptr;
+  }
+
+  transports::CallersMutex mutex_;
+  std::atomic<bool> is_sorting_{false};
+  HostReceive* unsorted_ = nullptr;
+  Groups groups_;
+  std::size_t sharing_ = 0;  ///< receives with `shares_`: until they are over no envelope may come
+};
+
+HostReceive::Target HostReceive::enter(const void* begin, std::size_t bytes, Target wanted) {
+  if (bytes == 0) return wanted;
+  begin_ = reinterpret_cast<std::uintptr_t>(begin);
+  end_ = begin_ + bytes;
+  return HostReceiveRegistry::of_process().enter(*this, wanted);
+}
+
+void HostReceive::note_arrival(const MPI_Status& status) noexcept {
+  if (end_ == 0)
+    read_message(&status);
+  else
+    HostReceiveRegistry::of_process().note_arrival(*this, status);
+}
+
+bool HostReceive::may_write() noexcept {
+  HostReceiveRegistry& registry = HostReceiveRegistry::of_process();
+  return end_ == 0 || !registry.is_sorting() || registry.may_write(*this);
+}
+
+void HostReceive::leave() noexcept {
+  if (std::exchange(end_, 0) != 0) HostReceiveRegistry::of_process().leave(*this);
+}
+
+void expect_envelopes_if(bool gpu_is_used) noexcept {
+  HostReceiveRegistry& registry = HostReceiveRegistry::of_process();
+  if (gpu_is_used && !registry.is_sorting()) [[unlikely]]
+    registry.begin_sorting();
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,111 @@
+#include "interpose/progress/progress.hpp"
+
+#include <sched.h>
+
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/tuning.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/host_receives.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/processor_pause.hpp"
+
+namespace penstock::interpose {
+
+bool must_poll() noexcept {
+  return engine().must_poll();
+}
+
+void progress() {
+  engine().progress();
+}
+
+void begin_large_arrivals(Posted posted) try {
+  if (must_poll()) engine().begin_large_arrivals(posted);
+} catch (const std::bad_alloc&) {
+  // a call that waits for them will do it
+}
+
+void settle() try {
+  if (must_poll()) [[unlikely]]
+    engine().settle();
+} catch (const std::bad_alloc&) {
+  // what is left must wait until the call is over
+}
+
+int wait_polling(MPI_Request* request, MPI_Status* status) {
+  Backoff backoff;
+  for (;;) {
+    int flag = 0;
+    const int code = PMPI_Test(request, &flag, status);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    progress();
+    backoff.pause();
+  }
+}
+
+int finish(Operation operation, MPI_Status* status) {
+  if (operation.pending == nullptr) {
+    return must_poll() ? wait_polling(&operation.request, status) : PMPI_Wait(&operation.request, status);
+  }
+  Waiting waiting(std::move(operation));
+  for (Backoff backoff; !waiting.step(); backoff.pause()) progress();
+  return waiting.end(status);
+}
+
+Waiting::Waiting(Operation operation) : entry_(std::make_unique<Entry>()) {
+  entry_->operation = std::move(operation);
+}
+
+Waiting::~Waiting() = default;
+
+bool Waiting::step() {
+  return Engine::advance(*entry_);
+}
+
+Pending::Progress Waiting::need() const noexcept {
+  return Engine::need_of(*entry_);
+}
+
+void Waiting::tell(MPI_Status& status) const {
+  copy_without_error(entry_->status, status);
+  if (entry_->operation.pending != nullptr) entry_->operation.pending->mend(status);
+}
+
+int Waiting::end(MPI_Status* status) {
+  Operation& operation = entry_->operation;
+  MPI_Status told = told_from(status);
+  copy_without_error(entry_->status, told);
+  int code = MPI_SUCCESS;
+  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &told);
+  if (operation.pending != nullptr) {
+    operation.pending->mend(told);
+    code = operation.pending->complete(told, code);
+  }
+  hand_out(told, status);
+  return code;
+}
+
+void note_gpu_use() noexcept {
+  node_directory().note_gpu();
+  expect_envelopes_if(true);
+  record::gpu_seen();
+  static const bool has_figures = (take_tuning(), true);
+  static_cast<void>(has_figures);
+}
+
+void Backoff::pause() noexcept {
+  // a round is an MPI progress call or more (0.1 µs and up): some tens of µs of spinning, then share the core
+  constexpr unsigned spinning_rounds = 200;
+  if (++rounds_ < spinning_rounds) {
+    transports::processor_pause();
+  } else {
+    ::sched_yield();
+  }
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,140 @@
+#include "interpose/progress/progress_thread.hpp"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/turn.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/background_thread.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Between two looks: an eighth of the time since something last changed, within these. A look costs 1 to 3
+/// µs of CPU, and some 3 µs to wake up for it.
+constexpr nanoseconds shortest_pause{5'000};
+/// While payloads are on their way: the roads with a part for the sender keep 80 µs of work in flight.
+constexpr nanoseconds longest_pause_in_flight{20'000};
+/// While envelopes may come.
+constexpr nanoseconds longest_pause{50'000};
+/// While the application is in MPI, and drives everything itself.
+constexpr nanoseconds longest_pause_aside{200'000};
+/// While nobody waits for this rank; the MPI library's own messages may still gain.
+constexpr nanoseconds longest_pause_unneeded{1'000'000};
+/// With nothing pending for so long it sleeps until something is posted, which then has to wake it up (1 µs).
+constexpr nanoseconds vigilance{1'000'000};
+
+nanoseconds longest_pause_with(const Engine::Outlook& outlook) noexcept {
+  if (outlook.need == Pending::Progress::none || !NodeDirectory::gpu_seen()) return longest_pause_unneeded;
+  return outlook.need >= Pending::Progress::always ? longest_pause_in_flight : longest_pause;
+}
+
+class ProgressThread {
+ public:
+  explicit ProgressThread(bool takes_turns) noexcept : takes_turns_(takes_turns) {}
+
+  /// Errors: std::system_error.
+  void start() {
+    thread_ = start_background_thread("penstock-engine", [this] { run(); });
+  }
+
+  void stop() noexcept {
+    stopping_.store(true, std::memory_order_release);
+    engine().posted().fetch_add(1);
+    engine().posted().notify_one();
+    thread_.join();
+  }
+
+ private:
+  void run() noexcept {
+    ::prctl(PR_SET_TIMERSLACK, 1'000ul);  // ns; by default sleeps take 50 µs longer
+    stand_aside_on_this_thread();
+    Engine::Outlook outlook;
+    std::uint32_t posted = 0;
+    std::uint64_t changed_ns = record::now_ns();
+    nanoseconds longest = shortest_pause;
+    while (!stopping_.load(std::memory_order_acquire)) {
+      const nanoseconds quiet(record::now_ns() - changed_ns);
+      if (outlook.unfinished == 0 && quiet > vigilance) {
+        engine().posted().wait(posted);
+        changed_ns = record::now_ns();
+      } else {
+        std::this_thread::sleep_for(std::clamp(quiet / 8, shortest_pause, longest));
+      }
+      longest = longest_pause_aside;
+      if (takes_turns_ && !turn.try_take_alone()) continue;
+      const std::uint32_t posted_now = engine().posted().load();
+      const Engine::Outlook before = outlook;
+      outlook = look();
+      if (takes_turns_) turn.give_alone();
+      longest = longest_pause_with(outlook);
+      if (outlook != before || posted_now != posted) changed_ns = record::now_ns();
+      posted = posted_now;
+    }
+  }
+
+  [[nodiscard]] static Engine::Outlook look() noexcept {
+    const record::OwnWork own;
+    try {
+      engine().progress_quietly();
+    } catch (const std::bad_alloc&) {
+      // the application's next call goes on with it, and says so if it fails again
+    }
+    return engine().outlook();
+  }
+
+  const bool takes_turns_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+/// Not destroyed but by stop_progress_thread(): a program may exit, or abort, without MPI_Finalize.
+ProgressThread* the_thread = nullptr;
+
+/// A forked child has no such thread, and may have been made in the midst of a step.
+void forget_in_child() noexcept {
+  turn.share(false);
+  the_thread = nullptr;
+}
+
+}  // namespace
+
+void start_progress_thread() noexcept {
+  const bool takes_turns = !engine().is_threaded();
+  auto* const thread = new (std::nothrow) ProgressThread(takes_turns);
+  try {
+    if (thread == nullptr) throw std::bad_alloc();
+    pthread_atfork(nullptr, nullptr, forget_in_child);
+    engine().watch_posts();
+    turn.share(takes_turns);
+    thread->start();
+    the_thread = thread;
+  } catch (const std::exception&) {  // std::system_error, std::bad_alloc
+    turn.share(false);
+    delete thread;
+    record::notice("no progress thread: the system gives none");
+  }
+}
+
+void stop_progress_thread() noexcept {
+  if (the_thread == nullptr) return;
+  the_thread->stop();
+  turn.share(false);
+  delete the_thread;
+  the_thread = nullptr;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,48 @@
+#include "interpose/progress/requests.hpp"
+
+#include <utility>
+
+#include "interpose/progress/engine.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+// A token carries no state of its own: completion calls look its entry up in the side table.
+int query_token(void* /*state*/, MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+int free_token(void* /*state*/) {
+  return MPI_SUCCESS;
+}
+int cancel_token(void* /*state*/, int /*complete*/) {
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void attach(MPI_Request* request, std::unique_ptr<Pending> pending) {
+  MPI_Request handle = *request;
+  Handle kind = Handle::own;
+  int complete = 0;
+  if (handle == MPI_REQUEST_NULL ||
+      (PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete != 0)) {
+    PMPI_Grequest_start(query_token, free_token, cancel_token, nullptr, &handle);
+    kind = Handle::token;
+  }
+  engine().insert(handle, Operation{*request, std::move(pending), true}, kind);
+  *request = handle;
+}
+
+void attach(Operation operation, MPI_Request* request) {
+  *request = operation.request;
+  if (operation.pending == nullptr) return;
+  if (operation.unique_handle && *request != MPI_REQUEST_NULL) {
+    engine().insert(*request, std::move(operation), Handle::own);
+  } else {
+    attach(request, std::move(operation.pending));
+  }
+}
+
+}  // namespace penstock::interpose

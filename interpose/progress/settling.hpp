@@ -1,0 +1,32 @@
+// Whether a payload may be copied to the device now, by a copy that its caller waits for. Under the engine's
+// lock nobody may wait for the application's kernels as well: the calls of all other threads would wait with
+// it. Knows neither messages nor CUDA.
+#pragma once
+
+#include <cstdint>
+
+#include "interpose/progress/engine.hpp"
+#include "transports/cuda/readiness.hpp"
+
+namespace penstock::interpose {
+
+/// Of one payload. Thread: one at a time.
+class Settling {
+ public:
+  /// True once `ask()` says that the GPU has no earlier work left; at once where no other thread can be kept
+  /// waiting. Not for ever: a stream that somebody keeps busy is never seen idle, but a copy finds its turn
+  /// there.
+  template <typename Ask>
+  [[nodiscard]] bool is_over(Ask ask) {
+    constexpr std::uint64_t limit_ns = 2'000'000'000;
+    if (!engine().is_threaded() || ask()) return true;
+    const std::uint64_t now_ns = transports::steady_now_ns();
+    if (since_ns_ == 0) since_ns_ = now_ns;
+    return now_ns - since_ns_ > limit_ns;
+  }
+
+ private:
+  std::uint64_t since_ns_ = 0;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,72 @@
+#include "interpose/progress/user_request.hpp"
+
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+
+namespace penstock::interpose {
+
+Entry* find_entry(MPI_Request request) {
+  if (engine().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
+  const Engine::Lock lock(engine());
+  return engine().find(request);
+}
+
+bool UserRequest::is_done() const {
+  if (entry_ == nullptr) {
+    int flag = 1;
+    if (*request_ != MPI_REQUEST_NULL) PMPI_Request_get_status(*request_, &flag, MPI_STATUS_IGNORE);
+    return flag != 0;
+  }
+  const Engine::Lock lock(engine());
+  return !entry_->active || Engine::advance(*entry_);
+}
+
+bool UserRequest::is_done_as_arrived() const {
+  if (entry_ == nullptr) return is_done();
+  const Engine::Lock lock(engine());
+  return !entry_->active || Engine::advance_pending(*entry_);
+}
+
+int UserRequest::complete(MPI_Status& status) {
+  if (entry_ == nullptr) return PMPI_Wait(request_, &status);
+  if (!entry_->active) {
+    copy_without_error(empty_status(), status);
+    return MPI_SUCCESS;
+  }
+  if (entry_->kind != Handle::persistent) *request_ = MPI_REQUEST_NULL;
+  return engine().release(std::exchange(entry_, nullptr), status);
+}
+
+UserRequest::Outcome UserRequest::try_complete(MPI_Status& status, int& code) {
+  if (*request_ == MPI_REQUEST_NULL) return Outcome::inactive;
+  if (entry_ == nullptr) {
+    // of one request, this tells an inactive one from one that is done
+    int index = MPI_UNDEFINED;
+    int flag = 0;
+    code = PMPI_Testany(1, request_, &index, &flag, &status);
+    if (flag == 0) return Outcome::pending;
+    return index == MPI_UNDEFINED ? Outcome::inactive : Outcome::completed;
+  }
+  if (!entry_->active) return Outcome::inactive;
+  if (!is_done()) return Outcome::pending;
+  code = complete(status);
+  return Outcome::completed;
+}
+
+std::unique_ptr<Pending> UserRequest::detach() {
+  if (entry_ == nullptr || entry_->kind != Handle::own) return nullptr;
+  std::unique_ptr<Pending> pending = std::move(entry_->operation.pending);
+  if (pending != nullptr) pending->detached();
+  engine().erase(std::exchange(entry_, nullptr));
+  return pending;
+}
+
+std::vector<UserRequest> user_requests(int count, MPI_Request* requests) {
+  std::vector<UserRequest> all;
+  all.reserve(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) all.emplace_back(&requests[i]);
+  return all;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,68 @@
+// One request of an array that the user hands to a completion call, and what hangs on it. Knows the side
+// table; not how many requests a call has nor what it waits for.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "interpose/progress/engine.hpp"
+
+namespace penstock::interpose {
+
+/// What hangs on a request of the user's; null: nothing. Takes Engine::Lock.
+[[nodiscard]] Entry* find_entry(MPI_Request request);
+
+/// Refers to the user's handle, which it sets to null when the request is over. Thread: one at a time.
+class UserRequest {
+ public:
+  explicit UserRequest(MPI_Request* request) : request_(request), entry_(find_entry(*request)) {}
+
+  [[nodiscard]] bool has_entry() const noexcept { return entry_ != nullptr; }
+  /// What hangs on an active request; null: nothing.
+  [[nodiscard]] Entry* active_entry() const noexcept {
+    return entry_ != nullptr && entry_->active ? entry_ : nullptr;
+  }
+
+  /// Could it be completed now? Completes nothing. Null and inactive requests could.
+  [[nodiscard]] bool is_done() const;
+  /// The same for a caller that asks the MPI library by itself (Arrivals).
+  [[nodiscard]] bool is_done_as_arrived() const;
+
+  /// Completes a request that is done. Returns the code of its operation.
+  int complete(MPI_Status& status);
+
+  enum class Outcome : unsigned char { inactive, pending, completed };
+  /// Completes the request if it is active and done.
+  Outcome try_complete(MPI_Status& status, int& code);
+
+  /// Takes the operation out of the table, for a wait by the MPI library itself. Null unless that may be
+  /// done: the handle must be the operation's own.
+  [[nodiscard]] std::unique_ptr<Pending> detach();
+  [[nodiscard]] bool may_detach() const noexcept { return entry_ == nullptr || entry_->kind == Handle::own; }
+
+ private:
+  MPI_Request* request_;
+  Entry* entry_;
+};
+
+[[nodiscard]] std::vector<UserRequest> user_requests(int count, MPI_Request* requests);
+
+/// While it lives, the call that made it steps the entry in every round, and progress() leaves that to it.
+/// Does nothing when other threads may be inside MPI.
+class Attended {
+ public:
+  explicit Attended(Entry* entry) noexcept : entry_(engine().is_threaded() ? nullptr : entry) { set(true); }
+  ~Attended() { set(false); }
+  Attended(Attended&& other) noexcept : entry_(other.entry_) { other.entry_ = nullptr; }
+  Attended& operator=(Attended&&) = delete;
+
+ private:
+  void set(bool attended) noexcept {
+    if (entry_ != nullptr) engine().set_attended(*entry_, attended);
+  }
+  Entry* entry_;
+};
+
+}  // namespace penstock::interpose

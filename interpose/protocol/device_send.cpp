@@ -1,0 +1,322 @@
+#include "interpose/protocol/device_send.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/cuda/readiness.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// Payloads that go through rings in host memory at a time: the same cores or lanes copy them all, so more
+/// only take more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256
+/// MiB), and more of the caches (down and up through 16 MiB 52 GB/s, through 256 MiB 47, two H200).
+constexpr unsigned most_rings_at_once = 4;
+std::atomic<unsigned> rings_at_work{0};
+
+/// A slot and the region its receiver has still to drain. Under Engine::Lock.
+struct Lingering {
+  Slot* slot = nullptr;
+  std::unique_ptr<transports::StagedSend> staged;
+};
+/// All of this rank's, each in the place of one of its slots at most: destructors add to it, which must not
+/// have to allocate. Never destroyed.
+class LingeringSends {
+ public:
+  void add(Lingering item) noexcept { items_[count_++] = std::move(item); }
+  /// The last one takes its place.
+  void remove(Lingering& item) noexcept {
+    std::swap(item, items_[--count_]);
+    items_[count_] = {};
+  }
+  [[nodiscard]] std::span<Lingering> all() noexcept { return {items_.data(), count_}; }
+
+ private:
+  std::array<Lingering, slots_per_rank> items_{};
+  std::size_t count_ = 0;
+};
+LingeringSends& lingering() noexcept {
+  alignas(LingeringSends) static std::array<std::byte, sizeof(LingeringSends)> memory;
+  static auto& sends = *new (memory.data()) LingeringSends;
+  return sends;
+}
+
+/// The receiver is through, and no signal of the driver's for the slot is outstanding.
+bool is_over(const Slot& slot) noexcept {
+  return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
+}
+
+/// Of a payload that its receiver is through with, or will not fetch from there.
+void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
+  if (staged != nullptr && !staged->drained()) staged->abandon();
+  staged.reset();
+}
+
+}  // namespace
+
+DeviceSend::DeviceSend(const SendCall& call, transports::Place source)
+    : call_(call), source_(std::move(source)) {}
+
+std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::Place source,
+                                             int receiver_world_rank) {
+  reap_lingering_sends();
+  NodeDirectory& directory = node_directory();
+  std::uint32_t index = 0;
+  Slot* slot = nullptr;
+  {
+    const Engine::Lock lock(engine());
+    slot = directory.take_slot(&index);
+    // a slot that is being filled in must not be taken again
+    if (slot != nullptr) slot->set(SlotState::staging);
+  }
+  if (slot == nullptr) return nullptr;
+  std::unique_ptr<DeviceSend> send(new DeviceSend(call, std::move(source)));
+  send->slot_ = slot;
+  send->receiver_ = directory.row_of(receiver_world_rank);
+  slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);
+
+  slot->offer = transports::outline(send->source_);
+  send->envelope_.nonce = directory.nonce();
+  send->envelope_.payload_bytes = slot->offer.payload_bytes;
+  send->envelope_.key = directory.next_key();
+  send->envelope_.row = directory.own_index();
+  send->envelope_.slot = index;
+  send->envelope_.generation = slot->generation.load(std::memory_order_relaxed);
+  return send;
+}
+
+DeviceSend::~DeviceSend() {
+  if (slot_ == nullptr) return;
+  if (push_ != nullptr) {
+    push_.reset();  // waits for the copy
+    slot_->set(SlotState::failed);
+  }
+  const Engine::Lock lock(engine());
+  if (is_over(*slot_)) {
+    release();
+    node_directory().free_slot(slot_);
+  } else {
+    if (holds_ring_) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
+    lingering().add({slot_, std::move(staged_)});
+  }
+}
+
+void DeviceSend::publish_offer() noexcept {
+  const char* why_not = "";
+  slot_->offer = transports::describe(source_, &why_not);
+  const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
+  if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
+  transports::TailSend::start(source_, slot_->offer, tail_);
+  // unless the receiver, which may have the envelope already, has given up
+  static_cast<void>(slot_->move(SlotState::staging, SlotState::offered));
+}
+
+int DeviceSend::send_envelope(MPI_Request* request) {
+  receiver_->offers.fetch_add(1, std::memory_order_relaxed);
+  const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
+                              call_.destination, call_.tag, call_.communicator, request);
+  // while the envelope is on its way, as both take as long
+  const record::OwnWork own;
+  publish_offer();
+  if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
+  transports::signal_when_ready(source_, &slot_->ready);
+  return code;
+}
+
+bool DeviceSend::receiver_is_late() noexcept {
+  // asked when the wait begins and each time that patience is over, as the receiver writes it with each
+  // message
+  if (!deliveries_seen_) {
+    deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
+    // not from the call that sent it: since then this rank may have posted a hundred more, and so its
+    // receiver
+    patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), transports::steady_now_ns());
+  }
+  // the later of the two, as a call that completes something may have taken no such step
+  const std::uint64_t now_ns = std::max(engine().round_ns(), transports::time_of_call_ns());
+  if (!patience_.is_over(now_ns, receiver_worked_ns_)) return false;
+  const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
+  if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
+  return patience_.is_over(now_ns, receiver_worked_ns_);
+}
+
+/// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
+bool DeviceSend::is_small() const noexcept {
+  return envelope_.payload_bytes <= settings().buffered_bytes;
+}
+
+Status DeviceSend::stage(bool whole) {
+  const auto staging = whole ? transports::Staging::host_whole : transports::Staging::host_ring;
+  Status started = transports::StagedSend::start(source_, staging, slot_->offer, staged_);
+  say_what_was_refused();
+  if (!started.ok()) return started;
+  whole_ = whole;
+  if (!whole && !std::exchange(holds_ring_, true)) rings_at_work.fetch_add(1, std::memory_order_relaxed);
+  slot_->set(SlotState::staged);
+  return started;
+}
+
+/// Until others are through.
+bool DeviceSend::waits_for_a_ring() noexcept {
+  return !holds_ring_ && !is_small() && rings_at_work.load(std::memory_order_relaxed) >= most_rings_at_once &&
+         !receiver_is_late();
+}
+
+/// The receiver is through: others may have what this payload went through.
+void DeviceSend::release() noexcept {
+  drop_staged(staged_);
+  if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void DeviceSend::set_aside() {
+  // what a plain MPI would not have buffered may wait
+  must_wait_ = !is_small() && !transports::may_set_aside(envelope_.payload_bytes);
+  if (must_wait_ || !slot_->move(SlotState::offered, SlotState::staging) || stage(true).ok()) return;
+  // no room to buffer it: wait for the receiver instead
+  must_wait_ = true;
+  patience_.last_for_ever();
+  slot_->set(SlotState::offered);
+}
+
+Status DeviceSend::relay() {
+  const Status started =
+      transports::StagedSend::start(source_, transports::Staging::device_ring, slot_->offer, staged_);
+  if (started.ok()) {
+    slot_->set(SlotState::staged);
+    return started;
+  }
+  if (started.code() != Code::declined) {
+    record::notice(describe(name_of(transports::Road::relayed), started).data());
+  } else if (!receiver_is_late()) {
+    slot_->set(SlotState::wants_relaying);  // until other payloads are through
+    return {};
+  }
+  return stage(is_small());
+}
+
+Status DeviceSend::push() {
+  const Status started = transports::PushSend::start(source_, slot_->target, push_);
+  if (started.ok()) return started;
+  // what was known of the two devices is not told each time, only what the driver has just said
+  if (started.detail() != 0) {
+    record::notice(
+        describe(name_of(transports::Road::pushed), {Code::cuda_failed, started.where(), started.detail()})
+            .data());
+  }
+  slot_->set(SlotState::staging);
+  return stage(is_small());
+}
+
+Status DeviceSend::step_push() {
+  Status status = push_->advance(produced_);
+  if (produced_) {
+    push_.reset();
+    whole_ = true;
+    // unless the receiver is gone
+    static_cast<void>(slot_->move(SlotState::pushing, SlotState::pushed));
+  }
+  return status;
+}
+
+void DeviceSend::give_up(const Status& status) noexcept {
+  status_ = status;
+  slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
+  slot_->set(SlotState::failed);
+}
+
+bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
+  if (arrived && !std::exchange(has_left_, true) && was_cancelled(status)) {
+    slot_->set(SlotState::failed);
+    if (staged_ != nullptr) staged_->abandon();
+    return true;
+  }
+  const record::OwnWork own;
+  const bool ready = slot_->ready.load(std::memory_order_acquire) != 0;
+  const SlotState state = slot_->get();
+  if (!ready && state != SlotState::failed) {
+    if (watch_.is_due()) {
+      if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
+    }
+  } else if (state == SlotState::offered) {
+    if (receiver_is_late()) set_aside();
+  } else if (state == SlotState::wants_relaying) {
+    slot_->set(SlotState::staging);
+    if (Status relayed = relay(); !relayed.ok()) give_up(relayed);
+  } else if (state == SlotState::wants_pushing) {
+    if (slot_->move(SlotState::wants_pushing, SlotState::pushing)) {
+      if (Status pushed = push(); !pushed.ok()) give_up(pushed);
+    }
+  } else if (state == SlotState::wants_staging && !waits_for_a_ring()) {
+    slot_->set(SlotState::staging);
+    drop_staged(staged_);  // a ring that the receiver could not map
+    produced_ = false;
+    if (Status staged = stage(is_small()); !staged.ok()) give_up(staged);
+  }
+  if (staged_ != nullptr && !produced_ && status_.ok()) {
+    if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
+  }
+  if (push_ != nullptr && status_.ok()) {
+    if (Status step = step_push(); !step.ok()) give_up(step);
+  }
+  if (tail_ != nullptr && state == SlotState::pulling) tail_->advance();
+  const bool over = is_over(*slot_);
+  if (over) {
+    record.matched();
+    release();
+  }
+  return arrived && (over || (produced_ && whole_ && !is_only_probed()));
+}
+
+/// Of a synchronous send: its envelope is taken, but no receive is matched with it, for which it must wait.
+bool DeviceSend::is_only_probed() const noexcept {
+  return call_.mode == SendMode::synchronous && (receiver_->openings.load(std::memory_order_acquire) != 0 ||
+                                                 slot_->stashed.load(std::memory_order_acquire) != 0);
+}
+
+Pending::Progress DeviceSend::progress() const {
+  if ((produced_ && whole_) || is_over(*slot_)) return Progress::none;
+  return must_wait_ && slot_->get() == SlotState::offered ? Progress::open_ended : Progress::always;
+}
+
+int DeviceSend::complete(MPI_Status& status, int code) {
+  record.complete(status);
+  if (code == MPI_SUCCESS && !status_.ok()) return raise_status(call_.communicator, "MPI_Send", status_);
+  return code;
+}
+
+void reap_lingering_sends() noexcept {
+  const Engine::Lock lock(engine());
+  LingeringSends& sends = lingering();
+  for (std::size_t i = 0; i < sends.all().size();) {
+    Lingering& item = sends.all()[i];
+    if (!is_over(*item.slot)) {
+      ++i;
+      continue;
+    }
+    drop_staged(item.staged);
+    node_directory().free_slot(item.slot);
+    sends.remove(item);
+  }
+}
+
+void abandon_lingering_sends() noexcept {
+  const Engine::Lock lock(engine());
+  LingeringSends& sends = lingering();
+  while (!sends.all().empty()) {
+    Lingering& item = sends.all().back();
+    if (item.staged != nullptr) item.staged->abandon();
+    sends.remove(item);
+  }
+}
+
+}  // namespace penstock::interpose

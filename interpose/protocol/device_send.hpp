@@ -1,0 +1,88 @@
+// The sender's side of one payload that is fetched: opens the slot, sends the envelope, copies the payload
+// aside when the receiver is late or cannot reach it, closes the slot. Knows slots and the sending half of
+// the staged, the relayed and the pushed road.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "interpose/messages/message_record.hpp"
+#include "interpose/messages/patience.hpp"
+#include "interpose/messages/send_call.hpp"
+#include "interpose/node/envelope.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/slots.hpp"
+#include "interpose/progress/requests.hpp"
+#include "transports/host/recycled.hpp"
+#include "transports/host/watch.hpp"
+#include "transports/push_send.hpp"
+#include "transports/staged.hpp"
+#include "transports/tail_send.hpp"
+
+namespace penstock::interpose {
+
+/// Owns its slot until the receiver is through with it; what is left then lingers (see below).
+class DeviceSend final : public Pending, public transports::Recycled<DeviceSend> {
+ public:
+  /// Takes a slot. Null when none is free or memory is short: stage it whole.
+  [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
+                                                        int receiver_world_rank);
+  ~DeviceSend() override;
+  DeviceSend(const DeviceSend&) = delete;
+  DeviceSend& operator=(const DeviceSend&) = delete;
+
+  /// Sends the envelope on the user's communicator and tag, and makes the offer.
+  int send_envelope(MPI_Request* request);
+
+  bool advance(bool arrived, const MPI_Status& status) override;
+  int complete(MPI_Status& status, int code) override;
+  [[nodiscard]] Progress progress() const override;
+
+  [[nodiscard]] std::uint64_t key() const noexcept { return envelope_.key; }
+
+  MessageRecord record;
+
+ private:
+  DeviceSend(const SendCall& call, transports::Place source);
+  void publish_offer() noexcept;
+  [[nodiscard]] bool receiver_is_late() noexcept;
+  void set_aside();
+  [[nodiscard]] Status stage(bool whole);
+  [[nodiscard]] Status relay();
+  [[nodiscard]] Status push();
+  [[nodiscard]] Status step_push();
+  [[nodiscard]] bool waits_for_a_ring() noexcept;
+  void release() noexcept;
+  [[nodiscard]] bool is_small() const noexcept;
+  [[nodiscard]] bool is_only_probed() const noexcept;
+  void give_up(const Status& status) noexcept;
+
+  SendCall call_;
+  transports::Place source_;
+  Envelope envelope_{};
+  Slot* slot_ = nullptr;
+  DirectoryRow* receiver_ = nullptr;
+  std::unique_ptr<transports::StagedSend> staged_;
+  std::unique_ptr<transports::TailSend> tail_;
+  std::unique_ptr<transports::PushSend> push_;
+  Patience patience_;
+  std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
+  std::optional<std::uint64_t> deliveries_seen_;
+  Status status_;
+  transports::Watch watch_;
+  bool has_left_ = false;    ///< the envelope, and was not taken back
+  bool holds_ring_ = false;  ///< counted among the rings at work
+  bool must_wait_ = false;   ///< the receiver is late, and there is no room to set the payload aside
+  bool produced_ = false;    ///< the payload has left the user's buffer
+  bool whole_ = false;       ///< and all of it lies in the region, or with the receiver
+};
+
+/// Slots whose sends are complete for the user but whose receivers still have to come (payload copied aside).
+/// The first frees those that are over, the second, in MPI_Finalize, gives up the others.
+void reap_lingering_sends() noexcept;
+void abandon_lingering_sends() noexcept;
+
+}  // namespace penstock::interpose

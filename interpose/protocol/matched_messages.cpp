@@ -1,0 +1,116 @@
+#include "interpose/protocol/matched_messages.hpp"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "interpose/calls/errors.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+struct Held {
+  MPI_Message handle;
+  MPI_Comm communicator;
+  std::optional<StashedMessage> message;
+  MPI_Request stand_in = MPI_REQUEST_NULL;  ///< the send of the empty message that the handle is of
+};
+
+// few are out at a time: a list is enough
+std::mutex held_mutex;
+std::vector<Held>& held() {
+  static auto& list = *new std::vector<Held>;
+  return list;
+}
+// both set by open_matched_messages(): before, nothing is bound that these could be compared with
+MPI_Comm self;
+/// Of an empty message that was sent and could not be probed. Under held_mutex.
+MPI_Request unused_stand_in;
+
+/// A handle of an empty message, and the request of its send. Under held_mutex. Returns a PMPI code.
+int make_stand_in(MPI_Message* handle, MPI_Request* request) {
+  if (unused_stand_in == MPI_REQUEST_NULL) {
+    const int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &unused_stand_in);
+    if (code != MPI_SUCCESS) {
+      unused_stand_in = MPI_REQUEST_NULL;
+      return code;
+    }
+  }
+  const int code = PMPI_Mprobe(0, 0, self, handle, MPI_STATUS_IGNORE);
+  if (code == MPI_SUCCESS) *request = std::exchange(unused_stand_in, MPI_REQUEST_NULL);
+  return code;
+}
+
+}  // namespace
+
+void open_matched_messages() {
+  unused_stand_in = MPI_REQUEST_NULL;
+  if (PMPI_Comm_dup(MPI_COMM_SELF, &self) == MPI_SUCCESS) {
+    PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
+    return;
+  }
+  self = MPI_COMM_NULL;
+  record::notice(
+      "MPI_Comm_dup failed in MPI_Init: MPI_Mprobe and MPI_Improbe fail for payloads from devices");
+}
+
+void close_matched_messages() {
+  if (unused_stand_in != MPI_REQUEST_NULL) {
+    MPI_Message handle = MPI_MESSAGE_NULL;
+    if (PMPI_Mprobe(0, 0, self, &handle, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+      PMPI_Mrecv(nullptr, 0, MPI_BYTE, &handle, MPI_STATUS_IGNORE);
+    PMPI_Request_free(&unused_stand_in);
+  }
+  if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+}
+
+void note_message(MPI_Message handle, MPI_Comm communicator) {
+  const std::lock_guard lock(held_mutex);
+  held().push_back({handle, communicator, std::nullopt, MPI_REQUEST_NULL});
+}
+
+int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle) {
+  if (stash.peek(source, tag)->message != MPI_MESSAGE_NULL) {
+    *handle = stash.take(source, tag)->message;
+    note_message(*handle, communicator);
+    return MPI_SUCCESS;
+  }
+  if (self == MPI_COMM_NULL) return raise(communicator, MPI_ERR_OTHER);
+  std::unique_lock lock(held_mutex);
+  // The request is kept until the message is received: MPICH 4.0 uses it again at once if it is freed before,
+  // and then completes another operation's request with the receive (pmodels/mpich#5977).
+  MPI_Request request = MPI_REQUEST_NULL;
+  held().reserve(held().size() + 1);
+  const int code = make_stand_in(handle, &request);
+  if (code != MPI_SUCCESS) {
+    lock.unlock();
+    return raise(communicator, code);
+  }
+  held().push_back({*handle, communicator, stash.take(source, tag), request});
+  return MPI_SUCCESS;
+}
+
+void redeem_message(MPI_Message* handle, MPI_Comm* communicator, std::optional<StashedMessage>* message) {
+  const std::lock_guard lock(held_mutex);
+  for (Held& item : held()) {
+    if (item.handle != *handle) continue;
+    *communicator = item.communicator;
+    *message = std::move(item.message);
+    MPI_Request stand_in = item.stand_in;
+    std::swap(item, held().back());
+    held().pop_back();
+    if (*message) {
+      const int code = PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
+      if (code == MPI_SUCCESS) {
+        PMPI_Wait(&stand_in, MPI_STATUS_IGNORE);
+      } else {  // it may never complete
+        PMPI_Request_free(&stand_in);
+        *handle = MPI_MESSAGE_NULL;
+      }
+    }
+    return;
+  }
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,235 @@
+#include "interpose/protocol/node_delivery.hpp"
+
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "interpose/calls/errors.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/host/process.hpp"
+
+namespace penstock::interpose {
+
+using transports::Choice;
+using transports::Road;
+
+namespace {
+
+constexpr unsigned bit(Road road) noexcept {
+  return 1u << static_cast<unsigned>(road);
+}
+
+std::atomic<unsigned> small_in_flight{0};
+
+/// Its address stands for the thread.
+[[gnu::tls_model("initial-exec")]] constinit thread_local char this_thread = 0;
+std::atomic<const char*> thread_of_small_ones{nullptr};
+
+}  // namespace
+
+NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
+    : Delivery(envelope, std::move(destination)), slot_(node_directory().find(envelope)) {
+  if (slot_ == nullptr) {
+    static_cast<void>(end({Code::peer_lost, "envelope names no open slot"}, SlotState::failed));
+    return;
+  }
+  source_kind_ = slot_->offer.kind;
+  if (envelope.payload_bytes > capacity) {
+    truncated_ = true;
+    // while the sender is busy with the slot it must come to its own end first
+    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
+    return;
+  }
+  if (envelope.payload_bytes < destination_.layout.bytes())
+    destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
+}
+
+NodeDelivery::~NodeDelivery() {
+  drop_pull();
+  if (!over_ && slot_is_ours()) {
+    await_push();
+    slot_->set(SlotState::failed);
+  }
+}
+
+bool NodeDelivery::slot_is_ours() const noexcept {
+  return slot_ != nullptr && slot_->generation.load(std::memory_order_acquire) == envelope_.generation;
+}
+
+bool NodeDelivery::advance() {
+  if (over_) return true;
+  const record::OwnWork own;
+  // a sender that failed may have given the slot to another message
+  if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
+  if (pull_ != nullptr) return step_pull();
+  switch (slot_->get()) {
+    case SlotState::offered:
+      return try_offered();
+    case SlotState::staged:
+      if (truncated_) return end({}, SlotState::done);
+      return try_staged();
+    case SlotState::pushed:
+      return end({}, SlotState::done);
+    case SlotState::staging:
+    case SlotState::wants_relaying:
+    case SlotState::wants_staging:
+    case SlotState::wants_pushing:
+    case SlotState::pushing:
+      return look_after_sender();
+    default:
+      return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
+  }
+}
+
+bool NodeDelivery::try_offered() {
+  if (truncated_) {
+    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
+    return over_;
+  }
+  if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
+  // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
+  // is begun.
+  const bool in_one_call = envelope_.payload_bytes <= settings().buffered_bytes;
+  if (in_one_call && !transports::is_settled(destination_)) return false;
+  const Choice choice = choose(slot_->offer, destination_, excluded_);
+  reason_ = choice.reason;
+  if (choice.transport == nullptr) {
+    // nor may it have to wait for it while it relays or pushes
+    ask_sender(!in_one_call || settings().road == choice.wanted ? choice.wanted : Road::staged);
+    return false;
+  }
+  if (!slot_->move(SlotState::offered, SlotState::pulling)) {
+    reason_ = "";  // the sender has just turned to staging
+    return false;
+  }
+  if (start(choice, SlotState::pulling, SlotState::offered)) return true;
+  if (in_one_call && pull_ != nullptr) {
+    is_small_in_flight_ = true;
+    thread_of_small_ones.store(&this_thread, std::memory_order_relaxed);
+    small_in_flight.fetch_add(1, std::memory_order_relaxed);
+  }
+  return false;
+}
+
+void NodeDelivery::ask_sender(Road road) {
+  if (road == Road::pushed) return ask_to_push();
+  static_cast<void>(slot_->move(
+      SlotState::offered, road == Road::relayed ? SlotState::wants_relaying : SlotState::wants_staging));
+}
+
+/// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
+void NodeDelivery::ask_to_push() {
+  if (transports::is_settled(destination_)) {
+    const char* why_not = "";
+    slot_->target = describe(destination_, &why_not);
+    start_ns_ = record::is_on() ? record::now_ns() : 0;
+    if (slot_->move(SlotState::offered, SlotState::wants_pushing)) {
+      road_ = Road::pushed;
+      return;
+    }
+  }
+  reason_ = "";  // for the sender may turn to staging before it is asked
+}
+
+/// It is the sender's turn. Over only if there will be none.
+bool NodeDelivery::look_after_sender() {
+  if (!watch_.is_due() || transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce}))
+    return false;
+  return end({Code::peer_lost, "the sender"}, SlotState::failed);
+}
+
+/// Nobody wants the payload any more: its sender must not write to the buffer from now on.
+void NodeDelivery::await_push() const noexcept {
+  if (slot_->move(SlotState::wants_pushing, SlotState::failed)) return;
+  // the sender's GPU is at it; a sender that computes meanwhile says so late, or never: then it is over too
+  constexpr std::uint64_t longest_copy_ns = 10'000'000'000;
+  const std::uint64_t begin_ns = record::now_ns();
+  while (slot_->get() == SlotState::pushing && record::now_ns() - begin_ns < longest_copy_ns &&
+         transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
+    std::this_thread::yield();
+  }
+}
+
+const std::atomic<unsigned>& NodeDelivery::small_ones_in_flight() noexcept {
+  return small_in_flight;
+}
+
+bool NodeDelivery::small_ones_are_own() noexcept {
+  return thread_of_small_ones.load(std::memory_order_relaxed) == &this_thread;
+}
+
+void NodeDelivery::drop_pull() noexcept {
+  pull_.reset();
+  if (std::exchange(is_small_in_flight_, false)) small_in_flight.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool NodeDelivery::step_pull() {
+  bool finished = false;
+  const Status status = pull_->advance(finished);
+  if (!status.ok()) return end(status, SlotState::failed);
+  return finished && end(status, SlotState::done);
+}
+
+bool NodeDelivery::try_staged() {
+  // the sender may have its buffer back already: nothing but the region may be read now
+  const Choice choice =
+      choose(slot_->offer, destination_, excluded_ | ~(bit(Road::staged) | bit(Road::relayed)));
+  if (choice.transport == nullptr) {
+    if (choice.wanted != Road::staged) return end({Code::declined, choice.reason}, SlotState::failed);
+    static_cast<void>(slot_->move(SlotState::staged, SlotState::wants_staging));
+    return false;
+  }
+  if (road_ == Road::pushed) reason_ = "the sender could not map the receiver's memory";
+  // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
+  if (*reason_ == '\0') reason_ = "receiver was late";
+  return start(choice, SlotState::staged, SlotState::wants_staging);
+}
+
+/// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
+bool NodeDelivery::start(const Choice& choice, SlotState declined_from, SlotState declined_to) {
+  road_ = choice.transport->road();
+  start_ns_ = record::is_on() ? record::now_ns() : 0;
+  const Status status = choice.transport->start(slot_->offer, destination_, pull_);
+  say_what_was_refused();
+  if (status.ok()) return false;
+  if (status.code() != Code::declined) return end(status, SlotState::failed);
+  record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
+                                           status.where(), status.detail()})
+                     .data());
+  excluded_ |= bit(road_);
+  static_cast<void>(slot_->move(declined_from, declined_to));
+  return false;
+}
+
+bool NodeDelivery::end(const Status& status, SlotState state) {
+  status_ = status;
+  drop_pull();
+  if (slot_is_ours()) slot_->set(state);
+  if (DirectoryRow* own = node_directory().own_row()) own->note_delivery();
+  over_ = true;
+  report();
+  say_what_was_refused();
+  return true;
+}
+
+void finish_small_pulls() noexcept try {
+  // below MPI_THREAD_MULTIPLE nothing is locked, and yet MPI_Initialized and others may be called by any
+  // thread
+  if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
+  // they take some 10 µs, unless others keep the copy engine busy
+  constexpr std::uint64_t patience_ns = 200'000;
+  const std::uint64_t begin_ns = record::now_ns();
+  while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
+         record::now_ns() - begin_ns < patience_ns) {
+    progress();
+  }
+} catch (const std::bad_alloc&) {
+  // the next call goes on with them
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,57 @@
+// Brings a payload from a sender of this node to its place: looks the slot up, asks the chooser for a road,
+// drives the pull, marks the slot. Knows slots and roads; no MPI call.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "interpose/messages/delivery.hpp"
+#include "interpose/node/slots.hpp"
+#include "transports/host/recycled.hpp"
+#include "transports/host/watch.hpp"
+#include "transports/transport.hpp"
+
+namespace penstock::interpose {
+
+/// Owns the receiver's part of a slot until finished. Thread: one at a time.
+class NodeDelivery final : public Delivery, public transports::Recycled<NodeDelivery> {
+ public:
+  NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity);
+  ~NodeDelivery() override;
+
+  [[nodiscard]] bool advance() override;
+  [[nodiscard]] bool is_under_way() const noexcept override { return over_ || pull_ != nullptr; }
+
+  /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
+  /// this rank's next MPI call.
+  [[nodiscard]] static const std::atomic<unsigned>& small_ones_in_flight() noexcept;
+  /// Did this thread begin the latest of them?
+  [[nodiscard]] static bool small_ones_are_own() noexcept;
+
+ private:
+  [[nodiscard]] bool slot_is_ours() const noexcept;
+  [[nodiscard]] bool try_offered();
+  void ask_sender(transports::Road road);
+  void ask_to_push();
+  [[nodiscard]] bool look_after_sender();
+  void await_push() const noexcept;
+  [[nodiscard]] bool step_pull();
+  [[nodiscard]] bool try_staged();
+  [[nodiscard]] bool start(const transports::Choice& choice, SlotState declined_from, SlotState declined_to);
+  [[nodiscard]] bool end(const Status& status, SlotState state);
+  void drop_pull() noexcept;
+
+  Slot* slot_ = nullptr;
+  std::unique_ptr<transports::Pull> pull_;
+  transports::Watch watch_;
+  unsigned excluded_ = 0;
+  bool is_small_in_flight_ = false;  ///< counted by small_ones_in_flight()
+  bool over_ = false;
+};
+
+/// Brings payloads to their end whose senders would else wait for this rank's next call. Bounded.
+void finish_small_pulls() noexcept;
+
+}  // namespace penstock::interpose

@@ -1,0 +1,17 @@
+#include "interpose/protocol/open_delivery.hpp"
+
+#include <utility>
+
+#include "interpose/network/network_delivery.hpp"
+#include "interpose/protocol/node_delivery.hpp"
+
+namespace penstock::interpose {
+
+std::unique_ptr<Delivery> open_delivery(const Envelope& envelope, transports::Place destination,
+                                        std::size_t capacity) {
+  if (comes_from_other_node(envelope))
+    return std::make_unique<NetworkDelivery>(envelope, std::move(destination), capacity);
+  return std::make_unique<NodeDelivery>(envelope, std::move(destination), capacity);
+}
+
+}  // namespace penstock::interpose

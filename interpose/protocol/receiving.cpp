@@ -1,0 +1,440 @@
+#include "interpose/protocol/receiving.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/calls/transfer_record.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/message_record.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/host_receives.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/progress/settling.hpp"
+#include "interpose/protocol/destination_forecast.hpp"
+#include "interpose/protocol/matched_messages.hpp"
+#include "interpose/protocol/open_delivery.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/host/recycled.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
+class Receive final : public Pending, public HostReceive, public transports::Recycled<Receive> {
+ public:
+  explicit Receive(const ReceiveCall& call) : call_(call) {}
+  ~Receive() override {
+    delivery_.reset();
+    leave();
+  }
+
+  /// Who its ranks are, for where payloads went. Null, as at the start: nothing is noted.
+  void set_communicator(std::shared_ptr<CommunicatorInfo> info) noexcept { communicator_ = std::move(info); }
+  [[nodiscard]] CommunicatorInfo* communicator() const noexcept { return communicator_.get(); }
+
+  /// Finds out where the payload is to go. Returns MPI_SUCCESS, or the code of the error that was raised.
+  [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
+    on_device_ = touches_device(call_.buffer, call_.count, call_.datatype);
+    if (on_device_) {
+      note_gpu_use();
+      place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      place_.handed_over_ns = transports::time_of_call_ns();
+      capacity_ = place_.layout.bytes();
+      if (place_.buffer.kind == transports::BufferKind::unknown)
+        return raise_freed(call_.communicator, "MPI_Recv");
+    } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
+      in_one_piece_ = true;
+    } else {
+      // now, since the user may free the datatype before the message arrives
+      place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      capacity_ = place_.layout.bytes();
+    }
+    record_.begin(scope, trace::Direction::receive, call_.communicator, call_.source, call_.tag, capacity_,
+                  on_device_ ? place_.buffer.kind : transports::BufferKind::pageable, blocking);
+    return MPI_SUCCESS;
+  }
+
+  int post(MPI_Request* request) {
+    int code = choose_target(Target::user_buffer);
+    if (code != MPI_SUCCESS) return code;
+    code = lands_aside() ? pmpi_irecv(landing_.data(), landing_bytes(), MPI_BYTE, call_.source, call_.tag,
+                                      call_.communicator, request)
+                         : pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag,
+                                      call_.communicator, request);
+    request_ = *request;
+    return code;
+  }
+
+  int post_matched(MPI_Message* message, MPI_Request* request) {
+    int code = choose_target(Target::user_buffer);
+    if (code != MPI_SUCCESS) return code;
+    code = lands_aside() ? pmpi_imrecv(landing_.data(), landing_bytes(), MPI_BYTE, message, request)
+                         : pmpi_imrecv(call_.buffer, call_.count, call_.datatype, message, request);
+    request_ = *request;
+    return code;
+  }
+
+  /// The message had been received ahead, by a probe. Returns MPI_SUCCESS, or the code of the error that was
+  /// raised.
+  [[nodiscard]] int take_over(const StashedMessage& message) {
+    const int code = choose_target(Target::staging_buffer);
+    if (code != MPI_SUCCESS) return code;
+    stashed_status_ = message.status;
+    from_stash_ = true;
+    record_.matched();
+    if (message.envelope) {
+      if (Slot* slot = node_directory().find(*message.envelope))
+        slot->stashed.store(0, std::memory_order_release);
+      begin_delivery(*message.envelope, message.status);
+    } else {
+      bring(message.bytes.data(), message.bytes.size(), message.status);
+    }
+    return MPI_SUCCESS;
+  }
+
+  bool advance(bool arrived, const MPI_Status& status) override {
+    if (delivery_ != nullptr) return step_delivery();
+    if (from_stash_) return true;
+    if (!arrived) {
+      // the question is better asked now than when the payload waits for its answer
+      static_cast<void>(on_device_ && may_be_written_now());
+      return false;
+    }
+    note_arrival(status);
+    if (envelope_) {
+      record_.matched();
+      begin_delivery(*envelope_, status);
+      return step_delivery();
+    }
+    if (!lands_aside() || was_cancelled(status)) return true;  // the MPI library has done it all, or nothing
+    if (on_device_ && !settling_.is_over([this] { return may_be_written_now(); })) return false;
+    bring(landing_.data(), bytes_of(status), status);
+    return true;
+  }
+
+  void mend(MPI_Status& status) const override {
+    if (from_stash_) copy_without_error(stashed_status_, status);
+    if (delivery_ != nullptr)
+      set_bytes(status, std::min<std::uint64_t>(delivery_->envelope().payload_bytes, capacity_));
+    if (truncated_) set_bytes(status, capacity_);
+  }
+
+  int complete(MPI_Status& status, int code) override {
+    if (delivery_ != nullptr) {
+      record_.set_key(delivery_->envelope().key);
+      truncated_ = delivery_->truncated();
+      if (status_.ok()) status_ = delivery_->status();
+    }
+    record_.complete(status);
+    if (code != MPI_SUCCESS) return code;
+    if (truncated_) return raise(call_.communicator, MPI_ERR_TRUNCATE);
+    if (!status_.ok()) return raise_status(call_.communicator, "MPI_Recv", status_);
+    return code;
+  }
+
+  [[nodiscard]] Progress progress() const override {
+    return delivery_ != nullptr ? Progress::always : Progress::receive;
+  }
+
+  void arrived(const MPI_Status& status) override {
+    note_arrival(status);
+    if (envelope_) node_directory().foresee(*envelope_);
+  }
+  void detached() override { request_ = MPI_REQUEST_NULL; }
+
+  // Of less, the pull would have to end within the call (NodeDelivery::try_offered).
+  [[nodiscard]] bool may_be_large() const override {
+    return on_device_ && capacity_ > settings().buffered_bytes;
+  }
+  [[nodiscard]] bool should_begin(const MPI_Status& arrived) const override {
+    const auto is_large = [](const Envelope& envelope) {
+      return envelope.payload_bytes > settings().buffered_bytes;
+    };
+    if (delivery_ != nullptr) return is_large(delivery_->envelope()) && !delivery_->is_under_way();
+    if (envelope_) return is_large(*envelope_);
+    Envelope envelope;
+    return bytes_of(arrived) == envelope_bytes &&
+           read_envelope(landing_.data(), node_directory().nonce(), &envelope) && is_large(envelope);
+  }
+
+ private:
+  /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
+  /// once.
+  [[nodiscard]] bool may_be_written_now() {
+    if (!is_settled_) is_settled_ = transports::is_settled(place_);
+    return is_settled_;
+  }
+
+  [[nodiscard]] MPI_Count landing_bytes() const noexcept {
+    return static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
+  }
+
+  /// Whether the MPI library writes to memory of Penstock's: for a device, or since another receive is
+  /// pending in the user's buffer.
+  [[nodiscard]] bool lands_aside() const noexcept { return landing_.data() != nullptr; }
+
+  [[nodiscard]] int choose_target(Target wanted) {
+    if (!on_device_) {
+      const auto [begin, bytes] = host_range();
+      if (enter(begin, bytes, wanted) == wanted) return MPI_SUCCESS;
+    } else if (wanted == Target::staging_buffer) {
+      return MPI_SUCCESS;
+    }
+    return make_room();
+  }
+
+  [[nodiscard]] int make_room() {
+    landing_ = LandingZone(std::max(capacity_, envelope_bytes));
+    if (lands_aside()) return MPI_SUCCESS;
+    return raise_status(call_.communicator, "MPI_Recv", {Code::out_of_memory, "staging memory"});
+  }
+
+  struct HostRange {
+    const std::byte* begin;
+    std::size_t bytes;
+  };
+  /// From the first to the last byte that the payload may be written to.
+  [[nodiscard]] HostRange host_range() const noexcept {
+    const auto* base = static_cast<const std::byte*>(call_.buffer);
+    if (in_one_piece_) return {base + offset_, capacity_};
+    base = static_cast<const std::byte*>(place_.buffer.pointer);
+    std::ptrdiff_t begin = PTRDIFF_MAX;
+    std::ptrdiff_t end = PTRDIFF_MIN;
+    for (const transports::Block& block : place_.layout.blocks()) {
+      const std::ptrdiff_t last = block.offset + static_cast<std::ptrdiff_t>(block.count - 1) * block.stride;
+      begin = std::min({begin, block.offset, last});
+      end = std::max({end, block.offset + static_cast<std::ptrdiff_t>(block.bytes),
+                      last + static_cast<std::ptrdiff_t>(block.bytes)});
+    }
+    if (begin >= end) return {base, 0};
+    return {base + begin, static_cast<std::size_t>(end - begin)};
+  }
+
+  bool read_message(const MPI_Status* arrived) noexcept override {
+    if (is_read_) return true;
+    MPI_Status status;
+    int has_come = arrived != nullptr ? 1 : 0;
+    if (arrived != nullptr) {
+      status = *arrived;
+    } else if (request_ == MPI_REQUEST_NULL ||
+               PMPI_Request_get_status(request_, &has_come, &status) != MPI_SUCCESS || has_come == 0) {
+      return false;
+    }
+    is_read_ = true;
+    const std::uint64_t received = bytes_of(status);
+    landing_.was_written(received);
+    const bool may_be_envelope = received == envelope_bytes &&
+                                 (lands_aside() || capacity_ >= envelope_bytes) && !was_cancelled(status);
+    Envelope envelope;
+    std::byte bytes[envelope_bytes];
+    if (may_be_envelope && take_envelope(first_bytes(bytes), &envelope)) envelope_ = envelope;
+    return true;
+  }
+
+  /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
+  [[nodiscard]] const void* first_bytes(std::byte* scratch) const {
+    if (lands_aside()) return landing_.data();
+    const auto* base = static_cast<const std::byte*>(call_.buffer);
+    if (in_one_piece_) return base + offset_;
+    std::size_t used = 0;
+    for (const transports::Block& block : place_.layout.blocks()) {
+      for (std::size_t i = 0; i < block.count && used < envelope_bytes; ++i) {
+        const auto* from = static_cast<const std::byte*>(place_.buffer.pointer) + block.offset +
+                           static_cast<std::ptrdiff_t>(i) * block.stride;
+        const std::size_t bytes = std::min(block.bytes, envelope_bytes - used);
+        std::memcpy(scratch + used, from, bytes);
+        used += bytes;
+      }
+    }
+    return scratch;
+  }
+
+  /// The place as the transports see it; host buffers are looked at only when an envelope has come.
+  [[nodiscard]] transports::Place place() const {
+    if (!in_one_piece_) return place_;
+    return {transports::inspect(static_cast<std::byte*>(call_.buffer) + offset_),
+            transports::Layout::contiguous(capacity_)};
+  }
+
+  void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
+    transports::Place destination;
+    if (on_device_ || may_write()) {
+      destination = in_one_piece_ ? place() : std::move(place_);
+    } else {
+      destination = staging_place();
+    }
+    delivery_ = open_delivery(envelope, std::move(destination), capacity_);
+    if (!transports::lives_on_device(delivery_->source_kind())) {
+      note_host_payload(envelope.payload_bytes, status);
+    } else if (envelope.payload_bytes <= most_downloaded_bytes) {
+      note_crossing(Crossing::download, !on_device_, status);
+    }
+  }
+
+  /// While the payload is on its way, the message of another receive may come to the user's buffer.
+  [[nodiscard]] transports::Place staging_place() {
+    if (!lands_aside()) landing_ = LandingZone(std::max(capacity_, envelope_bytes));
+    if (!lands_aside()) return place();  // out of memory
+    landing_.was_written(SIZE_MAX);
+    is_delivered_aside_ = true;
+    return {transports::inspect(landing_.data()), transports::Layout::contiguous(capacity_)};
+  }
+
+  bool step_delivery() {
+    if (!delivery_->advance()) return false;
+    const bool has_come = delivery_->status().ok() && !delivery_->truncated();
+    if (std::exchange(is_delivered_aside_, false) && has_come)
+      write(landing_.data(), delivery_->envelope().payload_bytes,
+            "another receive was pending in the same buffer");
+    return true;
+  }
+
+  /// The user may have freed the communicator by now.
+  void note_crossing(Crossing crossing, bool crossed, const MPI_Status& status) const {
+    if (communicator_ == nullptr) return;
+    note_destination(crossing, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
+  }
+  void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
+    if (bytes >= least_uploaded_bytes) note_crossing(Crossing::upload, on_device_, status);
+  }
+
+  /// A payload that came through the MPI library and is not where it belongs yet.
+  void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
+    note_host_payload(count, status);
+    // whose sender may have expected it to end in host memory
+    if (on_device_ && count <= most_downloaded_bytes) note_crossing(Crossing::download, false, status);
+    truncated_ = count > capacity_;
+    if (truncated_) return;
+    const bool shares_the_buffer = !on_device_ && lands_aside();
+    write(bytes, count,
+          shares_the_buffer ? "another receive was pending in the same buffer"
+                            : "the payload came through the MPI library");
+  }
+
+  /// Copies what has come to host memory to its place. `reason` is a literal.
+  void write(const void* bytes, std::uint64_t count, const char* reason) {
+    if (count == 0) return;
+    static_cast<void>(may_write());  // whether or not all have come: nothing comes before this is over
+    transports::Place destination = place();
+    destination.layout = destination.layout.prefix(count);
+    status_ = staged_copy(count, transports::BufferKind::pageable, destination.buffer.kind, reason,
+                          [&] { return transports::upload(destination, bytes); });
+  }
+
+  ReceiveCall call_;
+  std::shared_ptr<CommunicatorInfo> communicator_;
+  transports::Place place_;  ///< unless in one piece of host memory
+  LandingZone landing_;
+  MPI_Request request_ = MPI_REQUEST_NULL;  ///< in the MPI library, for as long as others may ask about it
+  std::optional<Envelope> envelope_;
+  std::unique_ptr<Delivery> delivery_;
+  MessageRecord record_;
+  Settling settling_;
+  MPI_Status stashed_status_{};
+  Status status_;
+  std::ptrdiff_t offset_ = 0;
+  std::size_t capacity_ = 0;
+  bool on_device_ = false;
+  bool is_settled_ = false;  ///< the GPU is done with the buffer
+  bool in_one_piece_ = false;
+  bool from_stash_ = false;
+  bool is_read_ = false;             ///< read_message()
+  bool is_delivered_aside_ = false;  ///< the payload is on its way to the staging buffer
+  bool truncated_ = false;
+};
+
+bool is_ignored(const ReceiveCall& call) {
+  return call.source == MPI_PROC_NULL || !settings().move;
+}
+
+}  // namespace
+
+bool may_receive_directly(const ReceiveCall& call) {
+  if (is_ignored(call)) return true;
+  expect_envelopes_if(NodeDirectory::gpu_seen());
+  if (must_poll() || engine().stashed_messages.load(std::memory_order_relaxed) != 0) return false;
+  // another thread's probe must not take a message between the look into the stash and the post
+  if (engine().is_threaded() && NodeDirectory::gpu_seen()) return false;
+  return !touches_device(call.buffer, call.count, call.datatype);
+}
+
+int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int code, MPI_Status& status) {
+  if (is_ignored(call) || code != MPI_SUCCESS) return code;
+  const bool may_be_envelope = node_directory().is_open() && bytes_of(status) == envelope_bytes;
+  if (!may_be_envelope && !scope.recording()) return code;
+  Receive receive(call);
+  if (const int refused = receive.prepare(scope, true); refused != MPI_SUCCESS) return refused;
+  if (may_be_envelope) receive.set_communicator(info_of(call.communicator));
+  Backoff backoff;
+  while (!receive.advance(true, status)) {
+    progress();
+    backoff.pause();
+  }
+  receive.mend(status);
+  return receive.complete(status, code);
+}
+
+int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation) {
+  if (is_ignored(call)) {
+    return pmpi_irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.communicator,
+                      &operation.request);
+  }
+  expect_envelopes_if(NodeDirectory::gpu_seen());
+  auto receive = std::make_unique<Receive>(call);
+  int code = receive->prepare(scope, blocking);
+  if (code != MPI_SUCCESS) return code;
+  if (NodeDirectory::gpu_seen()) {
+    receive->set_communicator(info_of(call.communicator));
+    CommunicatorInfo* const info = receive->communicator();
+    const StashLock lock(info);
+    if (std::optional<StashedMessage> message = take_stashed(info, call.source, call.tag)) {
+      if (message->message != MPI_MESSAGE_NULL) {
+        code = receive->post_matched(&message->message, &operation.request);
+      } else {
+        code = receive->take_over(*message);
+      }
+    } else {
+      code = receive->post(&operation.request);
+    }
+  } else {
+    code = receive->post(&operation.request);
+  }
+  operation.unique_handle = true;
+  if (code == MPI_SUCCESS) operation.pending = std::move(receive);
+  return code;
+}
+
+int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
+                         Operation& operation) {
+  if (!settings().move || *message == MPI_MESSAGE_NO_PROC) {
+    return pmpi_imrecv(call.buffer, call.count, call.datatype, message, &operation.request);
+  }
+  std::optional<StashedMessage> stashed;
+  redeem_message(message, &call.communicator, &stashed);
+  auto receive = std::make_unique<Receive>(call);
+  int code = receive->prepare(scope, blocking);
+  if (code != MPI_SUCCESS) return code;
+  if (NodeDirectory::gpu_seen()) receive->set_communicator(info_of(call.communicator));
+  if (stashed) {
+    code = receive->take_over(*stashed);
+  } else {
+    code = receive->post_matched(message, &operation.request);
+  }
+  operation.unique_handle = true;
+  if (code == MPI_SUCCESS) operation.pending = std::move(receive);
+  return code;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,39 @@
+// Posting receives: the user's own buffer where the host can write it, a landing zone for device buffers;
+// what arrives is the payload or an envelope, which is then delivered. Knows envelopes and stashes; the
+// wrappers know only this.
+#pragma once
+
+#include <mpi.h>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/progress/requests.hpp"
+#include "interpose/protocol/matching.hpp"
+
+namespace penstock::interpose {
+
+/// The arguments of a receive.
+struct ReceiveCall {
+  void* buffer;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  int source = MPI_ANY_SOURCE;
+  int tag = MPI_ANY_TAG;
+  MPI_Comm communicator = MPI_COMM_WORLD;
+};
+
+/// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
+/// operation is then to be attached or finished.
+int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation);
+
+/// The same for a message that a matched probe has handed out; it knows source, tag and communicator.
+int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
+                         Operation& operation);
+
+/// A receive into a host buffer that PMPI_Recv itself has done, `code` its result: if an envelope arrived,
+/// fetches the payload over it. `status` (not MPI_STATUS_IGNORE) is mended.
+int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int code, MPI_Status& status);
+
+/// True if a host receive may be handed to PMPI_Recv in one piece: nothing is stashed that it might match.
+[[nodiscard]] bool may_receive_directly(const ReceiveCall& call);
+
+}  // namespace penstock::interpose

@@ -1,0 +1,238 @@
+#include "interpose/protocol/sending.hpp"
+
+#include <new>
+#include <utility>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/calls/transfer_record.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/message_record.hpp"
+#include "interpose/network/channel.hpp"
+#include "interpose/network/network_send.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/protocol/destination_forecast.hpp"
+#include "interpose/protocol/device_send.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using transports::BufferKind;
+
+/// A send that the MPI library does by itself: keeps the payload's copy, if there is one, until it is over.
+class PlainSend final : public Pending {
+ public:
+  PlainSend(LandingZone copy, const MessageRecord& record) : copy_(std::move(copy)), record_(record) {}
+  bool advance(bool arrived, const MPI_Status& /*status*/) override { return arrived; }
+  int complete(MPI_Status& status, int code) override {
+    record_.complete(status);
+    return code;
+  }
+
+ private:
+  LandingZone copy_;
+  MessageRecord record_;
+};
+
+/// A payload of an envelope's size that begins like an envelope of this job: it must not travel as itself.
+bool looks_like_envelope(const void* bytes) {
+  Envelope envelope;
+  return read_envelope(bytes, node_directory().nonce(), &envelope);
+}
+bool looks_like_envelope(const SendCall& call) {
+  std::byte bytes[envelope_bytes];
+  int position = 0;
+  if (PMPI_Pack(call.buffer, static_cast<int>(call.count), call.datatype, bytes,
+                static_cast<int>(envelope_bytes), &position, call.communicator) != MPI_SUCCESS) {
+    return false;
+  }
+  return looks_like_envelope(bytes);
+}
+
+/// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
+bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
+  const bool is_forced = settings().road == transports::Road::pushed;
+  return bytes >= (is_forced ? envelope_bytes + 1 : least_uploaded_bytes) && call.mode != SendMode::buffered;
+}
+
+/// The receiver sees this rank's shared memory. Null: its payloads cross the network, or it has no Penstock.
+const DirectoryRow* neighbour(int receiver) {
+  return settings().road == transports::Road::network ? nullptr : node_directory().row_of(receiver);
+}
+
+bool is_expected_on_device(const SendCall& call) {
+  const DirectoryRow* receiver = neighbour(world_rank_of(call.communicator, call.destination));
+  if (receiver == nullptr) return false;
+  return settings().road == transports::Road::pushed || expects(Crossing::upload, *receiver, call.tag);
+}
+
+/// Of a device payload, in a call that waits: why it had better go through the MPI library, as it is small
+/// and that is on its way, or all others are longer (a literal). Null: it had not.
+const char* why_through_mpi(const SendCall& call, int receiver, BufferKind kind, std::size_t bytes) {
+  if (bytes > most_downloaded_bytes) return nullptr;
+  if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
+  const DirectoryRow* row = settings().road == transports::Road::none ? neighbour(receiver) : nullptr;
+  if (row == nullptr) return nullptr;
+  if (expects(Crossing::download, *row, call.tag))
+    return "small, and its receiver takes such payloads in host memory";
+  // no handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which
+  // is no faster this way
+  const bool is_out_of_reach = kind == BufferKind::async_pool || kind == BufferKind::virtual_memory;
+  return is_out_of_reach && row != node_directory().own_row() ? "small, and its memory cannot be exported"
+                                                              : nullptr;
+}
+
+/// Of a host buffer.
+bool needs_envelope(const SendCall& call) {
+  if (!NodeDirectory::gpu_seen()) return false;
+  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
+  // a probe would receive a synchronous one before its time if envelopes were on their way too
+  if (bytes == envelope_bytes) return call.mode == SendMode::synchronous || looks_like_envelope(call);
+  return may_be_uploaded(call, bytes) && is_expected_on_device(call);
+}
+
+/// Gives a posted send of the MPI library its tail, unless it is over: the record, and the copy that must
+/// live as long, if there is one.
+void tail(Operation& operation, LandingZone copy, MessageRecord record) {
+  int complete = 0;
+  PMPI_Request_get_status(operation.request, &complete, MPI_STATUS_IGNORE);
+  if (complete != 0) {
+    record.complete();
+  } else {
+    operation.pending = std::make_unique<PlainSend>(std::move(copy), record);
+  }
+}
+
+/// Copies a payload that will go through the MPI library to host memory. Returns MPI_SUCCESS, or the code of
+/// the error that was raised.
+int take_aside(const SendCall& call, const transports::Place& source, const char* reason, LandingZone& copy) {
+  const std::size_t bytes = source.layout.bytes();
+  copy = LandingZone(bytes);
+  if (copy.data() == nullptr) {
+    return raise_status(call.communicator, "MPI_Send", {Code::out_of_memory, "staging memory"});
+  }
+  const Status status = staged_copy(bytes, source.buffer.kind, BufferKind::pageable, reason,
+                                    [&] { return transports::download(copy.data(), source); });
+  return status.ok() ? MPI_SUCCESS : raise_status(call.communicator, "MPI_Send", status);
+}
+
+/// Sends what take_aside() has copied.
+int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, const MessageRecord& record,
+               Operation& operation) {
+  const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
+                              call.destination, call.tag, call.communicator, &operation.request);
+  if (code == MPI_SUCCESS) tail(operation, std::move(copy), record);
+  return code;
+}
+
+/// Sends a device payload through the MPI library if that is better, in a call that waits. False: it goes as
+/// an envelope.
+bool post_small(const SendCall& call, const transports::Place& source, int receiver,
+                const MessageRecord& record, Operation& operation, int& code) {
+  const std::size_t bytes = source.layout.bytes();
+  const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
+  // waited for in place, so nothing of the application's may be left to wait for
+  if (why == nullptr || !transports::is_settled(source)) return false;
+  LandingZone copy;
+  code = take_aside(call, source, why, copy);
+  if (code != MPI_SUCCESS) return true;
+  if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
+  code = post_aside(call, std::move(copy), bytes, record, operation);
+  return true;
+}
+
+/// Why a payload for another node has to go through the MPI library as it is. Null: it need not.
+const char* why_not_in_chunks(int receiver, std::size_t bytes) {
+  const transports::Road forced = settings().road;
+  if (!channel().reaches(receiver))
+    return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
+  if (forced == transports::Road::network) return nullptr;
+  if (forced != transports::Road::none) return "the road that is forced ends at the node";
+  // of an envelope's own size, as its content might look like one
+  const bool is_small = bytes < settings().network_bytes && bytes != envelope_bytes;
+  return is_small ? "to another node, and too small for chunks" : nullptr;
+}
+
+/// Null: the payload goes as an envelope. Else why it has to go through the MPI library (a literal).
+const char* why_no_envelope(const SendCall& call, int receiver, bool on_device, std::size_t bytes) {
+  if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
+  if (on_device && bytes < envelope_bytes) return "smaller than an envelope";
+  const DirectoryRow* const row = neighbour(receiver);
+  if (row == nullptr) return why_not_in_chunks(receiver, bytes);
+  // of an envelope's own size, as its content might look like one
+  if (row->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes) return nullptr;
+  return "the first messages of a job, whose receiver does not expect them from a GPU yet";
+}
+
+/// False: too many are under way.
+template <typename Send>
+bool post_envelope(std::unique_ptr<Send> send, const MessageRecord& record, Operation& operation, int& code) {
+  if (send == nullptr) return false;
+  send->record = record;
+  send->record.set_key(send->key());
+  code = send->send_envelope(&operation.request);
+  if (code == MPI_SUCCESS) operation.pending = std::move(send);
+  return true;
+}
+
+}  // namespace
+
+bool is_plain(const SendCall& call) {
+  if (call.destination == MPI_PROC_NULL || call.count <= 0 || !settings().move) return true;
+  return !touches_device(call.buffer, call.count, call.datatype) && !needs_envelope(call);
+}
+
+bool stays_plain(const SendCall& call) {
+  // the payload is not written yet: one of an envelope's size may come to look like an envelope
+  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
+  const bool may_change =
+      bytes == envelope_bytes || (NodeDirectory::gpu_seen() && may_be_uploaded(call, bytes));
+  return is_plain(call) && !may_change;
+}
+
+int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blocking, Operation& operation) {
+  MessageRecord record;
+  if (plain) {
+    const int code = pmpi_isend(call.mode, call.buffer, call.count, call.datatype, call.destination, call.tag,
+                                call.communicator, &operation.request);
+    if (code == MPI_SUCCESS && scope.recording()) {
+      record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
+                   payload_bytes(call.count, call.datatype), BufferKind::pageable, blocking);
+      tail(operation, {}, record);
+    }
+    return code;
+  }
+
+  transports::Place source = place_of(call.buffer, call.count, call.datatype);
+  source.handed_over_ns = transports::time_of_call_ns();
+  if (source.buffer.kind == BufferKind::unknown) return raise_freed(call.communicator, "MPI_Send");
+  const bool on_device = transports::lives_on_device(source.buffer.kind);
+  if (on_device) note_gpu_use();
+  const std::size_t bytes = source.layout.bytes();
+  record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
+               source.buffer.kind, blocking);
+
+  const int receiver = world_rank_of(call.communicator, call.destination);
+  const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
+  if (why_staged == nullptr) {
+    int code = MPI_SUCCESS;
+    if (on_device && blocking && post_small(call, source, receiver, record, operation, code)) return code;
+    const bool is_posted =
+        neighbour(receiver) != nullptr
+            ? post_envelope(DeviceSend::open(call, source, receiver), record, operation, code)
+            : post_envelope(NetworkSend::open(call, source, receiver), record, operation, code);
+    if (is_posted) return code;
+    why_staged = "too many messages are under way";
+  }
+  LandingZone copy;
+  if (const int code = take_aside(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
+  return post_aside(call, std::move(copy), bytes, record, operation);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,79 @@
+#include "interpose/staging/host_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <mutex>
+#include <utility>
+
+namespace penstock::interpose {
+namespace {
+
+constexpr unsigned smallest_class = 16;  // 64 KiB
+constexpr unsigned largest_kept_class = 28;
+constexpr unsigned largest_class = 47;  // the address space of a process
+constexpr std::size_t kept_each = 2;    ///< free pieces of a class: a call has two buffers
+
+/// Free pieces by size class. Never destroyed: calls may end after static destructors have run.
+class Pool {
+ public:
+  std::byte* take(unsigned size_class) noexcept {
+    if (size_class > largest_kept_class) return nullptr;
+    const std::lock_guard guard(lock_);
+    for (std::byte*& piece : free_[size_class]) {
+      if (piece != nullptr) return std::exchange(piece, nullptr);
+    }
+    return nullptr;
+  }
+
+  /// False: no room, it is the caller's to unmap.
+  bool keep(std::byte* piece, unsigned size_class) noexcept {
+    if (size_class > largest_kept_class) return false;
+    const std::lock_guard guard(lock_);
+    for (std::byte*& place : free_[size_class]) {
+      if (place != nullptr) continue;
+      place = piece;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::mutex lock_;
+  std::array<std::array<std::byte*, kept_each>, largest_kept_class + 1> free_{};
+};
+
+Pool& pool() noexcept {
+  static Pool& made = *new Pool;
+  return made;
+}
+
+}  // namespace
+
+HostMemory HostMemory::take(std::size_t bytes) noexcept {
+  const auto size_class =
+      std::max(smallest_class, static_cast<unsigned>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
+  if (size_class > largest_class) return {};
+  if (std::byte* const piece = pool().take(size_class)) return {piece, size_class};
+  void* const mapped = ::mmap(nullptr, std::size_t{1} << size_class, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return {};
+  return {static_cast<std::byte*>(mapped), size_class};
+}
+
+HostMemory::HostMemory(HostMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_) {}
+
+HostMemory& HostMemory::operator=(HostMemory&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_class_, other.size_class_);
+  return *this;
+}
+
+HostMemory::~HostMemory() {
+  if (data_ != nullptr && !pool().keep(data_, size_class_)) ::munmap(data_, std::size_t{1} << size_class_);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,114 @@
+// One call of one function of the MPI library with stand-ins in the place of device buffers: blocking, or
+// with the rest hanging on the request until it completes. Knows no single MPI function.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <new>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/progress/requests.hpp"
+#include "interpose/progress/settling.hpp"
+#include "interpose/staging/staged_call.hpp"
+
+namespace penstock::interpose {
+
+/// Owns the stand-ins of a non-blocking call until their bytes are back on the device.
+class PendingStagedCall final : public Pending {
+ public:
+  explicit PendingStagedCall(StagedCall call) noexcept : call_(std::move(call)) {}
+
+  bool advance(bool arrived, const MPI_Status&) override {
+    if (!arrived || !settling_.is_over([this] { return call_.may_write_back_now(); })) return false;
+    status_ = call_.write_back();
+    return true;
+  }
+  int complete(MPI_Status&, int code) override {
+    return code != MPI_SUCCESS || status_.ok() ? code : call_.raise(status_);
+  }
+
+ private:
+  StagedCall call_;
+  Settling settling_;
+  Status status_;
+};
+
+/// `Library` calls the PMPI function with the arguments that it is given.
+template <typename Library>
+class LibraryCall {
+ public:
+  LibraryCall(CallScope& scope, Function function, Library library) noexcept
+      : scope_(&scope), function_(function), library_(library) {}
+
+  [[nodiscard]] CallScope& scope() const noexcept { return *scope_; }
+  [[nodiscard]] const char* name() const noexcept { return name_of(function_); }
+  [[nodiscard]] StagedCall begin(ErrorTarget errors) const noexcept { return {*scope_, name(), errors}; }
+
+  template <typename... Arguments>
+  static constexpr bool is_nonblocking =
+      std::is_same_v<std::tuple_element_t<sizeof...(Arguments) - 1, std::tuple<Arguments...>>, MPI_Request*>;
+
+  template <typename... Arguments>
+  int as_it_is(Arguments... arguments) const {
+    return library_(arguments...);
+  }
+
+  template <typename... Arguments>
+  int run(StagedCall staged, Arguments... arguments) const {
+    if (!staged.status().ok()) return staged.raise(staged.status());
+    if constexpr (is_nonblocking<Arguments...>) {
+      if (!staged.is_staged()) return library_(arguments...);
+      std::unique_ptr<Pending> pending(new (std::nothrow) PendingStagedCall(std::move(staged)));
+      if (pending == nullptr) return staged.raise({Code::out_of_memory, "staging"});
+      const int code = library_(arguments...);
+      if (code == MPI_SUCCESS)
+        attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending));
+      return code;
+    } else {
+      return staged.finish(library_(arguments...));
+    }
+  }
+
+ private:
+  CallScope* scope_;
+  Function function_;
+  Library library_;
+};
+
+/// How a function is carried out: a function object that takes a call and the MPI function's arguments. An
+/// int where there is none.
+template <Function>
+constexpr int description = 0;
+template <Function function>
+constexpr bool is_described = !std::is_same_v<decltype(description<function>), const int>;
+
+}  // namespace penstock::interpose
+
+/// Inside penstock::interpose: says how a function is carried out, with PENSTOCK_DESCRIBE in both sizes of
+/// counts.
+#define PENSTOCK_DESCRIBE_ONE(Name, how) \
+  template <>                            \
+  inline constexpr auto description<Function::Name> = how;
+#if MPI_VERSION >= 4
+#define PENSTOCK_DESCRIBE(Name, how) PENSTOCK_DESCRIBE_ONE(Name, how) PENSTOCK_DESCRIBE_ONE(Name##_c, how)
+#else
+#define PENSTOCK_DESCRIBE(Name, how) PENSTOCK_DESCRIBE_ONE(Name, how)
+#endif
+
+#define PENSTOCK_UNWRAP(...) __VA_ARGS__
+/// The wrapper of a row of the table, carried out by `how(call, arguments…)`.
+#define PENSTOCK_EXPORT_CALL(Call, how, name, parameters, arguments)                             \
+  PENSTOCK_EXPORT int MPI_##name parameters try {                                                \
+    using namespace penstock::interpose;                                                         \
+    CallScope scope(Function::name, __builtin_return_address(0));                                \
+    if (scope.stands_aside()) return PMPI_##name arguments;                                      \
+    const Call call(scope, Function::name, [](auto... given) { return PMPI_##name(given...); }); \
+    return how(call, PENSTOCK_UNWRAP arguments);                                                 \
+  }                                                                                              \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

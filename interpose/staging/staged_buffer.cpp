@@ -1,0 +1,185 @@
+#include "interpose/staging/staged_buffer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "interpose/calls/transfer_record.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using transports::Block;
+using transports::BufferKind;
+using transports::Layout;
+using transports::Place;
+
+constexpr std::uintptr_t at(std::uintptr_t address, std::ptrdiff_t offset) noexcept {
+  return address + static_cast<std::uintptr_t>(offset);
+}
+
+std::byte* pointer(std::uintptr_t address) noexcept {
+  return reinterpret_cast<std::byte*>(address);
+}
+
+/// Calls `visit(piece, packed)` for each piece of a layout at `origin` with its place in a packed message.
+template <typename Visit>
+void for_each_piece(std::uintptr_t origin, const Layout& layout, std::byte* packed, Visit visit) {
+  for (const Block& block : layout.blocks()) {
+    for (std::size_t piece = 0; piece < block.count; ++piece) {
+      visit(pointer(at(origin, block.offset + static_cast<std::ptrdiff_t>(piece) * block.stride)), packed,
+            block.bytes);
+      packed += block.bytes;
+    }
+  }
+}
+
+/// The layout seen from `base` on, and what its first byte is part of.
+Place place_at(std::uintptr_t user, const Layout& layout) {
+  const std::ptrdiff_t first = layout.first_offset();
+  return {.buffer = transports::inspect(pointer(at(user, first))), .layout = layout.shifted(-first)};
+}
+
+/// Calls `move(place, origin)` for each allocation that a layout has bytes in. Only absolute addresses,
+/// relative to MPI_BOTTOM, can reach into several. Stops at the first failure.
+template <typename Move>
+Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Layout& layout, Move move) {
+  if (layout.bytes() == 0) return {};
+  const auto move_one = [&](const Layout& within) {
+    return move(place_at(user, within), at(origin, within.first_offset()));
+  };
+  if (user != reinterpret_cast<std::uintptr_t>(MPI_BOTTOM)) return move_one(layout);
+
+  Layout within;
+  transports::Buffer of;
+  for (const Block& block : layout.blocks()) {
+    const transports::Buffer next = transports::inspect(pointer(at(user, block.offset)));
+    if (within.bytes() > 0 && (next.buffer_id != of.buffer_id || next.kind != of.kind)) {
+      if (Status moved = move_one(within); !moved.ok()) return moved;
+      within = {};
+    }
+    of = next;
+    within.append(block);
+  }
+  return move_one(within);
+}
+
+constexpr const char* why_staged = "this call is staged";
+
+/// Device to host, each byte to the same offset from `origin`.
+Status download(const Place& place, std::uintptr_t origin) {
+  if (place.layout.is_contiguous()) return transports::download(pointer(origin), place);
+  const HostMemory packed = HostMemory::take(place.layout.bytes());
+  if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
+  if (Status copied = transports::download(packed.data(), place); !copied.ok()) return copied;
+  for_each_piece(
+      origin, place.layout, packed.data(),
+      [](std::byte* piece, const std::byte* from, std::size_t bytes) { std::memcpy(piece, from, bytes); });
+  return {};
+}
+
+Status upload(const Place& place, std::uintptr_t origin) {
+  if (place.layout.is_contiguous()) return transports::upload(place, pointer(origin));
+  const HostMemory packed = HostMemory::take(place.layout.bytes());
+  if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
+  for_each_piece(
+      origin, place.layout, packed.data(),
+      [](const std::byte* piece, std::byte* to, std::size_t bytes) { std::memcpy(to, piece, bytes); });
+  return transports::upload(place, packed.data());
+}
+
+}  // namespace
+
+Region Region::of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset) {
+  Region region;
+  if (bytes <= 0) return region;
+  region.layout_ = Layout::contiguous(static_cast<std::size_t>(bytes), offset);
+  region.begin_ = offset;
+  region.end_ = offset + bytes;
+  return region;
+}
+
+void Region::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displacement) {
+  if (count <= 0) return;
+  const Layout element = layout_of(datatype, 1);
+  if (element.bytes() == 0) return;
+  MPI_Count lower_bound = 0;
+  MPI_Count extent = 0;
+  PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
+
+  // block by block over all elements, since order does not matter here: few blocks, however many elements
+  const std::ptrdiff_t to_the_last = (count - 1) * extent;
+  for (const Block& block : element.blocks()) {
+    const std::ptrdiff_t first = displacement + block.offset;
+    if (block.count == 1) {
+      layout_.append({.offset = first,
+                      .bytes = block.bytes,
+                      .count = static_cast<std::size_t>(count),
+                      .stride = extent});
+    } else {
+      for (MPI_Count index = 0; index < count; ++index) {
+        layout_.append({.offset = first + index * extent,
+                        .bytes = block.bytes,
+                        .count = block.count,
+                        .stride = block.stride});
+      }
+    }
+    const std::ptrdiff_t length = static_cast<std::ptrdiff_t>(block.count - 1) * block.stride +
+                                  static_cast<std::ptrdiff_t>(block.bytes);
+    widen(first + std::min<std::ptrdiff_t>(to_the_last, 0),
+          first + length + std::max<std::ptrdiff_t>(to_the_last, 0));
+  }
+  const std::ptrdiff_t bound = displacement + lower_bound;
+  widen(bound + std::min<std::ptrdiff_t>(to_the_last, 0),
+        bound + extent + std::max<std::ptrdiff_t>(to_the_last, 0));
+}
+
+void Region::widen(std::ptrdiff_t begin, std::ptrdiff_t end) noexcept {
+  const bool is_first = begin_ == end_;
+  begin_ = is_first ? begin : std::min(begin_, begin);
+  end_ = is_first ? end : std::max(end_, end);
+}
+
+Status StagedBuffer::open(const void* user, const Region& read, const Region& written) {
+  // an empty region has begin = end = 0, which must not draw the span to the user's address
+  const std::ptrdiff_t begin = read.empty()      ? written.begin()
+                               : written.empty() ? read.begin()
+                                                 : std::min(read.begin(), written.begin());
+  const std::ptrdiff_t end = read.empty()      ? written.end()
+                             : written.empty() ? read.end()
+                                               : std::max(read.end(), written.end());
+  // The stand-in is aligned as the original is, in case an operation relies on it.
+  constexpr std::uintptr_t alignment = 256;
+  user_ = reinterpret_cast<std::uintptr_t>(user);
+  const std::uintptr_t misalignment = at(user_, begin) % alignment;
+  memory_ = HostMemory::take(static_cast<std::size_t>(end - begin) + misalignment);
+  if (memory_.data() == nullptr) return {Code::out_of_memory, "staging"};
+  origin_ = at(reinterpret_cast<std::uintptr_t>(memory_.data()) + misalignment, -begin);
+  written_ = written.layout();
+  return for_each_allocation(user_, origin_, read.layout(), [](const Place& place, std::uintptr_t origin) {
+    return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why_staged,
+                       [&] { return download(place, origin); });
+  });
+}
+
+bool StagedBuffer::may_write_back_now() const {
+  bool settled = true;
+  static_cast<void>(
+      for_each_allocation(user_, origin_, written_, [&](const Place& place, std::uintptr_t) -> Status {
+        settled = settled && transports::is_settled(place);
+        return {};
+      }));
+  return settled;
+}
+
+Status StagedBuffer::write_back() const {
+  return for_each_allocation(user_, origin_, written_, [](const Place& place, std::uintptr_t origin) {
+    return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why_staged,
+                       [&] { return upload(place, origin); });
+  });
+}
+
+}  // namespace penstock::interpose

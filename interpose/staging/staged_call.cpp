@@ -1,0 +1,74 @@
+#include "interpose/staging/staged_call.hpp"
+
+#include <algorithm>
+
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/progress.hpp"
+#include "transports/machine.hpp"
+
+namespace penstock::interpose {
+
+bool lies_on_device(const void* buffer) noexcept {
+  return buffer != MPI_IN_PLACE && transports::is_on_device(buffer) && settings().move;
+}
+
+bool may_be_absolute(const void* buffer) noexcept {
+  return buffer == MPI_BOTTOM && transports::cuda_in_use() && settings().move;
+}
+
+bool reaches_device(const Region& absolute) noexcept {
+  return std::ranges::any_of(absolute.layout().blocks(), [](const transports::Block& block) {
+    return transports::is_on_device(reinterpret_cast<const void*>(block.offset));
+  });
+}
+
+void StagedCall::stage(const void*& buffer, const Region& read, const Region& written) {
+  if (read.empty() && written.empty()) return;  // nobody will look at the address
+  note_gpu_use();
+  if (scope_->recording()) {
+    scope_->buffer(static_cast<trace::BufferKind>(transports::inspect(buffer).kind));
+  }
+  StagedBuffer& stand_in = buffers_.emplace_back();
+  Status opened = stand_in.open(buffer, read, written);
+  buffer = stand_in.address();
+  if (status_.ok()) status_ = opened;
+}
+
+void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept {
+  for (StagedBuffer& buffer : buffers_) {
+    if (buffer.address() != address) continue;
+    try {
+      buffer.set_written(Region::of_bytes(bytes, offset));
+    } catch (const std::bad_alloc&) {
+      status_ = {Code::out_of_memory, "staging"};
+    }
+  }
+}
+
+bool StagedCall::may_write_back_now() const noexcept {
+  try {
+    return std::ranges::all_of(buffers_,
+                               [](const StagedBuffer& buffer) { return buffer.may_write_back_now(); });
+  } catch (const std::bad_alloc&) {
+    return true;  // write_back() says so
+  }
+}
+
+Status StagedCall::write_back() const noexcept {
+  try {
+    for (const StagedBuffer& buffer : buffers_) {
+      if (Status copied = buffer.write_back(); !copied.ok()) return copied;
+    }
+  } catch (const std::bad_alloc&) {
+    return {Code::out_of_memory, "staging"};
+  }
+  return {};
+}
+
+int StagedCall::finish(int code) const {
+  if (code != MPI_SUCCESS || !is_staged()) return code;
+  const Status copied = status_.ok() ? write_back() : status_;
+  return copied.ok() ? code : raise(copied);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,89 @@
+// One MPI call whose device buffers are replaced by stand-ins in host memory: the wrapper names the buffers
+// that the call reads, writes or both; the MPI library is handed the stand-ins; what was written is copied
+// back. With host buffers it does nothing, at the price of asking where each pointer lies. Knows no single
+// MPI function.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/staging/staged_buffer.hpp"
+#include "transports/host/status.hpp"
+
+namespace penstock::interpose {
+
+/// Does the buffer need staging? If MPI_BOTTOM makes the addresses absolute, only the datatype tells.
+[[nodiscard]] bool lies_on_device(const void* buffer) noexcept;
+[[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
+[[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
+
+/// Owns the stand-ins until finish(). Errors: kept in status() until run, none thrown.
+class StagedCall {
+ public:
+  StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
+      : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
+
+  /// Each replaces `buffer` by the address of its stand-in if it lies on a device. `region` returns the
+  /// Region that the call reads or writes, and is not called for host buffers.
+  template <typename Pointer, typename Reads>
+  void read(Pointer& buffer, Reads region) {
+    use(buffer, region, [] { return Region(); });
+  }
+  template <typename Pointer, typename Writes>
+  void write(Pointer& buffer, Writes region) {
+    use(
+        buffer, [] { return Region(); }, region);
+  }
+  template <typename Pointer, typename Reads, typename Writes>
+  void use(Pointer& buffer, Reads reads, Writes writes);
+
+  /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.
+  void narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept;
+
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+  [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
+
+  /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
+  /// Without having to wait for the application's kernels.
+  [[nodiscard]] bool may_write_back_now() const noexcept;
+  [[nodiscard]] Status write_back() const noexcept;
+  int raise(const Status& status) const { return errors_.raise_status(mpi_call_, status); }
+  /// After the MPI library has returned `code`: copies back on success; returns the code of the call.
+  int finish(int code) const;
+
+ private:
+  void stage(const void*& buffer, const Region& read, const Region& written);
+
+  CallScope* scope_;  ///< valid during the call only
+  const char* mpi_call_;
+  ErrorTarget errors_;
+  Status status_;
+  std::vector<StagedBuffer> buffers_;
+};
+
+template <typename Pointer, typename Reads, typename Writes>
+void StagedCall::use(Pointer& buffer, Reads reads, Writes writes) {
+  const bool absolute = may_be_absolute(buffer);
+  if (!absolute && !lies_on_device(buffer)) [[likely]]
+    return;
+  try {
+    const Region read = reads();
+    const Region written = writes();
+    if (absolute && !reaches_device(read) && !reaches_device(written)) return;
+    const void* replaced = buffer;
+    stage(replaced, read, written);
+    buffer = const_cast<Pointer>(static_cast<const void*>(replaced));
+  } catch (const UnreadableDatatype& datatype) {
+    status_ = {Code::declined, datatype.what()};
+  } catch (const std::bad_alloc&) {
+    status_ = {Code::out_of_memory, "staging"};
+  }
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,49 @@
+// The wrappers of all other calls with a buffer, generated from the table: those that have a description are
+// staged, the rest refuse device buffers.
+#include "interpose/progress/progress.hpp"
+#include "interpose/staging/refused_calls.hpp"
+#include "interpose/staging/staged_calls_files.hpp"
+#include "interpose/staging/staged_calls_packing.hpp"
+
+namespace penstock::interpose {
+
+PENSTOCK_DESCRIBE(Pack, pack)
+PENSTOCK_DESCRIBE(Pack_external, pack_external)
+PENSTOCK_DESCRIBE(Unpack, unpack)
+PENSTOCK_DESCRIBE(Unpack_external, unpack_external)
+PENSTOCK_DESCRIBE(Reduce_local, reduce_local)
+
+/// A call that reads from a file and the one that writes to it.
+#define PENSTOCK_DESCRIBE_FILE(Read, Write, read, write) \
+  PENSTOCK_DESCRIBE(Read, read) PENSTOCK_DESCRIBE(Write, write)
+
+PENSTOCK_DESCRIBE_FILE(File_read, File_write, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_read_all, File_write_all, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_read_ordered, File_write_ordered, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_read_shared, File_write_shared, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_read_at, File_write_at, file_read_at, file_write_at)
+PENSTOCK_DESCRIBE_FILE(File_read_at_all, File_write_at_all, file_read_at, file_write_at)
+PENSTOCK_DESCRIBE_FILE(File_iread, File_iwrite, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_iread_all, File_iwrite_all, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_iread_shared, File_iwrite_shared, file_read, file_write)
+PENSTOCK_DESCRIBE_FILE(File_iread_at, File_iwrite_at, file_read_at, file_write_at)
+PENSTOCK_DESCRIBE_FILE(File_iread_at_all, File_iwrite_at_all, file_read_at, file_write_at)
+
+namespace {
+
+template <Function function, typename Call, typename... Arguments>
+int carry_out(const Call& call, Arguments... arguments) {
+  if constexpr (waits(function)) settle();
+  if constexpr (is_described<function>) {
+    return description<function>(call, arguments...);
+  } else {
+    return refuse_device_buffers<function>(call, arguments...);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+#define PENSTOCK_EXPAND_staged_calls(name, result, parameters, arguments) \
+  PENSTOCK_EXPORT_CALL(LibraryCall, carry_out<Function::name>, name, parameters, arguments)
+#include "interpose/binding/rows_of_owners.def"

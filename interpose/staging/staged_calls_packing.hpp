@@ -1,0 +1,68 @@
+// What the calls that pack, unpack and reduce locally read and write. Included by staged_calls.cpp only.
+#pragma once
+
+#include "interpose/staging/library_call.hpp"
+
+namespace penstock::interpose {
+
+/// Only the packed bytes come back to the device: the rest of the output buffer is not MPI's to write.
+inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Count in_count,
+                                     MPI_Datatype datatype, void* out, std::ptrdiff_t out_size,
+                                     const auto* position, auto library) {
+  const std::ptrdiff_t begin = *position;
+  staged.read(in, [&] { return Region(in_count, datatype); });
+  staged.write(out, [&] { return Region::of_bytes(out_size); });
+  if (!staged.status().ok()) return staged.raise(staged.status());
+  const int code = library(in, out);
+  staged.narrow(out, *position - begin, begin);
+  return staged.finish(code);
+};
+
+inline constexpr auto pack = [](const auto& call, const void* in, auto in_count, MPI_Datatype datatype,
+                                void* out, auto out_size, auto* position, MPI_Comm communicator) {
+  return pack_with(call.begin(ErrorTarget::of(communicator)), in, in_count, datatype, out, out_size, position,
+                   [&](const void* from, void* to) {
+                     return call.as_it_is(from, in_count, datatype, to, out_size, position, communicator);
+                   });
+};
+
+inline constexpr auto pack_external = [](const auto& call, const char* representation, const void* in,
+                                         auto in_count, MPI_Datatype datatype, void* out, auto out_size,
+                                         auto* position) {
+  return pack_with(call.begin(ErrorTarget::of(MPI_COMM_NULL)), in, in_count, datatype, out, out_size,
+                   position, [&](const void* from, void* to) {
+                     return call.as_it_is(representation, from, in_count, datatype, to, out_size, position);
+                   });
+};
+
+inline void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_size, std::ptrdiff_t position,
+                         void*& out, MPI_Count out_count, MPI_Datatype datatype) {
+  staged.read(in, [&] { return Region::of_bytes(in_size - position, position); });
+  staged.write(out, [&] { return Region(out_count, datatype); });
+}
+
+inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size, auto* position, void* out,
+                                  auto out_count, MPI_Datatype datatype, MPI_Comm communicator) {
+  StagedCall staged = call.begin(ErrorTarget::of(communicator));
+  stage_unpack(staged, in, in_size, *position, out, out_count, datatype);
+  return call.run(std::move(staged), in, in_size, position, out, out_count, datatype, communicator);
+};
+
+inline constexpr auto unpack_external = [](const auto& call, const char* representation, const void* in,
+                                           auto in_size, auto* position, void* out, auto out_count,
+                                           MPI_Datatype datatype) {
+  StagedCall staged = call.begin(ErrorTarget::of(MPI_COMM_NULL));
+  stage_unpack(staged, in, in_size, *position, out, out_count, datatype);
+  return call.run(std::move(staged), representation, in, in_size, position, out, out_count, datatype);
+};
+
+inline constexpr auto reduce_local = [](const auto& call, const void* in, void* in_and_out, auto count,
+                                        MPI_Datatype datatype, MPI_Op operation) {
+  StagedCall staged = call.begin(ErrorTarget::of(MPI_COMM_NULL));
+  const auto vector = [&] { return Region(count, datatype); };
+  staged.read(in, vector);
+  staged.use(in_and_out, vector, vector);
+  return call.run(std::move(staged), in, in_and_out, count, datatype, operation);
+};
+
+}  // namespace penstock::interpose

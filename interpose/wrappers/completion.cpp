@@ -1,0 +1,375 @@
+// The wrappers that complete requests. A request on which nothing of Penstock's hangs is the MPI library's
+// own business; the others are stepped until both the MPI library and Penstock are done.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/progress/arrivals.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/progress/user_request.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// True if the MPI library may be given the whole array: nothing hangs on any request, and nobody waits for
+/// this rank.
+bool is_plain(int count, const MPI_Request* requests) {
+  if (count < 0 || (count > 0 && requests == nullptr)) return true;  // the MPI library tells the error
+  if (engine().is_empty()) return true;
+  if (must_poll()) return false;
+  const Engine::Lock lock(engine());
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] != MPI_REQUEST_NULL && engine().find(requests[i]) != nullptr) return false;
+  }
+  return true;
+}
+
+/// The MPI library has completed the request; ends what hung on it.
+int finish_detached(Pending& pending, MPI_Status& status, int code) {
+  for (Backoff backoff; !pending.advance(true, status); backoff.pause()) progress();
+  pending.mend(status);
+  return pending.complete(status, code);
+}
+
+MPI_Status told_from_at(const MPI_Status* statuses, int index) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
+}
+
+/// `tells_error`: the call returns MPI_ERR_IN_STATUS; else MPI_ERROR stays as the user had it.
+void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index, bool tells_error) {
+  if (statuses == MPI_STATUSES_IGNORE) return;
+  hand_out(status, &statuses[index]);
+  if (tells_error) statuses[index].MPI_ERROR = status.MPI_ERROR;
+}
+
+int wait_one(MPI_Request* request, MPI_Status* status) {
+  UserRequest item(request);
+  if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
+  MPI_Status told = told_from(status);
+  int code = MPI_SUCCESS;
+  if (!must_poll() && item.may_detach()) {
+    const std::unique_ptr<Pending> pending = item.detach();
+    code = PMPI_Wait(request, &told);
+    code = finish_detached(*pending, told, code);
+  } else {
+    const Attended attended(item.active_entry());
+    for (Backoff backoff; !item.is_done(); backoff.pause()) progress();
+    code = item.complete(told);
+  }
+  hand_out(told, status);
+  return code;
+}
+
+/// Completes all (done) items in order, as MPI_Waitall and MPI_Testall report it.
+int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
+  std::vector<int> codes(items.size());
+  std::vector<MPI_Status> told(items.size());
+  bool failed = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    told[i] = told_from_at(statuses, static_cast<int>(i));
+    codes[i] = items[i].complete(told[i]);
+    failed = failed || codes[i] != MPI_SUCCESS;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    told[i].MPI_ERROR = codes[i];
+    hand_out_at(told[i], statuses, static_cast<int>(i), failed);
+  }
+  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+/// Host traffic only, so far: the MPI library waits, then each envelope that came after all is delivered.
+int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>& items,
+                      MPI_Status* statuses) {
+  std::vector<std::unique_ptr<Pending>> pending;
+  pending.reserve(items.size());
+  for (UserRequest& item : items) pending.push_back(item.detach());
+  std::vector<MPI_Status> told(items.size());
+  for (std::size_t i = 0; i < told.size(); ++i) told[i] = told_from_at(statuses, static_cast<int>(i));
+  int code = PMPI_Waitall(count, requests, told.data());
+  bool failed = code != MPI_SUCCESS;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (pending[i] != nullptr && requests[i] == MPI_REQUEST_NULL) pending[i]->arrived(told[i]);
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (pending[i] == nullptr) continue;
+    if (requests[i] != MPI_REQUEST_NULL) {  // not complete, since another one failed
+      engine().insert(requests[i], Operation{requests[i], std::move(pending[i]), true}, Handle::own);
+      continue;
+    }
+    const int before = failed ? told[i].MPI_ERROR : MPI_SUCCESS;
+    const int after = finish_detached(*pending[i], told[i], before);
+    if (after == before) continue;
+    if (!failed) {
+      for (MPI_Status& status : told) status.MPI_ERROR = MPI_SUCCESS;
+    }
+    told[i].MPI_ERROR = after;
+    failed = true;
+    code = MPI_ERR_IN_STATUS;
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(told[i], statuses, static_cast<int>(i), failed);
+  return code;
+}
+
+/// Steps all items in rounds until all are done: none may wait for another.
+template <typename Look, typename IsDone>
+void step_until_done(const std::vector<UserRequest>& items, Look look, IsDone is_done) {
+  std::vector<const UserRequest*> unfinished;
+  unfinished.reserve(items.size());
+  for (const UserRequest& item : items) unfinished.push_back(&item);
+  for (Backoff backoff;; backoff.pause()) {
+    look();
+    std::erase_if(unfinished, [&](const UserRequest* item) { return is_done(*item); });
+    if (unfinished.empty()) return;
+    progress();
+  }
+}
+
+int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  std::vector<UserRequest> items = user_requests(count, requests);
+  bool may_detach = !must_poll();
+  for (const UserRequest& item : items) may_detach = may_detach && item.may_detach();
+  if (may_detach) return wait_all_detached(count, requests, items, statuses);
+  if (engine().is_threaded()) {
+    step_until_done(
+        items, [] {}, [](const UserRequest& item) { return item.is_done(); });
+  } else {
+    Arrivals arrivals(items);
+    step_until_done(
+        items, [&] { arrivals.look(); }, [](const UserRequest& item) { return item.is_done_as_arrived(); });
+  }
+  return complete_all(items, statuses);
+}
+
+/// Whether all are done. After the first that is not it looks at some more, as what has come for them had
+/// better get on meanwhile, but not at thousands.
+bool are_all_done(int count, MPI_Request* requests) {
+  constexpr int most_looked_at_ahead = 64;
+  int end = count;
+  bool all = true;
+  for (int i = 0; i < end; ++i) {
+    if (UserRequest(&requests[i]).is_done() || !std::exchange(all, false)) continue;
+    if (count - i > most_looked_at_ahead) end = i + most_looked_at_ahead;
+  }
+  return all;
+}
+
+int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  const bool all = are_all_done(count, requests);
+  *flag = all ? 1 : 0;
+  if (all) {
+    std::vector<UserRequest> items = user_requests(count, requests);
+    return complete_all(items, statuses);
+  }
+  progress();
+  return MPI_SUCCESS;
+}
+
+struct AnyResult {
+  int index = MPI_UNDEFINED;
+  bool any_active = false;
+};
+
+/// One round over the items: completes the first that is done.
+int try_any(std::vector<UserRequest>& items, AnyResult& result, MPI_Status& status) {
+  int code = MPI_SUCCESS;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const UserRequest::Outcome outcome = items[i].try_complete(status, code);
+    if (outcome == UserRequest::Outcome::completed) {
+      result.index = static_cast<int>(i);
+      return code;
+    }
+    result.any_active = result.any_active || outcome == UserRequest::Outcome::pending;
+    if (code != MPI_SUCCESS) return code;
+  }
+  return code;
+}
+
+int wait_any(std::vector<UserRequest>& items, int* index, MPI_Status* status) {
+  for (Backoff backoff;; backoff.pause()) {
+    AnyResult result;
+    MPI_Status told = told_from(status);
+    const int code = try_any(items, result, told);
+    if (code != MPI_SUCCESS || result.index != MPI_UNDEFINED || !result.any_active) {
+      *index = result.index;
+      if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
+      hand_out(told, status);
+      return code;
+    }
+    progress();
+  }
+}
+
+/// One round over the items: completes all that are done.
+int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI_Status* statuses) {
+  bool any_active = false;
+  bool failed = false;
+  std::vector<int> codes;
+  *done_count = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    MPI_Status told = told_from_at(statuses, *done_count);
+    int code = MPI_SUCCESS;
+    const UserRequest::Outcome outcome = items[i].try_complete(told, code);
+    any_active = any_active || outcome != UserRequest::Outcome::inactive;
+    if (outcome != UserRequest::Outcome::completed && code == MPI_SUCCESS) continue;
+    failed = failed || code != MPI_SUCCESS;
+    codes.push_back(code);
+    indices[*done_count] = static_cast<int>(i);
+    hand_out_at(told, statuses, *done_count, false);
+    ++*done_count;
+  }
+  if (!any_active) *done_count = MPI_UNDEFINED;
+  if (failed && statuses != MPI_STATUSES_IGNORE) {
+    for (std::size_t i = 0; i < codes.size(); ++i) statuses[i].MPI_ERROR = codes[i];
+  }
+  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
+  CallScope scope(Function::Wait, __builtin_return_address(0));
+  if (scope.stands_aside() || engine().is_empty()) return PMPI_Wait(request, status);
+  return wait_one(request, status);
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
+  CallScope scope(Function::Test, __builtin_return_address(0));
+  if (scope.stands_aside() || engine().is_empty()) return PMPI_Test(request, flag, status);
+  UserRequest item(request);
+  if (!item.has_entry()) {
+    const int code = PMPI_Test(request, flag, status);
+    if (code == MPI_SUCCESS && *flag == 0) progress();
+    return code;
+  }
+  *flag = item.is_done() ? 1 : 0;
+  if (*flag == 0) {
+    progress();
+    return MPI_SUCCESS;
+  }
+  MPI_Status told = told_from(status);
+  const int code = item.complete(told);
+  hand_out(told, status);
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) try {
+  CallScope scope(Function::Waitall, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitall(count, requests, statuses);
+  return wait_all(count, requests, statuses);
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) try {
+  CallScope scope(Function::Testall, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Testall(count, requests, flag, statuses);
+  return test_all(count, requests, flag, statuses);
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) try {
+  CallScope scope(Function::Waitany, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitany(count, requests, index, status);
+  std::vector<UserRequest> items = user_requests(count, requests);
+  return wait_any(items, index, status);
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                                MPI_Status* status) try {
+  CallScope scope(Function::Testany, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) {
+    return PMPI_Testany(count, requests, index, flag, status);
+  }
+  std::vector<UserRequest> items = user_requests(count, requests);
+  AnyResult result;
+  MPI_Status told = told_from(status);
+  const int code = try_any(items, result, told);
+  *index = result.index;
+  *flag = (result.index != MPI_UNDEFINED || !result.any_active) ? 1 : 0;
+  if (*flag != 0) {
+    if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
+    hand_out(told, status);
+  } else {
+    progress();
+  }
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                 MPI_Status statuses[]) try {
+  CallScope scope(Function::Waitsome, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) {
+    return PMPI_Waitsome(count, requests, done_count, indices, statuses);
+  }
+  std::vector<UserRequest> items = user_requests(count, requests);
+  for (Backoff backoff;; backoff.pause()) {
+    const int code = try_some(items, done_count, indices, statuses);
+    if (code != MPI_SUCCESS || *done_count != 0) return code;
+    progress();
+  }
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done_count, int indices[],
+                                 MPI_Status statuses[]) try {
+  CallScope scope(Function::Testsome, __builtin_return_address(0));
+  if (scope.stands_aside() || is_plain(count, requests)) {
+    return PMPI_Testsome(count, requests, done_count, indices, statuses);
+  }
+  std::vector<UserRequest> items = user_requests(count, requests);
+  const int code = try_some(items, done_count, indices, statuses);
+  if (*done_count == 0) progress();
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
+  CallScope scope(Function::Request_get_status, __builtin_return_address(0));
+  Entry* entry = scope.stands_aside() ? nullptr : find_entry(request);
+  if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
+  progress();
+  const Engine::Lock lock(engine());
+  *flag = (!entry->active || Engine::advance(*entry)) ? 1 : 0;
+  if (*flag == 0) return MPI_SUCCESS;
+  MPI_Status told = told_from(status);
+  copy_without_error(entry->active ? entry->status : empty_status(), told);
+  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->mend(told);
+  hand_out(told, status);
+  return MPI_SUCCESS;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) try {
+  CallScope scope(Function::Request_free, __builtin_return_address(0));
+  Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
+  if (entry == nullptr) return PMPI_Request_free(request);
+  if (entry->kind == Handle::persistent && !entry->active) {
+    engine().erase(entry);
+    return PMPI_Request_free(request);
+  }
+  engine().orphan(entry);
+  *request = MPI_REQUEST_NULL;
+  progress();
+  return MPI_SUCCESS;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) try {
+  CallScope scope(Function::Cancel, __builtin_return_address(0));
+  Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
+  if (entry == nullptr) return PMPI_Cancel(request);
+  // what a probe had taken ahead is matched, and cannot be cancelled any more
+  if (!entry->active || entry->operation.request == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  return PMPI_Cancel(&entry->operation.request);
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

@@ -1,0 +1,248 @@
+// MPI_Init to MPI_Finalize: the order in which the parts of the interposer come up and go down.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <span>
+
+#include "interpose/binding/mpi_binding.hpp"
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/binding/required_functions.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/messages/landing_zones.hpp"
+#include "interpose/network/channel.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/host_receives.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/progress/progress_thread.hpp"
+#include "interpose/protocol/device_send.hpp"
+#include "interpose/protocol/matched_messages.hpp"
+#include "interpose/protocol/node_delivery.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/cuda/readiness.hpp"
+#include "transports/host/callers_mutex.hpp"
+#include "transports/machine.hpp"
+#include "transports/small/standby.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+#ifdef OPEN_MPI
+constexpr std::uint32_t family = 2;
+#else
+constexpr std::uint32_t family = 1;
+#endif
+
+/// How long a rank goes on in MPI_Finalize with what other ranks have begun and do not end.
+constexpr std::uint64_t farewell_ns = 5'000'000'000;
+
+/// Whether the MPI library can be served. If not, the interposer never wakes up: all calls are handed on as
+/// they are, and nothing is recorded.
+bool is_served() {
+  const char* const missing = missing_function();
+  if (missing == nullptr) return true;
+  Line line;
+  std::snprintf(
+      line.data(), line.size(),
+      "this MPI library lacks %s, which Penstock needs: nothing is moved nor recorded, and all calls are "
+      "handed on as they are",
+      missing);
+  record::notice(line.data());
+  return false;
+}
+
+/// Before PMPI_Init, so that every rank that takes part has joined when the first comes out of it.
+void prepare() {
+  read_settings();
+  if (!settings().move) return;
+  if (fortran_may_call() && !settings().despite_fortran) {
+    // whoever receives through them would get an envelope for its payload
+    record::notice(
+        "MPI's Fortran bindings are loaded, which Penstock does not see: device messages are staged "
+        "(PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
+    return;
+  }
+  if (const char* const unwrapped = unwrapped_receiver(); unwrapped != nullptr) {
+    Line line;
+    std::snprintf(
+        line.data(), line.size(),
+        "this MPI library has %s, by which a message could be received that Penstock does not see: device "
+        "messages are staged",
+        unwrapped);
+    record::notice(line.data());
+    return;
+  }
+  node_directory().join();
+}
+
+void begin_recording(int rank, int size) {
+  if (!settings().record) return;
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  PMPI_Get_library_version(version, &length);
+  record::Identity identity;
+  identity.world_rank = rank;
+  identity.world_size = size;
+  identity.job_id_low = node_directory().nonce().low;
+  identity.job_id_high = node_directory().nonce().high;
+  identity.mpi_family = family;
+  identity.mpi_version = version;
+  identity.directory = settings().output;
+  identity.limit_bytes = settings().trace_limit_bytes;
+  identity.with_gpu_activity = settings().gpu_activity;
+  record::begin(identity);
+}
+
+/// What the application is told of the MPI library's level, which may have been raised for a progress thread.
+int told_level = MPI_THREAD_MULTIPLE;
+
+void rise(int provided) {
+  int rank = 0;
+  int size = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  node_directory().publish(rank);
+  engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
+  transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
+  const std::span<Slot> slots = node_directory().own_slots();
+  if (!slots.empty()) transports::set_flag_memory(slots.data(), slots.size_bytes());
+  transports::force_road(settings().road);
+  transports::set_stream_order(settings().stream_order);
+  // in order `device` each message would wait for the kernel that lingers
+  const bool may_linger = settings().stream_order != transports::StreamOrder::device;
+  transports::set_linger(may_linger ? settings().linger_us * 1000 : 0);
+  transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
+  open_matched_messages();
+  engine().open_sentinel();
+  channel().open(rank, size);
+  expect_envelopes_if(channel().is_open() || transports::cuda_in_use());
+  // before the communicators, which it then records
+  begin_recording(rank, size);
+  open_communicators();
+  if (transports::cuda_in_use()) record::gpu_seen();
+  finish_at_end_of_calls(&NodeDelivery::small_ones_in_flight(), finish_small_pulls);
+  wake_up();
+}
+
+/// What MPI_Init stands for, where the user has not told the MPI library otherwise.
+int level_of_plain_init() noexcept {
+  for (const char* setting : {"MPIR_CVAR_DEFAULT_THREAD_LEVEL", "OMPI_MPI_THREAD_LEVEL"}) {
+    if (std::getenv(setting) != nullptr) return MPI_THREAD_MULTIPLE;
+  }
+  return MPI_THREAD_SINGLE;
+}
+
+bool wants_progress_thread() noexcept {
+  return settings().move && settings().progress == ProgressBy::thread;
+}
+
+/// `level`: what the application asks for, and then what it is told, as if there were no such thread.
+/// MPI_THREAD_MULTIPLE, since not all calls of MPI come by here (Fortran's, some libraries'): they may meet
+/// it.
+int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
+  int given = MPI_THREAD_SINGLE;
+  const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given);
+  if (code != MPI_SUCCESS) {
+    node_directory().leave();
+    return code;
+  }
+  told_level = *level = std::min(*level, given);
+  rise(told_level);
+  if (given == MPI_THREAD_MULTIPLE) {
+    start_progress_thread();
+  } else {
+    record::notice("no progress thread: this MPI library does not provide MPI_THREAD_MULTIPLE");
+  }
+  return code;
+}
+
+/// On the node no collective call: whether a rank had any part in Penstock's work is not known to the others.
+/// A rank whose payloads may still be fetched waits until they are, or their receivers part too. With ranks
+/// on other nodes all come here first, since no receiver comes later.
+void part() try {
+  for (Backoff backoff; !channel().all_have_parted(); backoff.pause()) progress();
+  engine().drain(farewell_ns);
+  node_directory().announce_parting();
+  for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
+  abandon_lingering_sends();
+} catch (const std::bad_alloc&) {
+  // nothing can be waited for
+}
+
+void descend() {
+  fall_asleep();
+  if (transports::cuda_in_use()) record::gpu_seen();
+  record::end();
+  close_communicators();
+  close_matched_messages();
+  channel().close();
+  engine().close_sentinel();
+  transports::shut_down();
+  drop_landing_zones();
+  node_directory().leave();
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
+  CallScope scope(Function::Init, __builtin_return_address(0));
+  if (!is_served()) return PMPI_Init(argc, argv);
+  prepare();
+  int provided = level_of_plain_init();
+  if (wants_progress_thread()) return initialise_with_progress_thread(argc, argv, &provided);
+  const int code = PMPI_Init(argc, argv);
+  if (code != MPI_SUCCESS) {
+    node_directory().leave();
+    return code;
+  }
+  PMPI_Query_thread(&provided);
+  rise(provided);
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  CallScope scope(Function::Init_thread, __builtin_return_address(0));
+  if (!is_served()) return PMPI_Init_thread(argc, argv, required, provided);
+  prepare();
+  if (wants_progress_thread()) {
+    *provided = required;
+    return initialise_with_progress_thread(argc, argv, provided);
+  }
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) {
+    rise(*provided);
+  } else {
+    node_directory().leave();
+  }
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Query_thread(int* provided) {
+  CallScope scope(Function::Query_thread, __builtin_return_address(0));
+  const int code = PMPI_Query_thread(provided);
+  if (code == MPI_SUCCESS) *provided = std::min(*provided, told_level);
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Finalize() {
+  stop_progress_thread();
+  {
+    CallScope scope(Function::Finalize, __builtin_return_address(0));
+    if (is_awake()) part();
+  }
+  if (is_awake()) descend();
+  return PMPI_Finalize();
+}
+
+PENSTOCK_EXPORT int MPI_Abort(MPI_Comm communicator, int error_code) {
+  CallScope scope(Function::Abort, __builtin_return_address(0));
+  if (is_awake()) penstock::record::end_abruptly();
+  return PMPI_Abort(communicator, error_code);
+}

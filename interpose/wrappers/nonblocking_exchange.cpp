@@ -1,0 +1,119 @@
+// MPI_Isendrecv and MPI_Isendrecv_replace: a send and a receive behind one request. Knows how messages are
+// posted, and nothing of how they travel.
+#include <mpi.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/messages/landing_zones.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/progress/requests.hpp"
+#include "interpose/protocol/receiving.hpp"
+#include "interpose/protocol/sending.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// Complete when both are; the status is the receive's.
+class PendingExchange final : public Pending {
+ public:
+  PendingExchange(Operation receive, Operation send, LandingZone copy)
+      : copy_(std::move(copy)), receive_(std::move(receive)), send_(std::move(send)) {}
+
+  bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
+    return receive_.step() & send_.step();
+  }
+  void mend(MPI_Status& status) const override { receive_.tell(status); }
+  int complete(MPI_Status& status, int code) override {
+    const int send_code = send_.end(MPI_STATUS_IGNORE);
+    const int receive_code = receive_.end(&status);
+    if (code != MPI_SUCCESS) return code;
+    return send_code != MPI_SUCCESS ? send_code : receive_code;
+  }
+  [[nodiscard]] Progress progress() const override { return std::max(receive_.need(), send_.need()); }
+
+ private:
+  LandingZone copy_;  ///< what is sent, if not the user's buffer
+  Waiting receive_;
+  Waiting send_;
+};
+
+int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& receive, LandingZone copy,
+              MPI_Request* request) {
+  Operation receiving;
+  if (const int code = post_receive(receive, scope, false, receiving); code != MPI_SUCCESS) return code;
+  Operation sending;
+  if (const int code = post_send(send, is_plain(send), scope, false, sending); code != MPI_SUCCESS) {
+    if (receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
+    finish(std::move(receiving), MPI_STATUS_IGNORE);
+    return code;
+  }
+  *request = MPI_REQUEST_NULL;  // attach() makes a handle
+  attach(request,
+         std::make_unique<PendingExchange>(std::move(receiving), std::move(sending), std::move(copy)));
+  return MPI_SUCCESS;
+}
+
+int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
+                  MPI_Request* request) {
+  return post_both(scope, send, receive, LandingZone(), request);
+}
+
+/// For one buffer: a copy of it is sent, so that the receive may overwrite it.
+int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
+                           MPI_Request* request) {
+  const transports::Place source = place_of(send.buffer, send.count, send.datatype);
+  LandingZone copy(source.layout.bytes());
+  const record::OwnWork own;
+  const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}
+                                               : transports::download(copy.data(), source);
+  if (!copied.ok()) return raise_status(send.communicator, "MPI_Isendrecv_replace", copied);
+  SendCall send_copy = send;
+  send_copy.buffer = copy.data();
+  send_copy.count = static_cast<MPI_Count>(source.layout.bytes());
+  send_copy.datatype = MPI_BYTE;
+  return post_both(scope, send_copy, receive, std::move(copy), request);
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+#define PENSTOCK_EXCHANGES(Isendrecv, Isendrecv_replace, Count)                                            \
+  PENSTOCK_EXPORT int MPI_##Isendrecv(const void* send_buffer, Count send_count, MPI_Datatype send_type,   \
+                                      int destination, int send_tag, void* buffer, Count count,            \
+                                      MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,   \
+                                      MPI_Request* request) try {                                          \
+    CallScope scope(Function::Isendrecv, __builtin_return_address(0));                                     \
+    if (scope.stands_aside()) {                                                                            \
+      return PMPI_##Isendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,    \
+                              datatype, source, tag, communicator, request);                               \
+    }                                                                                                      \
+    return post_exchange(scope, {send_buffer, send_count, send_type, destination, send_tag, communicator}, \
+                         {buffer, count, datatype, source, tag, communicator}, request);                   \
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                     \
+  PENSTOCK_EXPORT int MPI_##Isendrecv_replace(void* buffer, Count count, MPI_Datatype datatype,            \
+                                              int destination, int send_tag, int source, int tag,          \
+                                              MPI_Comm communicator, MPI_Request* request) try {           \
+    CallScope scope(Function::Isendrecv_replace, __builtin_return_address(0));                             \
+    if (scope.stands_aside()) {                                                                            \
+      return PMPI_##Isendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,         \
+                                      communicator, request);                                              \
+    }                                                                                                      \
+    return post_exchange_in_place(scope, {buffer, count, datatype, destination, send_tag, communicator},   \
+                                  {buffer, count, datatype, source, tag, communicator}, request);          \
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_EXCHANGES(Isendrecv, Isendrecv_replace, int)
+#if MPI_VERSION >= 4
+PENSTOCK_EXCHANGES(Isendrecv_c, Isendrecv_replace_c, MPI_Count)
+#endif

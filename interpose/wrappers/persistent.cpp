@@ -1,0 +1,175 @@
+// Persistent point-to-point operations that Penstock has a part in: the user holds an inert persistent
+// request of the MPI library (to MPI_PROC_NULL), and each start posts the operation anew behind it.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/datatypes/datatype_contents.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/protocol/receiving.hpp"
+#include "interpose/protocol/sending.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// The user may free a datatype before the request: this keeps one.
+class HeldDatatype {
+ public:
+  explicit HeldDatatype(MPI_Datatype datatype) : datatype_(datatype) {
+    if (datatype == MPI_DATATYPE_NULL || DatatypeContents::is_predefined(datatype)) return;
+    const int code = PMPI_Type_dup(datatype, &datatype_);
+    if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_dup", code);
+    is_derived_ = true;
+  }
+  ~HeldDatatype() {
+    if (is_derived_) PMPI_Type_free(&datatype_);
+  }
+  HeldDatatype(const HeldDatatype&) = delete;
+  HeldDatatype& operator=(const HeldDatatype&) = delete;
+  [[nodiscard]] MPI_Datatype get() const noexcept { return datatype_; }
+
+ private:
+  MPI_Datatype datatype_;
+  bool is_derived_ = false;
+};
+
+class PersistentSend final : public Recipe {
+ public:
+  explicit PersistentSend(const SendCall& call)
+      : call_(call), communicator_(call.communicator), datatype_(call.datatype) {
+    call_.datatype = datatype_.get();
+  }
+  int start(const CallScope& scope, Operation& operation) override {
+    return post_send(call_, is_plain(call_), scope, false, operation);
+  }
+  [[nodiscard]] Posted posts() const noexcept override { return Posted::send; }
+
+ private:
+  SendCall call_;
+  HeldCommunicator communicator_;
+  HeldDatatype datatype_;
+};
+
+class PersistentReceive final : public Recipe {
+ public:
+  explicit PersistentReceive(const ReceiveCall& call)
+      : call_(call), communicator_(call.communicator), datatype_(call.datatype) {
+    call_.datatype = datatype_.get();
+  }
+  int start(const CallScope& scope, Operation& operation) override {
+    return post_receive(call_, scope, false, operation);
+  }
+  [[nodiscard]] Posted posts() const noexcept override { return Posted::receive; }
+
+ private:
+  ReceiveCall call_;
+  HeldCommunicator communicator_;
+  HeldDatatype datatype_;
+};
+
+int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI_Request* request) {
+  const int code = PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, communicator, request);
+  if (code == MPI_SUCCESS) engine().insert(*request, {}, Handle::persistent, std::move(recipe));
+  return code;
+}
+
+template <typename Plain>
+int initialise_send(const CallScope& scope, const SendCall& call, MPI_Request* request, Plain plain) {
+  if (stays_plain(call) && !scope.recording()) return plain();
+  return insert_persistent(call.communicator, std::make_unique<PersistentSend>(call), request);
+}
+
+template <typename Plain>
+int initialise_receive(const ReceiveCall& call, MPI_Request* request, Plain plain) {
+  if (call.source == MPI_PROC_NULL) return plain();
+  return insert_persistent(call.communicator, std::make_unique<PersistentReceive>(call), request);
+}
+
+Entry* find_persistent(MPI_Request request) {
+  if (engine().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
+  const Engine::Lock lock(engine());
+  Entry* entry = engine().find(request);
+  return entry != nullptr && entry->kind == Handle::persistent ? entry : nullptr;
+}
+
+/// `posted` stays as it is if it was a send before.
+int start_one(const CallScope& scope, MPI_Request* request, Posted& posted) {
+  Entry* entry = find_persistent(*request);
+  if (entry == nullptr) return PMPI_Start(request);
+  posted = std::max(posted, entry->recipe->posts());
+  return engine().start(*entry, scope);
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+#define PENSTOCK_SEND_INIT(Name, send_mode, Count)                                                        \
+  PENSTOCK_EXPORT int MPI_##Name(const void* buffer, Count count, MPI_Datatype datatype, int destination, \
+                                 int tag, MPI_Comm communicator, MPI_Request* request) try {              \
+    CallScope scope(Function::Name, __builtin_return_address(0));                                         \
+    const auto plain = [&] {                                                                              \
+      return PMPI_##Name(buffer, count, datatype, destination, tag, communicator, request);               \
+    };                                                                                                    \
+    if (scope.stands_aside()) return plain();                                                             \
+    return initialise_send(scope, {buffer, count, datatype, destination, tag, communicator, send_mode},   \
+                           request, plain);                                                               \
+  }                                                                                                       \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_SEND_INIT(Send_init, SendMode::standard, int)
+PENSTOCK_SEND_INIT(Ssend_init, SendMode::synchronous, int)
+PENSTOCK_SEND_INIT(Bsend_init, SendMode::buffered, int)
+PENSTOCK_SEND_INIT(Rsend_init, SendMode::ready, int)
+
+#define PENSTOCK_RECV_INIT(Name, Count)                                                                 \
+  PENSTOCK_EXPORT int MPI_##Name(void* buffer, Count count, MPI_Datatype datatype, int source, int tag, \
+                                 MPI_Comm communicator, MPI_Request* request) try {                     \
+    CallScope scope(Function::Name, __builtin_return_address(0));                                       \
+    const auto plain = [&] {                                                                            \
+      return PMPI_##Name(buffer, count, datatype, source, tag, communicator, request);                  \
+    };                                                                                                  \
+    if (scope.stands_aside()) return plain();                                                           \
+    return initialise_receive({buffer, count, datatype, source, tag, communicator}, request, plain);    \
+  }                                                                                                     \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_RECV_INIT(Recv_init, int)
+
+#if MPI_VERSION >= 4
+PENSTOCK_SEND_INIT(Send_init_c, SendMode::standard, MPI_Count)
+PENSTOCK_SEND_INIT(Ssend_init_c, SendMode::synchronous, MPI_Count)
+PENSTOCK_SEND_INIT(Bsend_init_c, SendMode::buffered, MPI_Count)
+PENSTOCK_SEND_INIT(Rsend_init_c, SendMode::ready, MPI_Count)
+PENSTOCK_RECV_INIT(Recv_init_c, MPI_Count)
+#endif
+
+PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) try {
+  CallScope scope(Function::Start, __builtin_return_address(0));
+  if (scope.stands_aside() || engine().is_empty()) return PMPI_Start(request);
+  Posted posted = Posted::receive;
+  const int code = start_one(scope, request, posted);
+  begin_large_arrivals(posted);
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) try {
+  CallScope scope(Function::Startall, __builtin_return_address(0));
+  if (scope.stands_aside() || engine().is_empty() || count < 0) return PMPI_Startall(count, requests);
+  int first_failure = MPI_SUCCESS;
+  Posted posted = Posted::receive;
+  for (int i = 0; i < count; ++i) {
+    const int code = start_one(scope, &requests[i], posted);
+    if (first_failure == MPI_SUCCESS) first_failure = code;
+  }
+  begin_large_arrivals(posted);
+  return first_failure;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

@@ -1,0 +1,250 @@
+// The wrappers of sends and receives. Each hands host traffic to the MPI library as it came and everything
+// else to sending and receiving.
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/calls/transfer_record.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/message_record.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/protocol/receiving.hpp"
+#include "interpose/protocol/sending.hpp"
+#include "transports/staged.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+void describe(CallScope& scope, const SendCall& call) {
+  if (!scope.recording()) return;
+  scope.message(call.communicator, call.destination, call.tag, payload_bytes(call.count, call.datatype));
+  scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
+}
+
+void describe(CallScope& scope, const ReceiveCall& call) {
+  if (!scope.recording()) return;
+  scope.message(call.communicator, call.source, call.tag, 0);  // how much will come is not known
+  scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
+}
+
+/// `as_it_came` is the user's call, to the MPI library.
+template <typename AsItCame>
+int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
+  describe(scope, call);
+  const bool plain = is_plain(call);
+  if (plain && !must_poll()) {
+    MessageRecord record;
+    record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
+                 scope.recording() ? payload_bytes(call.count, call.datatype) : 0,
+                 transports::BufferKind::pageable, true);
+    const int code = as_it_came();
+    record.complete();
+    return code;
+  }
+  Operation operation;
+  const int code = post_send(call, plain, scope, true, operation);
+  return code == MPI_SUCCESS ? finish(std::move(operation), MPI_STATUS_IGNORE) : code;
+}
+
+int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
+  describe(scope, call);
+  const bool plain = is_plain(call);
+  Operation operation;
+  const int code = post_send(call, plain, scope, false, operation);
+  if (code == MPI_SUCCESS) attach(std::move(operation), request);
+  begin_large_arrivals(Posted::send);
+  return code;
+}
+
+template <typename Plain>
+int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
+  MPI_Status told = told_from(status);
+  int code = MPI_SUCCESS;
+  if (may_receive_directly(call)) {
+    code = plain(&told);
+    code = after_plain_receive(call, scope, code, told);
+  } else {
+    Operation operation;
+    code = post_receive(call, scope, true, operation);
+    if (code != MPI_SUCCESS) return code;
+    code = finish(std::move(operation), &told);
+  }
+  if (scope.recording()) {
+    describe(scope, call);
+    if (call.source != MPI_PROC_NULL) {
+      scope.message(call.communicator, told.MPI_SOURCE, told.MPI_TAG, bytes_of(told));
+    }
+  }
+  hand_out(told, status);
+  return code;
+}
+
+int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* request) {
+  describe(scope, call);
+  Operation operation;
+  const int code = post_receive(call, scope, false, operation);
+  if (code == MPI_SUCCESS) attach(std::move(operation), request);
+  begin_large_arrivals(Posted::receive);
+  return code;
+}
+
+/// Both at once: neither may wait for the other.
+int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall& send, MPI_Status* status) {
+  Operation receiving;
+  int code = post_receive(receive, scope, true, receiving);
+  if (code != MPI_SUCCESS) return code;
+  Operation sending;
+  const int send_code = post_send(send, is_plain(send), scope, true, sending);
+  if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
+  Waiting wait_receive(std::move(receiving));
+  Waiting wait_send(std::move(sending));
+  for (Backoff backoff; !(wait_receive.step() & wait_send.step()); backoff.pause()) progress();
+  code = wait_send.end(MPI_STATUS_IGNORE);
+  int receive_code = wait_receive.end(status);
+  if (receive.source == MPI_PROC_NULL) {  // whose status MPICH tells only in a blocking call
+    receive_code = PMPI_Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, receive.tag, receive.communicator, status);
+  }
+  if (send_code != MPI_SUCCESS) return send_code;
+  return code != MPI_SUCCESS ? code : receive_code;
+}
+
+template <typename Plain>
+int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
+                      Plain plain) {
+  describe(scope, send);
+  MPI_Status told = told_from(status);
+  int code = MPI_SUCCESS;
+  if (may_receive_directly(receive) && is_plain(send)) {
+    MessageRecord record;
+    record.begin(scope, trace::Direction::send, send.communicator, send.destination, send.tag,
+                 scope.recording() ? payload_bytes(send.count, send.datatype) : 0,
+                 transports::BufferKind::pageable, true);
+    code = plain(&told);
+    record.complete();
+    code = after_plain_receive(receive, scope, code, told);
+  } else {
+    code = exchange(scope, receive, send, &told);
+  }
+  if (scope.recording()) scope.add_bytes(bytes_of(told));
+  hand_out(told, status);
+  return code;
+}
+
+/// Sends a copy of the buffer, so that the receive may overwrite it.
+template <typename Plain>
+int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
+                     Plain plain) {
+  if (may_receive_directly(receive) && is_plain(send)) {
+    return exchange_blocking(scope, send, receive, status, plain);
+  }
+  const transports::Place source = place_of(send.buffer, send.count, send.datatype);
+  const LandingZone copy(source.layout.bytes());
+  const Status copied =
+      copy.data() == nullptr
+          ? Status{Code::out_of_memory, "staging memory"}
+          : staged_copy(source.layout.bytes(), source.buffer.kind, transports::BufferKind::pageable,
+                        "MPI_Sendrecv_replace sends a copy",
+                        [&] { return transports::download(copy.data(), source); });
+  if (!copied.ok()) return raise_status(send.communicator, "MPI_Sendrecv_replace", copied);
+  SendCall send_copy = send;
+  send_copy.buffer = copy.data();
+  send_copy.count = static_cast<MPI_Count>(source.layout.bytes());
+  send_copy.datatype = MPI_BYTE;
+  return exchange_blocking(scope, send_copy, receive, status, plain);
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+// One row for each way to send: the blocking and the non-blocking call of a mode, with a count type.
+#define PENSTOCK_SENDS(Blocking, NonBlocking, send_mode, Count)                                          \
+  PENSTOCK_EXPORT int MPI_##Blocking(const void* buffer, Count count, MPI_Datatype datatype,             \
+                                     int destination, int tag, MPI_Comm communicator) try {              \
+    CallScope scope(Function::Blocking, __builtin_return_address(0));                                    \
+    const auto plain = [&] {                                                                             \
+      return PMPI_##Blocking(buffer, count, datatype, destination, tag, communicator);                   \
+    };                                                                                                   \
+    if (scope.stands_aside()) return plain();                                                            \
+    return send_blocking(scope, {buffer, count, datatype, destination, tag, communicator, send_mode},    \
+                         plain);                                                                         \
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
+  PENSTOCK_EXPORT int MPI_##NonBlocking(const void* buffer, Count count, MPI_Datatype datatype,          \
+                                        int destination, int tag, MPI_Comm communicator,                 \
+                                        MPI_Request* request) try {                                      \
+    CallScope scope(Function::NonBlocking, __builtin_return_address(0));                                 \
+    if (scope.stands_aside()) {                                                                          \
+      return PMPI_##NonBlocking(buffer, count, datatype, destination, tag, communicator, request);       \
+    }                                                                                                    \
+    return send_nonblocking(scope, {buffer, count, datatype, destination, tag, communicator, send_mode}, \
+                            request);                                                                    \
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_SENDS(Send, Isend, SendMode::standard, int)
+PENSTOCK_SENDS(Ssend, Issend, SendMode::synchronous, int)
+PENSTOCK_SENDS(Bsend, Ibsend, SendMode::buffered, int)
+PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
+
+// Receives and exchanges, with a count type.
+#define PENSTOCK_RECEIVES(Recv, Irecv, Sendrecv, Sendrecv_replace, Count)                                \
+  PENSTOCK_EXPORT int MPI_##Recv(void* buffer, Count count, MPI_Datatype datatype, int source, int tag,  \
+                                 MPI_Comm communicator, MPI_Status* status) try {                        \
+    CallScope scope(Function::Recv, __builtin_return_address(0));                                        \
+    const auto plain = [&](MPI_Status* told) {                                                           \
+      return PMPI_##Recv(buffer, count, datatype, source, tag, communicator, told);                      \
+    };                                                                                                   \
+    if (scope.stands_aside()) return plain(status);                                                      \
+    return receive_blocking(scope, {buffer, count, datatype, source, tag, communicator}, status, plain); \
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
+  PENSTOCK_EXPORT int MPI_##Irecv(void* buffer, Count count, MPI_Datatype datatype, int source, int tag, \
+                                  MPI_Comm communicator, MPI_Request* request) try {                     \
+    CallScope scope(Function::Irecv, __builtin_return_address(0));                                       \
+    if (scope.stands_aside())                                                                            \
+      return PMPI_##Irecv(buffer, count, datatype, source, tag, communicator, request);                  \
+    return receive_nonblocking(scope, {buffer, count, datatype, source, tag, communicator}, request);    \
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
+  PENSTOCK_EXPORT int MPI_##Sendrecv(const void* send_buffer, Count send_count, MPI_Datatype send_type,  \
+                                     int destination, int send_tag, void* buffer, Count count,           \
+                                     MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,  \
+                                     MPI_Status* status) try {                                           \
+    CallScope scope(Function::Sendrecv, __builtin_return_address(0));                                    \
+    const auto plain = [&](MPI_Status* told) {                                                           \
+      return PMPI_##Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,   \
+                             datatype, source, tag, communicator, told);                                 \
+    };                                                                                                   \
+    if (scope.stands_aside()) return plain(status);                                                      \
+    return exchange_blocking(scope,                                                                      \
+                             {send_buffer, send_count, send_type, destination, send_tag, communicator},  \
+                             {buffer, count, datatype, source, tag, communicator}, status, plain);       \
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
+  PENSTOCK_EXPORT int MPI_##Sendrecv_replace(void* buffer, Count count, MPI_Datatype datatype,           \
+                                             int destination, int send_tag, int source, int tag,         \
+                                             MPI_Comm communicator, MPI_Status* status) try {            \
+    CallScope scope(Function::Sendrecv_replace, __builtin_return_address(0));                            \
+    const auto plain = [&](MPI_Status* told) {                                                           \
+      return PMPI_##Sendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,        \
+                                     communicator, told);                                                \
+    };                                                                                                   \
+    if (scope.stands_aside()) return plain(status);                                                      \
+    return replace_blocking(scope, {buffer, count, datatype, destination, send_tag, communicator},       \
+                            {buffer, count, datatype, source, tag, communicator}, status, plain);        \
+  }                                                                                                      \
+  PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_RECEIVES(Recv, Irecv, Sendrecv, Sendrecv_replace, int)
+
+#if MPI_VERSION >= 4
+PENSTOCK_SENDS(Send_c, Isend_c, SendMode::standard, MPI_Count)
+PENSTOCK_SENDS(Ssend_c, Issend_c, SendMode::synchronous, MPI_Count)
+PENSTOCK_SENDS(Bsend_c, Ibsend_c, SendMode::buffered, MPI_Count)
+PENSTOCK_SENDS(Rsend_c, Irsend_c, SendMode::ready, MPI_Count)
+PENSTOCK_RECEIVES(Recv_c, Irecv_c, Sendrecv_c, Sendrecv_replace_c, MPI_Count)
+#endif

@@ -1,0 +1,179 @@
+// The wrappers of probes and matched receives. A probe must tell the payload's size, so an envelope that it
+// finds is received at once and kept for the receive that follows (matching.hpp).
+#include <optional>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/node/node_directory.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/protocol/matched_messages.hpp"
+#include "interpose/protocol/matching.hpp"
+#include "interpose/protocol/receiving.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// No envelope can be among the messages that a probe may find.
+bool is_ignored(int source) {
+  return source == MPI_PROC_NULL || !settings().move || !NodeDirectory::gpu_seen();
+}
+
+int probe_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Status* told) {
+  const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
+  if (info == nullptr) return PMPI_Iprobe(source, tag, communicator, flag, told);
+  const StashLock lock(info.get());
+  const StashedMessage* found = nullptr;
+  return look_ahead(communicator, *info, source, tag, flag, told, &found);
+}
+
+int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message* message, MPI_Status* told) {
+  const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
+  if (info == nullptr) return PMPI_Improbe(source, tag, communicator, flag, message, told);
+  const StashLock lock(info.get());
+  const StashedMessage* found = nullptr;
+  const int code = look_ahead(communicator, *info, source, tag, flag, told, &found);
+  if (code != MPI_SUCCESS || *flag == 0) return code;
+  if (found == nullptr) {
+    const int taken = PMPI_Improbe(told->MPI_SOURCE, told->MPI_TAG, communicator, flag, message, told);
+    if (taken == MPI_SUCCESS && *flag != 0) note_message(*message, communicator);
+    return taken;
+  }
+  return hand_out_message(*info->stash, source, tag, communicator, message);
+}
+
+void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& told) {
+  if (scope.recording()) scope.message(communicator, told.MPI_SOURCE, told.MPI_TAG, 0);
+}
+
+int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* message, MPI_Status* status) {
+  Operation operation;
+  int code = post_matched_receive(call, message, scope, true, operation);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Status told = told_from(status);
+  code = finish(std::move(operation), &told);
+  if (scope.recording()) scope.add_bytes(bytes_of(told));
+  hand_out(told, status);
+  return code;
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+using namespace penstock::interpose;
+
+PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) try {
+  CallScope scope(Function::Probe, __builtin_return_address(0));
+  if (scope.stands_aside()) return PMPI_Probe(source, tag, communicator, status);
+  MPI_Status told = told_from(status);
+  int code = MPI_SUCCESS;
+  if (is_ignored(source)) {
+    code = PMPI_Probe(source, tag, communicator, &told);
+    // the first envelope of the job may be what was found
+    if (code != MPI_SUCCESS || is_ignored(source)) {
+      hand_out(told, status);
+      return code;
+    }
+  }
+  int flag = 0;
+  for (Backoff backoff;; backoff.pause()) {
+    code = probe_once(communicator, source, tag, &flag, &told);
+    if (code != MPI_SUCCESS || flag != 0) break;
+    progress();
+  }
+  if (code == MPI_SUCCESS) describe(scope, communicator, told);
+  hand_out(told, status);
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* flag,
+                               MPI_Status* status) try {
+  CallScope scope(Function::Iprobe, __builtin_return_address(0));
+  if (scope.stands_aside()) return PMPI_Iprobe(source, tag, communicator, flag, status);
+  MPI_Status told = told_from(status);
+  int code = MPI_SUCCESS;
+  if (is_ignored(source)) {
+    code = PMPI_Iprobe(source, tag, communicator, flag, &told);
+    if (code != MPI_SUCCESS || *flag == 0 || is_ignored(source)) {
+      if (code == MPI_SUCCESS && *flag != 0) hand_out(told, status);
+      return code;
+    }
+  }
+  code = probe_once(communicator, source, tag, flag, &told);
+  if (code != MPI_SUCCESS) return code;
+  if (*flag != 0) {
+    hand_out(told, status);
+  } else {
+    progress();
+  }
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* message,
+                               MPI_Status* status) try {
+  CallScope scope(Function::Mprobe, __builtin_return_address(0));
+  if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
+    return PMPI_Mprobe(source, tag, communicator, message, status);
+  }
+  MPI_Status told = told_from(status);
+  int flag = 0;
+  int code = MPI_SUCCESS;
+  for (Backoff backoff;; backoff.pause()) {
+    code = take_once(communicator, source, tag, &flag, message, &told);
+    if (code != MPI_SUCCESS || flag != 0) break;
+    progress();
+  }
+  if (code == MPI_SUCCESS) describe(scope, communicator, told);
+  hand_out(told, status);
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(communicator)
+
+PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
+                                MPI_Status* status) try {
+  CallScope scope(Function::Improbe, __builtin_return_address(0));
+  if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
+    return PMPI_Improbe(source, tag, communicator, flag, message, status);
+  }
+  MPI_Status told = told_from(status);
+  const int code = take_once(communicator, source, tag, flag, message, &told);
+  if (code != MPI_SUCCESS) return code;
+  if (*flag != 0) {
+    hand_out(told, status);
+  } else {
+    progress();
+  }
+  return code;
+}
+PENSTOCK_OUT_OF_MEMORY(communicator)
+
+#define PENSTOCK_MATCHED_RECEIVES(Mrecv, Imrecv, Count)                                                    \
+  PENSTOCK_EXPORT int MPI_##Mrecv(void* buffer, Count count, MPI_Datatype datatype, MPI_Message* message,  \
+                                  MPI_Status* status) try {                                                \
+    CallScope scope(Function::Mrecv, __builtin_return_address(0));                                         \
+    if (scope.stands_aside()) return PMPI_##Mrecv(buffer, count, datatype, message, status);               \
+    return receive_matched(scope, {buffer, count, datatype}, message, status);                             \
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)                                                                    \
+  PENSTOCK_EXPORT int MPI_##Imrecv(void* buffer, Count count, MPI_Datatype datatype, MPI_Message* message, \
+                                   MPI_Request* request) try {                                             \
+    CallScope scope(Function::Imrecv, __builtin_return_address(0));                                        \
+    if (scope.stands_aside()) return PMPI_##Imrecv(buffer, count, datatype, message, request);             \
+    Operation operation;                                                                                   \
+    const int code = post_matched_receive({buffer, count, datatype}, message, scope, false, operation);    \
+    if (code == MPI_SUCCESS) attach(std::move(operation), request);                                        \
+    begin_large_arrivals(Posted::receive);                                                                 \
+    return code;                                                                                           \
+  }                                                                                                        \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+
+PENSTOCK_MATCHED_RECEIVES(Mrecv, Imrecv, int)
+#if MPI_VERSION >= 4
+PENSTOCK_MATCHED_RECEIVES(Mrecv_c, Imrecv_c, MPI_Count)
+#endif

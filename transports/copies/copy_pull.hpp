@@ -1,0 +1,50 @@
+// The pull that a copy engine does: memory which this process can address, copied into a place. What the
+// roads `local` and `peer` have in common. Knows neither offers nor how the source came to be addressable.
+#pragma once
+
+#include <memory>
+
+#include "transports/copies/copy.hpp"
+#include "transports/copies/pull.hpp"
+#include "transports/cuda/context.hpp"
+
+namespace penstock::transports {
+
+/// Contiguous memory to copy from.
+struct CopySource {
+  const void* pointer = nullptr;
+  std::size_t bytes = 0;
+  Side side = Side::device;
+  CUcontext context =
+      nullptr;  ///< to copy from with cuMemcpyPeerAsync; null if the copying context can reach it
+  std::shared_ptr<const void> keeper;  ///< keeps it mapped meanwhile
+  bool is_managed = false;
+};
+
+/// Thread: one at a time.
+class CopyPull final : public Pull {
+ public:
+  /// Copies in `context`, or by the CPU if that is null (both sides host memory).
+  CopyPull(CopySource source, Place destination, cuda::ContextRef context);
+  ~CopyPull() override;
+
+  /// Queues the first copies, after the application's earlier work if the destination lies on a device.
+  [[nodiscard]] Status start() noexcept;
+  [[nodiscard]] Status advance(bool& finished) noexcept override;
+
+ private:
+  [[nodiscard]] Status issue() noexcept;
+  [[nodiscard]] Status issue_copies(std::size_t bytes) noexcept;
+
+  CopySource source_;
+  Place destination_;
+  LayoutCursor cursor_;
+  cuda::ContextRef context_;
+  CUstream stream_ = nullptr;
+  cuda::Event copied_;
+  std::size_t step_bytes_;  ///< at most so much is issued at a time
+  std::size_t issued_ = 0;
+  bool in_flight_ = false;
+};
+
+}  // namespace penstock::transports

@@ -1,0 +1,51 @@
+// The kernels as the simulated driver takes them: functions of the host, by name.
+#include <dlfcn.h>
+
+#include "transports/cuda/driver.hpp"
+#include "transports/cuda/kernel_image.hpp"
+
+// Our library links no driver, so what blocks and warps need is looked for in the simulated one at first use.
+#define simulated_gpu_block_barrier penstock_block_barrier
+#define simulated_gpu_warp_barrier penstock_warp_barrier
+#define simulated_gpu_warp_words penstock_warp_words
+#include "transports/kernels/kernels.cu"
+#undef simulated_gpu_block_barrier
+#undef simulated_gpu_warp_barrier
+#undef simulated_gpu_warp_words
+
+namespace {
+
+void* find(const char* name) noexcept {
+  return dlsym(penstock::transports::cuda::driver()->library, name);
+}
+
+}  // namespace
+
+void penstock_block_barrier() {
+  static const auto barrier = reinterpret_cast<void (*)()>(find("simulated_gpu_block_barrier"));
+  barrier();
+}
+
+void penstock_warp_barrier(std::uint32_t lanes) {
+  static const auto barrier = reinterpret_cast<void (*)(std::uint32_t)>(find("simulated_gpu_warp_barrier"));
+  barrier(lanes);
+}
+
+std::uint64_t* penstock_warp_words() {
+  static const auto words = reinterpret_cast<std::uint64_t* (*)()>(find("simulated_gpu_warp_words"));
+  return words();
+}
+
+namespace penstock::transports::kernels {
+
+const void* image() noexcept {
+#define PENSTOCK_COPY_ROW(capacity) \
+  simulated_gpu::kernel_row("penstock_copy_" #capacity, penstock_copy_##capacity),
+  static const SimulatedGpuKernel rows[] = {PENSTOCK_COPY_CAPACITIES(
+      PENSTOCK_COPY_ROW) simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
+#undef PENSTOCK_COPY_ROW
+  static const SimulatedGpuImage table = {SIMULATED_GPU_IMAGE_MAGIC, sizeof(rows) / sizeof(rows[0]), rows};
+  return &table;
+}
+
+}  // namespace penstock::transports::kernels

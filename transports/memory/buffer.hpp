@@ -1,0 +1,102 @@
+// What a user's buffer is and where it lies: the vocabulary that roads, chooser and interposer share.
+// Knows the CUDA driver's types, neither MPI nor how bytes are moved.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transports/memory/block_list.hpp"
+
+namespace penstock::transports {
+
+/// Numbers as in the trace format.
+enum class BufferKind : std::uint8_t {
+  unknown,
+  pageable,
+  pinned,
+  device,
+  async_pool,
+  virtual_memory,
+  managed
+};
+
+[[nodiscard]] constexpr bool lives_on_device(BufferKind kind) noexcept {
+  return kind == BufferKind::device || kind == BufferKind::async_pool || kind == BufferKind::virtual_memory ||
+         kind == BufferKind::managed;
+}
+
+[[nodiscard]] const char* name_of(BufferKind kind) noexcept;
+
+/// One address, classified. A value; owns nothing.
+struct Buffer {
+  void* pointer = nullptr;
+  BufferKind kind = BufferKind::pageable;
+  int device = -1;  ///< driver ordinal; -1 for host memory
+  CUcontext context =
+      nullptr;  ///< to be current for copies; the device's primary one for pool and VMM memory
+  std::uint64_t buffer_id = 0;  ///< CU_POINTER_ATTRIBUTE_BUFFER_ID; 0 for host memory
+  CUdeviceptr range_base = 0;   ///< of the allocation (virtual memory: the reserved range); 0 unknown
+  std::size_t range_bytes = 0;
+};
+
+/// Classifies an address. Never fails: what the driver does not know is pageable host memory, or `unknown` if
+/// it was device memory in an earlier message and can no longer be read. Thread: any. Cost: no driver call
+/// before CUDA is loaded in the process; then one attribute query. Source: CU_POINTER_ATTRIBUTE_*; does not
+/// initialise CUDA nor make a context.
+[[nodiscard]] Buffer inspect(const void* pointer) noexcept;
+
+/// The cheap question of the hot path: is this memory that only a GPU can touch (also if freed since it was
+/// last seen), or managed memory? Null is host. Thread: any. Cost: a few ns until libcuda is loaded in the
+/// process.
+[[nodiscard]] bool is_on_device(const void* pointer) noexcept;
+
+/// How a message's bytes lie in a buffer, in the order in which they are sent. Unit: bytes.
+/// Adjacent blocks are merged when it is built, so a contiguous layout has one block of count 1 (or none).
+class Layout {
+ public:
+  Layout() = default;
+  [[nodiscard]] static Layout contiguous(std::size_t bytes, std::ptrdiff_t offset = 0);
+
+  /// Appends a block after the bytes so far, merging where it continues or repeats the last one.
+  void append(Block block);
+
+  /// The same layout `repeats` times, each `extent` bytes after the one before.
+  [[nodiscard]] Layout repeated(std::size_t repeats, std::ptrdiff_t extent) const;
+  [[nodiscard]] Layout shifted(std::ptrdiff_t offset) const;
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool is_contiguous() const noexcept {
+    return blocks_.empty() || (blocks_.size() == 1 && blocks_[0].count == 1);
+  }
+  /// Offset of the first byte; 0 when empty.
+  [[nodiscard]] std::ptrdiff_t first_offset() const noexcept {
+    return blocks_.empty() ? 0 : blocks_[0].offset;
+  }
+  [[nodiscard]] std::span<const Block> blocks() const noexcept { return blocks_.all(); }
+
+  /// The first `bytes` of it (a message may be shorter than the receive it meets).
+  [[nodiscard]] Layout prefix(std::size_t bytes) const;
+
+ private:
+  explicit Layout(const Block& piece) noexcept : blocks_(piece), bytes_(piece.bytes) {}
+
+  BlockList blocks_;
+  std::size_t bytes_ = 0;
+};
+
+/// A message's place on one side: a buffer and how the bytes lie in it.
+struct Place {
+  Buffer buffer;
+  Layout layout;
+  std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
+                                     ///< work on the GPU does not concern us. 0: now
+
+  [[nodiscard]] char* first_byte() const noexcept {
+    return static_cast<char*>(buffer.pointer) + layout.first_offset();
+  }
+};
+
+}  // namespace penstock::transports

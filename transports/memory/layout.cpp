@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::transports {
+namespace {
+
+constexpr std::ptrdiff_t as_offset(std::size_t bytes) noexcept {
+  return static_cast<std::ptrdiff_t>(bytes);
+}
+
+constexpr std::ptrdiff_t piece_offset(const Block& block, std::size_t index) noexcept {
+  return block.offset + as_offset(index) * block.stride;
+}
+
+constexpr std::ptrdiff_t end_of_last_piece(const Block& block) noexcept {
+  return piece_offset(block, block.count - 1) + as_offset(block.bytes);
+}
+
+/// Pieces that lie in one piece become one. A single piece has no stride.
+constexpr Block normalised(Block block) noexcept {
+  if (block.count > 1 && block.stride == as_offset(block.bytes)) {
+    block.bytes *= block.count;
+    block.count = 1;
+  }
+  if (block.count == 1) block.stride = 0;
+  return block;
+}
+
+/// A repeated block must be one that a two-dimensional copy can move: its pieces ascend and do not overlap.
+constexpr bool is_ascending(const Block& block) noexcept {
+  return block.stride > as_offset(block.bytes);
+}
+
+/// Lengthens `last` by `next` where both are pieces of one regular pattern.
+bool lengthens_pattern(Block& last, const Block& next) noexcept {
+  if (last.bytes != next.bytes) return false;
+  const std::ptrdiff_t step = next.offset - piece_offset(last, last.count - 1);
+  if (step <= as_offset(last.bytes)) return false;
+  if (last.count > 1 && last.stride != step) return false;
+  if (next.count > 1 && next.stride != step) return false;
+  last.stride = step;
+  last.count += next.count;
+  return true;
+}
+
+}  // namespace
+
+Layout Layout::contiguous(std::size_t bytes, std::ptrdiff_t offset) {
+  return bytes == 0 ? Layout() : Layout({.offset = offset, .bytes = bytes});
+}
+
+void Layout::append(Block block) {
+  if (block.bytes == 0 || block.count == 0) return;
+  block = normalised(block);
+  if (block.count > 1 && !is_ascending(block)) {
+    for (std::size_t piece = 0; piece < block.count; ++piece) {
+      append({.offset = piece_offset(block, piece), .bytes = block.bytes});
+    }
+    return;
+  }
+  bytes_ += block.bytes * block.count;
+  if (blocks_.empty()) {
+    blocks_.push_back(block);
+    return;
+  }
+
+  Block& last = blocks_.back();
+  if (end_of_last_piece(last) == block.offset) {
+    // The last piece and the first one touch: cut both off their patterns and join them.
+    Block joined{.offset = piece_offset(last, last.count - 1), .bytes = last.bytes + block.bytes};
+    if (--last.count == 0) {
+      blocks_.pop_back();
+    } else {
+      last = normalised(last);
+    }
+    blocks_.push_back(joined);
+    if (--block.count > 0) {
+      block.offset += block.stride;
+      blocks_.push_back(normalised(block));
+    }
+    // what is in front may now repeat
+    for (std::size_t behind = block.count > 0 ? 2 : 1; behind > 0; --behind) {
+      if (blocks_.size() <= behind) continue;
+      const std::size_t at = blocks_.size() - behind;
+      if (lengthens_pattern(blocks_[at - 1], blocks_[at])) blocks_.erase(at);
+    }
+    return;
+  }
+  if (!lengthens_pattern(last, block)) blocks_.push_back(block);
+}
+
+Layout Layout::repeated(std::size_t repeats, std::ptrdiff_t extent) const {
+  if (blocks_.size() == 1 && blocks_[0].count == 1) {
+    Layout layout;
+    layout.append(
+        {.offset = blocks_[0].offset, .bytes = blocks_[0].bytes, .count = repeats, .stride = extent});
+    return layout;
+  }
+  Layout layout;
+  for (std::size_t repeat = 0; repeat < repeats; ++repeat) {
+    for (Block block : blocks_.all()) {
+      block.offset += as_offset(repeat) * extent;
+      layout.append(block);
+    }
+  }
+  return layout;
+}
+
+Layout Layout::shifted(std::ptrdiff_t offset) const {
+  Layout layout = *this;
+  for (Block& block : layout.blocks_.all()) block.offset += offset;
+  return layout;
+}
+
+Layout Layout::prefix(std::size_t bytes) const {
+  if (bytes >= bytes_) return *this;
+  Layout layout;
+  for (const Block& block : blocks_.all()) {
+    const std::size_t left = bytes - layout.bytes_;
+    if (left == 0) break;
+    const std::size_t whole_pieces = std::min(block.count, left / block.bytes);
+    layout.append(
+        {.offset = block.offset, .bytes = block.bytes, .count = whole_pieces, .stride = block.stride});
+    if (whole_pieces < block.count) {
+      layout.append({.offset = piece_offset(block, whole_pieces), .bytes = left % block.bytes});
+    }
+  }
+  return layout;
+}
+
+}  // namespace penstock::transports

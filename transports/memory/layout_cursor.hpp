@@ -1,0 +1,27 @@
+// Walks through a layout in sending order, giving out pieces regular enough for one copy call each. Knows no
+// CUDA.
+#pragma once
+
+#include <cstddef>
+
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::transports {
+
+/// Refers to the layout, which must outlive it. Thread: one at a time.
+class LayoutCursor {
+ public:
+  explicit LayoutCursor(const Layout& layout) noexcept : layout_(&layout) {}
+
+  /// The next piece: rows of equal length, at most `most` bytes in all; moves past it. Bytes 0 at the end
+  /// only (or if `most` is 0).
+  [[nodiscard]] Block next(std::size_t most) noexcept;
+
+ private:
+  const Layout* layout_;
+  std::size_t block_ = 0;
+  std::size_t row_ = 0;   ///< in the block
+  std::size_t byte_ = 0;  ///< in the row
+};
+
+}  // namespace penstock::transports

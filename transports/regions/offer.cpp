@@ -1,0 +1,86 @@
+#include "transports/regions/offer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "transports/cuda/devices.hpp"
+#include "transports/cuda/ipc_export.hpp"
+#include "transports/host/process.hpp"
+
+namespace penstock::transports {
+namespace {
+
+void describe_memory(const Buffer& buffer, std::ptrdiff_t offset, Offer& offer) {
+  offer.address = reinterpret_cast<std::uint64_t>(buffer.pointer) + static_cast<std::uint64_t>(offset);
+  offer.buffer_id = buffer.buffer_id;
+  offer.range_base = buffer.range_base;
+  offer.range_bytes = buffer.range_bytes;
+}
+
+void set_device(int device, Offer& offer) {
+  const cuda::Uuid uuid = cuda::uuid_of(device);
+  std::copy(uuid.begin(), uuid.end(), offer.device_uuid);
+}
+
+void set_handle(const CUipcMemHandle& handle, Offer& offer) noexcept {
+  std::memcpy(offer.ipc_handle, &handle, sizeof(offer.ipc_handle));
+  offer.ipc_exported = 1;
+}
+
+void describe_export(const Place& source, Offer& offer, const char** why_not) {
+  set_device(source.buffer.device, offer);
+  if (offer.contiguous == 0) {
+    *why_not = "sender's payload is not contiguous";
+    return;
+  }
+  const cuda::Export exported = cuda::export_range(source.buffer);
+  if (exported.why_not != nullptr) {
+    *why_not = exported.why_not;
+    return;
+  }
+  const std::uint64_t offset = offer.address - offer.range_base;  // wraps if before the base
+  if (offset > offer.range_bytes || offer.payload_bytes > offer.range_bytes - offset) {
+    *why_not = "sender's payload reaches past its allocation";
+    return;
+  }
+  set_handle(exported.handle, offer);
+}
+
+}  // namespace
+
+Offer outline(const Place& source) noexcept {
+  const ProcessIdentity self = this_process();
+  Offer offer{};
+  offer.payload_bytes = source.layout.bytes();
+  offer.process_id = self.id;
+  offer.process_nonce = self.nonce;
+  offer.kind = source.buffer.kind;
+  offer.contiguous = source.layout.is_contiguous() ? 1 : 0;
+  offer.region.descriptor = -1;
+  return offer;
+}
+
+Offer describe(const Place& source, const char** why_not) noexcept {
+  *why_not = "";
+  Offer offer = outline(source);
+  describe_memory(source.buffer, source.layout.first_offset(), offer);
+  try {
+    describe_export(source, offer, why_not);
+  } catch (const std::bad_alloc&) {
+    *why_not = "out of memory";
+  }
+  return offer;
+}
+
+Status describe_ring(const Buffer& ring, std::size_t ring_bytes, Offer& offer) {
+  const cuda::Export exported = cuda::export_range(ring);
+  if (exported.why_not != nullptr) return {Code::cuda_failed, "cuIpcGetMemHandle", exported.error};
+  set_device(ring.device, offer);
+  set_handle(exported.handle, offer);
+  describe_memory(ring, 0, offer);
+  offer.ring_bytes = ring_bytes;
+  return {};
+}
+
+}  // namespace penstock::transports

@@ -1,0 +1,59 @@
+// What a sender publishes about a payload so that another process can fetch it: a plain record that lies in
+// memory shared by the ranks of a node. Its fields are the other process's word: check before use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::transports {
+
+/// A region of the sender's, as another process finds it.
+struct RegionName {
+  std::uint64_t id;             ///< unique in the sender's life
+  std::uint64_t offset;         ///< in its segment
+  std::uint64_t segment_bytes;  ///< 0: there is none
+  std::int32_t descriptor;      ///< the sender's, of the segment; -1: there is none
+};
+
+/// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced, and once
+/// more when the sender turns to staging (the region's fields) or relaying.
+struct Offer {
+  std::uint64_t payload_bytes;
+  std::int64_t process_id;      ///< of the sender
+  std::uint64_t process_nonce;  ///< tells a process from a later one with the same id
+  std::uint64_t address;        ///< of the first byte, in the sender's address space
+  std::uint64_t buffer_id;      ///< tells an allocation from a later one at the same address
+  std::uint64_t range_base;
+  std::uint64_t range_bytes;
+  std::uint8_t device_uuid[16];
+  std::uint8_t ipc_handle[64];  ///< CUipcMemHandle of the range; valid if `ipc_exported`
+  BufferKind kind;
+  std::uint8_t ipc_exported;
+  std::uint8_t contiguous;  ///< the payload's bytes lie at `address` in one piece
+  std::uint8_t reserved[1];
+  /// Through which it is staged, or whose header counts for a ring on the device.
+  RegionName region;
+  /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
+  /// and `address`, device and range mean that memory instead of the payload's.
+  std::uint64_t ring_bytes;
+  /// Through which the sender brings the payload's tail, if it is asked to (TailSend).
+  RegionName tail;
+};
+
+/// What of an offer is known without a question: size, kind of memory, process. A receiver may look at these
+/// before the rest is there.
+[[nodiscard]] Offer outline(const Place& source) noexcept;
+
+/// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle where the
+/// allocation has one (exports are cached by buffer id). A refusal to export is not an error: `ipc_exported`
+/// is 0 and `*why_not` says why (a literal). Thread: any.
+[[nodiscard]] Offer describe(const Place& source, const char** why_not) noexcept;
+
+/// Makes of the offer one of a payload that is relayed through `ring_bytes` at `ring`. On failure it is left
+/// as it was. Thread: any.
+[[nodiscard]] Status describe_ring(const Buffer& ring, std::size_t ring_bytes, Offer& offer);
+
+}  // namespace penstock::transports

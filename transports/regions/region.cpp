@@ -1,0 +1,111 @@
+#include "transports/regions/region.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <new>
+
+namespace penstock::transports {
+namespace {
+
+constexpr std::uint64_t region_magic = 0x31474552534e5450;  // "PTNSREG1"
+
+/// Uses of all regions: no two messages have the same ticket.
+std::uint64_t next_use() noexcept {
+  static std::atomic<std::uint32_t> uses{0};
+  return uses.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Status Region::make(std::size_t capacity, std::size_t count, std::vector<std::unique_ptr<Region>>& regions) {
+  const std::size_t bytes = region_header_bytes + capacity;
+  std::shared_ptr<Segment> segment;
+  if (Status made = Segment::make(count * bytes, segment); !made.ok()) return made;
+  static std::atomic<std::uint64_t> segments{0};
+  const std::uint64_t number = segments.fetch_add(1, std::memory_order_relaxed) + 1;
+  for (std::size_t i = 0; i < count; ++i)
+    regions.push_back(std::make_unique<Region>(MappedRegion(segment, i * bytes, bytes), number));
+  return {};
+}
+
+Region::Region(MappedRegion memory, std::uint64_t number) noexcept
+    : mapped_(std::move(memory)), number_(number) {
+  auto* header = new (&mapped_.header()) RegionHeader{};
+  header->magic = region_magic;
+  header->process_nonce = this_process().nonce;
+  header->region_bytes = region_header_bytes + mapped_.ring().bytes;
+}
+
+bool Region::may_set_aside(std::size_t capacity) noexcept {
+  static const std::size_t most_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16;
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return false;
+  const std::size_t used_bytes = Segment::made_bytes_now();
+  return Segment::made_now() < descriptors.rlim_cur / 4 && used_bytes < most_bytes &&
+         capacity <= most_bytes - used_bytes;
+}
+
+void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
+  RegionHeader& header = mapped_.header();
+  payload_bytes_ = payload_bytes;
+  header.produced.store(0, std::memory_order_relaxed);
+  header.consumed.store(0, std::memory_order_relaxed);
+  header.receiver_id.store(0, std::memory_order_relaxed);
+  header.wanted.store(0, std::memory_order_relaxed);
+  const std::uint64_t ticket = number_ << 32 | next_use();
+  header.ticket.store(ticket, std::memory_order_release);
+  const Segment& segment = mapped_.segment();
+  offer.region = {ticket, mapped_.offset(), segment.bytes(), segment.descriptor()};
+  offer.ring_bytes = 0;
+}
+
+Status Region::begin(std::uint64_t payload_bytes, cuda::RelaySlice memory, Offer& offer) {
+  Offer relayed = offer;
+  begin(payload_bytes, relayed);
+  if (Status described = describe_ring(memory.buffer(), memory.bytes(), relayed); !described.ok())
+    return described;
+  device_memory_ = std::move(memory);
+  offer = relayed;
+  return {};
+}
+
+Ring Region::ring() const noexcept {
+  if (!device_memory_) return mapped_.ring();
+  return {static_cast<char*>(device_memory_.buffer().pointer), device_memory_.bytes(), Side::device};
+}
+
+bool Region::is_drained() const noexcept {
+  const std::uint64_t consumed = mapped_.header().consumed.load(std::memory_order_acquire);
+  return consumed == payload_bytes_ || consumed == gave_up;
+}
+
+bool Region::lost_its_receiver() const noexcept {
+  const RegionHeader& header = mapped_.header();
+  const std::int64_t receiver = header.receiver_id.load(std::memory_order_acquire);
+  return receiver != 0 && !is_alive({receiver, header.receiver_nonce.load(std::memory_order_relaxed)});
+}
+
+Status find_region(const Offer& offer, std::shared_ptr<Segment> segment,
+                   std::shared_ptr<MappedRegion>& region) {
+  constexpr Status untrusted{Code::peer_lost, "sender's staging region"};
+  const std::size_t bytes = segment->bytes();
+  const std::uint64_t offset = offer.region.offset;
+  if (bytes < region_header_bytes || offset > bytes - region_header_bytes ||
+      offset % region_header_bytes != 0)
+    return untrusted;
+  const auto& header = *reinterpret_cast<const RegionHeader*>(segment->address() + offset);
+  const std::uint64_t region_bytes = header.region_bytes;  // read once: its owner may write at any time
+  if (header.magic != region_magic || header.process_nonce != offer.process_nonce ||
+      region_bytes < region_header_bytes || region_bytes > bytes - offset) {
+    return untrusted;
+  }
+  if (header.ticket.load(std::memory_order_acquire) != offer.region.id)
+    return {Code::peer_lost, "sender's staging region serves another message"};
+  region = std::make_shared<MappedRegion>(std::move(segment), offset, region_bytes);
+  return {};
+}
+
+}  // namespace penstock::transports

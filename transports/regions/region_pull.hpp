@@ -1,0 +1,64 @@
+// The pull through a region's ring, behind the sender that fills it: what the roads `staged` and `relayed`
+// have in common. Knows neither how the ring came to be addressable nor why it was taken.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "transports/copies/copy.hpp"
+#include "transports/copies/pull.hpp"
+#include "transports/cuda/context.hpp"
+#include "transports/host/watch.hpp"
+#include "transports/regions/region.hpp"
+
+namespace penstock::transports {
+
+/// What is pulled from.
+struct RingSource {
+  std::shared_ptr<MappedRegion> region;
+  Ring ring;
+  std::shared_ptr<const void> keeper;  ///< keeps the ring mapped meanwhile, if the region does not
+};
+
+/// Thread: one at a time.
+class RegionPull final : public Pull {
+ public:
+  /// Copies in `context`, or by the CPU if that is null (ring and destination are host memory).
+  [[nodiscard]] static Status start(const Offer& offer, const Place& destination, RingSource source,
+                                    cuda::ContextRef context, std::unique_ptr<Pull>& pull);
+  RegionPull(const Offer& offer, const Place& destination, RingSource source, cuda::ContextRef context);
+  ~RegionPull() override;
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override;
+
+ private:
+  struct Step {
+    std::size_t end;  ///< of what it copies, in the payload
+    cuda::Event copied;
+  };
+
+  [[nodiscard]] Status begin() noexcept;
+  [[nodiscard]] Status step();
+  [[nodiscard]] Status consume();
+  [[nodiscard]] Status issue(std::size_t bytes);
+  [[nodiscard]] std::size_t next_step(std::uint64_t produced) const noexcept;
+  [[nodiscard]] const char* next_chunk() const noexcept;
+  [[nodiscard]] Status look_after_sender() noexcept;
+  void publish(std::size_t consumed) noexcept;
+  [[nodiscard]] RegionHeader& header() const noexcept { return source_.region->header(); }
+
+  const ProcessIdentity sender_;
+  const std::size_t payload_bytes_;
+  Place destination_;
+  LayoutCursor cursor_;
+  RingSource source_;
+  cuda::ContextRef context_;
+  CUstream stream_ = nullptr;
+  std::deque<Step> in_flight_;
+  std::size_t issued_ = 0;
+  std::size_t consumed_ = 0;
+  Status failure_;
+  Watch watch_;
+};
+
+}  // namespace penstock::transports

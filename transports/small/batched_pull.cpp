@@ -1,0 +1,286 @@
+#include "transports/small/batched_pull.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transports/cuda/readiness.hpp"
+#include "transports/host/callers_mutex.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/host/recycled.hpp"
+#include "transports/small/batched_copy.hpp"
+#include "transports/small/standby.hpp"
+#include "transports/tuning/tuning.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// What is collected is launched when nothing is in flight in its context, or one launch if this is so much
+/// that the GPU would else wait for the next: a launch keeps the caller for 4 to 5 µs, in which three more
+/// small messages can be received. (Two H200, windows of 64: of 8 KiB 105 µs instead of 114.)
+constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
+/// … or when so much has come together that the GPU should work while the caller collects more, or the first
+/// of it so long ago: others' pulls in flight may not be stepped for a long time. (Two H200, windows of 64
+/// messages: by 16 instead of 32, those of 1 MiB took 254 µs instead of 282, but those of 8 KiB 133 instead
+/// of 122, as each launch takes 3.7.)
+constexpr std::size_t enough_items = BatchedCopy::most_items;
+constexpr std::uint64_t enough_bytes = 8u << 20;
+constexpr std::uint64_t longest_wait_ns = 20'000;
+
+/// Of one context. Entries are few and stay.
+struct Traffic {
+  cuda::ContextRef context;
+  unsigned in_flight = 0;             ///< lone copies and batches that were launched and not seen done
+  std::shared_ptr<class Batch> open;  ///< collects
+
+  /// Launches what was collected, if it is time.
+  void look_after_open();
+  void launch_open();
+  void count_out();
+};
+
+/// All batches of the process. Never destroyed: a thread may still be receiving at exit.
+struct Registry {
+  CallersMutex mutex;
+  std::vector<Traffic> traffic;
+
+  Traffic& of(const cuda::ContextRef& context) {
+    const auto same = [&](const Traffic& each) { return each.context == context; };
+    std::erase_if(traffic,
+                  [&](const Traffic& each) { return each.in_flight == 0 && !each.open && !same(each); });
+    const auto known = std::find_if(traffic.begin(), traffic.end(), same);
+    return known != traffic.end() ? *known : traffic.emplace_back(Traffic{context, 0, nullptr});
+  }
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+/// Copies that are launched together. All members under the registry's mutex, but for what is said.
+class Batch {
+ public:
+  explicit Batch(cuda::ContextRef context) : context_(std::move(context)) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  void add(const CopyItem& item) noexcept {
+    items_[count_++] = item;
+    ++in_use_;
+    bytes_ += item.bytes;
+  }
+  /// Nobody waits for it: the others were left out.
+  [[nodiscard]] bool is_empty() const noexcept { return in_use_ == 0; }
+
+  /// Is it time to launch it? Not launched yet.
+  [[nodiscard]] bool is_due(unsigned in_flight) const noexcept {
+    const bool is_awaited = in_flight == 0 || (in_flight == 1 && bytes_ >= worth_a_second_launch_bytes);
+    return is_awaited || has_enough() || steady_now_ns() - begun_ns_ > longest_wait_ns;
+  }
+  [[nodiscard]] bool has_enough() const noexcept { return count_ == enough_items || bytes_ >= enough_bytes; }
+  void launch() noexcept {
+    is_launched_ = true;
+    failure_ = launch_copies();
+  }
+
+  /// Whether it has all been copied; launches it when it is time.
+  [[nodiscard]] Status step(bool& done) {
+    done = was_seen_done_.load(std::memory_order_acquire);
+    if (done) return {};  // as nearly all of its pulls find it, without the lock
+    const std::lock_guard lock(registry().mutex);
+    // once for all of its pulls, which are stepped in turns: each look reads the clock
+    if (++asked_ < in_use_) return failure_;
+    asked_ = 0;
+    Traffic& traffic = registry().of(context_);
+    if (!is_launched_) traffic.look_after_open();  // only the open one is not
+    if (!is_launched_) return {};
+    look_for_end(traffic);
+    done = is_done_;
+    if (done && failure_.ok()) was_seen_done_.store(true, std::memory_order_release);
+    return failure_;
+  }
+
+  /// For one who goes: the GPU no longer touches its memory, or never will.
+  void abandon(std::size_t index) noexcept {
+    for (bool done = false; !done;) {
+      const std::lock_guard lock(registry().mutex);
+      if (!is_launched_) return leave_out(index);
+      look_for_end(registry().of(context_));
+      done = is_done_ || !failure_.ok();
+    }
+  }
+
+ private:
+  [[nodiscard]] Status launch_copies() noexcept {
+    const cuda::ContextScope scope(*context_);
+    if (!scope.status().ok()) return scope.status();
+    CUstream stream = nullptr;
+    if (Status made = context_->next_pull_stream(stream); !made.ok()) return made;
+    if (copies_.launch(context_, stream, std::span(items_.data(), count_)).ok()) return {};
+    return launch_one_by_one(stream);
+  }
+
+  /// By the copy engine, where the kernel cannot be launched.
+  [[nodiscard]] Status launch_one_by_one(CUstream stream) noexcept {
+    if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
+    Status copies;
+    for (const CopyItem& item : std::span(items_.data(), count_)) {
+      if (item.bytes == 0 || !copies.ok()) continue;
+      copies = cuda::check(
+          cuda::driver()->cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(item.to),
+                                        reinterpret_cast<CUdeviceptr>(item.from), item.bytes, stream),
+          "cuMemcpyAsync");
+    }
+    // also behind copies that failed half way
+    Status recorded = copied_.record(stream);
+    if (copies.ok()) return recorded;
+    static_cast<void>(copied_.wait());
+    return copies;
+  }
+
+  /// Its memory is gone before the launch.
+  void leave_out(std::size_t index) noexcept {
+    items_[index].bytes = 0;
+    --in_use_;
+  }
+
+  void look_for_end(Traffic& traffic) {
+    if (failure_.ok() && !is_done_) failure_ = look();
+    if ((is_done_ || !failure_.ok()) && !std::exchange(is_counted_out_, true)) traffic.count_out();
+  }
+  [[nodiscard]] Status look() noexcept { return copied_ ? copied_.query(is_done_) : copies_.query(is_done_); }
+
+  const cuda::ContextRef context_;
+  const std::uint64_t begun_ns_ = steady_now_ns();
+  std::array<CopyItem, enough_items> items_;
+  std::size_t count_ = 0;
+  std::size_t in_use_ = 0;
+  std::size_t asked_ = 0;  ///< times since the last look
+  std::uint64_t bytes_ = 0;
+  BatchedCopy copies_;
+  cuda::Event copied_;  ///< instead, where the kernel cannot be launched
+  Status failure_;
+  bool is_launched_ = false;
+  bool is_done_ = false;
+  bool is_counted_out_ = false;
+  std::atomic<bool> was_seen_done_{false};  ///< read without the mutex
+};
+
+void Traffic::look_after_open() {
+  if (open != nullptr && (open->is_empty() || open->is_due(in_flight))) launch_open();
+}
+
+void Traffic::launch_open() {
+  const std::shared_ptr<Batch> batch = std::exchange(open, nullptr);
+  if (batch == nullptr || batch->is_empty()) return;
+  batch->launch();
+  ++in_flight;
+}
+
+/// At once, as the GPU has less to do now: there may be much to do for what has arrived before the next pull
+/// is stepped.
+void Traffic::count_out() {
+  --in_flight;
+  look_after_open();
+}
+
+class BatchedPull final : public Pull, public Recycled<BatchedPull> {
+ public:
+  BatchedPull(std::shared_ptr<Batch> batch, std::size_t index, std::shared_ptr<const void> keeper) noexcept
+      : batch_(std::move(batch)), index_(index), keeper_(std::move(keeper)) {}
+  ~BatchedPull() override {
+    if (!finished_) batch_->abandon(index_);
+  }
+  BatchedPull(const BatchedPull&) = delete;
+  BatchedPull& operator=(const BatchedPull&) = delete;
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override {
+    Status stepped = guarded([&] { return batch_->step(finished_); });
+    finished = finished_;
+    return stepped;
+  }
+
+ private:
+  std::shared_ptr<Batch> batch_;
+  std::size_t index_;
+  std::shared_ptr<const void> keeper_;
+  bool finished_ = false;
+};
+
+/// A copy of its own, by the kernel that stands by or by the copy engine; counted while it is in flight.
+class LonePull final : public Pull {
+ public:
+  explicit LonePull(const cuda::ContextRef& context) : context_(context) {}
+  ~LonePull() override { count_out(); }
+  LonePull(const LonePull&) = delete;
+  LonePull& operator=(const LonePull&) = delete;
+
+  /// Counted by the caller.
+  [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
+    const bool suits = suits_standby(source, destination);
+    if (suits) by_kernel_ = start_standing_by(source, destination, context_);
+    if (by_kernel_ != nullptr) return {};
+    Status started = copy_.emplace(source, destination, context_).start();
+    if (suits) note_small_copy(context_, destination.buffer.pointer, suits_sharing(source, destination));
+    return started;
+  }
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override {
+    Status stepped = by_kernel_ != nullptr ? by_kernel_->advance(finished) : copy_->advance(finished);
+    if (finished || !stepped.ok()) count_out();
+    return stepped;
+  }
+
+ private:
+  void count_out() noexcept {
+    if (std::exchange(is_counted_out_, true)) return;
+    const std::lock_guard lock(registry().mutex);
+    registry().of(context_).count_out();
+  }
+
+  cuda::ContextRef context_;
+  std::unique_ptr<Pull> by_kernel_;
+  std::optional<CopyPull> copy_;  ///< else
+  bool is_counted_out_ = false;
+};
+
+}  // namespace
+
+bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
+  return context != nullptr && source.side == Side::device && source.context == nullptr && source.bytes > 0 &&
+         source.bytes <= tuning().batched_to && lives_on_device(destination.buffer.kind) &&
+         destination.buffer.kind != BufferKind::managed && destination.layout.is_contiguous() &&
+         is_settled(destination) && BatchedCopy::available().ok();
+}
+
+Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+                     std::unique_ptr<Pull>& pull) {
+  std::unique_lock lock(registry().mutex);
+  Traffic& traffic = registry().of(context);
+  if (traffic.in_flight == 0 && traffic.open == nullptr) {
+    auto alone = std::make_unique<LonePull>(context);
+    ++traffic.in_flight;
+    lock.unlock();
+    Status started = alone->start(source, destination);
+    if (started.ok()) pull = std::move(alone);
+    return started;
+  }
+  if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(context);
+  Batch& batch = *traffic.open;
+  pull = std::make_unique<BatchedPull>(traffic.open, batch.size(), source.keeper);
+  batch.add({destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)});
+  if (batch.has_enough()) traffic.look_after_open();
+  return {};
+}
+
+void launch_collected() noexcept {
+  const std::lock_guard lock(registry().mutex);
+  for (Traffic& traffic : registry().traffic) traffic.launch_open();
+}
+
+}  // namespace penstock::transports

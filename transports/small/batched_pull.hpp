@@ -1,0 +1,26 @@
+// Small pulls that go together. A copy call costs microseconds however few bytes it moves, so what arrives
+// while another small pull is on its way is collected and launched as one batch. Knows neither offers nor how
+// the sources came to be addressable.
+#pragma once
+
+#include <memory>
+
+#include "transports/copies/copy_pull.hpp"
+
+namespace penstock::transports {
+
+/// Can the copy go in a batch: small, contiguous, device to device, and nothing to be waited for before it?
+[[nodiscard]] bool suits_a_batch(const CopySource& source, const Place& destination,
+                                 const cuda::ContextRef& context);
+
+/// Starts a pull that suits_a_batch(). The first is a copy of its own, for the shortest way; the next ones,
+/// as long as it is in flight, wait for each other until one of them is stepped for the first time. Thread:
+/// any; the pull one at a time. Errors: as CopyPull's; `declined` where the driver cannot run our kernels.
+[[nodiscard]] Status start_batched(const CopySource& source, const Place& destination,
+                                   const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+/// Small pulls wait for others to come, so as to go together: no longer, as nobody will step them for a
+/// while. Thread: any. Cost, if there are none: some ns.
+void launch_collected() noexcept;
+
+}  // namespace penstock::transports

@@ -1,0 +1,269 @@
+#include "transports/small/standby_copy.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include "transports/cuda/kernels.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/host/processor_copy.hpp"
+
+namespace penstock::transports {
+namespace {
+
+std::uint32_t read(std::uint32_t& word) noexcept {
+  return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+
+std::uint64_t address_of(const void* memory) noexcept {
+  return reinterpret_cast<std::uint64_t>(memory);
+}
+
+/// The word of the order that says, too, where the program's thread is.
+std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexcept {
+  using Word = std::atomic<std::uint64_t>;
+  static_assert(sizeof(Word) == sizeof(mailbox.line.order.from) && Word::is_always_lock_free);
+  return reinterpret_cast<Word&>(mailbox.line.order.from);
+}
+
+std::uint64_t stamped(std::uint32_t data, std::uint32_t count) noexcept {
+  return std::uint64_t{count} << kernels::stamp_shift | data;
+}
+
+static_assert(kernels::stamp_shift == 32 && kernels::stamped_bytes == ProcessorCopy::data_bytes);
+
+/// So many orders between two times that all their traces are wiped out: their counts come again after twice
+/// that.
+constexpr std::uint32_t most_remembered = 1u << 31;
+
+}  // namespace
+
+Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, Size size) noexcept {
+  const cuda::Kernels& all = cuda::Kernels::of_process();
+  if (!all.status().ok()) return all.status();
+  if (has_failed_) return {Code::declined, "the standby kernel has failed before"};
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr) return cuda::no_driver();
+  const cuda::ContextScope scope(*context_);
+  if (!scope.status().ok()) return scope.status();
+  const cuda::FlagPage* page = nullptr;
+  if (Status pinned = context_->flags(page); !pinned.ok()) return pinned;
+  if (Status made = context_->stream(cuda::Lane::standby, stream_); !made.ok()) return made;
+  if (mailbox_ == nullptr) {
+    if (Status taken = cuda::CompletionFlag::take(context_, counters_); !taken.ok()) return taken;
+    mailbox_ = page->mailbox();
+    bounce_ = page->bounce();
+    // another one may have used it before
+    launch_ = read(mailbox_->running);
+    from_ = mailbox_->line.order.from & ~kernels::caller_bits;
+    orders_ = static_cast<std::uint32_t>(from_ & kernels::number_mask);
+    forget_earlier_orders();
+  }
+  show_calls({&caller_word(*mailbox_), kernels::caller_inside, kernels::caller_changed});
+  kernels::Standby parameters{};
+  parameters.mailbox = page->device_mailbox();
+  parameters.slot = counters_.slot();
+  parameters.launch = launch_ + 1;
+  parameters.done = orders_;
+  parameters.stay = stay;
+  parameters.bounce = page->device_bounce();
+  parameters.known = known;
+  parameters.known_inverted = ~reinterpret_cast<std::uint64_t>(known);
+  void* arguments[] = {&parameters};
+  const unsigned blocks = size == Size::one_block ? 1 : kernels::standby_blocks;
+  Status launched =
+      cuda::check(driver->cuLaunchKernel(all[cuda::Kernel::standby], blocks, 1, 1, kernels::standby_threads,
+                                         1, 1, 0, stream_, arguments, nullptr),
+                  "cuLaunchKernel");
+  if (!launched.ok()) {
+    has_failed_ = true;
+    return launched;
+  }
+  ++launch_;
+  orders_of_launch_ = 0;
+  watch_.progress();
+  return {};
+}
+
+bool StandbyCopy::is_ready() const noexcept {
+  return mailbox_ != nullptr && !is_pending_ && !has_failed_ && orders_of_launch_ < kernels::most_orders &&
+         read(mailbox_->running) == launch_ && read(mailbox_->leaving) != launch_;
+}
+
+bool StandbyCopy::is_over() noexcept {
+  if (mailbox_ == nullptr || has_failed_ || read(mailbox_->ended) == launch_) return true;
+  bool ended = false;
+  return !look_for_end(ended).ok() || ended;
+}
+
+bool StandbyCopy::shares() const noexcept {
+  return read(mailbox_->sharing) == launch_;
+}
+
+bool StandbyCopy::is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept {
+  return bytes >= kernels::least_shared_order && bytes <= kernels::largest_shared_order &&
+         address_of(to) % kernels::shared_alignment == 0 && address_of(from) % kernels::shared_alignment == 0;
+}
+
+bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) noexcept {
+  return bytes > 0 && (bytes <= kernels::largest_order || is_shared(to, from, bytes)) &&
+         address_of(to) < kernels::addresses_end && address_of(from) < kernels::addresses_end;
+}
+
+bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept {
+  return is_ready() && takes(to, from, bytes) && (bytes <= kernels::largest_order || shares());
+}
+
+bool StandbyCopy::is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept {
+  return bytes <= kernels::bounce_bytes && is_ready_for(device, device, bytes);
+}
+
+void StandbyCopy::order(void* to, const void* from, std::uint32_t bytes) noexcept {
+  count();
+  if (is_shared(to, from, bytes) && shares()) {
+    order_shared(address_of(to), address_of(from), bytes);
+  } else {
+    order_between(address_of(to), address_of(from), bytes);
+  }
+}
+
+void StandbyCopy::order_download(void* to, const void* from, std::uint32_t bytes) noexcept {
+  count();
+  download_ = {static_cast<char*>(to), bytes, 0, bytes <= kernels::largest_down};
+  order_between(download_.is_stamped ? kernels::down_address : kernels::bounce_address, address_of(from),
+                bytes);
+}
+
+void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) noexcept {
+  count();
+  if (bytes > kernels::largest_beside) {
+    std::memcpy(bounce_, from, bytes);
+    order_between(address_of(to), kernels::bounce_address, bytes);
+    return;
+  }
+  std::uint32_t data[kernels::words_beside] = {};
+  std::memcpy(data, from, bytes);
+  for (std::uint32_t word = 0; word * kernels::stamped_bytes < bytes; ++word) {
+    std::atomic_ref(mailbox_->line.beside[word])
+        .store(stamped(data[word], orders_), std::memory_order_relaxed);
+  }
+  order_between(address_of(to), kernels::beside_address, bytes);
+}
+
+void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
+  sharers_ = 1;
+  give(to << kernels::address_shift | (bytes - 1), from << kernels::address_shift);
+}
+
+void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
+  sharers_ = kernels::standby_blocks;
+  const std::uint64_t last_byte = bytes - 1;
+  to |= last_byte >> 20 & (kernels::shared_alignment - 1);
+  from |= last_byte >> 16 & (kernels::shared_alignment - 1);
+  give(to << kernels::address_shift | (last_byte & 0xffff),
+       from << kernels::address_shift | kernels::shared_bit);
+}
+
+void StandbyCopy::dismiss() noexcept {
+  if (mailbox_ == nullptr || is_pending_ || has_failed_ || read(mailbox_->leaving) == launch_) return;
+  count();
+  tell(0, 0);
+}
+
+void StandbyCopy::count() noexcept {
+  if (orders_ % most_remembered == 0) forget_earlier_orders();
+  ++orders_;
+  download_ = {};
+}
+
+void StandbyCopy::give(std::uint64_t to, std::uint64_t from) noexcept {
+  tell(to, from);
+  ++orders_of_launch_;
+  is_pending_ = true;
+  watch_.progress();
+}
+
+void StandbyCopy::tell(std::uint64_t to, std::uint64_t from) noexcept {
+  const std::uint64_t number = orders_ & kernels::number_mask;
+  to |= (number & 1) << 16;  // tells that both words belong together
+  from |= number;
+  std::atomic_ref(mailbox_->line.order.to).store(to, std::memory_order_relaxed);
+  // the caller's bits, which its thread may flip at any moment, stay as they are
+  caller_word(*mailbox_).fetch_xor(std::exchange(from_, from) ^ from, std::memory_order_release);
+}
+
+void StandbyCopy::forget_earlier_orders() noexcept {
+  for (std::uint32_t& done : mailbox_->done) std::atomic_ref(done).store(orders_, std::memory_order_relaxed);
+  for (std::uint64_t& word : mailbox_->line.beside)
+    std::atomic_ref(word).store(stamped(0, orders_), std::memory_order_relaxed);
+  for (std::uint64_t& word : mailbox_->down)
+    std::atomic_ref(word).store(stamped(0, orders_), std::memory_order_relaxed);
+}
+
+bool StandbyCopy::is_done() noexcept {
+  if (download_.is_stamped) return has_come_down();
+  const auto executed = [&](std::uint32_t& done) { return read(done) == orders_; };
+  if (!std::all_of(mailbox_->done, mailbox_->done + sharers_, executed)) return false;
+  if (download_.bytes > 0) std::memcpy(download_.to, bounce_, download_.bytes);
+  return true;
+}
+
+bool StandbyCopy::has_come_down() noexcept {
+  // none of them members: for the compiler, what is written to the target might change those
+  std::uint64_t* const words = mailbox_->down;
+  const std::uint32_t count = orders_;
+  char* const to = download_.to;
+  const std::uint32_t bytes = download_.bytes;
+  std::uint32_t come = download_.come;
+  constexpr std::uint32_t step_bytes = ProcessorCopy::words_a_look * kernels::stamped_bytes;
+  while (bytes - come >= step_bytes &&
+         ProcessorCopy::take_words(words + come / kernels::stamped_bytes, count, to + come))
+    come += step_bytes;
+  while (bytes - come < step_bytes && come != bytes) {
+    const std::uint64_t word =
+        std::atomic_ref(words[come / kernels::stamped_bytes]).load(std::memory_order_relaxed);
+    if (word >> kernels::stamp_shift != count) break;
+    const std::uint32_t data_bytes = std::min(kernels::stamped_bytes, bytes - come);
+    const auto data = static_cast<std::uint32_t>(word);
+    std::memcpy(to + come, &data, data_bytes);
+    come += data_bytes;
+  }
+  download_.come = come;
+  return come == bytes;
+}
+
+Status StandbyCopy::query(Outcome& outcome) noexcept {
+  outcome = Outcome::pending;
+  bool ended = read(mailbox_->ended) == launch_;  // before the last look at what was done
+  if (is_done()) {
+    outcome = Outcome::copied;
+  } else if (ended) {
+    outcome = Outcome::missed;
+    --orders_of_launch_;
+  } else {
+    return look_for_end(ended);
+  }
+  is_pending_ = false;
+  return {};
+}
+
+Status StandbyCopy::look_for_end(bool& ended) noexcept {
+  ended = false;
+  if (!watch_.is_due()) return {};
+  const cuda::ContextScope scope(*context_);
+  const cuda::Driver* driver = cuda::driver();
+  Status state = scope.status();
+  if (state.ok() && driver != nullptr) {
+    const CUresult result = driver->cuStreamQuery(stream_);
+    if (result == CUDA_ERROR_NOT_READY) return {};
+    state = cuda::check(result, "cuStreamQuery");
+  }
+  ended = read(mailbox_->ended) == launch_;
+  if (ended) return {};
+  has_failed_ = true;
+  is_pending_ = false;
+  return state.ok() ? Status{Code::cuda_failed, "the standby kernel did not say that it ended"} : state;
+}
+
+}  // namespace penstock::transports

@@ -1,0 +1,79 @@
+#include "transports/tuning/tuning.hpp"
+
+#include <atomic>
+
+namespace penstock::transports {
+namespace {
+
+constexpr std::uint64_t kib = 1u << 10;
+constexpr std::uint64_t mib = 1u << 20;
+constexpr std::uint64_t gib = 1u << 30;
+
+/// Measured on two H200 with NVLink 18 and PCIe 5 x16 (tests/benchmarks/results), unless it says otherwise.
+constexpr LinkTuning nvlink{
+    .striped_from =
+        128 * mib,         // of a raw peer copy 128 MiB reached 1.04–1.06, 256 MiB 1.06, 64 MiB 0.98–0.99
+    .staged_from = never,  // host memory carries 52 GB/s at most, NVLink 396
+    .relayed_from = 64 * kib,   // below, host memory is as fast and frees the sender earlier
+    .relayed_chunk = 16 * mib,  // a copy over NVLink reaches 106 GB/s with 1 MiB, 231 with 4, 334 with 16
+};
+
+/// Not measured but reasoned; `penstock tune` measures it.
+constexpr LinkTuning pcie{
+    .striped_from = never,     // the tail would take the same lanes
+    .staged_from = never,      // both go once through each GPU's lanes, but peer access spares host memory
+    .relayed_from = 64 * kib,  // as over NVLink: the start of it costs the same
+    .relayed_chunk = 4 * mib,  // at 50 GB/s a copy of 4 MiB takes 80 µs, its overhead some 5
+};
+
+/// Two processes on one GPU. Not measured but reasoned, except that they use it by turns: a relayed payload,
+/// which needs both, took 290 µs at least, staged ones less up to 16 MiB (H200). Where they share it by MPS
+/// they take no turns; `penstock tune` tells.
+constexpr LinkTuning same_device{
+    .striped_from = never,
+    .staged_from = never,
+    .relayed_from = 64 * kib,
+    .relayed_chunk = 16 * mib,
+};
+
+constexpr Tuning shipped{
+    .links = {nvlink, pcie, same_device},
+    .pushed_from = 64 * kib,    // as relaying: below, the sender would be kept as long
+    .bounced_from = 256 * kib,  // below, the driver's own copy (19 GB/s) is as fast as a ring just begun
+    .batched_to = 4 * mib,  // several pieces of 1 MiB: 63 µs by one kernel, 100 by copies; of 4 MiB 191, 235
+    .staged_chunk = 4 * mib,  // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
+};
+
+using Kind = TuningParameter::Kind;
+constexpr TuningParameter parameters[] = {
+    {"striped_from", Kind::from, &LinkTuning::striped_from, nullptr, 0, 1024 * gib},
+    {"staged_from", Kind::from, &LinkTuning::staged_from, nullptr, 0, 1024 * gib},
+    {"relayed_from", Kind::from, &LinkTuning::relayed_from, nullptr, 0, 1024 * gib},
+    {"relayed_chunk", Kind::chunk, &LinkTuning::relayed_chunk, nullptr, mib, 32 * mib},
+    {"pushed_from", Kind::from, nullptr, &Tuning::pushed_from, 0, 1024 * gib},
+    {"bounced_from", Kind::from, nullptr, &Tuning::bounced_from, 0, 1024 * gib},
+    {"batched_to", Kind::up_to, nullptr, &Tuning::batched_to, 0, 64 * mib},
+    {"staged_chunk", Kind::chunk, nullptr, &Tuning::staged_chunk, mib, 32 * mib},
+};
+
+std::atomic<const Tuning*> in_force{&shipped};
+
+}  // namespace
+
+const Tuning& shipped_tuning() noexcept {
+  return shipped;
+}
+
+const Tuning& tuning() noexcept {
+  return *in_force.load(std::memory_order_acquire);
+}
+
+void set_tuning(const Tuning& table) noexcept {
+  in_force.store(&table, std::memory_order_release);
+}
+
+std::span<const TuningParameter> tuning_parameters() noexcept {
+  return parameters;
+}
+
+}  // namespace penstock::transports

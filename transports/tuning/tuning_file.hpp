@@ -1,0 +1,65 @@
+// The file that `penstock tune` writes for a machine: where it lies, what stands in it, and whether it may be
+// used here. Small enough for people to read and for a job to read at its first use of a GPU. What is wrong
+// with a file is said in one line, with its place, and what is shipped holds. Knows neither MPI nor how
+// anything is measured.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transports/cuda/devices.hpp"
+#include "transports/tuning/tuning.hpp"
+
+namespace penstock::transports {
+
+/// One figure, measured.
+struct TuningEntry {
+  const TuningParameter* parameter = nullptr;
+  cuda::Link link = cuda::Link::none;  ///< `none`: of the machine
+  std::uint64_t value = 0;
+  std::string remark;  ///< what it was concluded from, for people
+};
+
+struct TuningFile {
+  struct Gpu {
+    std::string uuid;
+    std::string name;
+  };
+  std::string measured;    ///< date and time
+  int driver_version = 0;  ///< cuDriverGetVersion
+  std::vector<Gpu> gpus;
+  std::vector<TuningEntry> entries;
+
+  [[nodiscard]] const TuningEntry* find(const TuningParameter& parameter, cuda::Link link) const noexcept;
+  /// The shipped table with the measured figures in place of its own.
+  [[nodiscard]] Tuning table() const;
+};
+
+/// `nvlink`, `pcie`, `same_device`; `none` has no name.
+[[nodiscard]] const char* name_of(cuda::Link link) noexcept;
+
+[[nodiscard]] std::string text_of(const TuningFile& file);
+/// What is wrong with the text, after the number of its line ("7: …"); empty if nothing is.
+[[nodiscard]] std::string parse_tuning(std::string_view text, TuningFile& file);
+
+/// $XDG_CONFIG_HOME (or ~/.config) /penstock/tuning-HOSTNAME; empty where there is no home.
+[[nodiscard]] std::string default_tuning_path();
+/// What PENSTOCK_TUNING says instead of a file's name where no file is to be read.
+inline constexpr std::string_view shipped_wish = "shipped";
+
+/// A table and where it is from.
+struct FoundTuning {
+  Tuning table = shipped_tuning();
+  std::optional<TuningFile> file;  ///< what it was read from; none: it is the shipped one
+  std::string path;                ///< of the file that was looked for; empty: none was
+  std::string problem;             ///< why that one does not hold; empty: nobody need be told
+};
+
+/// `wish`: what PENSTOCK_TUNING says, empty if nothing: then the file at the default path, if there is one. A
+/// file holds if it has all GPUs that this process sees, and this driver. CUDA must be in use. Cost: reads a
+/// file.
+[[nodiscard]] FoundTuning find_tuning(const std::string& wish);
+
+}  // namespace penstock::transports
