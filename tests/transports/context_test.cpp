@@ -31,6 +31,22 @@ TEST(Context, is_known_by_its_handle_while_it_lives) {
   EXPECT_EQ(cuda::Context::of(handle), nullptr);
 }
 
+TEST(Context, that_was_asked_for_stays_the_same_whatever_is_asked_for_later) {
+  const CUcontext first_handle = make_context();
+  const CUcontext second_handle = make_context();
+  const cuda::ContextRef& first = cuda::Context::of(first_handle);
+  const cuda::ContextRef& second = cuda::Context::of(second_handle);
+  const cuda::ContextRef& any = cuda::Context::any();
+  EXPECT_EQ(first->handle(), first_handle);
+  EXPECT_EQ(second->handle(), second_handle);
+  EXPECT_NE(any, nullptr);
+  REQUIRE_CUDA(cuCtxDestroy(first_handle));
+  EXPECT_EQ(cuda::Context::of(first_handle), nullptr);
+  EXPECT_EQ(cuda::Context::of(second_handle), second);
+  EXPECT_EQ(first->handle(), first_handle) << "its memory must not have gone with it";
+  REQUIRE_CUDA(cuCtxDestroy(second_handle));
+}
+
 TEST(Context, that_is_destroyed_under_its_streams_and_events_does_no_harm) {
   for (int round = 0; round < 3; ++round) {
     const CUcontext handle = make_context();

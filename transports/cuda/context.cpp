@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <list>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -16,7 +17,15 @@ namespace {
 /// driver's.
 struct Registry {
   CallersMutex mutex;
-  std::vector<ContextRef> contexts;
+  std::list<ContextRef> contexts;
+  std::list<ContextRef> dead;  ///< the last ones, as callers may still refer to them
+
+  /// Takes one out of use. Its streams have died with it.
+  void retire(std::list<ContextRef>::iterator context) {
+    constexpr std::size_t kept = 16;  // one call meets far fewer
+    dead.splice(dead.end(), contexts, context);
+    if (dead.size() > kept) dead.pop_front();
+  }
   std::vector<CUdevice> retained;  ///< devices whose primary context we hold ourselves
 };
 
@@ -25,27 +34,15 @@ Registry& registry() {
   return *instance;
 }
 
-/// What a thread was told last.
+/// What a thread was told last. Plain data in the static TLS block.
 struct Answer {
   std::uint64_t call = 0;  ///< number_of_call() in which it holds; 0: none
   CUcontext handle = nullptr;
-  ContextRef context;
+  const ContextRef* context = nullptr;
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local Answer* told = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Answer told;
 
-/// Of this thread. It may be asked for when the thread's objects have gone (MPI_Finalize in a destructor of
-/// the application's); what is made then stays.
-Answer& answer() {
-  struct Release {
-    ~Release() { delete std::exchange(told, nullptr); }
-  };
-  if (told == nullptr) {
-    told = new Answer;
-    static thread_local const Release at_exit;
-    static_cast<void>(at_exit);
-  }
-  return *told;
-}
+const ContextRef none;
 
 /// False if the context is gone. Drivers before 12.0 have no ids; there every context is taken for alive.
 bool id_of(const Driver& driver, CUcontext handle, unsigned long long& id) noexcept {
@@ -83,14 +80,14 @@ Status gone() noexcept {
 }
 
 /// The most recently used living context on `device` (-1: on any).
-ContextRef seen(int device) {
+const ContextRef& seen(int device) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto fits = [&](const ContextRef& context) {
     return (device < 0 || context->device() == device) && context->is_alive();
   };
   const auto found = std::find_if(all.contexts.rbegin(), all.contexts.rend(), fits);
-  return found == all.contexts.rend() ? nullptr : *found;
+  return found == all.contexts.rend() ? none : *found;
 }
 
 }  // namespace
@@ -98,32 +95,30 @@ ContextRef seen(int device) {
 const ContextRef& Context::of(CUcontext handle) {
   // within one MPI call it is looked for often
   const std::uint64_t call = number_of_call();
-  Answer& known = answer();
-  if (call == 0 || known.call != call || known.handle != handle) known = {call, handle, find(handle)};
-  return known.context;
+  if (call == 0 || told.call != call || told.handle != handle) told = {call, handle, &find(handle)};
+  return *told.context;
 }
 
-ContextRef Context::find(CUcontext handle) {
+const ContextRef& Context::find(CUcontext handle) {
   const Driver* driver = cuda::driver();
   unsigned long long id = 0;
-  if (handle == nullptr || driver == nullptr || !id_of(*driver, handle, id)) return nullptr;
+  if (handle == nullptr || driver == nullptr || !id_of(*driver, handle, id)) return none;
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto same = [&](const ContextRef& context) { return context->handle() == handle; };
   const auto known = std::find_if(all.contexts.begin(), all.contexts.end(), same);
-  if (known != all.contexts.end()) {
-    if ((*known)->id() == id) {
-      std::rotate(known, known + 1, all.contexts.end());
-      return all.contexts.back();
-    }
-    all.contexts.erase(known);  // died; its streams died with it
+  if (known != all.contexts.end() && (*known)->id() == id) {
+    all.contexts.splice(all.contexts.end(), all.contexts, known);
+    return *known;
   }
-  // so may others have, whose handles never come again
-  std::erase_if(all.contexts, [](const ContextRef& context) { return !context->is_alive(); });
+  // others may have died, too, whose handles never come again
+  for (auto each = all.contexts.begin(); each != all.contexts.end();) {
+    const auto context = each++;
+    if (context == known || !(*context)->is_alive()) all.retire(context);
+  }
   CUdevice device = 0;
-  if (!device_of(*driver, handle, device)) return nullptr;
-  all.contexts.push_back(std::make_shared<Context>(handle, id, device));
-  return all.contexts.back();
+  if (!device_of(*driver, handle, device)) return none;
+  return all.contexts.emplace_back(std::make_shared<Context>(handle, id, device));
 }
 
 const ContextRef& Context::of(const Buffer& buffer) {
@@ -131,26 +126,20 @@ const ContextRef& Context::of(const Buffer& buffer) {
 }
 
 const ContextRef& Context::any(int device) {
-  Answer& known = answer();
-  known = {0, nullptr, find_any(device)};
-  return known.context;
-}
-
-ContextRef Context::find_any(int device) {
   const Driver* driver = cuda::driver();
-  if (driver == nullptr) return nullptr;
+  if (driver == nullptr) return none;
   if (device >= 0) {
-    if (ContextRef there = seen(device)) return there;
-    if (ContextRef there = of(active_primary(*driver, device))) return there;
+    if (const ContextRef& there = seen(device)) return there;
+    if (const ContextRef& there = find(active_primary(*driver, device))) return there;
   }
-  if (ContextRef here = of(current(*driver))) return here;
-  if (ContextRef earlier = seen(-1)) return earlier;
+  if (const ContextRef& here = find(current(*driver))) return here;
+  if (const ContextRef& earlier = seen(-1)) return earlier;
   int devices = 0;
-  if (driver->cuDeviceGetCount(&devices) != CUDA_SUCCESS) return nullptr;
+  if (driver->cuDeviceGetCount(&devices) != CUDA_SUCCESS) return none;
   for (CUdevice each = 0; each < devices; ++each) {
-    if (ContextRef active = of(active_primary(*driver, each))) return active;
+    if (const ContextRef& active = find(active_primary(*driver, each))) return active;
   }
-  return nullptr;
+  return none;
 }
 
 CUcontext Context::primary(int device) {
@@ -181,8 +170,9 @@ void Context::drop_all(int patience_ms) noexcept {
       }
     }
   }
-  if (told != nullptr) *told = {};
+  told = {};
   all.contexts.clear();
+  all.dead.clear();
   for (CUdevice device : all.retained) {
     if (driver != nullptr) driver->cuDevicePrimaryCtxRelease(device);
   }

@@ -31,7 +31,8 @@ inline constexpr std::size_t lane_count = 9;
 /// be current (ContextScope).
 class Context {
  public:
-  // These three return what changes when the calling thread asks the next time: who keeps it takes a copy.
+  // What these three return stays as it is until the MPI call is over and beyond, unless the context dies:
+  // who keeps it for longer takes a copy.
 
   /// The context of that handle; null if it is dead or there is no driver.
   [[nodiscard]] static const ContextRef& of(CUcontext handle);
@@ -75,8 +76,7 @@ class Context {
  private:
   friend class Event;
   /// As of(handle), by asking the driver.
-  [[nodiscard]] static ContextRef find(CUcontext handle);
-  [[nodiscard]] static ContextRef find_any(int device);
+  [[nodiscard]] static const ContextRef& find(CUcontext handle);
   void give_back(CUevent event) noexcept;
 
   CUcontext handle_;
