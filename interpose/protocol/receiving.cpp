@@ -421,6 +421,7 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
   if (!settings().move || *message == MPI_MESSAGE_NO_PROC) {
     return pmpi_imrecv(call.buffer, call.count, call.datatype, message, &operation.request);
   }
+  expect_envelopes_if(NodeDirectory::gpu_seen());
   std::optional<StashedMessage> stashed;
   redeem_message(message, &call.communicator, &stashed);
   auto receive = std::make_unique<Receive>(call);
