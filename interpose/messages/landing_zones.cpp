@@ -14,22 +14,39 @@ namespace penstock::interpose {
 namespace {
 
 constexpr std::size_t smallest_bytes = 4096;
+constexpr std::size_t largest_bytes = std::size_t{1} << 46;
 constexpr std::size_t kept_resident_bytes = 64 * 1024;  ///< of a zone that was touched; the rest goes back
 constexpr std::size_t kept_of_a_size = 64;
 
-/// Free zones by power of two of their size; an index counts from smallest_bytes.
+/// Sizes go up by eighths of a power of two, in whole pages: as large as is needed, nearly, where address
+/// space is limited (ulimit -v), and still few enough for a zone to be used again.
+struct SizeClass {
+  static constexpr std::size_t eighths = 8;
+
+  std::size_t bytes;
+  std::size_t index;
+
+  [[nodiscard]] static constexpr SizeClass of(std::size_t bytes) noexcept {
+    bytes = std::max(bytes, smallest_bytes);
+    const std::size_t step = std::max(std::bit_floor(bytes) / eighths, smallest_bytes);
+    const std::size_t size = (bytes + step - 1) / step * step;
+    const std::size_t power = std::bit_floor(size);
+    const auto powers = static_cast<std::size_t>(std::countr_zero(power) - std::countr_zero(smallest_bytes));
+    return {size, powers * eighths + (size - power) / (power / eighths)};
+  }
+};
+
+constexpr std::size_t most_shelves = SizeClass::of(largest_bytes).index + 1;
+
+/// Free zones by size.
 struct Pool {
   struct Shelf {
     std::array<void*, kept_of_a_size> zones{};
     std::size_t count = 0;
+    std::size_t bytes = 0;  ///< of each; set with the first
   };
   transports::CallersMutex mutex;
-  std::array<Shelf, 48> shelves;
-
-  Shelf& shelf_of(std::size_t bytes) noexcept {
-    const auto index = static_cast<std::size_t>(std::countr_zero(bytes) - std::countr_zero(smallest_bytes));
-    return shelves[index];
-  }
+  std::array<Shelf, most_shelves> shelves;
 };
 
 Pool& pool() noexcept {
@@ -37,23 +54,29 @@ Pool& pool() noexcept {
   return instance;
 }
 
+void* map(std::size_t bytes) noexcept {
+  void* mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return mapped == MAP_FAILED ? nullptr : mapped;
+}
+
 }  // namespace
 
 LandingZone::LandingZone(std::size_t bytes) noexcept {
-  if (bytes > (std::size_t{1} << 46)) return;
-  const std::size_t size = std::bit_ceil(std::max(bytes, smallest_bytes));
+  if (bytes > largest_bytes) return;
+  const SizeClass size = SizeClass::of(bytes);
   {
     const std::lock_guard lock(pool().mutex);
-    Pool::Shelf& shelf = pool().shelf_of(size);
+    Pool::Shelf& shelf = pool().shelves[size.index];
     if (shelf.count > 0) data_ = shelf.zones[--shelf.count];
   }
+  if (data_ == nullptr) data_ = map(size.bytes);
   if (data_ == nullptr) {
-    void* mapped =
-        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapped == MAP_FAILED) return;
-    data_ = mapped;
+    // where address space is limited, what is kept for other sizes may be what is missing
+    drop_landing_zones();
+    data_ = map(size.bytes);
   }
-  mapped_bytes_ = size;
+  if (data_ != nullptr) mapped_bytes_ = size.bytes;
 }
 
 LandingZone::~LandingZone() {
@@ -64,8 +87,9 @@ LandingZone::~LandingZone() {
   }
   {
     const std::lock_guard lock(pool().mutex);
-    Pool::Shelf& shelf = pool().shelf_of(mapped_bytes_);
+    Pool::Shelf& shelf = pool().shelves[SizeClass::of(mapped_bytes_).index];
     if (shelf.count < kept_of_a_size) {
+      shelf.bytes = mapped_bytes_;
       shelf.zones[shelf.count++] = data_;
       return;
     }
@@ -87,10 +111,8 @@ LandingZone& LandingZone::operator=(LandingZone&& other) noexcept {
 
 void drop_landing_zones() noexcept {
   const std::lock_guard lock(pool().mutex);
-  std::size_t size = smallest_bytes;
   for (Pool::Shelf& shelf : pool().shelves) {
-    while (shelf.count > 0) ::munmap(shelf.zones[--shelf.count], size);
-    size *= 2;
+    while (shelf.count > 0) ::munmap(shelf.zones[--shelf.count], shelf.bytes);
   }
 }
 

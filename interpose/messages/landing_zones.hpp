@@ -1,6 +1,6 @@
 // Address space for receives whose payload will most likely not come through the MPI library: it is reserved
-// in full size but not touched unless a real host payload arrives. Pooled, since mapping costs microseconds.
-// Knows no MPI call.
+// in full size (within an eighth: address space may be limited) but not touched unless a real host payload
+// arrives. Pooled, since mapping costs microseconds. Knows no MPI call.
 #pragma once
 
 #include <cstddef>

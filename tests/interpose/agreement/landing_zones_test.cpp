@@ -1,6 +1,8 @@
 #include "interpose/messages/landing_zones.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -50,6 +52,62 @@ TEST(LandingZone, zones_in_use_do_not_overlap) {
 TEST(LandingZone, an_impossible_size_gives_no_zone) {
   const LandingZone zone(std::size_t{1} << 60);
   EXPECT_EQ(zone.data(), nullptr);
+}
+
+/// While it lives, the process may map only that much more than it has mapped now, as under `ulimit -v`.
+class LimitedAddressSpace {
+ public:
+  explicit LimitedAddressSpace(std::size_t room_bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    rlimit limited = before_;
+    limited.rlim_cur = mapped_bytes() + room_bytes;
+    is_limited_ = setrlimit(RLIMIT_AS, &limited) == 0;
+  }
+  ~LimitedAddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+  LimitedAddressSpace(const LimitedAddressSpace&) = delete;
+  LimitedAddressSpace& operator=(const LimitedAddressSpace&) = delete;
+
+  [[nodiscard]] bool is_limited() const { return is_limited_; }
+
+ private:
+  static std::size_t mapped_bytes() {
+    std::size_t pages = 0;
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr || std::fscanf(file, "%zu", &pages) != 1) pages = 0;
+    if (file != nullptr) std::fclose(file);
+    return pages * static_cast<std::size_t>(getpagesize());
+  }
+
+  rlimit before_{};
+  bool is_limited_ = false;
+};
+
+TEST(LandingZone, takes_hardly_more_address_space_than_asked_for) {
+  drop_landing_zones();
+  for (const std::size_t bytes : {(std::size_t{4} << 30) + 1, std::size_t{5} << 30, std::size_t{7} << 30}) {
+    const LimitedAddressSpace limit(bytes + bytes / 8 + (64 << 20));
+    if (!limit.is_limited()) GTEST_SKIP() << "no limit can be set here";
+    const LandingZone zone(bytes);
+    EXPECT_NE(zone.data(), nullptr) << bytes << " bytes";
+  }
+}
+
+TEST(LandingZone, what_is_kept_of_other_sizes_makes_room) {
+  drop_landing_zones();
+  const LimitedAddressSpace limit(std::size_t{5} << 30);
+  if (!limit.is_limited()) GTEST_SKIP() << "no limit can be set here";
+  for (const std::size_t bytes : {std::size_t{4} << 30, std::size_t{3} << 30, std::size_t{2} << 30}) {
+    const LandingZone zone(bytes);
+    EXPECT_NE(zone.data(), nullptr) << bytes << " bytes";
+  }
+}
+
+TEST(LandingZone, of_every_size_can_be_written_to_its_end) {
+  for (std::size_t bytes = 1; bytes < (1 << 20); bytes += 1777) {
+    const LandingZone zone(bytes);
+    ASSERT_NE(zone.data(), nullptr);
+    static_cast<char*>(zone.data())[bytes - 1] = 1;
+  }
 }
 
 TEST(LandingZone, moves_its_ownership) {
