@@ -5,12 +5,38 @@
 #include <thread>
 
 #include "tests/transports/gpu_memory.hpp"
+#include "transports/cuda/driver.hpp"
 #include "transports/cuda/host_ranges.hpp"
+#include "transports/in_call.hpp"
 
 namespace penstock::transports::test {
 namespace {
 
 int in_the_image = 1;
+
+/// While it lives, counts how often the driver is asked about a pointer.
+class CountedQuestions {
+ public:
+  CountedQuestions() : table_(const_cast<cuda::Driver&>(*cuda::driver())) {
+    asked_ = table_.cuPointerGetAttributes;
+    count_ = 0;
+    table_.cuPointerGetAttributes = [](unsigned count, CUpointer_attribute* names, void** answers,
+                                       CUdeviceptr pointer) {
+      ++count_;
+      return asked_(count, names, answers, pointer);
+    };
+  }
+  ~CountedQuestions() { table_.cuPointerGetAttributes = asked_; }
+  CountedQuestions(const CountedQuestions&) = delete;
+  CountedQuestions& operator=(const CountedQuestions&) = delete;
+
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  cuda::Driver& table_;
+  static inline decltype(cuda::Driver::cuPointerGetAttributes) asked_ = nullptr;
+  static inline int count_ = 0;
+};
 
 TEST(BufferKind, is_told_for_every_kind_of_memory_at_its_begin_and_its_end) {
   constexpr std::size_t bytes = 3 << 20;
@@ -98,6 +124,28 @@ TEST(BufferKind, of_an_address_that_was_host_memory_is_asked_again) {
   REQUIRE_CUDA(cuMemRelease(chunk));
   REQUIRE_CUDA(cuMemAddressFree(reserved, chunk_bytes));
   if (!same_address) GTEST_SKIP() << "the driver chose another address than the one asked for";
+}
+
+TEST(BufferKind, of_mapped_host_memory_is_asked_once_in_each_call) {
+  use_device(0);
+  constexpr std::size_t bytes = 64 << 20;
+  void* host = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(host, MAP_FAILED);
+  const void* const sent = host;
+  const void* const received = static_cast<const char*>(host) + bytes / 2;
+  const CountedQuestions questions;
+  for (int call = 1; call <= 3; ++call) {
+    const InCall in_call;
+    for (int time = 0; time < 3; ++time) {
+      EXPECT_FALSE(is_on_device(sent));
+      EXPECT_FALSE(is_on_device(received));
+    }
+    EXPECT_EQ(questions.count(), 2 * call);
+  }
+  EXPECT_FALSE(is_on_device(sent));
+  EXPECT_FALSE(is_on_device(sent));
+  EXPECT_EQ(questions.count(), 8) << "outside of calls nothing holds";
+  munmap(host, bytes);
 }
 
 TEST(HostRanges, hold_the_stack_of_each_thread_and_the_image_and_not_what_is_mapped) {

@@ -85,6 +85,33 @@ void remember(const Buffer& buffer) noexcept {
   known_buffers.all[known_buffers.next++ % KnownBuffers::count] = {buffer, number_of_call()};
 }
 
+/// The addresses that this thread was told last to be host memory, and in which MPI call: a call's own
+/// buffers stay what they are until it returns. Recording, a call asks twice, and an exchange has two
+/// buffers. Plain data in the static TLS block.
+struct HostAnswers {
+  static constexpr std::size_t count = 2;
+  struct Answer {
+    const void* pointer = nullptr;
+    std::uint64_t call = 0;  ///< number_of_call() when it was given
+  };
+  std::array<Answer, count> all{};
+  std::size_t next = 0;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local HostAnswers host_answers;
+
+bool was_host_in_this_call(const void* pointer) noexcept {
+  const std::uint64_t call = number_of_call();
+  if (call == 0) return false;
+  for (const HostAnswers::Answer& answer : host_answers.all) {
+    if (answer.pointer == pointer && answer.call == call) return true;
+  }
+  return false;
+}
+
+void remember_as_host(const void* pointer) noexcept {
+  host_answers.all[host_answers.next++ % HostAnswers::count] = {pointer, number_of_call()};
+}
+
 Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   if (const Buffer* known = find_known(driver, pointer)) {
     Buffer buffer = *known;
@@ -161,7 +188,7 @@ Buffer inspect(const void* pointer) noexcept {
 }
 
 bool is_on_device(const void* pointer) noexcept {
-  if (pointer == nullptr || cuda::is_surely_host(pointer)) return false;
+  if (pointer == nullptr || cuda::is_surely_host(pointer) || was_host_in_this_call(pointer)) return false;
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr) return false;
   if (find_known(*driver, pointer) != nullptr) return true;
@@ -169,7 +196,9 @@ bool is_on_device(const void* pointer) noexcept {
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED});
   const auto type = attributes.get<unsigned>(0);
   if (type == CU_MEMORYTYPE_DEVICE || attributes.get<std::uint8_t>(1) != 0) return true;
-  return type != CU_MEMORYTYPE_HOST && !cuda::host_can_access(pointer);
+  if (type != CU_MEMORYTYPE_HOST && !cuda::host_can_access(pointer)) return true;
+  remember_as_host(pointer);
+  return false;
 }
 
 }  // namespace penstock::transports
