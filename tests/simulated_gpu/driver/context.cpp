@@ -102,7 +102,7 @@ std::vector<std::shared_ptr<WorkQueue>> Context::queues(bool blocking_only) {
 }
 
 void Context::synchronise() {
-  for (const WorkPoint& point : legacy_->last()) point.wait();
+  legacy_->queue_->last().wait();
   for (const auto& queue : queues(false)) queue->last().wait();
 }
 
@@ -262,6 +262,7 @@ CUresult cuCtxGetId(CUcontext handle, unsigned long long* id) {
 CUresult cuCtxSynchronize() {
   return driver_call(__func__, [&] {
     Context& context = current_context();
+    refuse_beside_captures(context);
     const WaitActivity activity(SIMULATED_GPU_WAIT_CONTEXT, context);
     context.synchronise();
     return CUDA_SUCCESS;

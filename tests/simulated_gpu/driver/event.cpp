@@ -10,6 +10,7 @@
 
 #include "activity.hpp"
 #include "call.hpp"
+#include "capture.hpp"
 #include "context.hpp"
 #include "physical_memory.hpp"
 #include "poll.hpp"
@@ -168,8 +169,10 @@ CUresult cuEventRecord(CUevent handle, CUstream stream) {
 }
 
 CUresult cuEventQuery(CUevent handle) {
-  return driver_call(__func__,
-                     [&] { return Reached(*events().get(handle))() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; });
+  return driver_call(__func__, [&] {
+    refuse_unsafe_call();
+    return Reached(*events().get(handle))() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  });
 }
 
 CUresult cuEventSynchronize(CUevent handle) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "call.hpp"
+#include "capture.hpp"
 
 namespace simulated_gpu {
 namespace {
@@ -61,6 +62,7 @@ AllocationRef allocate_on_host(MemoryKind kind, std::size_t bytes, unsigned flag
 
 /// cuMemFree and cuMemFreeHost wait, as NVIDIA's do: work in flight may still use the memory.
 void free_after_work(Address base, MemoryKind kind) {
+  refuse_unsafe_call();
   const AllocationRef allocation = take_allocation(base, kind);
   for (const auto& context : all_contexts()) context->synchronise();
   release(*allocation);
@@ -151,6 +153,7 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   return driver_call(__func__, [&] {
     require(address != nullptr && bytes > 0, CUDA_ERROR_INVALID_VALUE);
     Context& context = current_context();
+    refuse_unsafe_call();
     *address = allocate_on_device(MemoryKind::device, context.device(), &context, bytes)->base;
     return CUDA_SUCCESS;
   });
@@ -226,6 +229,7 @@ CUresult cuMemFreeHost(void* memory) {
 
 CUresult cuMemHostRegister(void* memory, std::size_t bytes, unsigned flags) {
   return driver_call(__func__, [&] {
+    refuse_unsafe_call();
     require(memory != nullptr && bytes > 0, CUDA_ERROR_INVALID_VALUE);
     require(!AddressSpace::instance().contains(reinterpret_cast<Address>(memory)), CUDA_ERROR_INVALID_VALUE);
     Context& context = current_context();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <utility>
 
 #include "activity.hpp"
 #include "call.hpp"
@@ -78,18 +79,46 @@ WorkPoint Stream::submit(std::function<void()> work, std::vector<WorkPoint> afte
 }
 
 WorkPoint Stream::submit_now(std::function<void()> work, std::vector<WorkPoint> after) {
+  if (kind_ == StreamKind::legacy) refuse_use_of_legacy_stream(context_);
   const std::scoped_lock lock(context_.submit_mutex_);
+  if (capture_ != nullptr) {
+    capture_->add(std::move(work));
+    return {};
+  }
   std::vector<WorkPoint> points = default_stream_rules();
   std::move(after.begin(), after.end(), std::back_inserter(points));
   return queue_->submit(std::move(work), std::move(points));
 }
 
 std::vector<WorkPoint> Stream::last() {
+  if (kind_ == StreamKind::legacy) refuse_use_of_legacy_stream(context_);
   const std::scoped_lock lock(context_.submit_mutex_);
+  if (capture_ != nullptr) {
+    capture_->invalidate();
+    throw Failure(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  }
   std::vector<WorkPoint> points;
   if (kind_ == StreamKind::legacy) points = default_stream_rules();
   points.push_back(queue_->last());
   return points;
+}
+
+void Stream::begin_capture(CUstreamCaptureMode mode) {
+  require(kind_ != StreamKind::legacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  const std::scoped_lock lock(context_.submit_mutex_);
+  require(capture_ == nullptr, CUDA_ERROR_ILLEGAL_STATE);
+  capture_ = std::make_shared<Capture>(context_, kind_ == StreamKind::blocking, mode);
+}
+
+std::shared_ptr<Graph> Stream::end_capture() {
+  const std::scoped_lock lock(context_.submit_mutex_);
+  require(capture_ != nullptr, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  return std::exchange(capture_, nullptr)->end();
+}
+
+std::shared_ptr<Capture> Stream::capture() const {
+  const std::scoped_lock lock(context_.submit_mutex_);
+  return capture_;
 }
 
 std::shared_ptr<Stream> stream_of(CUstream handle) {
@@ -155,25 +184,6 @@ CUresult cuStreamGetDevice(CUstream handle, CUdevice* device) {
   return driver_call(__func__, [&] {
     require(device != nullptr, CUDA_ERROR_INVALID_VALUE);
     *device = stream_of(handle)->context().device().ordinal;
-    return CUDA_SUCCESS;
-  });
-}
-
-// Nothing is ever captured here.
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  return driver_call(__func__, [&] {
-    require(status != nullptr, CUDA_ERROR_INVALID_VALUE);
-    static_cast<void>(stream_of(handle));
-    *status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return driver_call(__func__, [&] {
-    require(mode != nullptr, CUDA_ERROR_INVALID_VALUE);
-    thread_local CUstreamCaptureMode mine = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    std::swap(mine, *mode);
     return CUDA_SUCCESS;
   });
 }

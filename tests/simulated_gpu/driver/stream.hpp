@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "capture.hpp"
 #include "work_queue.hpp"
 
 namespace simulated_gpu {
@@ -27,6 +28,13 @@ class Stream {
   /// The end of all that the stream now stands for (the legacy stream: of the blocking streams too).
   [[nodiscard]] std::vector<WorkPoint> last();
 
+  /// From now on work goes to a graph. Fails with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED or _ILLEGAL_STATE.
+  void begin_capture(CUstreamCaptureMode mode);
+  /// Fails with CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, or as Capture::end().
+  [[nodiscard]] std::shared_ptr<Graph> end_capture();
+  /// Null: it captures nothing.
+  [[nodiscard]] std::shared_ptr<Capture> capture() const;
+
   [[nodiscard]] Context& context() const noexcept { return context_; }
   [[nodiscard]] StreamKind kind() const noexcept { return kind_; }
   [[nodiscard]] unsigned id() const noexcept { return id_; }
@@ -42,6 +50,7 @@ class Stream {
   int priority_;
   unsigned id_;
   std::shared_ptr<WorkQueue> queue_;
+  std::shared_ptr<Capture> capture_;  ///< guarded by the context's submit_mutex_
 };
 
 /// The stream behind a handle: null and CU_STREAM_LEGACY are the current context's legacy stream,

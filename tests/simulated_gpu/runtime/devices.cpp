@@ -32,6 +32,11 @@ constexpr ErrorName error_names[] = {
     {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered"},
     {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported"},
+    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated"},
+    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched"},
+    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit"},
+    {cudaErrorStreamCaptureWrongThread, "cudaErrorStreamCaptureWrongThread"},
     {cudaErrorNotPermitted, "cudaErrorNotPermitted"},
     {cudaErrorNotSupported, "cudaErrorNotSupported"},
 };

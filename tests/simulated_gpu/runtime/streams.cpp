@@ -35,6 +35,31 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return runtime_call(__func__, [&] { return cuStreamWaitEvent(stream, event, flags); });
 }
 
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return runtime_call(__func__,
+                      [&] { return cuStreamBeginCapture(stream, static_cast<CUstreamCaptureMode>(mode)); });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  return runtime_call(__func__, [&] { return cuStreamEndCapture(stream, graph); });
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags) {
+  return runtime_call(__func__, [&] { return cuGraphInstantiate(executable, graph, flags); });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  return runtime_call(__func__, [&] { return cuGraphLaunch(executable, stream); });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  return runtime_call(__func__, [&] { return cuGraphExecDestroy(executable); });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return runtime_call(__func__, [&] { return cuGraphDestroy(graph); });
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return runtime_call(__func__, [&] { return cuLaunchHostFunc(stream, function, data); });
 }

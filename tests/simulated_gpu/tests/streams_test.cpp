@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "support.hpp"
 
 using namespace simulated_gpu::test;
@@ -193,6 +195,71 @@ TEST_F(Streams, many_threads_may_use_one_stream) {
   for (auto& thread : threads) thread.join();
   ASSERT_EQ(cuStreamSynchronize(free_), CUDA_SUCCESS);
   EXPECT_EQ(done, 800);
+}
+
+TEST_F(Streams, a_captured_one_does_nothing_until_its_graph_is_launched_and_then_each_time) {
+  static std::atomic<int> done;
+  done = 0;
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  ASSERT_EQ(cuStreamBeginCapture(blocking_, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ASSERT_EQ(cuLaunchHostFunc(
+                blocking_, [](void*) { ++done; }, nullptr),
+            CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamEndCapture(blocking_, &graph), CUDA_SUCCESS);
+  ASSERT_EQ(cuGraphInstantiate(&executable, graph, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuStreamSynchronize(blocking_), CUDA_SUCCESS);
+  EXPECT_EQ(done, 0);
+  for (int times = 1; times <= 2; ++times) {
+    ASSERT_EQ(cuGraphLaunch(executable, other_), CUDA_SUCCESS);
+    ASSERT_EQ(cuStreamSynchronize(other_), CUDA_SUCCESS);
+    EXPECT_EQ(done, times);
+  }
+  EXPECT_EQ(cuGraphExecDestroy(executable), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+/// What `call` returns beside a capture of `captured`, by a thread of that mode; and what the capture's end
+/// does.
+template <typename Call>
+std::pair<CUresult, CUresult> beside_capture(CUstream captured, CUstreamCaptureMode thread, Call call) {
+  EXPECT_EQ(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&thread), CUDA_SUCCESS);
+  const CUresult result = call();
+  EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&thread), CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  const CUresult end = cuStreamEndCapture(captured, &graph);
+  if (end == CUDA_SUCCESS) {
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  }
+  return {result, end};
+}
+
+TEST_F(Streams, a_capture_is_spoilt_by_what_spoils_it_on_a_gpu) {
+  using Results = std::pair<CUresult, CUresult>;
+  constexpr auto strict = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  constexpr auto relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
+  constexpr Results fine{CUDA_SUCCESS, CUDA_SUCCESS};
+  constexpr Results implicit{CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED};
+  constexpr Results unsupported{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED};
+  CUevent event = nullptr;
+  ASSERT_EQ(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  const auto query_legacy = [] { return cuStreamQuery(CU_STREAM_LEGACY); };
+  const auto ask_event = [&] { return cuEventQuery(event); };
+  EXPECT_EQ(beside_capture(blocking_, relaxed, query_legacy), implicit);
+  EXPECT_EQ(beside_capture(blocking_, relaxed, [&] { return cuEventRecord(event, CU_STREAM_LEGACY); }),
+            implicit);
+  EXPECT_EQ(beside_capture(blocking_, relaxed, [] { return cuCtxSynchronize(); }), unsupported);
+  EXPECT_EQ(beside_capture(blocking_, relaxed, [&] { return cuEventRecord(event, other_); }), fine);
+  EXPECT_EQ(beside_capture(blocking_, relaxed, [&] { return cuStreamSynchronize(other_); }), fine);
+  EXPECT_EQ(beside_capture(blocking_, relaxed, ask_event), fine);
+  EXPECT_EQ(beside_capture(blocking_, strict, ask_event), unsupported);
+  EXPECT_EQ(beside_capture(free_, relaxed, query_legacy), fine);
+  CUstreamCaptureStatus status{};
+  const auto look = [&] { return cuStreamIsCapturing(CU_STREAM_LEGACY, &status); };
+  EXPECT_EQ(beside_capture(blocking_, relaxed, look),
+            Results(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CUDA_SUCCESS));
+  EXPECT_EQ(cuEventDestroy(event), CUDA_SUCCESS);
 }
 
 }  // namespace
