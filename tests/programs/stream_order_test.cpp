@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"
@@ -94,6 +95,84 @@ TEST(StreamOrder, so_does_one_that_is_posted) {
     MPI_Isend(late.data(), late.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   });
+}
+
+/// A fill that a stream, which the legacy stream would wait for, captures.
+class CapturedFill {
+ public:
+  CapturedFill(const Buffer& buffer, int value, cudaStreamCaptureMode mode) {
+    cudaStreamCreate(&stream_);
+    EXPECT_EQ(cudaStreamBeginCapture(stream_, mode), cudaSuccess);
+    EXPECT_EQ(cudaMemsetAsync(buffer.data(), value, static_cast<std::size_t>(buffer.count()), stream_),
+              cudaSuccess);
+  }
+  ~CapturedFill() { cudaStreamDestroy(stream_); }
+  CapturedFill(const CapturedFill&) = delete;
+  CapturedFill& operator=(const CapturedFill&) = delete;
+
+  /// Ends the capture and does twice what was captured.
+  void finish_and_launch() {
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess) << "messages have spoilt the capture";
+    cudaGraphExec_t executable = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+void expect_all(const Buffer& buffer, int value) {
+  const Bytes content = buffer.read();
+  EXPECT_TRUE(
+      std::ranges::all_of(content, [&](std::byte byte) { return byte == static_cast<std::byte>(value); }))
+      << "not all " << value << " of " << content.size() << " bytes";
+}
+
+/// One message to rank 1, which must hold what a fill writes that ends long after the send begins.
+void send_late_fill(const Buffer& late) {
+  if (rank() == 0) {
+    MPI_Send(late.data(), late.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+  } else {
+    MPI_Recv(late.data(), late.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+void send_during_a_capture(MemoryKind destination) {
+  if (rank() > 1) return;
+  for (const std::size_t bytes : {48u, 1000u, 65536u, 1u << 20}) {
+    const Buffer filled_by_graph(MemoryKind::device, 4096, 1);
+    const Buffer late(rank() == 0 ? MemoryKind::device : destination, bytes, 2);
+    LateFill fill;
+    int value = 0;
+    for (const cudaStreamCaptureMode mode :
+         {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed}) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      ++value;
+      if (rank() == 0) {
+        fill.start(late, value);
+        cudaStreamWaitEvent(nullptr, fill.filled(), 0);
+      }
+      CapturedFill graph(filled_by_graph, 100 + value, mode);
+      send_late_fill(late);
+      graph.finish_and_launch();
+      expect_all(filled_by_graph, 100 + value);
+      if (rank() == 1) expect_all(late, value);
+    }
+  }
+}
+
+TEST(StreamOrder, a_send_during_a_capture_waits_for_the_legacy_stream_and_leaves_the_graph_as_it_is) {
+  send_during_a_capture(MemoryKind::device);
+}
+
+TEST(StreamOrder, so_does_one_into_host_memory_during_a_capture) {
+  send_during_a_capture(MemoryKind::pageable);
 }
 
 }  // namespace

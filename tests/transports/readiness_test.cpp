@@ -112,6 +112,58 @@ TEST_F(Readiness, waits_for_all_streams_in_device_order) {
   EXPECT_EQ(ready.load(), 1u);
 }
 
+/// Captures a blocking stream of the current context while it lives.
+class CapturedStream {
+ public:
+  explicit CapturedStream(CUstreamCaptureMode mode) {
+    REQUIRE_CUDA(cuStreamBeginCapture(stream_.handle(), mode));
+  }
+  ~CapturedStream() { EXPECT_TRUE(end()) << "the capture was spoilt"; }
+  CapturedStream(const CapturedStream&) = delete;
+  CapturedStream& operator=(const CapturedStream&) = delete;
+
+ private:
+  [[nodiscard]] bool end() {
+    CUgraph graph = nullptr;
+    return cuStreamEndCapture(stream_.handle(), &graph) == CUDA_SUCCESS &&
+           cuGraphDestroy(graph) == CUDA_SUCCESS;
+  }
+
+  OwnStream stream_{CU_STREAM_DEFAULT};
+};
+
+TEST_F(Readiness, waits_for_the_legacy_stream_beside_a_capture_and_does_not_spoil_it) {
+  for (const StreamOrder order : {StreamOrder::legacy_stream, StreamOrder::device}) {
+    for (const CUstreamCaptureMode mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                           CU_STREAM_CAPTURE_MODE_RELAXED}) {
+      set_stream_order(order);
+      Flag ready{0};
+      Place place = place_;
+      BusyStream busy(CU_STREAM_LEGACY);
+      {
+        const CapturedStream captured(mode);
+        place.handed_over_ns = steady_now_ns();
+        signal_when_ready(place, &ready);
+        give_it_time();
+        EXPECT_EQ(ready.load(), 0u);
+        EXPECT_FALSE(is_settled(place));
+        busy.release();
+        wait_until_set(ready);
+        while (!is_settled(place)) std::this_thread::yield();
+      }
+    }
+  }
+}
+
+TEST_F(Readiness, beside_a_capture_is_told_when_nothing_was_queued) {
+  const CapturedStream captured(CU_STREAM_CAPTURE_MODE_GLOBAL);
+  Place place = place_;
+  place.handed_over_ns = steady_now_ns();
+  while (!is_settled(place)) std::this_thread::yield();
+  place.handed_over_ns = steady_now_ns();
+  while (!is_settled(place)) std::this_thread::yield();
+}
+
 TEST_F(Readiness, of_pool_memory_waits_for_the_devices_primary_context) {
   const GpuMemory pool(BufferKind::async_pool, 4096);
   Flag ready{0};

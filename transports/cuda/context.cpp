@@ -209,13 +209,49 @@ Status Context::stream(Lane lane, CUstream& stream) noexcept {
   const std::lock_guard lock(mutex_);
   CUstream& own = streams_[static_cast<std::size_t>(lane)];
   if (own == nullptr) {
-    if (Status made = check(driver->cuStreamCreate(&own, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-        !made.ok()) {
+    const unsigned flags = lane == Lane::beside_capture ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
+    if (Status made = check(driver->cuStreamCreate(&own, flags), "cuStreamCreate"); !made.ok()) {
       own = nullptr;
       return made;
     }
   }
   stream = own;
+  return {};
+}
+
+Status Context::ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept {
+  done = false;
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  CUstream behind_legacy = nullptr;
+  if (Status made = stream(Lane::beside_capture, behind_legacy); !made.ok()) return made;
+  const std::lock_guard lock(mutex_);
+  if (mark_ == nullptr) {
+    if (Status made = check(driver->cuEventCreate(&mark_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+        !made.ok()) {
+      mark_ = nullptr;
+      return made;
+    }
+  }
+  for (int marks = 0; marks < 2; ++marks) {
+    if (marked_ns_ == 0) {
+      const std::uint64_t now_ns = steady_now_ns();
+      if (Status marked = check(driver->cuEventRecord(mark_, behind_legacy), "cuEventRecord"); !marked.ok())
+        return marked;
+      marked_ns_ = now_ns;
+    }
+    CUresult state = driver->cuEventQuery(mark_);
+    // of an idle stream it takes some µs to be reached; who asks for "now" again and again shall see one that
+    // is
+    for (int looks = 1; looks < 64 && state == CUDA_ERROR_NOT_READY; ++looks)
+      state = driver->cuEventQuery(mark_);
+    if (state == CUDA_ERROR_NOT_READY) return {};
+    const std::uint64_t reached_ns = std::exchange(marked_ns_, 0);
+    if (Status reached = check(state, "cuEventQuery"); !reached.ok()) return reached;
+    note_idle(reached_ns);
+    done = reached_ns >= since_ns;
+    if (done) return {};  // else the mark was left by an earlier question
+  }
   return {};
 }
 

@@ -24,8 +24,19 @@ class Event;
 using ContextRef = std::shared_ptr<Context>;
 
 /// What a stream is used for; different purposes never wait for each other. All are non-blocking streams.
-enum class Lane : std::uint8_t { pull_0, pull_1, pull_2, pull_3, download, upload, relay, order, standby };
-inline constexpr std::size_t lane_count = 9;
+enum class Lane : std::uint8_t {
+  pull_0,
+  pull_1,
+  pull_2,
+  pull_3,
+  download,
+  upload,
+  relay,
+  order,
+  standby,
+  beside_capture
+};
+inline constexpr std::size_t lane_count = 10;
 
 /// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).
@@ -65,7 +76,12 @@ class Context {
   }
   void note_idle(std::uint64_t at_ns) noexcept { idle_at_ns_.store(at_ns, std::memory_order_release); }
 
+  /// All are non-blocking but `beside_capture`: that one's work waits for the legacy stream's, which may not
+  /// be touched itself while the application captures one of its blocking streams.
   [[nodiscard]] Status stream(Lane lane, CUstream& stream) noexcept;
+  /// For such a time: has the legacy stream done the work that it was given before `since_ns`? Looks for some
+  /// 20 µs; asked again until it says so. An error: it cannot be told.
+  [[nodiscard]] Status ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept;
   /// The pull lanes in turn, so that pulls from different peers run side by side.
   [[nodiscard]] Status next_pull_stream(CUstream& stream) noexcept;
   /// Takes an idle event or makes one (no timing).
@@ -88,6 +104,9 @@ class Context {
   CallersMutex mutex_;
   std::array<CUstream, lane_count> streams_{};
   std::vector<CUevent> idle_events_;
+  /// Behind the legacy stream's work, recorded at that time (steady clock, ns; 0: not pending).
+  CUevent mark_ = nullptr;
+  std::uint64_t marked_ns_ = 0;
   std::optional<FlagPage> flags_;
 };
 

@@ -32,10 +32,14 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   const std::uint64_t asked_ns = steady_now_ns();
   const cuda::ContextScope scope(context);
   if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
+  if (legacy_stream_is_captured(driver)) {
+    // in order `device`, too: waiting for the context would spoil the capture
+    bool done = false;
+    const Status told = context.ask_beside_capture(since_ns != 0 ? since_ns : time_of_call_ns(), done);
+    return done || !told.ok();
+  }
   if (order == StreamOrder::device) {
     driver.cuCtxSynchronize();
-  } else if (legacy_stream_is_captured(driver)) {
-    return true;  // for this time
   } else if (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
     return false;
   }
@@ -43,11 +47,27 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
   return true;
 }
 
+/// The stream in which an event stands for what the application has queued: the legacy stream, or while that
+/// must not be touched, one that waits for the legacy stream's own work. No such stream waits for the other
+/// blocking streams.
+Status stream_behind_application(const cuda::Driver& driver, cuda::Context& context,
+                                 CUstream& stream) noexcept {
+  stream = CU_STREAM_LEGACY;
+  return legacy_stream_is_captured(driver) ? context.stream(cuda::Lane::beside_capture, stream) : Status{};
+}
+
+void wait_for_application(const cuda::Driver& driver, cuda::Context& context) noexcept {
+  CUstream stream = nullptr;
+  if (stream_behind_application(driver, context, stream).ok()) driver.cuStreamSynchronize(stream);
+}
+
 Status wait_on_legacy_stream(const cuda::Driver& driver, const cuda::ContextRef& context,
                              CUstream own) noexcept {
   cuda::Event event;
   if (Status taken = cuda::Context::take_event(context, event); !taken.ok()) return taken;
-  if (Status recorded = event.record(CU_STREAM_LEGACY); !recorded.ok()) return recorded;
+  CUstream theirs = nullptr;
+  if (Status found = stream_behind_application(driver, *context, theirs); !found.ok()) return found;
+  if (Status recorded = event.record(theirs); !recorded.ok()) return recorded;
   // the stream keeps what the event stood for when it was told to wait, so the event may go back at once
   return cuda::check(driver.cuStreamWaitEvent(own, event.handle(), CU_EVENT_WAIT_DEFAULT),
                      "cuStreamWaitEvent");
@@ -103,7 +123,7 @@ bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return false;
   if (signal_later(*driver, context, flag).ok()) return true;
-  driver->cuStreamSynchronize(CU_STREAM_LEGACY);
+  wait_for_application(*driver, *context);
   return false;
 }
 
