@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 #include <cstring>
+#include <vector>
 
 namespace {
 
