@@ -23,13 +23,13 @@ class HostReceiveRegistry {
 
   HostReceive::Target enter(HostReceive& receive, HostReceive::Target wanted) {
     const std::lock_guard lock(mutex_);
-    if (!is_sorting_.load(std::memory_order_relaxed)) {
+    if (!is_tracking_.load(std::memory_order_relaxed)) {
       if (wanted == HostReceive::Target::staging_buffer) return wanted;
-      link(receive, unsorted_);
-      receive.state_ = HostReceive::State::unsorted;
+      link(receive, untracked_);
+      receive.state_ = HostReceive::State::untracked;
       return wanted;
     }
-    return sort(receive, wanted);
+    return track(receive, wanted);
   }
 
   void note_arrival(HostReceive& receive, const MPI_Status& status) noexcept {
@@ -40,7 +40,7 @@ class HostReceiveRegistry {
 
   bool may_write(const HostReceive& receive) noexcept {
     const std::lock_guard lock(mutex_);
-    if (receive.state_ != HostReceive::State::sorted) return true;
+    if (receive.state_ != HostReceive::State::tracked) return true;
     Group& group = group_of(receive)->second;
     bool all_have_come = true;
     for (HostReceive* other = group.in_place; other != nullptr;) {
@@ -58,8 +58,8 @@ class HostReceiveRegistry {
 
   void leave(HostReceive& receive) noexcept {
     const std::lock_guard lock(mutex_);
-    if (receive.state_ == HostReceive::State::unsorted) unlink(receive, unsorted_);
-    if (receive.state_ == HostReceive::State::sorted) {
+    if (receive.state_ == HostReceive::State::untracked) unlink(receive, untracked_);
+    if (receive.state_ == HostReceive::State::tracked) {
       take_out_of_place(receive);
       const auto group = group_of(receive);
       if (--group->second.receives == 0) groups_.erase(group);
@@ -67,24 +67,27 @@ class HostReceiveRegistry {
     receive.state_ = HostReceive::State::outside;
   }
 
-  [[nodiscard]] bool is_sorting() const noexcept { return is_sorting_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_tracking() const noexcept { return is_tracking_.load(std::memory_order_relaxed); }
 
-  void begin_sorting() noexcept try {
+  void begin_tracking() noexcept {
     const std::lock_guard lock(mutex_);
-    if (is_sorting()) return;
-    while (unsorted_ != nullptr) {
-      HostReceive& receive = *unsorted_;
-      unlink(receive, unsorted_);
-      receive.state_ = HostReceive::State::outside;
-      if (sort(receive, HostReceive::Target::user_buffer) == HostReceive::Target::user_buffer) continue;
+    if (is_tracking()) return;
+    while (untracked_ != nullptr) {
+      HostReceive& receive = *untracked_;
+      unlink(receive, untracked_);
+      try {
+        if (track(receive, HostReceive::Target::user_buffer) == HostReceive::Target::user_buffer) continue;
+      } catch (const std::bad_alloc&) {
+        // next time; until then this process is sent no envelopes
+        link(receive, untracked_);
+        return;
+      }
       // too late: the MPI library has its buffer already
       receive.shares_ = true;
       ++sharing_;
     }
-    is_sorting_.store(true, std::memory_order_relaxed);
+    is_tracking_.store(true, std::memory_order_relaxed);
     if (sharing_ == 0) accept_envelopes();
-  } catch (const std::bad_alloc&) {
-    // next time; until then this process is sent no envelopes
   }
 
  private:
@@ -100,7 +103,7 @@ class HostReceiveRegistry {
     return one.begin_ < other.end_ && other.begin_ < one.end_;
   }
 
-  HostReceive::Target sort(HostReceive& receive, HostReceive::Target wanted) {
+  HostReceive::Target track(HostReceive& receive, HostReceive::Target wanted) {
     auto first = groups_.upper_bound(receive.begin_);
     if (first != groups_.begin() && std::prev(first)->second.end > receive.begin_) --first;
     auto behind = first;
@@ -132,7 +135,7 @@ class HostReceiveRegistry {
 
   void add(HostReceive& receive, Group& group, HostReceive::Target target) noexcept {
     ++group.receives;
-    receive.state_ = HostReceive::State::sorted;
+    receive.state_ = HostReceive::State::tracked;
     receive.is_in_place_ = target == HostReceive::Target::user_buffer;
     if (receive.is_in_place_) link(receive, group.in_place);
   }
@@ -170,8 +173,8 @@ class HostReceiveRegistry {
   }
 
   transports::CallersMutex mutex_;
-  std::atomic<bool> is_sorting_{false};
-  HostReceive* unsorted_ = nullptr;
+  std::atomic<bool> is_tracking_{false};
+  HostReceive* untracked_ = nullptr;
   Groups groups_;
   std::size_t sharing_ = 0;  ///< receives with `shares_`: until they are over no envelope may come
 };
@@ -192,7 +195,7 @@ void HostReceive::note_arrival(const MPI_Status& status) noexcept {
 
 bool HostReceive::may_write() noexcept {
   HostReceiveRegistry& registry = HostReceiveRegistry::of_process();
-  return end_ == 0 || !registry.is_sorting() || registry.may_write(*this);
+  return end_ == 0 || !registry.is_tracking() || registry.may_write(*this);
 }
 
 void HostReceive::leave() noexcept {
@@ -201,8 +204,8 @@ void HostReceive::leave() noexcept {
 
 void expect_envelopes_if(bool gpu_is_used) noexcept {
   HostReceiveRegistry& registry = HostReceiveRegistry::of_process();
-  if (gpu_is_used && !registry.is_sorting()) [[unlikely]]
-    registry.begin_sorting();
+  if (gpu_is_used && !registry.is_tracking()) [[unlikely]]
+    registry.begin_tracking();
 }
 
 }  // namespace penstock::interpose

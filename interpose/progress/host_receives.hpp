@@ -48,13 +48,13 @@ class HostReceive {
 
   enum class State : std::uint8_t {
     outside,
-    unsorted,  ///< from a time when no envelopes could come: only in the list
-    sorted,    ///< in the tree
+    untracked,  ///< from a time when no envelopes could come: only in the list
+    tracked,    ///< in the tree
   };
 
   std::uintptr_t begin_ = 0;
   std::uintptr_t end_ = 0;           ///< 0: outside
-  HostReceive* previous_ = nullptr;  ///< in the list of the unsorted, or of a group's `in_place`
+  HostReceive* previous_ = nullptr;  ///< in the list of the untracked, or of a group's `in_place`
   HostReceive* next_ = nullptr;
   State state_ = State::outside;
   /// The MPI library writes to the user's buffer, and nobody has looked there since.
