@@ -6,18 +6,8 @@ set -euo pipefail
 repository=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-failures=0
-
-expect() {
-  local what=$1
-  shift
-  if "$@"; then
-    printf 'passed: %s\n' "$what"
-  else
-    printf 'FAILED: %s\n' "$what"
-    failures=$((failures + 1))
-  fi
-}
+# shellcheck source=tests/support/expect.sh
+source "$(dirname "$0")/../support/expect.sh"
 
 # NAME, then what the stand-in prints (a shell command)
 stand_in() {

@@ -14,17 +14,8 @@ clean_up() {
   rm -rf "$work"
 }
 trap clean_up EXIT
-failures=0
-expect() {
-  local what=$1
-  shift
-  if "$@"; then
-    printf 'passed: %s\n' "$what"
-  else
-    printf 'FAILED: %s\n' "$what"
-    failures=$((failures + 1))
-  fi
-}
+# shellcheck source=tests/support/expect.sh
+source "$(dirname "$0")/../support/expect.sh"
 
 # its working folder is here: the build folder stays as it is
 if ! cpack --config "$build/CPackConfig.cmake" -B "$work" -V >"$work/cpack.log" 2>&1; then
