@@ -20,7 +20,7 @@ struct LastMoment {
 };
 
 TransferFacts facts_of(const trace::Transfer& record, std::uint32_t host) {
-  return {record.key, record.begin_ns, record.end_ns, host, record.pack_ns, record.wait_ns, record.road};
+  return {record.key, record.begin_ns, record.end_ns, host, record.pack_ns, record.wait_ns, record.transport};
 }
 
 }  // namespace
@@ -172,7 +172,8 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
     if (partner->post_ns <= record.complete_ns) {
       posted.consider(partner->post_ns, is_send ? Cause::late_receiver : Cause::late_sender, counterpart);
     }
-    // Penstock's receiver pulls by itself; with the MPI library's road the sender may have to come back too
+    // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
+    // too
     const bool needs_partner = is_send || index_.transfers_of(record.key).empty();
     if (needs_partner && partner->noticed_ns <= record.complete_ns) {
       noticed.consider(partner->noticed_ns, Cause::missing_progress, counterpart);
@@ -217,9 +218,9 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
     return left.begin_ns < right.begin_ns;
   });
   for (const TransferFacts& each : moving_) {
-    const bool is_staged = each.road == trace::Road::staged;
-    const bool waits_to_be_staged =
-        is_staged || each.road == trace::Road::relayed || each.road == trace::Road::network;
+    const bool is_staged = each.transport == trace::TransportKind::staged;
+    const bool waits_to_be_staged = is_staged || each.transport == trace::TransportKind::relayed ||
+                                    each.transport == trace::TransportKind::network;
     paint_until(each.begin_ns, Cause::wire, counterpart);
     paint_until(std::min(each.begin_ns + each.wait_ns, each.end_ns),
                 waits_to_be_staged ? Cause::staging : Cause::gpu_not_ready, counterpart);

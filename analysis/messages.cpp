@@ -66,7 +66,7 @@ void MessageIndex::add(const RankTrace& rank) {
   for (const Transfer& each : rank.transfers) {
     if (each.record.key != 0) {
       transfers_.push_back({each.record.key, each.record.begin_ns, each.record.end_ns, host,
-                            each.record.pack_ns, each.record.wait_ns, each.record.road});
+                            each.record.pack_ns, each.record.wait_ns, each.record.transport});
     }
   }
   add_collectives(rank, host);

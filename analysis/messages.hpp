@@ -37,7 +37,7 @@ struct TransferFacts {
   std::uint32_t host = 0;
   std::uint32_t pack_ns = 0;
   std::uint32_t wait_ns = 0;
-  trace::Road road = trace::Road::none;
+  trace::TransportKind transport = trace::TransportKind::none;
 };
 
 /// Who came when to the n-th collective call of a communicator.

@@ -97,7 +97,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position) {
     add_phases(rank, is_exposed ? timeline.exposed : timeline.host);
   }
   add_calls(rank);
-  add_roads(rank, position);
+  add_transports(rank, position);
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }
@@ -180,33 +180,35 @@ void Metrics::add_phases(const RankTrace& rank, const IntervalSet& counted) {
   }
 }
 
-void Metrics::add_roads(const RankTrace& rank, std::size_t position) {
+void Metrics::add_transports(const RankTrace& rank, std::size_t position) {
   for (const Transfer& transfer : rank.transfers) {
     const trace::Transfer& each = transfer.record;
-    add_road({each.source, each.destination, size_limit_of(each.bytes), each.road,
-              intern(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
-             each.bytes, each.end_ns - each.begin_ns);
+    add_transport({each.source, each.destination, size_limit_of(each.bytes), each.transport,
+                   intern(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
+                  each.bytes, each.end_ns - each.begin_ns);
   }
-  // messages without a transfer went by the MPI library's own road; the receiver's half stands for them
+  // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
     if (half.direction != trace::Direction::receive || !index_.transfers_of(half.key).empty()) {
       continue;
     }
     const HalfFacts* sender = index_.partner_of(rank, position, i);
-    const RoadClass road_class{sender != nullptr ? sender->buffer : trace::BufferKind::unknown, half.buffer,
-                               size_limit_of(half.bytes), trace::Road::mpi, intern("")};
+    const TransportClass transport_class{sender != nullptr ? sender->buffer : trace::BufferKind::unknown,
+                                         half.buffer, size_limit_of(half.bytes), trace::TransportKind::mpi,
+                                         intern("")};
     std::uint64_t took_ns = 0;
     if (sender != nullptr && sender->host == index_.host_of(rank) && half.blocking != 0) {
       const std::uint64_t start_ns = std::max(sender->post_ns, half.post_ns);
       took_ns = half.complete_ns > start_ns ? half.complete_ns - start_ns : 0;
     }
-    add_road(road_class, half.bytes, took_ns);
+    add_transport(transport_class, half.bytes, took_ns);
   }
 }
 
-void Metrics::add_road(const RoadClass& road_class, std::uint64_t bytes, std::uint64_t took_ns) {
-  RoadSums& sums = roads_[road_class];
+void Metrics::add_transport(const TransportClass& transport_class, std::uint64_t bytes,
+                            std::uint64_t took_ns) {
+  TransportSums& sums = transports_[transport_class];
   ++sums.messages;
   sums.bytes += bytes;
   if (took_ns != 0 && bytes != 0) {

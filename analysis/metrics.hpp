@@ -1,5 +1,5 @@
 // Adds up what timelines and causes say of each rank into a report: by cause, call site, peer, communicator,
-// function, phase and road. Knows no files and no text.
+// function, phase and transport. Knows no files and no text.
 #pragma once
 
 #include <compare>
@@ -63,15 +63,15 @@ class Metrics {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
   };
-  struct RoadClass {
+  struct TransportClass {
     trace::BufferKind source;
     trace::BufferKind destination;
     std::uint64_t size_limit_bytes;
-    trace::Road road;
+    trace::TransportKind transport;
     std::uint32_t reason;  ///< string
-    auto operator<=>(const RoadClass&) const = default;
+    auto operator<=>(const TransportClass&) const = default;
   };
-  struct RoadSums {
+  struct TransportSums {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
     std::vector<float> speeds_gbps;
@@ -83,14 +83,14 @@ class Metrics {
                   RankFigures& figures);
   void add_calls(const RankTrace& rank);
   void add_phases(const RankTrace& rank, const IntervalSet& counted);
-  void add_roads(const RankTrace& rank, std::size_t position);
-  void add_road(const RoadClass& road_class, std::uint64_t bytes, std::uint64_t took_ns);
+  void add_transports(const RankTrace& rank, std::size_t position);
+  void add_transport(const TransportClass& transport_class, std::uint64_t bytes, std::uint64_t took_ns);
   void add_job(const RankTrace& rank);
   void finish_breakdowns();
   void finish_call_sites(
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
       const std::vector<TimeByCause>& by_site);
-  void finish_roads();
+  void finish_transports();
 
   const MessageIndex& index_;
   Report report_;
@@ -104,7 +104,7 @@ class Metrics {
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
       communicators_;                                                      ///< name and size by global id
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
-  std::map<RoadClass, RoadSums> roads_;
+  std::map<TransportClass, TransportSums> transports_;
   std::map<std::string, NoticeFigures> notices_;
 };
 

@@ -47,7 +47,7 @@ std::optional<double> median_of(std::vector<float>& values) {
 
 Report Metrics::finish() {
   finish_breakdowns();
-  finish_roads();
+  finish_transports();
   for (auto& [name, times] : phases_) {
     report_.phases.push_back({name, times.first, times.second});
   }
@@ -147,15 +147,16 @@ void Metrics::finish_call_sites(
   }
 }
 
-void Metrics::finish_roads() {
-  for (auto& [road_class, sums] : roads_) {
-    report_.roads.push_back({road_class.source, road_class.destination, road_class.size_limit_bytes,
-                             road_class.road, strings_[road_class.reason], sums.messages, sums.bytes,
-                             median_of(sums.speeds_gbps)});
+void Metrics::finish_transports() {
+  for (auto& [transport_class, sums] : transports_) {
+    report_.transports.push_back({transport_class.source, transport_class.destination,
+                                  transport_class.size_limit_bytes, transport_class.transport,
+                                  strings_[transport_class.reason], sums.messages, sums.bytes,
+                                  median_of(sums.speeds_gbps)});
   }
   std::stable_sort(
-      report_.roads.begin(), report_.roads.end(),
-      [](const RoadFigures& left, const RoadFigures& right) { return left.bytes > right.bytes; });
+      report_.transports.begin(), report_.transports.end(),
+      [](const TransportFigures& left, const TransportFigures& right) { return left.bytes > right.bytes; });
 }
 
 const char* name_of(trace::BufferKind kind) noexcept {
@@ -178,25 +179,25 @@ const char* name_of(trace::BufferKind kind) noexcept {
   return "unknown";
 }
 
-const char* name_of(trace::Road road) noexcept {
-  switch (road) {
-    case trace::Road::mpi:
+const char* name_of(trace::TransportKind transport) noexcept {
+  switch (transport) {
+    case trace::TransportKind::mpi:
       return "mpi";
-    case trace::Road::local:
+    case trace::TransportKind::local:
       return "local";
-    case trace::Road::peer:
+    case trace::TransportKind::peer:
       return "peer";
-    case trace::Road::staged:
+    case trace::TransportKind::staged:
       return "staged";
-    case trace::Road::relayed:
+    case trace::TransportKind::relayed:
       return "relayed";
-    case trace::Road::striped:
+    case trace::TransportKind::striped:
       return "striped";
-    case trace::Road::pushed:
+    case trace::TransportKind::pushed:
       return "pushed";
-    case trace::Road::network:
+    case trace::TransportKind::network:
       return "network";
-    case trace::Road::none:
+    case trace::TransportKind::none:
       break;
   }
   return "none";

@@ -86,12 +86,12 @@ struct PhaseFigures {
   std::uint64_t counted_ns = 0;
 };
 
-/// A class of messages, the road that they took and why.
-struct RoadFigures {
+/// A class of messages, the transport that they took and why.
+struct TransportFigures {
   trace::BufferKind source = trace::BufferKind::unknown;
   trace::BufferKind destination = trace::BufferKind::unknown;
   std::uint64_t size_limit_bytes = 0;  ///< messages of the class are no larger; 0: larger than all limits
-  trace::Road road = trace::Road::none;
+  trace::TransportKind transport = trace::TransportKind::none;
   std::string reason;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
@@ -128,13 +128,13 @@ struct Report {
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;
   std::vector<PhaseFigures> phases;
-  std::vector<RoadFigures> roads;  ///< by bytes
-  std::vector<RankFigures> ranks;  ///< by rank
+  std::vector<TransportFigures> transports;  ///< by bytes
+  std::vector<RankFigures> ranks;            ///< by rank
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;
 };
 
 [[nodiscard]] const char* name_of(trace::BufferKind kind) noexcept;
-[[nodiscard]] const char* name_of(trace::Road road) noexcept;
+[[nodiscard]] const char* name_of(trace::TransportKind transport) noexcept;
 
 }  // namespace penstock::analysis

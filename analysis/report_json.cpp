@@ -96,15 +96,16 @@ Json of(const PhaseFigures& phase) {
       {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
 }
 
-Json of(const RoadFigures& road) {
-  return {{"source", name_of(road.source)},
-          {"destination", name_of(road.destination)},
-          {"size_limit_bytes", road.size_limit_bytes == 0 ? Json(nullptr) : Json(road.size_limit_bytes)},
-          {"road", name_of(road.road)},
-          {"reason", road.reason},
-          {"messages", road.messages},
-          {"bytes", road.bytes},
-          {"median_gb_per_s", road.median_gbps ? Json(*road.median_gbps) : Json(nullptr)}};
+Json of(const TransportFigures& transport) {
+  return {{"source", name_of(transport.source)},
+          {"destination", name_of(transport.destination)},
+          {"size_limit_bytes",
+           transport.size_limit_bytes == 0 ? Json(nullptr) : Json(transport.size_limit_bytes)},
+          {"transport", name_of(transport.transport)},
+          {"reason", transport.reason},
+          {"messages", transport.messages},
+          {"bytes", transport.bytes},
+          {"median_gb_per_s", transport.median_gbps ? Json(*transport.median_gbps) : Json(nullptr)}};
 }
 
 Json of(const NoticeFigures& notice) {
@@ -153,7 +154,7 @@ std::string to_json(const Report& report) {
   json["communicators"] = list_of(report.communicators);
   json["mpi_functions"] = list_of(report.functions);
   json["phases"] = list_of(report.phases);
-  json["roads"] = list_of(report.roads);
+  json["transports"] = list_of(report.transports);
   json["notices"] = list_of(report.notices);
   json["flaws"] = list_of(report.flaws);
   return json.dump(2, ' ', false, Json::error_handler_t::replace);

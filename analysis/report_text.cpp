@@ -38,7 +38,7 @@ class Writer {
     call_sites();
     ranks();
     phases();
-    roads();
+    transports();
     closing();
     return std::move(text_);
   }
@@ -240,28 +240,29 @@ class Writer {
     note_more(report_.phases.size());
   }
 
-  void roads() {
-    if (report_.roads.empty()) {
+  void transports() {
+    if (report_.transports.empty()) {
       return;
     }
     TextTable rows({{"Messages"},
                     {"size"},
                     {"count", Align::right},
                     {"bytes", Align::right},
-                    {"road"},
+                    {"transport"},
                     {"GB/s", Align::right},
-                    {"why this road", Align::left, true}});
-    for (std::size_t i = 0; i < std::min(report_.roads.size(), options_.top); ++i) {
-      const RoadFigures& road = report_.roads[i];
-      const bool is_mpis = road.road == trace::Road::mpi;
-      rows.add_row({fmt::format("{} → {}", name_of(road.source), name_of(road.destination)),
-                    road.size_limit_bytes == 0 ? "larger" : "≤ " + bytes_text(road.size_limit_bytes),
-                    count_text(road.messages), bytes_text(road.bytes), name_of(road.road),
-                    road.median_gbps ? speed_text(*road.median_gbps) : "–",
-                    is_mpis ? "the MPI library's own" : printable(road.reason)});
+                    {"why this transport", Align::left, true}});
+    for (std::size_t i = 0; i < std::min(report_.transports.size(), options_.top); ++i) {
+      const TransportFigures& transport = report_.transports[i];
+      const bool is_mpis = transport.transport == trace::TransportKind::mpi;
+      rows.add_row(
+          {fmt::format("{} → {}", name_of(transport.source), name_of(transport.destination)),
+           transport.size_limit_bytes == 0 ? "larger" : "≤ " + bytes_text(transport.size_limit_bytes),
+           count_text(transport.messages), bytes_text(transport.bytes), name_of(transport.transport),
+           transport.median_gbps ? speed_text(*transport.median_gbps) : "–",
+           is_mpis ? "the MPI library's own" : printable(transport.reason)});
     }
     table(rows);
-    note_more(report_.roads.size());
+    note_more(report_.transports.size());
   }
 
   void closing() {

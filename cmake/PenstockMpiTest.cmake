@@ -28,7 +28,7 @@ include_guard()
 if(PENSTOCK_GPU_IS_SIMULATED)
   set(penstock_no_peer_access SIMULATED_GPU_PEER=0)
 else()
-  set(penstock_no_peer_access PENSTOCK_ROAD=staged)
+  set(penstock_no_peer_access PENSTOCK_TRANSPORT=staged)
 endif()
 
 function(penstock_add_mpi_program)

@@ -31,7 +31,7 @@ class BlockingCopy {
   BlockingCopy& operator=(const BlockingCopy&) = delete;
 
   [[nodiscard]] Status download(char* host) {
-    if (Status begun = begin(cuda::Lane::download, host); !begun.ok()) return begun;
+    if (Status begun = begin(cuda::StreamUse::download, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_out(host, Side::host, place_, cursor_, bytes_, stream_)); !queued.ok())
         return queued;
@@ -54,7 +54,7 @@ class BlockingCopy {
   }
 
   [[nodiscard]] Status upload(const char* host) {
-    if (Status begun = begin(cuda::Lane::upload, host); !begun.ok()) return begun;
+    if (Status begun = begin(cuda::StreamUse::upload, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_in(place_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
         return queued;
@@ -74,11 +74,11 @@ class BlockingCopy {
   }
 
  private:
-  [[nodiscard]] Status begin(cuda::Lane lane, const void* host) {
+  [[nodiscard]] Status begin(cuda::StreamUse use, const void* host) {
     if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
     // the driver has a ring of its own for pieces in one: no worse than one that is not pinned
     if (bounce_ != nullptr && !bounce_->is_pinned() && place_.layout.is_contiguous()) bounce_ = nullptr;
-    if (Status made = context_->stream(lane, stream_); !made.ok()) return made;
+    if (Status made = context_->stream(use, stream_); !made.ok()) return made;
     const std::size_t needed = bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth);
     for (std::size_t each = 0; each < needed; ++each) {
       if (Status taken = cuda::Context::take_event(context_, marks_[each]); !taken.ok()) return taken;

@@ -1,11 +1,11 @@
-// The chooser: the roads in order of preference, one row each. The first that accepts, and is worth while by
-// the figures in force, is taken.
+// The chooser: the transports in order of preference, one row each. The first that accepts, and is worth
+// while by the figures in force, is taken.
 #include <array>
 #include <atomic>
 
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
-#include "transports/roads.hpp"
+#include "transports/transport_table.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
@@ -20,7 +20,7 @@ struct Payload {
 
 struct Row {
   Transport& (*transport)() noexcept;
-  bool at_the_senders_expense;  ///< then the reason for it is why no better road would do
+  bool at_the_senders_expense;  ///< then the reason for it is why no better transport would do
   bool (*is_worth_while)(const Payload& payload) noexcept;  ///< null: always; not asked if it is forced
   const char* why_not_worth_while = "";                     ///< empty: not meant for such payloads
 };
@@ -39,12 +39,12 @@ bool is_worth_pushing(const Payload& payload) noexcept {
 
 /// Staged comes last: it carries everything.
 constexpr const char* host_is_faster = "host memory carries so much faster than peer access here";
-constexpr std::array table{Row{&local_road, false, nullptr},
-                           Row{&striped_road, false, beats_host_memory, host_is_faster},
-                           Row{&peer_road, false, beats_host_memory, host_is_faster},
-                           Row{&relayed_road, true, is_worth_relaying},
-                           Row{&pushed_road, false, is_worth_pushing},
-                           Row{&staged_road, true, nullptr}};
+constexpr std::array table{Row{&local_transport, false, nullptr},
+                           Row{&striped_transport, false, beats_host_memory, host_is_faster},
+                           Row{&peer_transport, false, beats_host_memory, host_is_faster},
+                           Row{&relayed_transport, true, is_worth_relaying},
+                           Row{&pushed_transport, false, is_worth_pushing},
+                           Row{&staged_transport, true, nullptr}};
 
 bool is_between_devices(const Offer& offer, const Place& destination) noexcept {
   return lives_on_device(offer.kind) && lives_on_device(destination.buffer.kind);
@@ -61,53 +61,54 @@ cuda::Link link_of(const Offer& offer, const Place& destination) noexcept {
   return link;
 }
 
-std::atomic<Road> forced{Road::none};
+std::atomic<TransportKind> forced{TransportKind::none};
 
-constexpr unsigned bit(Road road) noexcept {
-  return 1u << static_cast<unsigned>(road);
+constexpr unsigned bit(TransportKind transport) noexcept {
+  return 1u << static_cast<unsigned>(transport);
 }
 
 }  // namespace
 
-const char* name_of(Road road) noexcept {
-  switch (road) {
-    case Road::none:
+const char* name_of(TransportKind transport) noexcept {
+  switch (transport) {
+    case TransportKind::none:
       return "none";
-    case Road::mpi:
+    case TransportKind::mpi:
       return "mpi";
-    case Road::local:
+    case TransportKind::local:
       return "local";
-    case Road::peer:
+    case TransportKind::peer:
       return "peer";
-    case Road::staged:
+    case TransportKind::staged:
       return "staged";
-    case Road::relayed:
+    case TransportKind::relayed:
       return "relayed";
-    case Road::striped:
+    case TransportKind::striped:
       return "striped";
-    case Road::pushed:
+    case TransportKind::pushed:
       return "pushed";
-    case Road::network:
+    case TransportKind::network:
       return "network";
   }
   return "none";
 }
 
-void force_road(Road road) noexcept {
-  forced.store(road, std::memory_order_relaxed);
+void force_transport(TransportKind transport) noexcept {
+  forced.store(transport, std::memory_order_relaxed);
 }
 
 Choice choose(const Offer& offer, const Place& destination, unsigned excluded) noexcept {
-  const Road only = forced.load(std::memory_order_relaxed);
-  // the refusal of the last better road that could have been meant for the payload
-  const char* why_no_better = only == Road::none ? "" : "the road that is forced cannot carry it";
+  const TransportKind only = forced.load(std::memory_order_relaxed);
+  // the refusal of the last better transport that could have been meant for the payload
+  const char* why_no_better =
+      only == TransportKind::none ? "" : "the transport that is forced cannot carry it";
   const Payload payload{offer.payload_bytes, tuning(), link_of(offer, destination),
                         is_between_devices(offer, destination)};
   for (const Row& row : table) {
     Transport& transport = row.transport();
-    const Road road = transport.road();
-    const bool is_forced = road == only;
-    if (only != Road::none && !is_forced && road != Road::staged) continue;
+    const TransportKind kind = transport.kind();
+    const bool is_forced = kind == only;
+    if (only != TransportKind::none && !is_forced && kind != TransportKind::staged) continue;
     const bool is_worth = is_forced || row.is_worth_while == nullptr || row.is_worth_while(payload);
     if (!is_worth && *row.why_not_worth_while == '\0') continue;
     const Verdict verdict = transport.accepts(offer, destination);
@@ -115,12 +116,12 @@ Choice choose(const Offer& offer, const Place& destination, unsigned excluded) n
       if (*verdict.reason != '\0') why_no_better = verdict.reason;
     } else if (!is_worth) {
       why_no_better = row.why_not_worth_while;
-    } else if ((excluded & bit(road)) != 0) {
-      why_no_better = "the better road was tried and declined";
+    } else if ((excluded & bit(kind)) != 0) {
+      why_no_better = "the better transport was tried and declined";
     } else {
       const char* why = row.at_the_senders_expense ? why_no_better : verdict.reason;
-      const char* reason = is_forced ? "forced by PENSTOCK_ROAD" : why;
-      if (verdict.needs_sender) return {nullptr, reason, road};
+      const char* reason = is_forced ? "forced by PENSTOCK_TRANSPORT" : why;
+      if (verdict.needs_sender) return {nullptr, reason, kind};
       return {&transport, reason};
     }
   }

@@ -1,9 +1,9 @@
-// The local road: sender and receiver are threads of one process (or one thread that sends to itself), so the
-// payload is copied from where it lies. A process cannot open its own IPC handles.
+// The local transport: sender and receiver are threads of one process (or one thread that sends to itself),
+// so the payload is copied from where it lies. A process cannot open its own IPC handles.
 #include "transports/host/guarded.hpp"
 #include "transports/host/process.hpp"
-#include "transports/roads.hpp"
 #include "transports/start_copy.hpp"
+#include "transports/transport_table.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -17,9 +17,9 @@ bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
          source.context != destination.context;
 }
 
-class LocalRoad final : public Transport {
+class LocalTransport final : public Transport {
  public:
-  [[nodiscard]] Road road() const noexcept override { return Road::local; }
+  [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::local; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
     if (ProcessIdentity{offer.process_id, offer.process_nonce} != this_process()) {
@@ -64,9 +64,9 @@ class LocalRoad final : public Transport {
 
 }  // namespace
 
-Transport& local_road() noexcept {
-  static LocalRoad road;
-  return road;
+Transport& local_transport() noexcept {
+  static LocalTransport transport;
+  return transport;
 }
 
 }  // namespace penstock::transports

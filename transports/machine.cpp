@@ -11,7 +11,7 @@
 #include "transports/cuda/pinned_memory.hpp"
 #include "transports/cuda/readiness.hpp"
 #include "transports/cuda/relay_memory.hpp"
-#include "transports/host/copy_crew.hpp"
+#include "transports/host/copy_workers.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/small/standby.hpp"
 
@@ -34,23 +34,23 @@ DeviceInfo describe(const cuda::Driver& driver, int ordinal, int devices) {
   return info;
 }
 
-/// A road over CUDA IPC. One device or several, each pair with peer access, some or none.
-RoadInfo describe_ipc_road(Road road, const std::vector<DeviceInfo>& devices) {
-  if (devices.size() == 1) return {road, true, "between processes that share the GPU"};
+/// A transport over CUDA IPC. One device or several, each pair with peer access, some or none.
+TransportInfo describe_ipc_transport(TransportKind kind, const std::vector<DeviceInfo>& devices) {
+  if (devices.size() == 1) return {kind, true, "between processes that share the GPU"};
   std::size_t pairs = 0;
   for (const DeviceInfo& device : devices) pairs += device.peers.size();
-  if (pairs == 0) return {road, true, "on one GPU only: no GPU can access another's memory"};
+  if (pairs == 0) return {kind, true, "on one GPU only: no GPU can access another's memory"};
   if (pairs < devices.size() * (devices.size() - 1))
-    return {road, true, "between some GPUs: not all can access each other"};
-  return {road, true, "between all GPUs"};
+    return {kind, true, "between some GPUs: not all can access each other"};
+  return {kind, true, "between all GPUs"};
 }
 
-RoadInfo describe_striped_road(const std::vector<DeviceInfo>& devices) {
+TransportInfo describe_striped_transport(const std::vector<DeviceInfo>& devices) {
   for (const DeviceInfo& device : devices) {
     if (cuda::has_nvlink(device.ordinal))
-      return {Road::striped, true, "large payloads between GPUs with NVLink"};
+      return {TransportKind::striped, true, "large payloads between GPUs with NVLink"};
   }
-  return {Road::striped, false, "no two GPUs with NVLink"};
+  return {TransportKind::striped, false, "no two GPUs with NVLink"};
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ bool has_context() noexcept {
 }
 
 void shut_down() noexcept {
-  constexpr int patience_ms = 5000;
-  CopyCrew::of_process().stop();
+  constexpr int timeout_ms = 5000;
+  CopyWorkers::of_process().stop();
   end_standing_by();
   forget_flag_memory();
   cuda::IpcCache::of_process().clear();
@@ -84,7 +84,7 @@ void shut_down() noexcept {
   RegionCache::of_process().clear();
   cuda::RelaySlice::drop_all();
   cuda::Bounce::drop_idle();
-  cuda::Context::drop_all(patience_ms);
+  cuda::Context::drop_all(timeout_ms);
   cuda::close_driver();
 }
 
@@ -104,13 +104,16 @@ MachineInfo survey() {
       info.devices.push_back(describe(*driver, ordinal, devices));
   }
   const bool gpu = !info.devices.empty();
-  info.roads.push_back({Road::local, gpu, gpu ? "between threads of one process" : no_gpu});
-  info.roads.push_back(describe_striped_road(info.devices));
-  for (const Road road : {Road::peer, Road::relayed, Road::pushed}) {
-    info.roads.push_back(gpu ? describe_ipc_road(road, info.devices) : RoadInfo{road, false, no_gpu});
+  info.transports.push_back({TransportKind::local, gpu, gpu ? "between threads of one process" : no_gpu});
+  info.transports.push_back(describe_striped_transport(info.devices));
+  for (const TransportKind kind : {TransportKind::peer, TransportKind::relayed, TransportKind::pushed}) {
+    info.transports.push_back(gpu ? describe_ipc_transport(kind, info.devices)
+                                  : TransportInfo{kind, false, no_gpu});
   }
-  info.roads.push_back({Road::staged, true, gpu ? "through pinned host memory" : "through host memory"});
-  info.roads.push_back({Road::network, gpu, gpu ? "between nodes, by penstock run --everywhere" : no_gpu});
+  info.transports.push_back(
+      {TransportKind::staged, true, gpu ? "through pinned host memory" : "through host memory"});
+  info.transports.push_back(
+      {TransportKind::network, gpu, gpu ? "between nodes, by penstock run --everywhere" : no_gpu});
   return info;
 }
 

@@ -1,5 +1,5 @@
 // What the library knows of the machine it runs on, and the one place where it starts and stops its use of
-// CUDA: whether the driver is loaded, devices by UUID, peer access, which roads are open and why not.
+// CUDA: whether the driver is loaded, devices by UUID, peer access, which transports are open and why not.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct DeviceInfo {
   std::size_t memory_bytes = 0;
   std::vector<int> peers;  ///< ordinals that it can access
 };
-struct RoadInfo {
-  Road road;
+struct TransportInfo {
+  TransportKind kind;
   bool open = false;
   std::string why;
 };
@@ -40,7 +40,7 @@ struct MachineInfo {
   bool simulated = false;  ///< the simulated GPU's libcuda
   int driver_version = 0;
   std::vector<DeviceInfo> devices;
-  std::vector<RoadInfo> roads;
+  std::vector<TransportInfo> transports;
 };
 
 /// Looks for itself: loads the driver and initialises it if need be. For `penstock info`, not for jobs.

@@ -1,9 +1,9 @@
-// The peer road: the receiver maps the sender's allocation by CUDA IPC and its copy engine pulls over NVLink
-// or PCIe. The sender's process takes no part in it.
+// The peer transport: the receiver maps the sender's allocation by CUDA IPC and its copy engine pulls over
+// NVLink or PCIe. The sender's process takes no part in it.
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
-#include "transports/roads.hpp"
 #include "transports/start_copy.hpp"
+#include "transports/transport_table.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -28,7 +28,7 @@ const char* why_not_exported(const Offer& offer) noexcept {
 }
 
 Verdict judge(const Offer& offer, const Place& destination) {
-  // its own handles cannot be opened; why the local road was not taken says that road
+  // its own handles cannot be opened; why the local transport was not taken says that transport
   if (sender_of(offer) == this_process()) return {false, ""};
   // the handle of a payload that is relayed is the ring's
   if (offer.ipc_exported == 0 || offer.ring_bytes != 0) return {false, why_not_exported(offer)};
@@ -36,9 +36,9 @@ Verdict judge(const Offer& offer, const Place& destination) {
   return judge_reach(offer, destination);
 }
 
-class PeerRoad final : public Transport {
+class PeerTransport final : public Transport {
  public:
-  [[nodiscard]] Road road() const noexcept override { return Road::peer; }
+  [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::peer; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
     return guarded_verdict(judge, offer, destination);
@@ -64,9 +64,9 @@ class PeerRoad final : public Transport {
 
 }  // namespace
 
-Transport& peer_road() noexcept {
-  static PeerRoad road;
-  return road;
+Transport& peer_transport() noexcept {
+  static PeerTransport transport;
+  return transport;
 }
 
 }  // namespace penstock::transports

@@ -1,5 +1,6 @@
-// The sender's part in the road `pushed`: its copy engine writes a payload from pinned host memory straight
-// into the receiver's buffer, which the receiver has offered in its turn. Knows no slots and no roads.
+// The sender's part in the transport `pushed`: its copy engine writes a payload from pinned host memory
+// straight into the receiver's buffer, which the receiver has offered in its turn. Knows no slots and no
+// transports.
 #pragma once
 
 #include <memory>

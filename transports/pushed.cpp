@@ -1,17 +1,17 @@
-// The pushed road, for payloads from pinned host memory: no other process can map that, but the sender's GPU
-// can reach both it and, by CUDA IPC, the receiver's buffer. So the receiver offers its buffer, and the
+// The pushed transport, for payloads from pinned host memory: no other process can map that, but the sender's
+// GPU can reach both it and, by CUDA IPC, the receiver's buffer. So the receiver offers its buffer, and the
 // sender's copy engine writes the payload there at the speed of PCIe, without a stop in between. Both halves.
 #include "transports/copies/copy.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/push_send.hpp"
 #include "transports/reach.hpp"
-#include "transports/roads.hpp"
+#include "transports/transport_table.hpp"
 
 namespace penstock::transports {
 namespace {
 
 Verdict judge(const Offer& offer, const Place& destination) {
-  // refusals without a reason leave it to what the other roads have to say
+  // refusals without a reason leave it to what the other transports have to say
   if (sender_of(offer) == this_process() || offer.payload_bytes == 0) return {false, ""};
   if (lives_on_device(offer.kind) || offer.region.descriptor >= 0) return {false, ""};
   if (!lives_on_device(destination.buffer.kind)) return {false, "both sides are host memory"};
@@ -24,9 +24,9 @@ Verdict judge(const Offer& offer, const Place& destination) {
   return {true, "by the sender's GPU from its pinned memory", true};
 }
 
-class PushedRoad final : public Transport {
+class PushedTransport final : public Transport {
  public:
-  [[nodiscard]] Road road() const noexcept override { return Road::pushed; }
+  [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::pushed; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
     return guarded_verdict(judge, offer, destination);
@@ -82,9 +82,9 @@ class CopyPush final : public PushSend {
 
 }  // namespace
 
-Transport& pushed_road() noexcept {
-  static PushedRoad road;
-  return road;
+Transport& pushed_transport() noexcept {
+  static PushedTransport transport;
+  return transport;
 }
 
 Status PushSend::start(const Place& source, const Offer& published,

@@ -1,6 +1,6 @@
-// Whether and how this process reaches memory of a sender's device by CUDA IPC: what the roads `peer` and
-// `relayed` have in common. Where a device is hidden from this process by CUDA_VISIBLE_DEVICES, IPC may work
-// all the same: it is tried, and a refusal remembered. Knows no copies.
+// Whether and how this process reaches memory of a sender's device by CUDA IPC: what the transports `peer`
+// and `relayed` have in common. Where a device is hidden from this process by CUDA_VISIBLE_DEVICES, IPC may
+// work all the same: it is tried, and a refusal remembered. Knows no copies.
 #pragma once
 
 #include <memory>

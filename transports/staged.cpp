@@ -1,16 +1,16 @@
-// The receiver's half of the staged road (staged.hpp): the sender's region of host memory → destination.
+// The receiver's half of the staged transport (staged.hpp): the sender's region of host memory → destination.
 #include "transports/copies/copy_pull.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/regions/region_pull.hpp"
-#include "transports/roads.hpp"
+#include "transports/transport_table.hpp"
 
 namespace penstock::transports {
 namespace {
 
-class StagedRoad final : public Transport {
+class StagedTransport final : public Transport {
  public:
-  [[nodiscard]] Road road() const noexcept override { return Road::staged; }
+  [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::staged; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place&) const noexcept override {
     const bool has_begun = offer.region.descriptor >= 0 && offer.ring_bytes == 0;
@@ -42,9 +42,9 @@ class StagedRoad final : public Transport {
 
 }  // namespace
 
-Transport& staged_road() noexcept {
-  static StagedRoad road;
-  return road;
+Transport& staged_transport() noexcept {
+  static StagedTransport transport;
+  return transport;
 }
 
 }  // namespace penstock::transports

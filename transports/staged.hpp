@@ -1,9 +1,9 @@
-// What a sender does where its payload cannot be fetched from where it lies. The staged road: payload through
-// host memory that both processes map and pin; the relayed road: through a ring in the sender's own device's
-// memory. The sender's half of both (StagedSend) copies source → region chunk by chunk; the receiver's half
-// (the Transports `staged` and `relayed`) copies region → destination behind it. A region of host memory
-// large enough for the whole payload frees the sender as soon as its own copies are done: that is how a late
-// receiver is buffered.
+// What a sender does where its payload cannot be fetched from where it lies. The staged transport: payload
+// through host memory that both processes map and pin; the relayed transport: through a ring in the sender's
+// own device's memory. The sender's half of both (StagedSend) copies source → region chunk by chunk; the
+// receiver's half (the Transports `staged` and `relayed`) copies region → destination behind it. A region of
+// host memory large enough for the whole payload frees the sender as soon as its own copies are done: that is
+// how a late receiver is buffered.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +42,11 @@ class StagedSend {
   virtual void abandon() noexcept = 0;
 };
 
-/// Whether a sender may set so much aside for a receiver that has not come (Region::may_set_aside).
-[[nodiscard]] bool may_set_aside(std::size_t payload_bytes) noexcept;
+/// Whether a sender may buffer so much for a receiver that has not come (Region::may_buffer).
+[[nodiscard]] bool may_buffer(std::size_t payload_bytes) noexcept;
 
 /// Blocking copies between any place and plain host memory, for calls that are staged whole (collectives and
-/// everything without a road of its own). Waits for the application's earlier work on the legacy stream.
+/// everything without a transport of its own). Waits for the application's earlier work on the legacy stream.
 [[nodiscard]] Status download(void* host, const Place& source) noexcept;
 [[nodiscard]] Status upload(const Place& destination, const void* host) noexcept;
 

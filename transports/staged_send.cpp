@@ -1,4 +1,4 @@
-// The sender's half of the staged and the relayed road (staged.hpp): source → region, a chunk at a time.
+// The sender's half of the staged and the relayed transport (staged.hpp): source → region, a chunk at a time.
 #include <algorithm>
 #include <bit>
 #include <deque>
@@ -58,12 +58,12 @@ class RegionSend final : public StagedSend {
 
   [[nodiscard]] Status begin(Offer& offer) {
     region_->begin(payload_bytes_, offer);
-    return failure_ = begin_copies(cuda::Lane::download);
+    return failure_ = begin_copies(cuda::StreamUse::download);
   }
   /// Through memory of the source's device.
   [[nodiscard]] Status begin(cuda::RelaySlice memory, Offer& offer) {
     failure_ = region_->begin(payload_bytes_, std::move(memory), offer);
-    return failure_.ok() ? failure_ = begin_copies(cuda::Lane::relay) : failure_;
+    return failure_.ok() ? failure_ = begin_copies(cuda::StreamUse::relay) : failure_;
   }
 
   [[nodiscard]] Status advance(bool& produced) noexcept override {
@@ -86,14 +86,14 @@ class RegionSend final : public StagedSend {
 
   [[nodiscard]] RegionHeader& header() const noexcept { return region_->mapped().header(); }
 
-  [[nodiscard]] Status begin_copies(cuda::Lane lane) {
+  [[nodiscard]] Status begin_copies(cuda::StreamUse use) {
     ring_ = region_->ring();
     chunk_bytes_ = std::min(chunk_bytes_, ring_.bytes);
     if (context_ != nullptr) {
       const cuda::ContextScope scope(*context_);
       if (!scope.status().ok()) return scope.status();
       if (ring_.side == Side::host) region_->mapped().pin(context_);
-      if (Status made = context_->stream(lane, stream_); !made.ok()) return made;
+      if (Status made = context_->stream(use, stream_); !made.ok()) return made;
       if (Status ordered = cuda::order_after_application(context_, stream_, source_.handed_over_ns);
           !ordered.ok())
         return ordered;
@@ -225,8 +225,8 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
   });
 }
 
-bool may_set_aside(std::size_t payload_bytes) noexcept {
-  return Region::may_set_aside(payload_bytes);
+bool may_buffer(std::size_t payload_bytes) noexcept {
+  return Region::may_buffer(payload_bytes);
 }
 
 }  // namespace penstock::transports

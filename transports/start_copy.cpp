@@ -25,7 +25,7 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
   // what the application has queued may still use memory of a device: the copy engine is told to wait for it
   const bool is_to_device = lives_on_device(destination.buffer.kind);
   const bool may_stand_by =
-      context != nullptr && suits_standby(source, destination) && (!is_to_device || is_settled(destination));
+      context != nullptr && suits_standby(source, destination) && (!is_to_device || is_idle(destination));
   if (may_stand_by) pull = start_standing_by(source, destination, context);
   if (pull != nullptr) return {};
   auto made = std::make_unique<CopyPull>(source, destination, context);

@@ -1,8 +1,8 @@
-// The striped road: a large payload over NVLink and PCIe at once, faster than either. The receiver's copy
-// engine pulls from the mapped source all but a planned tail; meanwhile the sender brings chunks of the tail
-// to host memory (TailSend) and the receiver's other copy engine fetches them from there. What the sender has
-// not brought when the rest has arrived (it may be busy elsewhere, or dead) is pulled, too. So every byte is
-// written once.
+// The striped transport: a large payload over NVLink and PCIe at once, faster than either. The receiver's
+// copy engine pulls from the mapped source all but a planned tail; meanwhile the sender brings chunks of the
+// tail to host memory (TailSend) and the receiver's other copy engine fetches them from there. What the
+// sender has not brought when the rest has arrived (it may be busy elsewhere, or dead) is pulled, too. So
+// every byte is written once.
 #include <deque>
 
 #include "transports/copies/copy_pull.hpp"
@@ -11,8 +11,8 @@
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/regions/region_pool.hpp"
-#include "transports/roads.hpp"
 #include "transports/tail_send.hpp"
+#include "transports/transport_table.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -40,7 +40,7 @@ class StripedPull final : public Pull {
     const cuda::ContextScope scope(*context_);
     if (!scope.status().ok()) return scope.status();
     if (Status made = context_->next_pull_stream(front_stream_); !made.ok()) return made;
-    if (Status made = context_->stream(cuda::Lane::upload, tail_stream_); !made.ok()) return made;
+    if (Status made = context_->stream(cuda::StreamUse::upload, tail_stream_); !made.ok()) return made;
     for (CUstream stream : {front_stream_, tail_stream_}) {
       if (Status ordered = cuda::order_after_application(context_, stream, handed_over_ns); !ordered.ok())
         return ordered;
@@ -182,7 +182,7 @@ class StripedPull final : public Pull {
 };
 
 Verdict judge(const Offer& offer, const Place& destination) {
-  // where the sender offers no tail, or the other roads refuse as well, they say why
+  // where the sender offers no tail, or the other transports refuse as well, they say why
   if (offer.tail.segment_bytes == 0 || offer.contiguous == 0 || sender_of(offer) == this_process()) return {};
   if (!lives_on_device(destination.buffer.kind) || !destination.layout.is_contiguous()) return {};
   const cuda::ContextRef context = context_to_reach(offer, destination);
@@ -191,12 +191,12 @@ Verdict judge(const Offer& offer, const Place& destination) {
   return verdict.accepted ? Verdict{true, "NVLink and PCIe together"} : Verdict{};
 }
 
-class StripedRoad final : public Transport {
+class StripedTransport final : public Transport {
  public:
-  [[nodiscard]] Road road() const noexcept override { return Road::striped; }
+  [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::striped; }
 
   [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    return guarded_verdict(judge, offer, destination, "");  // the roads that carry less say why
+    return guarded_verdict(judge, offer, destination, "");  // the transports that carry less say why
   }
 
   [[nodiscard]] Status start(const Offer& published, const Place& destination,
@@ -221,9 +221,9 @@ class StripedRoad final : public Transport {
 
 }  // namespace
 
-Transport& striped_road() noexcept {
-  static StripedRoad road;
-  return road;
+Transport& striped_transport() noexcept {
+  static StripedTransport transport;
+  return transport;
 }
 
 }  // namespace penstock::transports

@@ -84,7 +84,7 @@ class RegionTailSend final : public TailSend {
     if (!scope.status().ok()) return scope.status();
     if (stream_ == nullptr) {
       if (!region_->mapped().pin(context_)) return {Code::declined, "no pinned memory"};
-      if (Status made = context_->stream(cuda::Lane::download, stream_); !made.ok()) return made;
+      if (Status made = context_->stream(cuda::StreamUse::download, stream_); !made.ok()) return made;
     }
     while (issued_ + plan_.chunk <= limit) {
       cuda::Event copied;

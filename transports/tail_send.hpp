@@ -1,7 +1,7 @@
-// The sender's part in the road `striped`: while the receiver pulls a large payload over NVLink, beginning at
-// its front, the sender brings chunks of its tail to host memory, last one first, for the receiver to fetch
-// over PCIe. Only as many as the receiver asks for (RegionHeader::wanted), so that it may fetch the rest
-// itself. Knows no slots and no roads.
+// The sender's part in the transport `striped`: while the receiver pulls a large payload over NVLink,
+// beginning at its front, the sender brings chunks of its tail to host memory, last one first, for the
+// receiver to fetch over PCIe. Only as many as the receiver asks for (RegionHeader::wanted), so that it may
+// fetch the rest itself. Knows no slots and no transports.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class TailSend {
  public:
   /// Takes a region and writes its whereabouts into the offer's `tail`. Leaves both alone where the payload
   /// is too small, cannot be mapped, or its device has no peer over NVLink. Failures are no errors: without
-  /// its tail, the payload goes by another road.
+  /// its tail, the payload goes by another transport.
   static void start(const Place& source, Offer& offer, std::unique_ptr<TailSend>& send) noexcept;
   virtual ~TailSend() = default;
 

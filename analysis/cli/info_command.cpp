@@ -1,4 +1,5 @@
-// penstock info: what this machine offers: MPI libraries, GPUs, the libraries that Penstock uses, open roads.
+// penstock info: what this machine offers: MPI libraries, GPUs, the libraries that Penstock uses, open
+// transports.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -91,9 +92,10 @@ int info() {
   show_library(
       "CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
       "kernels are recorded if it lies beside the program's CUDA libraries, or PENSTOCK_CUPTI names it");
-  for (const transports::RoadInfo& road : machine.roads) {
-    line(fmt::format("road {}", transports::name_of(road.road)),
-         fmt::format("{}{}{}", road.open ? "open" : "closed", road.why.empty() ? "" : ": ", road.why));
+  for (const transports::TransportInfo& transport : machine.transports) {
+    line(fmt::format("transport {}", transports::name_of(transport.kind)),
+         fmt::format("{}{}{}", transport.open ? "open" : "closed", transport.why.empty() ? "" : ": ",
+                     transport.why));
   }
   if (!machine.devices.empty()) show_tuning(transports::find_tuning(tuning_wish()), machine);
   return 0;
@@ -103,7 +105,7 @@ int info() {
 
 void add_info_command(CLI::App& application, int& exit_code) {
   CLI::App* const command =
-      application.add_subcommand("info", "Show what this machine offers: MPI, GPUs, libraries, roads");
+      application.add_subcommand("info", "Show what this machine offers: MPI, GPUs, libraries, transports");
   command->callback([&exit_code] { exit_code = info(); });
 }
 

@@ -98,8 +98,8 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
       }
     }
   }
-  if (!options.road.empty()) {
-    plan.environment.emplace_back("PENSTOCK_ROAD", options.road);
+  if (!options.transport.empty()) {
+    plan.environment.emplace_back("PENSTOCK_TRANSPORT", options.transport);
   }
   if (options.everywhere) {
     plan.environment.emplace_back("PENSTOCK_EVERYWHERE", "1");

@@ -15,7 +15,7 @@ namespace penstock::cli {
 struct RunOptions {
   std::string output = "penstock-out";
   bool record = true;
-  std::string road;                 ///< empty: free choice
+  std::string transport;            ///< empty: free choice
   bool everywhere = false;          ///< all ranks of the job run Penstock, on whatever nodes
   std::optional<MpiFamily> family;  ///< empty: find out
   std::vector<std::string> command;

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
       "  mpiexec -n 4 penstock run ./app       preload, move, record\n"
       "  penstock report penstock-out          what was exposed, where and why\n"
       "  penstock info                         what this machine offers\n"
-      "  penstock tune                         measure it, so that roads are chosen by what it can do\n",
+      "  penstock tune                         measure it, so that transports are chosen by what it can do\n",
       "penstock");
   application.set_version_flag("--version", "penstock " PENSTOCK_VERSION);
   application.require_subcommand(1);

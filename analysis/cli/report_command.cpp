@@ -47,7 +47,7 @@ int report(const ReportOptions& options) {
 void add_report_command(CLI::App& application, int& exit_code) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* const command = application.add_subcommand(
-      "report", "Show where communication was exposed, by cause, place, rank and road");
+      "report", "Show where communication was exposed, by cause, place, rank and transport");
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write JSON (schema penstock-report-1) instead of text");

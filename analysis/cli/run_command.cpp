@@ -67,7 +67,9 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
       "run", "Start a program under Penstock, after the launcher: mpiexec -n 4 penstock run ./app");
   command->add_option("-o,--output", options->output, "Directory of the recording")->capture_default_str();
   command->add_flag("--no-record", *no_record, "Move GPU buffers, record nothing");
-  command->add_option("--road", options->road, "Take this road for all GPU buffers where it can carry them")
+  command
+      ->add_option("--transport", options->transport,
+                   "Take this transport for all GPU buffers where it can carry them")
       ->check(CLI::IsMember({"local", "striped", "peer", "relayed", "pushed", "staged", "network"}));
   command->add_flag("--everywhere", options->everywhere,
                     "Every rank of the job runs Penstock: GPU buffers cross nodes in chunks");

@@ -1,5 +1,5 @@
-// penstock tune: measures the roads of this machine and keeps the table for later jobs. Another file takes
-// the place of the old one only when it is complete.
+// penstock tune: measures the transports of this machine and keeps the table for later jobs. Another file
+// takes the place of the old one only when it is complete.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -119,7 +119,7 @@ int run_tune(const TuneOptions& options) {
 void add_tune_command(CLI::App& application, int& exit_code) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* const command = application.add_subcommand(
-      "tune", "Measure this machine's roads (less than two minutes) and keep the table for later jobs");
+      "tune", "Measure this machine's transports (less than two minutes) and keep the table for later jobs");
   command->add_option(
       "-o,--output", options->output,
       "File of the table; default: where every job looks, " + transports::default_tuning_path());

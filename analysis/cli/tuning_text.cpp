@@ -101,7 +101,7 @@ bool has_link(const transports::MachineInfo& machine, Link link) {
 }  // namespace
 
 void show_tuning(const transports::FoundTuning& tuning, const transports::MachineInfo& machine) {
-  line("roads by", origin_of(tuning));
+  line("transports by", origin_of(tuning));
   struct Title {
     Link link;
     const char* text;

@@ -1,5 +1,5 @@
-// The table by which roads are chosen, as `penstock info` and `penstock tune` show it. Knows neither how it
-// is measured nor how it is read.
+// The table by which transports are chosen, as `penstock info` and `penstock tune` show it. Knows neither how
+// it is measured nor how it is read.
 #pragma once
 
 #include "transports/machine.hpp"

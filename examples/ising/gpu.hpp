@@ -97,7 +97,7 @@ void launch(const Stream& stream, std::int64_t count, void (*kernel)(Parameters.
   check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launch a kernel");
 }
 
-/// Names a stretch of the host's time in profiles, until the end of the scope.
+/// Names a range of the host's time in profiles, until the end of the scope.
 class NamedRange {
  public:
   explicit NamedRange([[maybe_unused]] const char* name) {

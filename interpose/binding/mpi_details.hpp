@@ -66,7 +66,7 @@ inline void copy_without_error(const MPI_Status& from, MPI_Status& to) noexcept 
 
 /// A status of our own to hand to the MPI library in place of the user's: what the library leaves as it was
 /// must come out as the user had it.
-[[nodiscard]] inline MPI_Status told_from(const MPI_Status* users) noexcept {
+[[nodiscard]] inline MPI_Status local_copy_of(const MPI_Status* users) noexcept {
   return users == MPI_STATUS_IGNORE ? MPI_Status{} : *users;
 }
 

@@ -5,7 +5,7 @@
 
 #include "interpose/binding/mpi_binding.hpp"
 #include "interpose/calls/communicators.hpp"
-#include "interpose/calls/turn.hpp"
+#include "interpose/calls/progress_lock.hpp"
 #include "interpose/calls/unseen_mpi.hpp"
 #include "interpose/record/recorder.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "interpose/binding/function_names.hpp"
-#include "interpose/calls/turn.hpp"
+#include "interpose/calls/progress_lock.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/trace_format.hpp"
@@ -41,13 +41,13 @@ class CallScope {
     if (!is_outermost) return;
     recording_ = record::is_on();
     if (recording_) begin_record(return_address);
-    has_turn_ = turn.take();
+    has_progress_lock_ = progress_lock.take();
   }
   ~CallScope() {
     if (is_outermost_ && detail::unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]]
       finish_pieces();
-    if (has_turn_) [[unlikely]]
-      turn.give();
+    if (has_progress_lock_) [[unlikely]]
+      progress_lock.give();
     --detail::call_depth;
     if (recording_ && record::is_on()) end_record();
   }
@@ -82,7 +82,7 @@ class CallScope {
   bool is_outermost_ = false;
   bool stands_aside_ = false;
   bool recording_ = false;
-  bool has_turn_ = false;  ///< Turn
+  bool has_progress_lock_ = false;  ///< ProgressLock
 };
 
 /// When an outermost call ends while `*pieces` is not zero, `finish_them` is called: for work that must not

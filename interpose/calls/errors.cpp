@@ -68,7 +68,8 @@ Line describe(const char* what, const Status& status) noexcept {
     case Code::declined:
       break;
   }
-  std::snprintf(line.data(), line.size(), "%s: no road could carry the message (%s)", what, status.where());
+  std::snprintf(line.data(), line.size(), "%s: no transport could carry the message (%s)", what,
+                status.where());
   return line;
 }
 

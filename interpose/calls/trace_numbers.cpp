@@ -13,16 +13,16 @@ namespace {
     static_assert(static_cast<int>(transports::Kind::name) == static_cast<int>(trace::Kind::name)); \
     return;
 
-#define PENSTOCK_ROADS         \
-  PENSTOCK_SAME(Road, none)    \
-  PENSTOCK_SAME(Road, mpi)     \
-  PENSTOCK_SAME(Road, local)   \
-  PENSTOCK_SAME(Road, peer)    \
-  PENSTOCK_SAME(Road, staged)  \
-  PENSTOCK_SAME(Road, relayed) \
-  PENSTOCK_SAME(Road, striped) \
-  PENSTOCK_SAME(Road, pushed)  \
-  PENSTOCK_SAME(Road, network)
+#define PENSTOCK_TRANSPORTS             \
+  PENSTOCK_SAME(TransportKind, none)    \
+  PENSTOCK_SAME(TransportKind, mpi)     \
+  PENSTOCK_SAME(TransportKind, local)   \
+  PENSTOCK_SAME(TransportKind, peer)    \
+  PENSTOCK_SAME(TransportKind, staged)  \
+  PENSTOCK_SAME(TransportKind, relayed) \
+  PENSTOCK_SAME(TransportKind, striped) \
+  PENSTOCK_SAME(TransportKind, pushed)  \
+  PENSTOCK_SAME(TransportKind, network)
 
 #define PENSTOCK_BUFFER_KINDS               \
   PENSTOCK_SAME(BufferKind, unknown)        \
@@ -36,9 +36,9 @@ namespace {
 // A switch without default: a value that is missing above is a warning, and so an error.
 namespace of_transports {
 using transports::BufferKind;
-using transports::Road;
-[[maybe_unused]] void compare(Road road) {
-  switch (road) { PENSTOCK_ROADS }
+using transports::TransportKind;
+[[maybe_unused]] void compare(TransportKind transport) {
+  switch (transport) { PENSTOCK_TRANSPORTS }
 }
 [[maybe_unused]] void compare(BufferKind kind) {
   switch (kind) { PENSTOCK_BUFFER_KINDS }
@@ -47,9 +47,9 @@ using transports::Road;
 
 namespace of_trace {
 using trace::BufferKind;
-using trace::Road;
-[[maybe_unused]] void compare(Road road) {
-  switch (road) { PENSTOCK_ROADS }
+using trace::TransportKind;
+[[maybe_unused]] void compare(TransportKind transport) {
+  switch (transport) { PENSTOCK_TRANSPORTS }
 }
 [[maybe_unused]] void compare(BufferKind kind) {
   switch (kind) { PENSTOCK_BUFFER_KINDS }

@@ -13,7 +13,7 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
   transfer.peer = -1;
   transfer.source = static_cast<trace::BufferKind>(source);
   transfer.destination = static_cast<trace::BufferKind>(destination);
-  transfer.road = trace::Road::staged;
+  transfer.transport = trace::TransportKind::staged;
   transfer.kind = trace::RecordKind::transfer;
   record::write(transfer);
 }

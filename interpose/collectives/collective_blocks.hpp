@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "interpose/binding/mpi_details.hpp"
-#include "interpose/staging/staged_buffer.hpp"
+#include "interpose/staging/staged_argument.hpp"
 
 namespace penstock::interpose {
 

@@ -16,12 +16,12 @@ Delivery::Delivery(const Envelope& envelope, transports::Place destination)
 void Delivery::report() const {
   if (!status_.ok()) {
     char what[160];
-    std::snprintf(what, sizeof what, "%s road, %s to %s, %llu bytes", name_of(road_), name_of(source_kind_),
-                  name_of(destination_.buffer.kind),
+    std::snprintf(what, sizeof what, "%s transport, %s to %s, %llu bytes", name_of(transport_),
+                  name_of(source_kind_), name_of(destination_.buffer.kind),
                   static_cast<unsigned long long>(envelope_.payload_bytes));
     record::notice(describe(what, status_).data());
   }
-  if (!record::is_on() || begin_ns_ == 0 || road_ == transports::Road::none) return;
+  if (!record::is_on() || begin_ns_ == 0 || transport_ == transports::TransportKind::none) return;
   trace::Transfer transfer{};
   transfer.begin_ns = begin_ns_;
   transfer.end_ns = record::now_ns();
@@ -32,7 +32,7 @@ void Delivery::report() const {
   transfer.peer = sender_of(envelope_);
   transfer.source = static_cast<trace::BufferKind>(source_kind_);
   transfer.destination = static_cast<trace::BufferKind>(destination_.buffer.kind);
-  transfer.road = static_cast<trace::Road>(road_);
+  transfer.transport = static_cast<trace::TransportKind>(transport_);
   transfer.kind = trace::RecordKind::transfer;
   record::write(transfer);
 }

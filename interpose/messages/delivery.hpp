@@ -36,11 +36,11 @@ class Delivery {
   const Envelope envelope_;
   transports::Place destination_;
   Status status_;
-  const char* reason_ = "";  ///< for the road; a literal
+  const char* reason_ = "";  ///< for the transport; a literal
   std::uint64_t begin_ns_ = 0;
   std::uint64_t start_ns_ = 0;  ///< when bytes began to move
   transports::BufferKind source_kind_ = transports::BufferKind::unknown;
-  transports::Road road_ = transports::Road::none;
+  transports::TransportKind transport_ = transports::TransportKind::none;
   bool truncated_ = false;
 };
 

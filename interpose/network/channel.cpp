@@ -28,7 +28,7 @@ Statement own_statement(int world_size) {
   Statement own;
   if (!settings().move || !node_directory().is_open()) return own;
   own.version = version;
-  own.is_forced = settings().road == transports::Road::network ? 1 : 0;
+  own.is_forced = settings().transport == transports::TransportKind::network ? 1 : 0;
   own.nonce = node_directory().nonce();
   own.sees_all = 1;
   for (int rank = 0; rank < world_size; ++rank) {
@@ -39,16 +39,17 @@ Statement own_statement(int world_size) {
 
 /// Waits for all ranks, and says so if one seems not to come. Returns a PMPI code.
 int await(MPI_Request& request) {
-  constexpr std::uint64_t patience_ns = 10'000'000'000;
+  constexpr std::uint64_t timeout_ns = 10'000'000'000;
   const std::uint64_t begin_ns = record::now_ns();
   bool is_said = false;
   Backoff backoff;
   for (int done = 0; done == 0; backoff.pause()) {
     if (const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
-    if (is_said || record::now_ns() - begin_ns < patience_ns) continue;
+    if (is_said || record::now_ns() - begin_ns < timeout_ns) continue;
     is_said = true;
     record::notice(
-        "MPI_Init waits for every rank to come, as PENSTOCK_EVERYWHERE=1 or PENSTOCK_ROAD=network says that "
+        "MPI_Init waits for every rank to come, as PENSTOCK_EVERYWHERE=1 or PENSTOCK_TRANSPORT=network says "
+        "that "
         "all run Penstock with that setting");
   }
   return MPI_SUCCESS;
@@ -57,7 +58,7 @@ int await(MPI_Request& request) {
 }  // namespace
 
 void Channel::open(int world_rank, int world_size) {
-  if (!settings().everywhere && settings().road != transports::Road::network) return;
+  if (!settings().everywhere && settings().transport != transports::TransportKind::network) return;
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Request making = MPI_REQUEST_NULL;
   int code = PMPI_Comm_idup(MPI_COMM_WORLD, &made, &making);

@@ -22,9 +22,9 @@ class Channel {
   /// MPI library has (MPI_TAG_UB is 32767 at least).
   static constexpr std::uint32_t tags = 16384;
 
-  /// Collective over the job if PENSTOCK_EVERYWHERE=1 or the road is forced; then every rank must come, also
-  /// one that does not take part. Open afterwards only if all take part and some are on other nodes (or the
-  /// road is forced). All of them have one nonce then.
+  /// Collective over the job if PENSTOCK_EVERYWHERE=1 or the transport is forced; then every rank must come,
+  /// also one that does not take part. Open afterwards only if all take part and some are on other nodes (or
+  /// the transport is forced). All of them have one nonce then.
   void open(int world_rank, int world_size);
   /// In MPI_Finalize: this rank posts nothing more. True once that holds for all. Never blocks.
   [[nodiscard]] bool all_have_parted() noexcept;

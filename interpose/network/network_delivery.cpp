@@ -8,14 +8,15 @@
 
 namespace penstock::interpose {
 
-using transports::Road;
+using transports::TransportKind;
 
 NetworkDelivery::NetworkDelivery(const Envelope& envelope, transports::Place destination,
                                  std::size_t capacity)
     : Delivery(envelope, std::move(destination)) {
   source_kind_ = static_cast<transports::BufferKind>(envelope.source_kind);
-  road_ = Road::network;
-  reason_ = settings().road == Road::network ? "forced by PENSTOCK_ROAD" : "on different nodes";
+  transport_ = TransportKind::network;
+  reason_ =
+      settings().transport == TransportKind::network ? "forced by PENSTOCK_TRANSPORT" : "on different nodes";
   truncated_ = envelope.payload_bytes > capacity;
   destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
   reception_ = std::make_unique<Reception>(envelope, destination_);
@@ -34,7 +35,7 @@ bool NetworkDelivery::advance() {
   if (start_ns_ == 0 && begin_ns_ != 0 && reception_->has_begun()) start_ns_ = record::now_ns();
   if (is_over) {
     status_ = reception_->status();
-    if (truncated_) road_ = Road::none;  // nothing was moved
+    if (truncated_) transport_ = TransportKind::none;  // nothing was moved
     report();
   }
   return is_over;

@@ -47,7 +47,7 @@ bool NetworkSend::advance(bool arrived, const MPI_Status& status) {
   }
   transmission_->advance(arrived, status);
   if (transmission_->receiver_has_come()) record.matched();
-  // what was set aside need not wait for a receiver, but a synchronous send must: a probe may have its
+  // what was buffered need not wait for a receiver, but a synchronous send must: a probe may have its
   // envelope
   const bool may_leave = call_.mode != SendMode::synchronous || transmission_->receiver_has_come() ||
                          !transmission_->status().ok();

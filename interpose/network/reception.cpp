@@ -87,8 +87,8 @@ void Reception::take_memory() {
 
 bool Reception::take_zone() {
   memory_bytes_ = std::min(payload_bytes_, ChunkRing::bytes);
-  zone_ = LandingZone(memory_bytes_);
-  memory_ = static_cast<char*>(zone_.data());
+  buffer_ = StagingBuffer(memory_bytes_);
+  memory_ = static_cast<char*>(buffer_.data());
   return memory_ != nullptr;
 }
 

@@ -9,7 +9,7 @@
 #include <deque>
 #include <memory>
 
-#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/node/envelope.hpp"
 #include "interpose/progress/requests.hpp"
 #include "transports/copies/chunk_copies.hpp"
@@ -59,7 +59,7 @@ class Reception final : public Pending {
   const int sender_;  ///< rank in MPI_COMM_WORLD
   const std::uint32_t tag_;
   std::unique_ptr<transports::ChunkRing> ring_;
-  LandingZone zone_;  ///< in the ring's place, where no GPU takes part
+  StagingBuffer buffer_;  ///< in the ring's place, where no GPU takes part
   std::unique_ptr<transports::ChunkCopies> copies_;
   char* memory_ = nullptr;  ///< byte n of the payload at n % memory_bytes_
   std::size_t memory_bytes_ = 0;

@@ -19,7 +19,7 @@ using transports::ChunkRing;
 using transports::Way;
 
 /// What this process keeps for receivers of other nodes who have not come.
-std::atomic<std::size_t> all_aside_bytes{0};
+std::atomic<std::size_t> all_buffered_bytes{0};
 
 }  // namespace
 
@@ -47,17 +47,17 @@ Transmission::~Transmission() {
   copies_.reset();
   // the driver may yet write there
   if (ready_->load(std::memory_order_acquire) == 0) static_cast<void>(ready_.release());
-  all_aside_bytes.fetch_sub(aside_bytes_, std::memory_order_relaxed);
+  all_buffered_bytes.fetch_sub(buffered_bytes_, std::memory_order_relaxed);
   // receives of a payload that broke off may still be posted
   if (status_.ok()) channel().give_back(tag_);
 }
 
 void Transmission::start() noexcept {
-  patience_ = Patience(may_buffer_ && is_small_, record::now_ns());
+  timeout_ = ReceiverTimeout(may_buffer_ && is_small_, record::now_ns());
   transports::signal_when_ready(source_, ready_.get());
 }
 
-/// Only what has been set aside can be on its way already; the library takes it back, or leaves it be.
+/// Only what has been buffered can be on its way already; the library takes it back, or leaves it be.
 void Transmission::withdraw() noexcept {
   if (std::exchange(is_withdrawn_, true)) return;
   for (std::size_t chunk = 0; chunk < posted_chunks_; ++chunk) PMPI_Cancel(&chunks_[chunk].request);
@@ -90,8 +90,8 @@ Pending::Progress Transmission::progress() const {
 }
 
 bool Transmission::has_left() const noexcept {
-  const bool is_copied_aside = aside_.data() != nullptr && is_all_posted();
-  return is_over_ || is_copied_aside || !status_.ok();
+  const bool is_buffered = buffered_.data() != nullptr && is_all_posted();
+  return is_over_ || is_buffered || !status_.ok();
 }
 
 bool Transmission::is_all_posted() const noexcept {
@@ -112,7 +112,7 @@ Status Transmission::step() {
 Status Transmission::take_memory() {
   const bool on_device = transports::lives_on_device(source_.buffer.kind);
   if (!has_come_ || !on_device) {
-    if (!on_device || receiver_is_late()) set_aside();
+    if (!on_device || receiver_is_late()) buffer_payload();
     return {};
   }
   if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(Way::out);
@@ -125,16 +125,16 @@ Status Transmission::take_memory() {
 }
 
 /// What a plain MPI would not have buffered may wait.
-void Transmission::set_aside() {
-  const std::size_t others = all_aside_bytes.load(std::memory_order_relaxed);
-  must_wait_ = !is_small_ && !transports::may_set_aside(others + payload_bytes_);
+void Transmission::buffer_payload() {
+  const std::size_t others = all_buffered_bytes.load(std::memory_order_relaxed);
+  must_wait_ = !is_small_ && !transports::may_buffer(others + payload_bytes_);
   if (must_wait_) return;
-  aside_ = LandingZone(payload_bytes_);
-  must_wait_ = aside_.data() == nullptr;
+  buffered_ = StagingBuffer(payload_bytes_);
+  must_wait_ = buffered_.data() == nullptr;
   if (must_wait_) return;
-  aside_bytes_ = payload_bytes_;
-  all_aside_bytes.fetch_add(aside_bytes_, std::memory_order_relaxed);
-  memory_ = static_cast<char*>(aside_.data());
+  buffered_bytes_ = payload_bytes_;
+  all_buffered_bytes.fetch_add(buffered_bytes_, std::memory_order_relaxed);
+  memory_ = static_cast<char*>(buffered_.data());
   memory_bytes_ = payload_bytes_;
 }
 
@@ -145,7 +145,8 @@ Status Transmission::move() {
   return status.ok() ? issue_copies() : status;
 }
 
-/// Fills what room there is; aside, where the driver has the caller wait for each copy, one chunk at a time.
+/// Fills what room there is; when buffering, where the driver has the caller wait for each copy, one chunk at
+/// a time.
 Status Transmission::issue_copies() {
   bool once = false;
   while (issued_ < payload_bytes_ && !once) {
@@ -155,7 +156,7 @@ Status Transmission::issue_copies() {
     chunks_.push_back({data, bytes, MPI_REQUEST_NULL});
     issued_ += bytes;
     if (Status issued = copies_->copy(data, bytes); !issued.ok()) return issued;
-    once = aside_.data() != nullptr;
+    once = buffered_.data() != nullptr;
   }
   return {};
 }
@@ -201,7 +202,7 @@ void Transmission::give_up(const Status& status) {
 }
 
 bool Transmission::receiver_is_late() const noexcept {
-  return patience_.is_over(record::now_ns(), channel().last_taken_ns(receiver_));
+  return timeout_.is_over(record::now_ns(), channel().last_taken_ns(receiver_));
 }
 
 }  // namespace penstock::interpose

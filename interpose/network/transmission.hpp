@@ -1,6 +1,6 @@
 // A payload on its way to a rank of another node, from the envelope on: chunk by chunk through a ring of
 // pinned memory once the receiver has room for it, GPU and network at work at once. If the receiver is late,
-// through memory aside, so that the sender is free. Knows neither the user's request nor how it was matched.
+// through a buffer, so that the sender is free. Knows neither the user's request nor how it was matched.
 #pragma once
 
 #include <mpi.h>
@@ -10,8 +10,8 @@
 #include <deque>
 #include <memory>
 
-#include "interpose/messages/landing_zones.hpp"
-#include "interpose/messages/patience.hpp"
+#include "interpose/messages/receiver_timeout.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/progress/requests.hpp"
 #include "transports/copies/chunk_copies.hpp"
 #include "transports/copies/chunk_ring.hpp"
@@ -56,7 +56,7 @@ class Transmission final : public Pending {
 
   [[nodiscard]] Status step();
   [[nodiscard]] Status take_memory();
-  void set_aside();
+  void buffer_payload();
   [[nodiscard]] Status move();
   [[nodiscard]] Status issue_copies();
   [[nodiscard]] Status post_next();
@@ -71,22 +71,22 @@ class Transmission final : public Pending {
   const std::uint32_t tag_;
   std::unique_ptr<std::atomic<std::uint32_t>> ready_;  ///< 1: the application's earlier GPU work is done
   std::unique_ptr<transports::ChunkRing> ring_;
-  LandingZone aside_;
-  std::size_t aside_bytes_ = 0;
+  StagingBuffer buffered_;
+  std::size_t buffered_bytes_ = 0;
   std::unique_ptr<transports::ChunkCopies> copies_;
-  char* memory_ = nullptr;  ///< of the ring or aside: byte n of the payload at n % memory_bytes_
+  char* memory_ = nullptr;  ///< of the ring or the buffer: byte n of the payload at n % memory_bytes_
   std::size_t memory_bytes_ = 0;
   std::deque<Chunk> chunks_;       ///< in order: those that MPI has, then those that are being copied
   std::size_t posted_chunks_ = 0;  ///< so many MPI has
   std::size_t issued_ = 0;         ///< bytes that have begun to be copied
   std::size_t sent_ = 0;           ///< bytes whose memory is free again
-  Patience patience_;
+  ReceiverTimeout timeout_;
   Status status_;
   transports::Watch watch_;
   const bool may_buffer_;
   const bool is_small_;
   bool has_come_ = false;
-  bool must_wait_ = false;  ///< the receiver is late, and there is no room to set the payload aside
+  bool must_wait_ = false;  ///< the receiver is late, and there is no room to buffer the payload
   bool is_withdrawn_ = false;
   bool is_lost_ = false;  ///< MPI cannot reach the receiver
   bool is_over_ = false;

@@ -1,5 +1,6 @@
 // The wire format: what travels through the MPI library in place of a device payload. Matching (order,
-// wildcards, tags, cancel, synchronous mode) is thereby the MPI library's own. Knows no slot and no road.
+// wildcards, tags, cancel, synchronous mode) is thereby the MPI library's own. Knows no slot and no
+// transport.
 #pragma once
 
 #include <cstddef>

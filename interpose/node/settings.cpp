@@ -16,8 +16,8 @@ extern char** environ;
 namespace penstock::interpose {
 namespace {
 
-using transports::Road;
 using transports::StreamOrder;
+using transports::TransportKind;
 
 Settings current;
 
@@ -48,11 +48,12 @@ bool parse(std::string_view text, std::optional<std::uint64_t>& value) {
   return is_read;
 }
 
-bool parse(std::string_view text, Road& value) {
-  for (const Road road :
-       {Road::local, Road::striped, Road::peer, Road::relayed, Road::pushed, Road::staged, Road::network}) {
-    if (text == name_of(road)) {
-      value = road;
+bool parse(std::string_view text, TransportKind& value) {
+  for (const TransportKind transport :
+       {TransportKind::local, TransportKind::striped, TransportKind::peer, TransportKind::relayed,
+        TransportKind::pushed, TransportKind::staged, TransportKind::network}) {
+    if (text == name_of(transport)) {
+      value = transport;
       return true;
     }
   }
@@ -98,7 +99,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_ROAD", read_member<&Settings::road>,
+    Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>,
         "local, striped, peer, relayed, pushed, staged or network"},
     Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file, or shipped"},
@@ -109,7 +110,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_LINGER_US", read_member<&Settings::linger_us>, "microseconds"},
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_PATIENCE_US", read_member<&Settings::patience_us>, "microseconds"},
+    Row{"PENSTOCK_RECEIVER_TIMEOUT_US", read_member<&Settings::receiver_timeout_us>, "microseconds"},
     Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
     Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
 };

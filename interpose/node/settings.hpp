@@ -23,8 +23,8 @@ struct Settings {
   bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
   std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
   std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
-  /// PENSTOCK_ROAD=local|striped|peer|relayed|pushed|staged|network
-  transports::Road road = transports::Road::none;
+  /// PENSTOCK_TRANSPORT=local|striped|peer|relayed|pushed|staged|network
+  transports::TransportKind transport = transports::TransportKind::none;
   /// PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on; else as the table of figures says
   std::optional<std::uint64_t> striped_bytes;
   std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
@@ -39,9 +39,10 @@ struct Settings {
   std::string node;  ///< PENSTOCK_NODE: ranks with another one count as being on another node; for tests
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
   std::uint64_t buffered_bytes =
-      64 * 1024;                        ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
-  std::uint64_t patience_us = 100'000;  ///< PENSTOCK_PATIENCE_US: larger ones are copied aside after this
-  /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their roads although Fortran's binding is loaded
+      64 * 1024;  ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
+  std::uint64_t receiver_timeout_us =
+      100'000;  ///< PENSTOCK_RECEIVER_TIMEOUT_US: larger ones are buffered after this
+  /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their transports although Fortran's binding is loaded
   bool despite_fortran = false;
 };
 

@@ -1,12 +1,13 @@
 // Slots: where a sender and a receiver of one node agree, in memory shared by both, about one payload
-// whose envelope is on its way. Knows no MPI call and no road.
+// whose envelope is on its way. Knows no MPI call and no transport.
 //
 // Who moves a slot out of a state, and to what (by compare-exchange where the other might be at it):
 //
-//     offered         receiver: pulling; wants_… (no road to the buffer); failed (no room for the payload)
+//     offered         receiver: pulling; wants_… (no transport to the buffer); failed (no room for the
+//     payload)
 //                     sender: staging (the receiver is late)
-//     pulling         receiver, which fetches from the sender's buffer: done; offered (the road declined)
-//     wants_relaying  sender: staging (the receiver can map memory of the sender's device)
+//     pulling         receiver, which fetches from the sender's buffer: done; offered (the transport
+//     declined) wants_relaying  sender: staging (the receiver can map memory of the sender's device)
 //     wants_staging   sender: staging (it cannot)
 //     wants_pushing   sender: pushing (it is to write to the receiver's buffer, which `target` names)
 //                     receiver: failed (it goes)

@@ -1,5 +1,5 @@
-// The table of figures by which this rank's roads are chosen: as `penstock tune` has measured it here, or as
-// shipped, with what the settings say on top.
+// The table of figures by which this rank's transports are chosen: as `penstock tune` has measured it here,
+// or as shipped, with what the settings say on top.
 #pragma once
 
 namespace penstock::interpose {

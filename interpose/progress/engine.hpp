@@ -1,6 +1,6 @@
 // The interposer's state that its parts share: the side table of requests, what is in progress, and the lock
 // around both. Internal to requests, progress and completion; those who post operations go through
-// requests.hpp and progress.hpp. Knows neither envelopes nor roads.
+// requests.hpp and progress.hpp. Knows neither envelopes nor transports.
 #pragma once
 
 #include <mpi.h>

@@ -78,15 +78,15 @@ void Waiting::tell(MPI_Status& status) const {
 
 int Waiting::end(MPI_Status* status) {
   Operation& operation = entry_->operation;
-  MPI_Status told = told_from(status);
-  copy_without_error(entry_->status, told);
+  MPI_Status local = local_copy_of(status);
+  copy_without_error(entry_->status, local);
   int code = MPI_SUCCESS;
-  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &told);
+  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &local);
   if (operation.pending != nullptr) {
-    operation.pending->mend(told);
-    code = operation.pending->complete(told, code);
+    operation.pending->mend(local);
+    code = operation.pending->complete(local, code);
   }
-  hand_out(told, status);
+  hand_out(local, status);
   return code;
 }
 

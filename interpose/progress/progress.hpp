@@ -51,7 +51,7 @@ void begin_large_arrivals(Posted posted);
 
 /// Before a blocking call of the MPI library that cannot be stepped and that may not end before other ranks
 /// have got on: brings to an end what they may need of this one. Payloads on their way here arrive; those
-/// that this rank sends are taken or, if the receiver is late, copied aside. Without pending work: two
+/// that this rank sends are taken or, if the receiver is late, buffered. Without pending work: two
 /// relaxed loads.
 void settle();
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "interpose/calls/call_scope.hpp"
-#include "interpose/calls/turn.hpp"
+#include "interpose/calls/progress_lock.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/record/recorder.hpp"
@@ -26,7 +26,7 @@ using std::chrono::nanoseconds;
 /// Between two looks: an eighth of the time since something last changed, within these. A look costs 1 to 3
 /// µs of CPU, and some 3 µs to wake up for it.
 constexpr nanoseconds shortest_pause{5'000};
-/// While payloads are on their way: the roads with a part for the sender keep 80 µs of work in flight.
+/// While payloads are on their way: the transports with a part for the sender keep 80 µs of work in flight.
 constexpr nanoseconds longest_pause_in_flight{20'000};
 /// While envelopes may come.
 constexpr nanoseconds longest_pause{50'000};
@@ -75,11 +75,11 @@ class ProgressThread {
         std::this_thread::sleep_for(std::clamp(quiet / 8, shortest_pause, longest));
       }
       longest = longest_pause_aside;
-      if (takes_turns_ && !turn.try_take_alone()) continue;
+      if (takes_turns_ && !progress_lock.try_take_alone()) continue;
       const std::uint32_t posted_now = engine().posted().load();
       const Engine::Outlook before = outlook;
       outlook = look();
-      if (takes_turns_) turn.give_alone();
+      if (takes_turns_) progress_lock.give_alone();
       longest = longest_pause_with(outlook);
       if (outlook != before || posted_now != posted) changed_ns = record::now_ns();
       posted = posted_now;
@@ -106,7 +106,7 @@ ProgressThread* the_thread = nullptr;
 
 /// A forked child has no such thread, and may have been made in the midst of a step.
 void forget_in_child() noexcept {
-  turn.share(false);
+  progress_lock.share(false);
   the_thread = nullptr;
 }
 
@@ -119,11 +119,11 @@ void start_progress_thread() noexcept {
     if (thread == nullptr) throw std::bad_alloc();
     pthread_atfork(nullptr, nullptr, forget_in_child);
     engine().watch_posts();
-    turn.share(takes_turns);
+    progress_lock.share(takes_turns);
     thread->start();
     the_thread = thread;
   } catch (const std::exception&) {  // std::system_error, std::bad_alloc
-    turn.share(false);
+    progress_lock.share(false);
     delete thread;
     record::notice("no progress thread: the system gives none");
   }
@@ -132,7 +132,7 @@ void start_progress_thread() noexcept {
 void stop_progress_thread() noexcept {
   if (the_thread == nullptr) return;
   the_thread->stop();
-  turn.share(false);
+  progress_lock.share(false);
   delete the_thread;
   the_thread = nullptr;
 }

@@ -1,5 +1,5 @@
 // PENSTOCK_PROGRESS=thread: a thread that steps pending work while the application computes, so that a sender
-// answers and a receiver pulls outside MPI calls too. Knows the engine; neither envelopes nor roads.
+// answers and a receiver pulls outside MPI calls too. Knows the engine; neither envelopes nor transports.
 #pragma once
 
 namespace penstock::interpose {

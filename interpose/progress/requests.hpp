@@ -1,5 +1,5 @@
 // The side table: what must still happen for a request beyond the MPI library's own completion. Those who
-// post operations hand in a Pending; completion calls and progress drive it. Knows neither roads nor MPI
+// post operations hand in a Pending; completion calls and progress drive it. Knows neither transports nor MPI
 // wrappers.
 #pragma once
 

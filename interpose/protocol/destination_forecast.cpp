@@ -9,18 +9,18 @@ std::size_t place_of(int sender, int tag) noexcept {
   return (static_cast<std::uint32_t>(sender) * spread + static_cast<std::uint32_t>(tag)) % forecast_places;
 }
 
-std::uint8_t bit_of(Crossing crossing) noexcept {
+std::uint8_t bit_of(HostDeviceCopy crossing) noexcept {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(crossing));
 }
 
 }  // namespace
 
-bool expects(Crossing crossing, const DirectoryRow& receiver, int tag) noexcept {
+bool expects(HostDeviceCopy crossing, const DirectoryRow& receiver, int tag) noexcept {
   const int own_rank = node_directory().own_row()->world_rank.load(std::memory_order_relaxed);
   return (receiver.crossed[place_of(own_rank, tag)].load(std::memory_order_relaxed) & bit_of(crossing)) != 0;
 }
 
-void note_destination(Crossing crossing, bool crossed, int sender, int tag) noexcept {
+void note_destination(HostDeviceCopy crossing, bool crossed, int sender, int tag) noexcept {
   DirectoryRow* own = node_directory().own_row();
   if (own == nullptr || sender < 0) return;
   std::atomic<std::uint8_t>& place = own->crossed[place_of(sender, tag)];

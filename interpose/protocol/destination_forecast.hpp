@@ -27,14 +27,14 @@ inline constexpr std::uint64_t most_downloaded_bytes = 4000;
 inline constexpr std::uint64_t most_downloaded_bytes = 4096;
 #endif
 
-enum class Crossing : std::uint8_t { upload, download };
+enum class HostDeviceCopy : std::uint8_t { upload, download };
 
 /// Did the last such payload of this rank's with the tag, or one that shares its place, cross over? Thread:
 /// any. Cost: a load.
-[[nodiscard]] bool expects(Crossing crossing, const DirectoryRow& receiver, int tag) noexcept;
+[[nodiscard]] bool expects(HostDeviceCopy crossing, const DirectoryRow& receiver, int tag) noexcept;
 
 /// This rank has received a payload that may have crossed, or not. `sender` is a rank in MPI_COMM_WORLD.
 /// Thread: any.
-void note_destination(Crossing crossing, bool crossed, int sender, int tag) noexcept;
+void note_destination(HostDeviceCopy crossing, bool crossed, int sender, int tag) noexcept;
 
 }  // namespace penstock::interpose

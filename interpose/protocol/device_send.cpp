@@ -134,20 +134,21 @@ int DeviceSend::send_envelope(MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
-  // asked when the wait begins and each time that patience is over, as the receiver writes it with each
+  // asked when the wait begins and each time that timeout is over, as the receiver writes it with each
   // message
   if (!deliveries_seen_) {
     deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
     // not from the call that sent it: since then this rank may have posted a hundred more, and so its
     // receiver
-    patience_ = Patience(call_.mode != SendMode::synchronous && is_small(), transports::steady_now_ns());
+    timeout_ =
+        ReceiverTimeout(call_.mode != SendMode::synchronous && is_small(), transports::steady_now_ns());
   }
   // the later of the two, as a call that completes something may have taken no such step
   const std::uint64_t now_ns = std::max(engine().round_ns(), transports::time_of_call_ns());
-  if (!patience_.is_over(now_ns, receiver_worked_ns_)) return false;
+  if (!timeout_.is_over(now_ns, receiver_worked_ns_)) return false;
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
   if (deliveries != std::exchange(deliveries_seen_, deliveries)) receiver_worked_ns_ = now_ns;
-  return patience_.is_over(now_ns, receiver_worked_ns_);
+  return timeout_.is_over(now_ns, receiver_worked_ns_);
 }
 
 /// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
@@ -178,13 +179,13 @@ void DeviceSend::release() noexcept {
   if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void DeviceSend::set_aside() {
+void DeviceSend::buffer_payload() {
   // what a plain MPI would not have buffered may wait
-  must_wait_ = !is_small() && !transports::may_set_aside(envelope_.payload_bytes);
+  must_wait_ = !is_small() && !transports::may_buffer(envelope_.payload_bytes);
   if (must_wait_ || !slot_->move(SlotState::offered, SlotState::staging) || stage(true).ok()) return;
   // no room to buffer it: wait for the receiver instead
   must_wait_ = true;
-  patience_.last_for_ever();
+  timeout_.never_expire();
   slot_->set(SlotState::offered);
 }
 
@@ -196,7 +197,7 @@ Status DeviceSend::relay() {
     return started;
   }
   if (started.code() != Code::declined) {
-    record::notice(describe(name_of(transports::Road::relayed), started).data());
+    record::notice(describe(name_of(transports::TransportKind::relayed), started).data());
   } else if (!receiver_is_late()) {
     slot_->set(SlotState::wants_relaying);  // until other payloads are through
     return {};
@@ -209,9 +210,9 @@ Status DeviceSend::push() {
   if (started.ok()) return started;
   // what was known of the two devices is not told each time, only what the driver has just said
   if (started.detail() != 0) {
-    record::notice(
-        describe(name_of(transports::Road::pushed), {Code::cuda_failed, started.where(), started.detail()})
-            .data());
+    record::notice(describe(name_of(transports::TransportKind::pushed),
+                            {Code::cuda_failed, started.where(), started.detail()})
+                       .data());
   }
   slot_->set(SlotState::staging);
   return stage(is_small());
@@ -248,7 +249,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
       if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
     }
   } else if (state == SlotState::offered) {
-    if (receiver_is_late()) set_aside();
+    if (receiver_is_late()) buffer_payload();
   } else if (state == SlotState::wants_relaying) {
     slot_->set(SlotState::staging);
     if (Status relayed = relay(); !relayed.ok()) give_up(relayed);

@@ -1,6 +1,6 @@
 // The sender's side of one payload that is fetched: opens the slot, sends the envelope, copies the payload
 // aside when the receiver is late or cannot reach it, closes the slot. Knows slots and the sending half of
-// the staged, the relayed and the pushed road.
+// the staged, the relayed and the pushed transport.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "interpose/messages/message_record.hpp"
-#include "interpose/messages/patience.hpp"
+#include "interpose/messages/receiver_timeout.hpp"
 #include "interpose/messages/send_call.hpp"
 #include "interpose/node/envelope.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -49,7 +49,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   DeviceSend(const SendCall& call, transports::Place source);
   void publish_offer() noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
-  void set_aside();
+  void buffer_payload();
   [[nodiscard]] Status stage(bool whole);
   [[nodiscard]] Status relay();
   [[nodiscard]] Status push();
@@ -68,7 +68,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::TailSend> tail_;
   std::unique_ptr<transports::PushSend> push_;
-  Patience patience_;
+  ReceiverTimeout timeout_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
   std::optional<std::uint64_t> deliveries_seen_;
   Status status_;

@@ -91,7 +91,8 @@ int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, M
   return MPI_SUCCESS;
 }
 
-void redeem_message(MPI_Message* handle, MPI_Comm* communicator, std::optional<StashedMessage>* message) {
+void take_matched_message(MPI_Message* handle, MPI_Comm* communicator,
+                          std::optional<StashedMessage>* message) {
   const std::lock_guard lock(held_mutex);
   for (Held& item : held()) {
     if (item.handle != *handle) continue;

@@ -21,7 +21,8 @@ void note_message(MPI_Message handle, MPI_Comm communicator);
 
 /// Forgets a handle that is about to be received. Tells its communicator, if known; if it stands for a
 /// stashed message: consumes the handle (it becomes MPI_MESSAGE_NULL) and returns the message.
-void redeem_message(MPI_Message* handle, MPI_Comm* communicator, std::optional<StashedMessage>* message);
+void take_matched_message(MPI_Message* handle, MPI_Comm* communicator,
+                          std::optional<StashedMessage>* message);
 
 /// The communicator on which the stand-ins travel; made in MPI_Init, freed in MPI_Finalize. Without it,
 /// matched probes that find an envelope fail; a line says so.

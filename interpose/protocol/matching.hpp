@@ -1,6 +1,6 @@
 // Messages that probes have taken from the MPI library ahead of their receives. To tell a probe the payload's
 // size, an envelope must be received; it is kept here, in order of arrival, and later receives and probes
-// look here first. Knows envelopes and MPI's matching rule, no roads.
+// look here first. Knows envelopes and MPI's matching rule, no transports.
 //
 // Order: of each source, a stash holds a prefix of the messages that MPI has not yet matched, so looking here
 // first never lets a message overtake an earlier one of the same source.

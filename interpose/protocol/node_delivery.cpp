@@ -16,12 +16,12 @@
 namespace penstock::interpose {
 
 using transports::Choice;
-using transports::Road;
+using transports::TransportKind;
 
 namespace {
 
-constexpr unsigned bit(Road road) noexcept {
-  return 1u << static_cast<unsigned>(road);
+constexpr unsigned bit(TransportKind transport) noexcept {
+  return 1u << static_cast<unsigned>(transport);
 }
 
 std::atomic<unsigned> small_in_flight{0};
@@ -95,12 +95,12 @@ bool NodeDelivery::try_offered() {
   // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
   // is begun.
   const bool in_one_call = envelope_.payload_bytes <= settings().buffered_bytes;
-  if (in_one_call && !transports::is_settled(destination_)) return false;
+  if (in_one_call && !transports::is_idle(destination_)) return false;
   const Choice choice = choose(slot_->offer, destination_, excluded_);
   reason_ = choice.reason;
   if (choice.transport == nullptr) {
     // nor may it have to wait for it while it relays or pushes
-    ask_sender(!in_one_call || settings().road == choice.wanted ? choice.wanted : Road::staged);
+    ask_sender(!in_one_call || settings().transport == choice.wanted ? choice.wanted : TransportKind::staged);
     return false;
   }
   if (!slot_->move(SlotState::offered, SlotState::pulling)) {
@@ -116,20 +116,21 @@ bool NodeDelivery::try_offered() {
   return false;
 }
 
-void NodeDelivery::ask_sender(Road road) {
-  if (road == Road::pushed) return ask_to_push();
-  static_cast<void>(slot_->move(
-      SlotState::offered, road == Road::relayed ? SlotState::wants_relaying : SlotState::wants_staging));
+void NodeDelivery::ask_sender(TransportKind transport) {
+  if (transport == TransportKind::pushed) return ask_to_push();
+  static_cast<void>(slot_->move(SlotState::offered, transport == TransportKind::relayed
+                                                        ? SlotState::wants_relaying
+                                                        : SlotState::wants_staging));
 }
 
 /// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
 void NodeDelivery::ask_to_push() {
-  if (transports::is_settled(destination_)) {
+  if (transports::is_idle(destination_)) {
     const char* why_not = "";
     slot_->target = describe(destination_, &why_not);
     start_ns_ = record::is_on() ? record::now_ns() : 0;
     if (slot_->move(SlotState::offered, SlotState::wants_pushing)) {
-      road_ = Road::pushed;
+      transport_ = TransportKind::pushed;
       return;
     }
   }
@@ -177,14 +178,15 @@ bool NodeDelivery::step_pull() {
 
 bool NodeDelivery::try_staged() {
   // the sender may have its buffer back already: nothing but the region may be read now
-  const Choice choice =
-      choose(slot_->offer, destination_, excluded_ | ~(bit(Road::staged) | bit(Road::relayed)));
+  const Choice choice = choose(slot_->offer, destination_,
+                               excluded_ | ~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
   if (choice.transport == nullptr) {
-    if (choice.wanted != Road::staged) return end({Code::declined, choice.reason}, SlotState::failed);
+    if (choice.wanted != TransportKind::staged)
+      return end({Code::declined, choice.reason}, SlotState::failed);
     static_cast<void>(slot_->move(SlotState::staged, SlotState::wants_staging));
     return false;
   }
-  if (road_ == Road::pushed) reason_ = "the sender could not map the receiver's memory";
+  if (transport_ == TransportKind::pushed) reason_ = "the sender could not map the receiver's memory";
   // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
   if (*reason_ == '\0') reason_ = "receiver was late";
   return start(choice, SlotState::staged, SlotState::wants_staging);
@@ -192,16 +194,16 @@ bool NodeDelivery::try_staged() {
 
 /// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
 bool NodeDelivery::start(const Choice& choice, SlotState declined_from, SlotState declined_to) {
-  road_ = choice.transport->road();
+  transport_ = choice.transport->transport();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
   say_what_was_refused();
   if (status.ok()) return false;
   if (status.code() != Code::declined) return end(status, SlotState::failed);
-  record::notice(describe(name_of(road_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
-                                           status.where(), status.detail()})
+  record::notice(describe(name_of(transport_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
+                                                status.where(), status.detail()})
                      .data());
-  excluded_ |= bit(road_);
+  excluded_ |= bit(transport_);
   static_cast<void>(slot_->move(declined_from, declined_to));
   return false;
 }
@@ -222,10 +224,10 @@ void finish_small_pulls() noexcept try {
   // thread
   if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
   // they take some 10 µs, unless others keep the copy engine busy
-  constexpr std::uint64_t patience_ns = 200'000;
+  constexpr std::uint64_t timeout_ns = 200'000;
   const std::uint64_t begin_ns = record::now_ns();
   while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
-         record::now_ns() - begin_ns < patience_ns) {
+         record::now_ns() - begin_ns < timeout_ns) {
     progress();
   }
 } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
-// Brings a payload from a sender of this node to its place: looks the slot up, asks the chooser for a road,
-// drives the pull, marks the slot. Knows slots and roads; no MPI call.
+// Brings a payload from a sender of this node to its place: looks the slot up, asks the chooser for a
+// transport, drives the pull, marks the slot. Knows slots and transports; no MPI call.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
  private:
   [[nodiscard]] bool slot_is_ours() const noexcept;
   [[nodiscard]] bool try_offered();
-  void ask_sender(transports::Road road);
+  void ask_sender(transports::TransportKind transport);
   void ask_to_push();
   [[nodiscard]] bool look_after_sender();
   void await_push() const noexcept;

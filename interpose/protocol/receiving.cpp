@@ -11,14 +11,14 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "interpose/messages/landing_zones.hpp"
 #include "interpose/messages/message_record.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
-#include "interpose/progress/settling.hpp"
+#include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/open_delivery.hpp"
@@ -69,10 +69,10 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   int post(MPI_Request* request) {
     int code = choose_target(Target::user_buffer);
     if (code != MPI_SUCCESS) return code;
-    code = lands_aside() ? pmpi_irecv(landing_.data(), landing_bytes(), MPI_BYTE, call_.source, call_.tag,
-                                      call_.communicator, request)
-                         : pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag,
-                                      call_.communicator, request);
+    code = is_staged() ? pmpi_irecv(staging_.data(), staging_bytes(), MPI_BYTE, call_.source, call_.tag,
+                                    call_.communicator, request)
+                       : pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag,
+                                    call_.communicator, request);
     request_ = *request;
     return code;
   }
@@ -80,8 +80,8 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   int post_matched(MPI_Message* message, MPI_Request* request) {
     int code = choose_target(Target::user_buffer);
     if (code != MPI_SUCCESS) return code;
-    code = lands_aside() ? pmpi_imrecv(landing_.data(), landing_bytes(), MPI_BYTE, message, request)
-                         : pmpi_imrecv(call_.buffer, call_.count, call_.datatype, message, request);
+    code = is_staged() ? pmpi_imrecv(staging_.data(), staging_bytes(), MPI_BYTE, message, request)
+                       : pmpi_imrecv(call_.buffer, call_.count, call_.datatype, message, request);
     request_ = *request;
     return code;
   }
@@ -118,9 +118,9 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
       begin_delivery(*envelope_, status);
       return step_delivery();
     }
-    if (!lands_aside() || was_cancelled(status)) return true;  // the MPI library has done it all, or nothing
-    if (on_device_ && !settling_.is_over([this] { return may_be_written_now(); })) return false;
-    bring(landing_.data(), bytes_of(status), status);
+    if (!is_staged() || was_cancelled(status)) return true;  // the MPI library has done it all, or nothing
+    if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
+    bring(staging_.data(), bytes_of(status), status);
     return true;
   }
 
@@ -166,24 +166,24 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     if (envelope_) return is_large(*envelope_);
     Envelope envelope;
     return bytes_of(arrived) == envelope_bytes &&
-           read_envelope(landing_.data(), node_directory().nonce(), &envelope) && is_large(envelope);
+           read_envelope(staging_.data(), node_directory().nonce(), &envelope) && is_large(envelope);
   }
 
  private:
   /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
   /// once.
   [[nodiscard]] bool may_be_written_now() {
-    if (!is_settled_) is_settled_ = transports::is_settled(place_);
-    return is_settled_;
+    if (!is_idle_) is_idle_ = transports::is_idle(place_);
+    return is_idle_;
   }
 
-  [[nodiscard]] MPI_Count landing_bytes() const noexcept {
+  [[nodiscard]] MPI_Count staging_bytes() const noexcept {
     return static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
   }
 
   /// Whether the MPI library writes to memory of Penstock's: for a device, or since another receive is
   /// pending in the user's buffer.
-  [[nodiscard]] bool lands_aside() const noexcept { return landing_.data() != nullptr; }
+  [[nodiscard]] bool is_staged() const noexcept { return staging_.data() != nullptr; }
 
   [[nodiscard]] int choose_target(Target wanted) {
     if (!on_device_) {
@@ -196,8 +196,8 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   }
 
   [[nodiscard]] int make_room() {
-    landing_ = LandingZone(std::max(capacity_, envelope_bytes));
-    if (lands_aside()) return MPI_SUCCESS;
+    staging_ = StagingBuffer(std::max(capacity_, envelope_bytes));
+    if (is_staged()) return MPI_SUCCESS;
     return raise_status(call_.communicator, "MPI_Recv", {Code::out_of_memory, "staging memory"});
   }
 
@@ -234,9 +234,9 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     }
     is_read_ = true;
     const std::uint64_t received = bytes_of(status);
-    landing_.was_written(received);
-    const bool may_be_envelope = received == envelope_bytes &&
-                                 (lands_aside() || capacity_ >= envelope_bytes) && !was_cancelled(status);
+    staging_.was_written(received);
+    const bool may_be_envelope =
+        received == envelope_bytes && (is_staged() || capacity_ >= envelope_bytes) && !was_cancelled(status);
     Envelope envelope;
     std::byte bytes[envelope_bytes];
     if (may_be_envelope && take_envelope(first_bytes(bytes), &envelope)) envelope_ = envelope;
@@ -245,7 +245,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
 
   /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
   [[nodiscard]] const void* first_bytes(std::byte* scratch) const {
-    if (lands_aside()) return landing_.data();
+    if (is_staged()) return staging_.data();
     const auto* base = static_cast<const std::byte*>(call_.buffer);
     if (in_one_piece_) return base + offset_;
     std::size_t used = 0;
@@ -279,45 +279,45 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     if (!transports::lives_on_device(delivery_->source_kind())) {
       note_host_payload(envelope.payload_bytes, status);
     } else if (envelope.payload_bytes <= most_downloaded_bytes) {
-      note_crossing(Crossing::download, !on_device_, status);
+      note_copy(HostDeviceCopy::download, !on_device_, status);
     }
   }
 
   /// While the payload is on its way, the message of another receive may come to the user's buffer.
   [[nodiscard]] transports::Place staging_place() {
-    if (!lands_aside()) landing_ = LandingZone(std::max(capacity_, envelope_bytes));
-    if (!lands_aside()) return place();  // out of memory
-    landing_.was_written(SIZE_MAX);
+    if (!is_staged()) staging_ = StagingBuffer(std::max(capacity_, envelope_bytes));
+    if (!is_staged()) return place();  // out of memory
+    staging_.was_written(SIZE_MAX);
     is_delivered_aside_ = true;
-    return {transports::inspect(landing_.data()), transports::Layout::contiguous(capacity_)};
+    return {transports::inspect(staging_.data()), transports::Layout::contiguous(capacity_)};
   }
 
   bool step_delivery() {
     if (!delivery_->advance()) return false;
     const bool has_come = delivery_->status().ok() && !delivery_->truncated();
     if (std::exchange(is_delivered_aside_, false) && has_come)
-      write(landing_.data(), delivery_->envelope().payload_bytes,
+      write(staging_.data(), delivery_->envelope().payload_bytes,
             "another receive was pending in the same buffer");
     return true;
   }
 
   /// The user may have freed the communicator by now.
-  void note_crossing(Crossing crossing, bool crossed, const MPI_Status& status) const {
+  void note_copy(HostDeviceCopy crossing, bool crossed, const MPI_Status& status) const {
     if (communicator_ == nullptr) return;
     note_destination(crossing, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
   }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
-    if (bytes >= least_uploaded_bytes) note_crossing(Crossing::upload, on_device_, status);
+    if (bytes >= least_uploaded_bytes) note_copy(HostDeviceCopy::upload, on_device_, status);
   }
 
   /// A payload that came through the MPI library and is not where it belongs yet.
   void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
     note_host_payload(count, status);
     // whose sender may have expected it to end in host memory
-    if (on_device_ && count <= most_downloaded_bytes) note_crossing(Crossing::download, false, status);
+    if (on_device_ && count <= most_downloaded_bytes) note_copy(HostDeviceCopy::download, false, status);
     truncated_ = count > capacity_;
     if (truncated_) return;
-    const bool shares_the_buffer = !on_device_ && lands_aside();
+    const bool shares_the_buffer = !on_device_ && is_staged();
     write(bytes, count,
           shares_the_buffer ? "another receive was pending in the same buffer"
                             : "the payload came through the MPI library");
@@ -336,18 +336,18 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   ReceiveCall call_;
   std::shared_ptr<CommunicatorInfo> communicator_;
   transports::Place place_;  ///< unless in one piece of host memory
-  LandingZone landing_;
+  StagingBuffer staging_;
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< in the MPI library, for as long as others may ask about it
   std::optional<Envelope> envelope_;
   std::unique_ptr<Delivery> delivery_;
   MessageRecord record_;
-  Settling settling_;
+  StreamOrderWait stream_order_wait_;
   MPI_Status stashed_status_{};
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
   bool on_device_ = false;
-  bool is_settled_ = false;  ///< the GPU is done with the buffer
+  bool is_idle_ = false;  ///< the GPU is done with the buffer
   bool in_one_piece_ = false;
   bool from_stash_ = false;
   bool is_read_ = false;             ///< read_message()
@@ -423,7 +423,7 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
   }
   expect_envelopes_if(NodeDirectory::gpu_seen());
   std::optional<StashedMessage> stashed;
-  redeem_message(message, &call.communicator, &stashed);
+  take_matched_message(message, &call.communicator, &stashed);
   auto receive = std::make_unique<Receive>(call);
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;

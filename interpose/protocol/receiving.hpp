@@ -1,4 +1,4 @@
-// Posting receives: the user's own buffer where the host can write it, a landing zone for device buffers;
+// Posting receives: the user's own buffer where the host can write it, a staging buffer for device buffers;
 // what arrives is the payload or an envelope, which is then delivered. Knows envelopes and stashes; the
 // wrappers know only this.
 #pragma once

@@ -7,8 +7,8 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "interpose/messages/landing_zones.hpp"
 #include "interpose/messages/message_record.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/network/network_send.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -28,7 +28,7 @@ using transports::BufferKind;
 /// A send that the MPI library does by itself: keeps the payload's copy, if there is one, until it is over.
 class PlainSend final : public Pending {
  public:
-  PlainSend(LandingZone copy, const MessageRecord& record) : copy_(std::move(copy)), record_(record) {}
+  PlainSend(StagingBuffer copy, const MessageRecord& record) : copy_(std::move(copy)), record_(record) {}
   bool advance(bool arrived, const MPI_Status& /*status*/) override { return arrived; }
   int complete(MPI_Status& status, int code) override {
     record_.complete(status);
@@ -36,7 +36,7 @@ class PlainSend final : public Pending {
   }
 
  private:
-  LandingZone copy_;
+  StagingBuffer copy_;
   MessageRecord record_;
 };
 
@@ -57,19 +57,21 @@ bool looks_like_envelope(const SendCall& call) {
 
 /// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
 bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
-  const bool is_forced = settings().road == transports::Road::pushed;
+  const bool is_forced = settings().transport == transports::TransportKind::pushed;
   return bytes >= (is_forced ? envelope_bytes + 1 : least_uploaded_bytes) && call.mode != SendMode::buffered;
 }
 
 /// The receiver sees this rank's shared memory. Null: its payloads cross the network, or it has no Penstock.
 const DirectoryRow* neighbour(int receiver) {
-  return settings().road == transports::Road::network ? nullptr : node_directory().row_of(receiver);
+  return settings().transport == transports::TransportKind::network ? nullptr
+                                                                    : node_directory().row_of(receiver);
 }
 
 bool is_expected_on_device(const SendCall& call) {
   const DirectoryRow* receiver = neighbour(world_rank_of(call.communicator, call.destination));
   if (receiver == nullptr) return false;
-  return settings().road == transports::Road::pushed || expects(Crossing::upload, *receiver, call.tag);
+  return settings().transport == transports::TransportKind::pushed ||
+         expects(HostDeviceCopy::upload, *receiver, call.tag);
 }
 
 /// Of a device payload, in a call that waits: why it had better go through the MPI library, as it is small
@@ -77,9 +79,10 @@ bool is_expected_on_device(const SendCall& call) {
 const char* why_through_mpi(const SendCall& call, int receiver, BufferKind kind, std::size_t bytes) {
   if (bytes > most_downloaded_bytes) return nullptr;
   if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
-  const DirectoryRow* row = settings().road == transports::Road::none ? neighbour(receiver) : nullptr;
+  const DirectoryRow* row =
+      settings().transport == transports::TransportKind::none ? neighbour(receiver) : nullptr;
   if (row == nullptr) return nullptr;
-  if (expects(Crossing::download, *row, call.tag))
+  if (expects(HostDeviceCopy::download, *row, call.tag))
     return "small, and its receiver takes such payloads in host memory";
   // no handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which
   // is no faster this way
@@ -99,7 +102,7 @@ bool needs_envelope(const SendCall& call) {
 
 /// Gives a posted send of the MPI library its tail, unless it is over: the record, and the copy that must
 /// live as long, if there is one.
-void tail(Operation& operation, LandingZone copy, MessageRecord record) {
+void tail(Operation& operation, StagingBuffer copy, MessageRecord record) {
   int complete = 0;
   PMPI_Request_get_status(operation.request, &complete, MPI_STATUS_IGNORE);
   if (complete != 0) {
@@ -111,9 +114,10 @@ void tail(Operation& operation, LandingZone copy, MessageRecord record) {
 
 /// Copies a payload that will go through the MPI library to host memory. Returns MPI_SUCCESS, or the code of
 /// the error that was raised.
-int take_aside(const SendCall& call, const transports::Place& source, const char* reason, LandingZone& copy) {
+int stage_payload(const SendCall& call, const transports::Place& source, const char* reason,
+                  StagingBuffer& copy) {
   const std::size_t bytes = source.layout.bytes();
-  copy = LandingZone(bytes);
+  copy = StagingBuffer(bytes);
   if (copy.data() == nullptr) {
     return raise_status(call.communicator, "MPI_Send", {Code::out_of_memory, "staging memory"});
   }
@@ -122,9 +126,9 @@ int take_aside(const SendCall& call, const transports::Place& source, const char
   return status.ok() ? MPI_SUCCESS : raise_status(call.communicator, "MPI_Send", status);
 }
 
-/// Sends what take_aside() has copied.
-int post_aside(const SendCall& call, LandingZone copy, std::size_t bytes, const MessageRecord& record,
-               Operation& operation) {
+/// Sends what stage_payload() has copied.
+int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, const MessageRecord& record,
+                Operation& operation) {
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
   if (code == MPI_SUCCESS) tail(operation, std::move(copy), record);
@@ -138,22 +142,22 @@ bool post_small(const SendCall& call, const transports::Place& source, int recei
   const std::size_t bytes = source.layout.bytes();
   const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
   // waited for in place, so nothing of the application's may be left to wait for
-  if (why == nullptr || !transports::is_settled(source)) return false;
-  LandingZone copy;
-  code = take_aside(call, source, why, copy);
+  if (why == nullptr || !transports::is_idle(source)) return false;
+  StagingBuffer copy;
+  code = stage_payload(call, source, why, copy);
   if (code != MPI_SUCCESS) return true;
   if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
-  code = post_aside(call, std::move(copy), bytes, record, operation);
+  code = post_staged(call, std::move(copy), bytes, record, operation);
   return true;
 }
 
 /// Why a payload for another node has to go through the MPI library as it is. Null: it need not.
 const char* why_not_in_chunks(int receiver, std::size_t bytes) {
-  const transports::Road forced = settings().road;
+  const transports::TransportKind forced = settings().transport;
   if (!channel().reaches(receiver))
     return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
-  if (forced == transports::Road::network) return nullptr;
-  if (forced != transports::Road::none) return "the road that is forced ends at the node";
+  if (forced == transports::TransportKind::network) return nullptr;
+  if (forced != transports::TransportKind::none) return "the transport that is forced ends at the node";
   // of an envelope's own size, as its content might look like one
   const bool is_small = bytes < settings().network_bytes && bytes != envelope_bytes;
   return is_small ? "to another node, and too small for chunks" : nullptr;
@@ -188,7 +192,7 @@ bool is_plain(const SendCall& call) {
   return !touches_device(call.buffer, call.count, call.datatype) && !needs_envelope(call);
 }
 
-bool stays_plain(const SendCall& call) {
+bool is_always_plain(const SendCall& call) {
   // the payload is not written yet: one of an envelope's size may come to look like an envelope
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
   const bool may_change =
@@ -230,9 +234,9 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
     if (is_posted) return code;
     why_staged = "too many messages are under way";
   }
-  LandingZone copy;
-  if (const int code = take_aside(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
-  return post_aside(call, std::move(copy), bytes, record, operation);
+  StagingBuffer copy;
+  if (const int code = stage_payload(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
+  return post_staged(call, std::move(copy), bytes, record, operation);
 }
 
 }  // namespace penstock::interpose

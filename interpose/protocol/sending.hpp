@@ -1,6 +1,6 @@
 // Posting sends: a host buffer goes as it is, a device buffer as an envelope to a rank that can take the
 // payload another way, else through host memory; a large host buffer too goes as an envelope where it will
-// end on a device. Knows slots, envelopes and roads; the wrappers know only this.
+// end on a device. Knows slots, envelopes and transports; the wrappers know only this.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ namespace penstock::interpose {
 [[nodiscard]] bool is_plain(const SendCall& call);
 
 /// True if it may be given all sends with these arguments, whatever they will be about.
-[[nodiscard]] bool stays_plain(const SendCall& call);
+[[nodiscard]] bool is_always_plain(const SendCall& call);
 
 /// Posts a send; `plain` is is_plain(call). Returns a PMPI code; the operation is then to be attached or
 /// finished.

@@ -54,8 +54,8 @@ enum class BufferKind : std::uint8_t {
   managed
 };
 
-/// The road a payload took. `mpi` is the stock library's own road, for host payloads.
-enum class Road : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
+/// The transport a payload took. `mpi` is the stock library's own transport, for host payloads.
+enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
 
 /// Which features the recording had. A bit that is absent means "not measured", never "zero".
 namespace feature {
@@ -183,13 +183,13 @@ struct Transfer {
   std::uint64_t end_ns;    ///< the payload had arrived
   std::uint64_t bytes;
   std::uint64_t key;      ///< as MessageHalf::key; 0 for collectives and staged calls
-  std::uint32_t reason;   ///< string id: why this road
+  std::uint32_t reason;   ///< string id: why this transport
   std::uint32_t pack_ns;  ///< of it: packing or unpacking of datatypes
   std::uint32_t wait_ns;  ///< of it: waiting for the other side or for the GPU to be ready
   std::int32_t peer;      ///< world rank; -1 none
   BufferKind source;
   BufferKind destination;
-  Road road;
+  TransportKind transport;
   std::uint8_t reserved[12];
   RecordKind kind;
 };
@@ -233,7 +233,7 @@ struct CudaSynchronisation {
   RecordKind kind;
 };
 
-/// A line that Penstock said (a feature that is off, a road that failed), for the report to repeat.
+/// A line that Penstock said (a feature that is off, a transport that failed), for the report to repeat.
 struct Notice {
   std::uint64_t at_ns;
   std::uint32_t text;  ///< string id

@@ -14,7 +14,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/progress/requests.hpp"
-#include "interpose/progress/settling.hpp"
+#include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/staging/staged_call.hpp"
 
 namespace penstock::interpose {
@@ -25,7 +25,7 @@ class PendingStagedCall final : public Pending {
   explicit PendingStagedCall(StagedCall call) noexcept : call_(std::move(call)) {}
 
   bool advance(bool arrived, const MPI_Status&) override {
-    if (!arrived || !settling_.is_over([this] { return call_.may_write_back_now(); })) return false;
+    if (!arrived || !stream_order_wait_.is_over([this] { return call_.may_write_back_now(); })) return false;
     status_ = call_.write_back();
     return true;
   }
@@ -35,7 +35,7 @@ class PendingStagedCall final : public Pending {
 
  private:
   StagedCall call_;
-  Settling settling_;
+  StreamOrderWait stream_order_wait_;
   Status status_;
 };
 

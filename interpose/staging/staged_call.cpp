@@ -28,14 +28,14 @@ void StagedCall::stage(const void*& buffer, const Region& read, const Region& wr
   if (scope_->recording()) {
     scope_->buffer(static_cast<trace::BufferKind>(transports::inspect(buffer).kind));
   }
-  StagedBuffer& stand_in = buffers_.emplace_back();
+  StagedArgument& stand_in = buffers_.emplace_back();
   Status opened = stand_in.open(buffer, read, written);
   buffer = stand_in.address();
   if (status_.ok()) status_ = opened;
 }
 
 void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept {
-  for (StagedBuffer& buffer : buffers_) {
+  for (StagedArgument& buffer : buffers_) {
     if (buffer.address() != address) continue;
     try {
       buffer.set_written(Region::of_bytes(bytes, offset));
@@ -48,7 +48,7 @@ void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_
 bool StagedCall::may_write_back_now() const noexcept {
   try {
     return std::ranges::all_of(buffers_,
-                               [](const StagedBuffer& buffer) { return buffer.may_write_back_now(); });
+                               [](const StagedArgument& buffer) { return buffer.may_write_back_now(); });
   } catch (const std::bad_alloc&) {
     return true;  // write_back() says so
   }
@@ -56,7 +56,7 @@ bool StagedCall::may_write_back_now() const noexcept {
 
 Status StagedCall::write_back() const noexcept {
   try {
-    for (const StagedBuffer& buffer : buffers_) {
+    for (const StagedArgument& buffer : buffers_) {
       if (Status copied = buffer.write_back(); !copied.ok()) return copied;
     }
   } catch (const std::bad_alloc&) {

@@ -13,7 +13,7 @@
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
-#include "interpose/staging/staged_buffer.hpp"
+#include "interpose/staging/staged_argument.hpp"
 #include "transports/host/status.hpp"
 
 namespace penstock::interpose {
@@ -64,7 +64,7 @@ class StagedCall {
   const char* mpi_call_;
   ErrorTarget errors_;
   Status status_;
-  std::vector<StagedBuffer> buffers_;
+  std::vector<StagedArgument> buffers_;
 };
 
 template <typename Pointer, typename Reads, typename Writes>

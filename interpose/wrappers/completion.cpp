@@ -35,7 +35,7 @@ int finish_detached(Pending& pending, MPI_Status& status, int code) {
   return pending.complete(status, code);
 }
 
-MPI_Status told_from_at(const MPI_Status* statuses, int index) {
+MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
 }
 
@@ -49,34 +49,34 @@ void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index, bool
 int wait_one(MPI_Request* request, MPI_Status* status) {
   UserRequest item(request);
   if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (!must_poll() && item.may_detach()) {
     const std::unique_ptr<Pending> pending = item.detach();
-    code = PMPI_Wait(request, &told);
-    code = finish_detached(*pending, told, code);
+    code = PMPI_Wait(request, &local);
+    code = finish_detached(*pending, local, code);
   } else {
     const Attended attended(item.active_entry());
     for (Backoff backoff; !item.is_done(); backoff.pause()) progress();
-    code = item.complete(told);
+    code = item.complete(local);
   }
-  hand_out(told, status);
+  hand_out(local, status);
   return code;
 }
 
 /// Completes all (done) items in order, as MPI_Waitall and MPI_Testall report it.
 int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
   std::vector<int> codes(items.size());
-  std::vector<MPI_Status> told(items.size());
+  std::vector<MPI_Status> local(items.size());
   bool failed = false;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    told[i] = told_from_at(statuses, static_cast<int>(i));
-    codes[i] = items[i].complete(told[i]);
+    local[i] = local_copy_of_at(statuses, static_cast<int>(i));
+    codes[i] = items[i].complete(local[i]);
     failed = failed || codes[i] != MPI_SUCCESS;
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    told[i].MPI_ERROR = codes[i];
-    hand_out_at(told[i], statuses, static_cast<int>(i), failed);
+    local[i].MPI_ERROR = codes[i];
+    hand_out_at(local[i], statuses, static_cast<int>(i), failed);
   }
   return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
@@ -87,12 +87,12 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
   std::vector<std::unique_ptr<Pending>> pending;
   pending.reserve(items.size());
   for (UserRequest& item : items) pending.push_back(item.detach());
-  std::vector<MPI_Status> told(items.size());
-  for (std::size_t i = 0; i < told.size(); ++i) told[i] = told_from_at(statuses, static_cast<int>(i));
-  int code = PMPI_Waitall(count, requests, told.data());
+  std::vector<MPI_Status> local(items.size());
+  for (std::size_t i = 0; i < local.size(); ++i) local[i] = local_copy_of_at(statuses, static_cast<int>(i));
+  int code = PMPI_Waitall(count, requests, local.data());
   bool failed = code != MPI_SUCCESS;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (pending[i] != nullptr && requests[i] == MPI_REQUEST_NULL) pending[i]->arrived(told[i]);
+    if (pending[i] != nullptr && requests[i] == MPI_REQUEST_NULL) pending[i]->arrived(local[i]);
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (pending[i] == nullptr) continue;
@@ -100,17 +100,17 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
       engine().insert(requests[i], Operation{requests[i], std::move(pending[i]), true}, Handle::own);
       continue;
     }
-    const int before = failed ? told[i].MPI_ERROR : MPI_SUCCESS;
-    const int after = finish_detached(*pending[i], told[i], before);
+    const int before = failed ? local[i].MPI_ERROR : MPI_SUCCESS;
+    const int after = finish_detached(*pending[i], local[i], before);
     if (after == before) continue;
     if (!failed) {
-      for (MPI_Status& status : told) status.MPI_ERROR = MPI_SUCCESS;
+      for (MPI_Status& status : local) status.MPI_ERROR = MPI_SUCCESS;
     }
-    told[i].MPI_ERROR = after;
+    local[i].MPI_ERROR = after;
     failed = true;
     code = MPI_ERR_IN_STATUS;
   }
-  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(told[i], statuses, static_cast<int>(i), failed);
+  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(local[i], statuses, static_cast<int>(i), failed);
   return code;
 }
 
@@ -191,12 +191,12 @@ int try_any(std::vector<UserRequest>& items, AnyResult& result, MPI_Status& stat
 int wait_any(std::vector<UserRequest>& items, int* index, MPI_Status* status) {
   for (Backoff backoff;; backoff.pause()) {
     AnyResult result;
-    MPI_Status told = told_from(status);
-    const int code = try_any(items, result, told);
+    MPI_Status local = local_copy_of(status);
+    const int code = try_any(items, result, local);
     if (code != MPI_SUCCESS || result.index != MPI_UNDEFINED || !result.any_active) {
       *index = result.index;
-      if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
-      hand_out(told, status);
+      if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
+      hand_out(local, status);
       return code;
     }
     progress();
@@ -210,15 +210,15 @@ int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI
   std::vector<int> codes;
   *done_count = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    MPI_Status told = told_from_at(statuses, *done_count);
+    MPI_Status local = local_copy_of_at(statuses, *done_count);
     int code = MPI_SUCCESS;
-    const UserRequest::Outcome outcome = items[i].try_complete(told, code);
+    const UserRequest::Outcome outcome = items[i].try_complete(local, code);
     any_active = any_active || outcome != UserRequest::Outcome::inactive;
     if (outcome != UserRequest::Outcome::completed && code == MPI_SUCCESS) continue;
     failed = failed || code != MPI_SUCCESS;
     codes.push_back(code);
     indices[*done_count] = static_cast<int>(i);
-    hand_out_at(told, statuses, *done_count, false);
+    hand_out_at(local, statuses, *done_count, false);
     ++*done_count;
   }
   if (!any_active) *done_count = MPI_UNDEFINED;
@@ -254,9 +254,9 @@ PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status
     progress();
     return MPI_SUCCESS;
   }
-  MPI_Status told = told_from(status);
-  const int code = item.complete(told);
-  hand_out(told, status);
+  MPI_Status local = local_copy_of(status);
+  const int code = item.complete(local);
+  hand_out(local, status);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -291,13 +291,13 @@ PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, i
   }
   std::vector<UserRequest> items = user_requests(count, requests);
   AnyResult result;
-  MPI_Status told = told_from(status);
-  const int code = try_any(items, result, told);
+  MPI_Status local = local_copy_of(status);
+  const int code = try_any(items, result, local);
   *index = result.index;
   *flag = (result.index != MPI_UNDEFINED || !result.any_active) ? 1 : 0;
   if (*flag != 0) {
-    if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
-    hand_out(told, status);
+    if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
+    hand_out(local, status);
   } else {
     progress();
   }
@@ -341,10 +341,10 @@ PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_S
   const Engine::Lock lock(engine());
   *flag = (!entry->active || Engine::advance(*entry)) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
-  MPI_Status told = told_from(status);
-  copy_without_error(entry->active ? entry->status : empty_status(), told);
-  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->mend(told);
-  hand_out(told, status);
+  MPI_Status local = local_copy_of(status);
+  copy_without_error(entry->active ? entry->status : empty_status(), local);
+  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->mend(local);
+  hand_out(local, status);
   return MPI_SUCCESS;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

@@ -11,7 +11,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
-#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
@@ -110,7 +110,7 @@ void rise(int provided) {
   transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
   const std::span<Slot> slots = node_directory().own_slots();
   if (!slots.empty()) transports::set_flag_memory(slots.data(), slots.size_bytes());
-  transports::force_road(settings().road);
+  transports::force_transport(settings().transport);
   transports::set_stream_order(settings().stream_order);
   // in order `device` each message would wait for the kernel that lingers
   const bool may_linger = settings().stream_order != transports::StreamOrder::device;
@@ -182,7 +182,7 @@ void descend() {
   channel().close();
   engine().close_sentinel();
   transports::shut_down();
-  drop_landing_zones();
+  drop_staging_buffers();
   node_directory().leave();
 }
 

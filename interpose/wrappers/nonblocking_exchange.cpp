@@ -9,7 +9,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/protocol/receiving.hpp"
@@ -23,7 +23,7 @@ namespace {
 /// Complete when both are; the status is the receive's.
 class PendingExchange final : public Pending {
  public:
-  PendingExchange(Operation receive, Operation send, LandingZone copy)
+  PendingExchange(Operation receive, Operation send, StagingBuffer copy)
       : copy_(std::move(copy)), receive_(std::move(receive)), send_(std::move(send)) {}
 
   bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
@@ -39,12 +39,12 @@ class PendingExchange final : public Pending {
   [[nodiscard]] Progress progress() const override { return std::max(receive_.need(), send_.need()); }
 
  private:
-  LandingZone copy_;  ///< what is sent, if not the user's buffer
+  StagingBuffer copy_;  ///< what is sent, if not the user's buffer
   Waiting receive_;
   Waiting send_;
 };
 
-int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& receive, LandingZone copy,
+int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& receive, StagingBuffer copy,
               MPI_Request* request) {
   Operation receiving;
   if (const int code = post_receive(receive, scope, false, receiving); code != MPI_SUCCESS) return code;
@@ -62,14 +62,14 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
 
 int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
                   MPI_Request* request) {
-  return post_both(scope, send, receive, LandingZone(), request);
+  return post_both(scope, send, receive, StagingBuffer(), request);
 }
 
 /// For one buffer: a copy of it is sent, so that the receive may overwrite it.
 int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
                            MPI_Request* request) {
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);
-  LandingZone copy(source.layout.bytes());
+  StagingBuffer copy(source.layout.bytes());
   const record::OwnWork own;
   const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}
                                                : transports::download(copy.data(), source);

@@ -80,7 +80,7 @@ int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI
 
 template <typename Plain>
 int initialise_send(const CallScope& scope, const SendCall& call, MPI_Request* request, Plain plain) {
-  if (stays_plain(call) && !scope.recording()) return plain();
+  if (is_always_plain(call) && !scope.recording()) return plain();
   return insert_persistent(call.communicator, std::make_unique<PersistentSend>(call), request);
 }
 

@@ -7,8 +7,8 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "interpose/messages/landing_zones.hpp"
 #include "interpose/messages/message_record.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
@@ -60,24 +60,24 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
 
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (may_receive_directly(call)) {
-    code = plain(&told);
-    code = after_plain_receive(call, scope, code, told);
+    code = plain(&local);
+    code = after_plain_receive(call, scope, code, local);
   } else {
     Operation operation;
     code = post_receive(call, scope, true, operation);
     if (code != MPI_SUCCESS) return code;
-    code = finish(std::move(operation), &told);
+    code = finish(std::move(operation), &local);
   }
   if (scope.recording()) {
     describe(scope, call);
     if (call.source != MPI_PROC_NULL) {
-      scope.message(call.communicator, told.MPI_SOURCE, told.MPI_TAG, bytes_of(told));
+      scope.message(call.communicator, local.MPI_SOURCE, local.MPI_TAG, bytes_of(local));
     }
   }
-  hand_out(told, status);
+  hand_out(local, status);
   return code;
 }
 
@@ -114,21 +114,21 @@ template <typename Plain>
 int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                       Plain plain) {
   describe(scope, send);
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (may_receive_directly(receive) && is_plain(send)) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, send.communicator, send.destination, send.tag,
                  scope.recording() ? payload_bytes(send.count, send.datatype) : 0,
                  transports::BufferKind::pageable, true);
-    code = plain(&told);
+    code = plain(&local);
     record.complete();
-    code = after_plain_receive(receive, scope, code, told);
+    code = after_plain_receive(receive, scope, code, local);
   } else {
-    code = exchange(scope, receive, send, &told);
+    code = exchange(scope, receive, send, &local);
   }
-  if (scope.recording()) scope.add_bytes(bytes_of(told));
-  hand_out(told, status);
+  if (scope.recording()) scope.add_bytes(bytes_of(local));
+  hand_out(local, status);
   return code;
 }
 
@@ -140,7 +140,7 @@ int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& 
     return exchange_blocking(scope, send, receive, status, plain);
   }
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);
-  const LandingZone copy(source.layout.bytes());
+  const StagingBuffer copy(source.layout.bytes());
   const Status copied =
       copy.data() == nullptr
           ? Status{Code::out_of_memory, "staging memory"}
@@ -195,8 +195,8 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
   PENSTOCK_EXPORT int MPI_##Recv(void* buffer, Count count, MPI_Datatype datatype, int source, int tag,  \
                                  MPI_Comm communicator, MPI_Status* status) try {                        \
     CallScope scope(Function::Recv, __builtin_return_address(0));                                        \
-    const auto plain = [&](MPI_Status* told) {                                                           \
-      return PMPI_##Recv(buffer, count, datatype, source, tag, communicator, told);                      \
+    const auto plain = [&](MPI_Status* local) {                                                          \
+      return PMPI_##Recv(buffer, count, datatype, source, tag, communicator, local);                     \
     };                                                                                                   \
     if (scope.stands_aside()) return plain(status);                                                      \
     return receive_blocking(scope, {buffer, count, datatype, source, tag, communicator}, status, plain); \
@@ -215,9 +215,9 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
                                      MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,  \
                                      MPI_Status* status) try {                                           \
     CallScope scope(Function::Sendrecv, __builtin_return_address(0));                                    \
-    const auto plain = [&](MPI_Status* told) {                                                           \
+    const auto plain = [&](MPI_Status* local) {                                                          \
       return PMPI_##Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,   \
-                             datatype, source, tag, communicator, told);                                 \
+                             datatype, source, tag, communicator, local);                                \
     };                                                                                                   \
     if (scope.stands_aside()) return plain(status);                                                      \
     return exchange_blocking(scope,                                                                      \
@@ -229,9 +229,9 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
                                              int destination, int send_tag, int source, int tag,         \
                                              MPI_Comm communicator, MPI_Status* status) try {            \
     CallScope scope(Function::Sendrecv_replace, __builtin_return_address(0));                            \
-    const auto plain = [&](MPI_Status* told) {                                                           \
+    const auto plain = [&](MPI_Status* local) {                                                          \
       return PMPI_##Sendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,        \
-                                     communicator, told);                                                \
+                                     communicator, local);                                               \
     };                                                                                                   \
     if (scope.stands_aside()) return plain(status);                                                      \
     return replace_blocking(scope, {buffer, count, datatype, destination, send_tag, communicator},       \

@@ -23,41 +23,42 @@ bool is_ignored(int source) {
   return source == MPI_PROC_NULL || !settings().move || !NodeDirectory::gpu_seen();
 }
 
-int probe_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Status* told) {
+int probe_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Status* local) {
   const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
-  if (info == nullptr) return PMPI_Iprobe(source, tag, communicator, flag, told);
+  if (info == nullptr) return PMPI_Iprobe(source, tag, communicator, flag, local);
   const StashLock lock(info.get());
   const StashedMessage* found = nullptr;
-  return look_ahead(communicator, *info, source, tag, flag, told, &found);
+  return look_ahead(communicator, *info, source, tag, flag, local, &found);
 }
 
-int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message* message, MPI_Status* told) {
+int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message* message,
+              MPI_Status* local) {
   const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
-  if (info == nullptr) return PMPI_Improbe(source, tag, communicator, flag, message, told);
+  if (info == nullptr) return PMPI_Improbe(source, tag, communicator, flag, message, local);
   const StashLock lock(info.get());
   const StashedMessage* found = nullptr;
-  const int code = look_ahead(communicator, *info, source, tag, flag, told, &found);
+  const int code = look_ahead(communicator, *info, source, tag, flag, local, &found);
   if (code != MPI_SUCCESS || *flag == 0) return code;
   if (found == nullptr) {
-    const int taken = PMPI_Improbe(told->MPI_SOURCE, told->MPI_TAG, communicator, flag, message, told);
+    const int taken = PMPI_Improbe(local->MPI_SOURCE, local->MPI_TAG, communicator, flag, message, local);
     if (taken == MPI_SUCCESS && *flag != 0) note_message(*message, communicator);
     return taken;
   }
   return hand_out_message(*info->stash, source, tag, communicator, message);
 }
 
-void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& told) {
-  if (scope.recording()) scope.message(communicator, told.MPI_SOURCE, told.MPI_TAG, 0);
+void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
+  if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
 }
 
 int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* message, MPI_Status* status) {
   Operation operation;
   int code = post_matched_receive(call, message, scope, true, operation);
   if (code != MPI_SUCCESS) return code;
-  MPI_Status told = told_from(status);
-  code = finish(std::move(operation), &told);
-  if (scope.recording()) scope.add_bytes(bytes_of(told));
-  hand_out(told, status);
+  MPI_Status local = local_copy_of(status);
+  code = finish(std::move(operation), &local);
+  if (scope.recording()) scope.add_bytes(bytes_of(local));
+  hand_out(local, status);
   return code;
 }
 
@@ -69,24 +70,24 @@ using namespace penstock::interpose;
 PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) try {
   CallScope scope(Function::Probe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Probe(source, tag, communicator, status);
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (is_ignored(source)) {
-    code = PMPI_Probe(source, tag, communicator, &told);
+    code = PMPI_Probe(source, tag, communicator, &local);
     // the first envelope of the job may be what was found
     if (code != MPI_SUCCESS || is_ignored(source)) {
-      hand_out(told, status);
+      hand_out(local, status);
       return code;
     }
   }
   int flag = 0;
   for (Backoff backoff;; backoff.pause()) {
-    code = probe_once(communicator, source, tag, &flag, &told);
+    code = probe_once(communicator, source, tag, &flag, &local);
     if (code != MPI_SUCCESS || flag != 0) break;
     progress();
   }
-  if (code == MPI_SUCCESS) describe(scope, communicator, told);
-  hand_out(told, status);
+  if (code == MPI_SUCCESS) describe(scope, communicator, local);
+  hand_out(local, status);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(communicator)
@@ -95,19 +96,19 @@ PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* 
                                MPI_Status* status) try {
   CallScope scope(Function::Iprobe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Iprobe(source, tag, communicator, flag, status);
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (is_ignored(source)) {
-    code = PMPI_Iprobe(source, tag, communicator, flag, &told);
+    code = PMPI_Iprobe(source, tag, communicator, flag, &local);
     if (code != MPI_SUCCESS || *flag == 0 || is_ignored(source)) {
-      if (code == MPI_SUCCESS && *flag != 0) hand_out(told, status);
+      if (code == MPI_SUCCESS && *flag != 0) hand_out(local, status);
       return code;
     }
   }
-  code = probe_once(communicator, source, tag, flag, &told);
+  code = probe_once(communicator, source, tag, flag, &local);
   if (code != MPI_SUCCESS) return code;
   if (*flag != 0) {
-    hand_out(told, status);
+    hand_out(local, status);
   } else {
     progress();
   }
@@ -121,16 +122,16 @@ PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_M
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Mprobe(source, tag, communicator, message, status);
   }
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   int flag = 0;
   int code = MPI_SUCCESS;
   for (Backoff backoff;; backoff.pause()) {
-    code = take_once(communicator, source, tag, &flag, message, &told);
+    code = take_once(communicator, source, tag, &flag, message, &local);
     if (code != MPI_SUCCESS || flag != 0) break;
     progress();
   }
-  if (code == MPI_SUCCESS) describe(scope, communicator, told);
-  hand_out(told, status);
+  if (code == MPI_SUCCESS) describe(scope, communicator, local);
+  hand_out(local, status);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(communicator)
@@ -141,11 +142,11 @@ PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int*
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Improbe(source, tag, communicator, flag, message, status);
   }
-  MPI_Status told = told_from(status);
-  const int code = take_once(communicator, source, tag, flag, message, &told);
+  MPI_Status local = local_copy_of(status);
+  const int code = take_once(communicator, source, tag, flag, message, &local);
   if (code != MPI_SUCCESS) return code;
   if (*flag != 0) {
-    hand_out(told, status);
+    hand_out(local, status);
   } else {
     progress();
   }

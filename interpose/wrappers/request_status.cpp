@@ -15,39 +15,39 @@ namespace {
 
 enum class State : unsigned char { inactive, pending, complete };
 
-/// `told` is written if the request is complete. Returns a PMPI code.
-int ask_library(MPI_Request request, State& state, MPI_Status& told) {
+/// `local` is written if the request is complete. Returns a PMPI code.
+int ask_library(MPI_Request request, State& state, MPI_Status& local) {
   int flag = 0;
   int index = MPI_UNDEFINED;
   if (has_function(Function::Request_get_status_any)) {
     // of one request, this tells an inactive one from one that is complete
-    const int code = PMPI_Request_get_status_any(1, &request, &index, &flag, &told);
+    const int code = PMPI_Request_get_status_any(1, &request, &index, &flag, &local);
     if (flag != 0) state = index == MPI_UNDEFINED ? State::inactive : State::complete;
     return code;
   }
-  const int code = PMPI_Request_get_status(request, &flag, &told);
+  const int code = PMPI_Request_get_status(request, &flag, &local);
   if (flag != 0) state = State::complete;
   return code;
 }
 
-int ask(MPI_Request request, State& state, MPI_Status& told) {
+int ask(MPI_Request request, State& state, MPI_Status& local) {
   state = State::inactive;
   if (request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   state = State::pending;
   Entry* const entry = find_entry(request);
-  if (entry == nullptr) return ask_library(request, state, told);
+  if (entry == nullptr) return ask_library(request, state, local);
   const Engine::Lock lock(engine());
   if (!entry->active) {
     state = State::inactive;
   } else if (Engine::advance(*entry)) {
     state = State::complete;
-    copy_without_error(entry->status, told);
-    if (entry->operation.pending != nullptr) entry->operation.pending->mend(told);
+    copy_without_error(entry->status, local);
+    if (entry->operation.pending != nullptr) entry->operation.pending->mend(local);
   }
   return MPI_SUCCESS;
 }
 
-MPI_Status told_from_at(const MPI_Status* statuses, int index) {
+MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
 }
 
@@ -70,17 +70,17 @@ PENSTOCK_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requ
   }
   progress();
   *flag = 1;
-  std::vector<MPI_Status> told(static_cast<std::size_t>(count));
+  std::vector<MPI_Status> local(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    MPI_Status& status = told[static_cast<std::size_t>(i)];
-    status = told_from_at(statuses, i);
+    MPI_Status& status = local[static_cast<std::size_t>(i)];
+    status = local_copy_of_at(statuses, i);
     State state{};
     if (const int code = ask(requests[i], state, status); code != MPI_SUCCESS) return code;
     if (state == State::inactive) copy_without_error(empty_status(), status);
     if (state == State::pending) *flag = 0;
   }
   if (*flag == 0 || statuses == MPI_STATUSES_IGNORE) return MPI_SUCCESS;
-  for (int i = 0; i < count; ++i) statuses[i] = told[static_cast<std::size_t>(i)];
+  for (int i = 0; i < count; ++i) statuses[i] = local[static_cast<std::size_t>(i)];
   return MPI_SUCCESS;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -94,11 +94,11 @@ PENSTOCK_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requ
   progress();
   *index = MPI_UNDEFINED;
   *flag = 1;
-  MPI_Status told = told_from(status);
+  MPI_Status local = local_copy_of(status);
   bool any_pending = false;
   for (int i = 0; i < count && *index == MPI_UNDEFINED; ++i) {
     State state{};
-    if (const int code = ask(requests[i], state, told); code != MPI_SUCCESS) return code;
+    if (const int code = ask(requests[i], state, local); code != MPI_SUCCESS) return code;
     if (state == State::complete) *index = i;
     any_pending = any_pending || state == State::pending;
   }
@@ -106,8 +106,8 @@ PENSTOCK_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requ
     *flag = 0;
     return MPI_SUCCESS;
   }
-  if (*index == MPI_UNDEFINED) copy_without_error(empty_status(), told);
-  hand_out(told, status);
+  if (*index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
+  hand_out(local, status);
   return MPI_SUCCESS;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -122,13 +122,13 @@ PENSTOCK_EXPORT int MPI_Request_get_status_some(int count, const MPI_Request req
   *complete_count = 0;
   bool any_active = false;
   for (int i = 0; i < count; ++i) {
-    MPI_Status told = told_from_at(statuses, *complete_count);
+    MPI_Status local = local_copy_of_at(statuses, *complete_count);
     State state{};
-    if (const int code = ask(requests[i], state, told); code != MPI_SUCCESS) return code;
+    if (const int code = ask(requests[i], state, local); code != MPI_SUCCESS) return code;
     any_active = any_active || state != State::inactive;
     if (state != State::complete) continue;
     indices[*complete_count] = i;
-    if (statuses != MPI_STATUSES_IGNORE) statuses[*complete_count] = told;
+    if (statuses != MPI_STATUSES_IGNORE) statuses[*complete_count] = local;
     ++*complete_count;
   }
   if (!any_active) *complete_count = MPI_UNDEFINED;

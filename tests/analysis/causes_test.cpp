@@ -140,8 +140,12 @@ TEST(Causes, a_staged_transfer_is_staging) {
           {.direction = Direction::send, .peer = 1, .post = 50, .complete = 60, .key = 5}),
       RecordingBuilder(1, 2)
           .half({.direction = Direction::receive, .peer = 0, .post = 100, .complete = 300, .key = 5})
-          .transfer(
-              {.begin = 100, .end = 300, .bytes = 4096, .key = 5, .road = trace::Road::staged, .wait = 40})
+          .transfer({.begin = 100,
+                     .end = 300,
+                     .bytes = 4096,
+                     .key = 5,
+                     .transport = trace::TransportKind::staged,
+                     .wait = 40})
           .call({.function = "MPI_Recv", .begin = 100, .end = 300, .bytes = 4096})};
   EXPECT_EQ(job.explain(1, 0), (Spans{{100, 140, Cause::staging, 0}, {140, 300, Cause::staging, 0}}));
 }
@@ -152,8 +156,12 @@ TEST(Causes, a_relayed_transfer_waits_for_staging_and_then_for_the_wire) {
           {.direction = Direction::send, .peer = 1, .post = 50, .complete = 60, .key = 5}),
       RecordingBuilder(1, 2)
           .half({.direction = Direction::receive, .peer = 0, .post = 100, .complete = 300, .key = 5})
-          .transfer(
-              {.begin = 100, .end = 300, .bytes = 4096, .key = 5, .road = trace::Road::relayed, .wait = 40})
+          .transfer({.begin = 100,
+                     .end = 300,
+                     .bytes = 4096,
+                     .key = 5,
+                     .transport = trace::TransportKind::relayed,
+                     .wait = 40})
           .call({.function = "MPI_Recv", .begin = 100, .end = 300, .bytes = 4096})};
   EXPECT_EQ(job.explain(1, 0), (Spans{{100, 140, Cause::staging, 0}, {140, 300, Cause::wire, 0}}));
 }
@@ -216,7 +224,7 @@ TEST(Causes, a_collective_that_a_rank_was_not_seen_at_is_not_explained_past_the_
 TEST(Causes, staging_inside_a_collective_is_told_apart) {
   const auto rank = [](std::int32_t which, std::uint64_t begin) {
     return RecordingBuilder(which, 2)
-        .transfer({.begin = 250, .end = 300, .bytes = 64, .road = trace::Road::staged})
+        .transfer({.begin = 250, .end = 300, .bytes = 64, .transport = trace::TransportKind::staged})
         .call(
             {.function = "MPI_Allreduce", .begin = begin, .end = 400, .bytes = 64, .collective_ordinal = 1});
   };

@@ -106,8 +106,8 @@ TEST_F(Command, run_of_a_file_that_is_no_program_ends_with_126) {
 
 TEST_F(Command, run_hands_its_options_to_the_program_by_environment) {
   const Outcome outcome = penstock(
-      "run --mpi mpich -o somewhere --road staged /bin/sh -c 'echo $PENSTOCK_RECORD $PENSTOCK_OUTPUT "
-      "$PENSTOCK_ROAD'");
+      "run --mpi mpich -o somewhere --transport staged /bin/sh -c 'echo $PENSTOCK_RECORD $PENSTOCK_OUTPUT "
+      "$PENSTOCK_TRANSPORT'");
   const bool has_library = outcome.errors.empty();  // the preload library may not be built yet
   if (has_library) {
     EXPECT_EQ(outcome.output, "1 somewhere staged\n");

@@ -75,11 +75,11 @@ TEST_F(JobReport, knows_every_message_of_the_ising_example_by_both_of_its_halves
   ASSERT_EQ(run_example("--lattice 16 --sweeps 10"), 0) << what_was_said();
   const nlohmann::json json = nlohmann::json::parse(report("--json"));
   EXPECT_EQ(json.at("counted").at("unmatched_message_halves"), 0);
-  const nlohmann::json& roads = json.at("roads");
-  EXPECT_TRUE(std::any_of(roads.begin(), roads.end(), [](const nlohmann::json& road) {
-    return road.at("source") == "device" && road.at("destination") == "device" && road.at("road") != "mpi" &&
-           !road.at("reason").get<std::string>().empty();
-  })) << roads.dump();
+  const nlohmann::json& transports = json.at("transports");
+  EXPECT_TRUE(std::any_of(transports.begin(), transports.end(), [](const nlohmann::json& transport) {
+    return transport.at("source") == "device" && transport.at("destination") == "device" &&
+           transport.at("transport") != "mpi" && !transport.at("reason").get<std::string>().empty();
+  })) << transports.dump();
 }
 
 TEST_F(JobReport, names_the_lines_of_the_ising_example_that_communicate) {

@@ -92,7 +92,7 @@ TEST_F(LaunchPlanTest, recording_is_switched_on_and_the_doors_of_nvtx_and_cuda_a
   EXPECT_EQ(value(plan, "PENSTOCK_OUTPUT"), "penstock-out");
   EXPECT_EQ(value(plan, "NVTX_INJECTION64_PATH"), path("libpenstock_mpich.so"));
   EXPECT_EQ(value(plan, "CUDA_INJECTION64_PATH"), path("libpenstock_mpich.so"));
-  EXPECT_EQ(value(plan, "PENSTOCK_ROAD"), "(unset)");
+  EXPECT_EQ(value(plan, "PENSTOCK_TRANSPORT"), "(unset)");
   EXPECT_EQ(value(plan, "PENSTOCK_EVERYWHERE"), "(unset)");
 }
 
@@ -101,13 +101,13 @@ TEST_F(LaunchPlanTest, without_recording_no_tool_door_is_opened) {
   options.command = {path("script").string()};
   options.family = MpiFamily::mpich;
   options.record = false;
-  options.road = "staged";
+  options.transport = "staged";
   options.everywhere = true;
   const LaunchPlan without = plan(options);
   EXPECT_EQ(value(without, "PENSTOCK_RECORD"), "0");
   EXPECT_EQ(value(without, "PENSTOCK_OUTPUT"), "(unset)");
   EXPECT_EQ(value(without, "NVTX_INJECTION64_PATH"), "(unset)");
-  EXPECT_EQ(value(without, "PENSTOCK_ROAD"), "staged");
+  EXPECT_EQ(value(without, "PENSTOCK_TRANSPORT"), "staged");
   EXPECT_EQ(value(without, "PENSTOCK_EVERYWHERE"), "1");
 }
 

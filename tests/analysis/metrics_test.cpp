@@ -175,7 +175,7 @@ TEST(Metrics, a_rank_that_has_no_recording_is_refused_by_name) {
   }
 }
 
-TEST(Metrics, roads_tell_class_count_bytes_speed_and_reason) {
+TEST(Metrics, transports_tell_class_count_bytes_speed_and_reason) {
   const auto receive = [](std::uint64_t key) {
     return testing::HalfWords{.direction = Direction::receive,
                               .peer = 1,
@@ -200,18 +200,18 @@ TEST(Metrics, roads_tell_class_count_bytes_speed_and_reason) {
                                     .complete = 62,
                                     .bytes = 100,
                                     .buffer = trace::BufferKind::pinned})});
-  ASSERT_EQ(report.roads.size(), 2u);
-  EXPECT_EQ(report.roads[0].road, trace::Road::peer);
-  EXPECT_EQ(report.roads[0].source, trace::BufferKind::device);
-  EXPECT_EQ(report.roads[0].size_limit_bytes, 64u * 1024);
-  EXPECT_EQ(report.roads[0].messages, 3u);
-  EXPECT_EQ(report.roads[0].bytes, 3u * 4096);
-  EXPECT_EQ(report.roads[0].reason, "peer access");
-  EXPECT_DOUBLE_EQ(report.roads[0].median_gbps.value_or(0), 256.0);
-  EXPECT_EQ(report.roads[1].road, trace::Road::mpi);
-  EXPECT_EQ(report.roads[1].source, trace::BufferKind::pinned);
-  EXPECT_EQ(report.roads[1].destination, trace::BufferKind::pageable);
-  EXPECT_DOUBLE_EQ(report.roads[1].median_gbps.value_or(0), 2.5);  // 100 bytes from 60 to 100
+  ASSERT_EQ(report.transports.size(), 2u);
+  EXPECT_EQ(report.transports[0].transport, trace::TransportKind::peer);
+  EXPECT_EQ(report.transports[0].source, trace::BufferKind::device);
+  EXPECT_EQ(report.transports[0].size_limit_bytes, 64u * 1024);
+  EXPECT_EQ(report.transports[0].messages, 3u);
+  EXPECT_EQ(report.transports[0].bytes, 3u * 4096);
+  EXPECT_EQ(report.transports[0].reason, "peer access");
+  EXPECT_DOUBLE_EQ(report.transports[0].median_gbps.value_or(0), 256.0);
+  EXPECT_EQ(report.transports[1].transport, trace::TransportKind::mpi);
+  EXPECT_EQ(report.transports[1].source, trace::BufferKind::pinned);
+  EXPECT_EQ(report.transports[1].destination, trace::BufferKind::pageable);
+  EXPECT_DOUBLE_EQ(report.transports[1].median_gbps.value_or(0), 2.5);  // 100 bytes from 60 to 100
 }
 
 TEST(Metrics, a_program_that_was_built_again_after_the_run_is_said) {

@@ -111,7 +111,7 @@ RecordingBuilder& RecordingBuilder::transfer(const TransferWords& words) {
   record.peer = -1;
   record.source = trace::BufferKind::device;
   record.destination = trace::BufferKind::device;
-  record.road = words.road;
+  record.transport = words.transport;
   record.kind = trace::RecordKind::transfer;
   return raw(record);
 }

@@ -47,7 +47,7 @@ struct TransferWords {
   std::uint64_t end;
   std::uint64_t bytes;
   std::uint64_t key = 0;
-  trace::Road road = trace::Road::peer;
+  trace::TransportKind transport = trace::TransportKind::peer;
   std::string_view reason = "peer access";
   std::uint32_t wait = 0;
   std::uint32_t pack = 0;

@@ -43,8 +43,9 @@ TEST(ReportJson, names_its_schema_and_writes_seconds) {
 
 TEST(ReportJson, has_every_documented_key) {
   const nlohmann::json json = json_of({barrier_at(0, 0), barrier_at(1, 0)});
-  for (const char* key : {"schema", "job", "measure", "why_not_exposed", "counted", "ranks", "call_sites",
-                          "peers", "communicators", "mpi_functions", "phases", "roads", "notices", "flaws"}) {
+  for (const char* key :
+       {"schema", "job", "measure", "why_not_exposed", "counted", "ranks", "call_sites", "peers",
+        "communicators", "mpi_functions", "phases", "transports", "notices", "flaws"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   for (const char* key : {"rank",

@@ -51,9 +51,10 @@ Report large_report() {
     site.main_counterpart = 63;
     report.call_sites.push_back(site);
     report.phases.push_back({"phase " + std::to_string(i), report.total_ns / 12, report.counted_ns / 12});
-    report.roads.push_back(
-        {trace::BufferKind::virtual_memory, trace::BufferKind::virtual_memory, 256 << 20, trace::Road::staged,
-         "peer access between the two devices is switched off by the driver", 12'345, 1ull << 40, 51.5});
+    report.transports.push_back({trace::BufferKind::virtual_memory, trace::BufferKind::virtual_memory,
+                                 256 << 20, trace::TransportKind::staged,
+                                 "peer access between the two devices is switched off by the driver", 12'345,
+                                 1ull << 40, 51.5});
     report.notices.push_back(
         {"a notice that is longer than a line of the terminal, so that it must be wrapped to two", 64, 0});
     report.flaws.push_back({"/home/someone/run/penstock-out/rank-12.penstock", 123456,
@@ -194,8 +195,8 @@ Rank  run s  kernels  comm.  hidden  overlap  exposed  up to  of run
 NVTX phase  s/rank in it  exposed in it  of phase
 exchange           0.175          0.075    42.9 %
 
-Messages         size     count  bytes  road  GB/s  why this road
-device → device  ≤ 1 MiB      1  1 MiB  peer  0.03  peer access over NVLink
+Messages         size     count  bytes  transport  GB/s  why this transport
+device → device  ≤ 1 MiB      1  1 MiB  peer       0.03  peer access over NVLink
 
 8 records, 0 dropped; recording cost 0.0 % of the run; GPU clock error ≤ 0.0 µs.
 )";

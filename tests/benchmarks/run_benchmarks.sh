@@ -57,7 +57,7 @@ measured=()
 measure message_benchmark 'Messages for each pair of buffer kinds, beside raw CUDA copies' \
   "${preloaded[@]}" "$build/benchmarks/message_benchmark_mpich"
 measure network_benchmark 'Messages in chunks, as between nodes, beside raw copies over PCIe' \
-  "${preloaded[@]}" PENSTOCK_ROAD=network "$build/benchmarks/message_benchmark_mpich" --raw-by-pcie \
+  "${preloaded[@]}" PENSTOCK_TRANSPORT=network "$build/benchmarks/message_benchmark_mpich" --raw-by-pcie \
   --benchmark_filter='/device/(device|pinned|pageable)/'
 measure overlap_benchmark 'What of an exchange hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
@@ -69,7 +69,7 @@ measure step_benchmark_no_linger 'The same without a kernel that stands by' \
   "${preloaded[@]}" PENSTOCK_LINGER_US=0 "$build/benchmarks/step_benchmark_mpich"
 measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA copies' \
   "$launcher" -n 1 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" "$build/benchmarks/thread_benchmark_mpich"
-measure transports_benchmark 'Each road without MPI, beside raw CUDA copies' \
+measure transports_benchmark 'Each transport without MPI, beside raw CUDA copies' \
   "$build/benchmarks/transports_benchmark" --benchmark_min_time=0.05
 if [ ${#measured[@]} -gt 0 ]; then
   rm -f "$out/figures.csv"

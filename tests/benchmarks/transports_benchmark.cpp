@@ -1,10 +1,10 @@
-// What the roads cost without MPI: payloads by size into memory of every kind that matters, each road beside
-// what CUDA alone takes for the same bytes, by turns in the same processes. Quote the ratio. And what they
-// are made of (transports_parts.cpp).
+// What the transports cost without MPI: payloads by size into memory of every kind that matters, each
+// transport beside what CUDA alone takes for the same bytes, by turns in the same processes. Quote the ratio.
+// And what they are made of (transports_parts.cpp).
 //
 //     transports_benchmark [--benchmark_filter='^(peer|batched)'] [--sizes 64K,1M]
 //
-// Names are road/where to/bytes.
+// Names are transport/where to/bytes.
 #include <benchmark/benchmark.h>
 
 #include <CLI/CLI.hpp>
@@ -29,27 +29,27 @@ using namespace penstock::transports;
 
 enum class Into { device, pinned, pageable };
 
-struct RoadRow {
-  Road road;
+struct TransportRow {
+  TransportKind transport;
   SenderIs sender;
   Into into;
 };
 
-/// A new road: one row for each kind of memory that it is to be measured with. Its payload comes from a
+/// A new transport: one row for each kind of memory that it is to be measured with. Its payload comes from a
 /// device.
-constexpr RoadRow road_rows[] = {
-    {Road::local, SenderIs::this_process, Into::device},
-    {Road::peer, SenderIs::other_process, Into::device},
-    {Road::striped, SenderIs::other_process_with_tail, Into::device},
-    {Road::peer, SenderIs::other_process, Into::pinned},
-    {Road::peer, SenderIs::other_process, Into::pageable},
-    {Road::relayed, SenderIs::other_process_with_device_ring, Into::device},
-    {Road::staged, SenderIs::other_process_with_host_ring, Into::device},
+constexpr TransportRow transport_rows[] = {
+    {TransportKind::local, SenderIs::this_process, Into::device},
+    {TransportKind::peer, SenderIs::other_process, Into::device},
+    {TransportKind::striped, SenderIs::other_process_with_tail, Into::device},
+    {TransportKind::peer, SenderIs::other_process, Into::pinned},
+    {TransportKind::peer, SenderIs::other_process, Into::pageable},
+    {TransportKind::relayed, SenderIs::other_process_with_device_ring, Into::device},
+    {TransportKind::staged, SenderIs::other_process_with_host_ring, Into::device},
 };
 
-std::string name_of(const RoadRow& row, std::size_t bytes) {
+std::string name_of(const TransportRow& row, std::size_t bytes) {
   constexpr const char* into_names[] = {"device", "pinned", "pageable"};
-  return std::string(name_of(row.road)) + '/' + into_names[static_cast<int>(row.into)] + '/' +
+  return std::string(name_of(row.transport)) + '/' + into_names[static_cast<int>(row.into)] + '/' +
          std::to_string(bytes);
 }
 
@@ -66,9 +66,9 @@ bool is_striped(std::size_t bytes) {
 }
 
 /// Raw is a copy from the peer's memory to the receiver's device, or to pinned memory if the payload goes to
-/// the host; for the staged road, which does without the peer's memory, one from the receiver's device to
-/// pinned memory.
-void run_road(benchmark::State& state, const RoadRow& row, std::size_t bytes) {
+/// the host; for the staged transport, which does without the peer's memory, one from the receiver's device
+/// to pinned memory.
+void run_transport(benchmark::State& state, const TransportRow& row, std::size_t bytes) {
   std::optional<HostMemory> host;
   if (row.into != Into::device) host.emplace(bytes, row.into == Into::pinned);
   const Place place =
@@ -88,14 +88,14 @@ void run_road(benchmark::State& state, const RoadRow& row, std::size_t bytes) {
   const CUdeviceptr raw_target =
       raw_host ? reinterpret_cast<CUdeviceptr>(raw_host->data()) : receiver_memory().address();
 
-  force_road(row.road);
+  force_transport(row.transport);
   measure_beside_raw(
       state, bytes, [&] { pull(asks_each_time ? offer_from(row.sender, bytes) : lasting, place); },
       [&] { raw.run(raw_target, raw_source, bytes); },
       [&] {
         if (has_tail) lasting = offer_from(row.sender, bytes);
       });
-  force_road(Road::none);
+  force_transport(TransportKind::none);
 }
 
 }  // namespace
@@ -105,7 +105,8 @@ int main(int argc, char** argv) {
   std::vector<std::size_t> sizes;
   for (std::size_t bytes = 8; bytes <= largest_bytes; bytes *= 8) sizes.push_back(bytes);
   std::string facts_path;
-  CLI::App app{"Payloads by each road without MPI, and what the roads are made of, beside raw CUDA copies"};
+  CLI::App app{
+      "Payloads by each transport without MPI, and what the transports are made of, beside raw CUDA copies"};
   app.allow_extras();
   app.footer("And Google Benchmark's options: --benchmark_filter=REGEX, --benchmark_out=FILE, …");
   app.add_option("--sizes", sizes, "bytes of a payload, as in 8,64K,1M; default: powers of 8 to 1 GiB")
@@ -115,9 +116,9 @@ int main(int argc, char** argv) {
   app.add_option("--facts", facts_path, "JSON object to put beside the figures (date, GPU, …)");
   CLI11_PARSE(app, argc, argv);
   if (!start_framework(app.remaining(), facts_path)) return 1;
-  for (const RoadRow& row : road_rows) {
+  for (const TransportRow& row : transport_rows) {
     for (const std::size_t bytes : sizes) {
-      benchmark::RegisterBenchmark(name_of(row, bytes).c_str(), run_road, row, bytes)
+      benchmark::RegisterBenchmark(name_of(row, bytes).c_str(), run_transport, row, bytes)
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond);
     }

@@ -1,6 +1,6 @@
 // The two sides that transports_benchmark moves bytes between: a sender in another process (this program
 // started again) on device 0, a receiver here on the last device; and copies by CUDA alone between their
-// memories. Knows no MPI and no road.
+// memories. Knows no MPI and no transport.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
-// What the roads are made of, and what calls without a road use: blocking copies, copies by the CPU, many
-// pieces by one launch of a kernel, and the question that every MPI call asks.
+// What the transports are made of, and what calls without a transport use: blocking copies, copies by the
+// CPU, many pieces by one launch of a kernel, and the question that every MPI call asks.
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 
@@ -95,7 +95,7 @@ void batched(benchmark::State& state) {
   const cuda::ContextRef context = cuda::Context::of(receiver_memory().place(each).buffer);
   const cuda::ContextScope scope(*context);
   CUstream stream = nullptr;
-  require(context->stream(cuda::Lane::pull_0, stream));
+  require(context->stream(cuda::StreamUse::pull_0, stream));
   require(BatchedCopy::prepare(context, stream));
   BatchedCopy batch;
   const RawCopies raw;

@@ -76,7 +76,7 @@ struct Case {
 };
 
 /// Sizes around every threshold: the envelope's (64), what a standard send always buffers (64 KiB), the
-/// chunks of the staged road, and pieces that end in none of them.
+/// chunks of the staged transport, and pieces that end in none of them.
 inline constexpr std::array<std::size_t, 13> message_sizes = {
     0, 1, 63, 64, 65, 72, 4096, 65535, 65536, 65544, 1 << 20, (4 << 20) + 8, 16 << 20};
 

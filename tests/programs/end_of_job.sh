@@ -4,7 +4,7 @@
 # CASE   finalize     the job ends as it should: a report, nothing left behind
 #        destructor   the same where MPI_Finalize is called by a global object's destructor
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
-#        midway       the same while large payloads are under way, by each road and for each rank in turn
+#        midway       the same while large payloads are under way, by each transport and for each rank in turn
 #        nodes        it ends as it should, on two nodes, between which large payloads travel in chunks
 #        exit         no rank calls MPI_Finalize: the same
 #        late         rank 0 ends before its message is received, in a job of which one rank has no preload: the message
@@ -64,16 +64,16 @@ expect_nothing_left() {
 
 if [ "$case" = midway ]; then
   victim=0
-  for road in peer relayed staged striped pushed local network; do
+  for transport in peer relayed staged striped pushed local network; do
     kind=device
-    [ "$road" != pushed ] || kind=pinned
-    ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_ROAD="$road" \
+    [ "$transport" != pushed ] || kind=pinned
+    ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_TRANSPORT="$transport" \
       -- "$folder/job" midway "$victim" "$kind" >"$folder/output" 2>&1 || fail "nobody saw that rank $victim died"
     if grep -q '^SKIPPED' "$folder/output"; then
       cat "$folder/output"
       exit 77
     fi
-    [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost by the road $road"
+    [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost by the transport $transport"
     expect_nothing_left
     victim=$(((victim + 1) % ranks))
   done

@@ -1,6 +1,6 @@
-// What the driver may refuse on each road: the next road is taken, one line says so, and the message arrives,
-// as does the next one. The driver refuses on one of the two sides, just for one message. Run with small
-// stripes.
+// What the driver may refuse on each transport: the next transport is taken, one line says so, and the
+// message arrives, as does the next one. The driver refuses on one of the two sides, just for one message.
+// Run with small stripes.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -136,7 +136,7 @@ constexpr std::size_t large = 3u << 20;
 
 // Error codes differ, as no line is said twice. The ring on a device is made once, at its first need.
 INSTANTIATE_TEST_SUITE_P(
-    Roads, Faults,
+    Transports, Faults,
     testing::Values(
         Fault{"relayed_memory", pool, device, medium, Side::sender, "cuMemAlloc_v2:2x1", "relayed: "},
         Fault{"relayed_copy", pool, device, medium, Side::sender, "cuMemcpyAsync:715x1", "CUDA error 715"},

@@ -1,5 +1,5 @@
 // Several threads of one rank, each with a GPU of its own, send to one another: to their own rank, under
-// MPI_THREAD_MULTIPLE. By the road `local`, which threads_to_themselves.sh sees to.
+// MPI_THREAD_MULTIPLE. By the transport `local`, which threads_to_themselves.sh sees to.
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"

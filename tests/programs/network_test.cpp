@@ -1,5 +1,5 @@
-// Payloads that travel in chunks, as between nodes. Run with that road forced, between ranks that see each
-// other on different nodes, beside the progress thread, and with a driver that pins no memory.
+// Payloads that travel in chunks, as between nodes. Run with that transport forced, between ranks that see
+// each other on different nodes, beside the progress thread, and with a driver that pins no memory.
 #include <algorithm>
 
 #include "tests/programs/test_messages.hpp"

@@ -1,6 +1,6 @@
 // Synchronous sends complete when a receive is matched with them, and not before: neither on a probe, which
 // must take the envelope to tell the payload's size, nor because the payload was copied aside meanwhile. Run
-// with little patience, so that this happens soon.
+// with little timeout, so that this happens soon.
 #include <chrono>
 #include <functional>
 

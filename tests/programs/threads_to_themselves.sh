@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Threads of one rank send to one another, and the recording says by which road.
+# Threads of one rank send to one another, and the recording says by which transport.
 #   threads_to_themselves.sh FAMILY PROGRAM LIBRARY PENSTOCK
 set -euo pipefail
 family=$1 program=$2 library=$3 penstock=$4
@@ -9,13 +9,13 @@ trap 'rm -rf "$folder"' EXIT
 "$here/../support/mpi_launch" "$family" 1 --preload "$library" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$folder/recording" \
   SIMULATED_GPU_DEVICES=4 -- "$program"
 "$penstock" report --json "$folder/recording" >"$folder/report"
-# a receiver that is late is no fault of the road's
+# a receiver that is late is no fault of the transport's
 python3 - "$folder/report" <<'END'
 import json, sys
-roads = json.load(open(sys.argv[1]))["roads"]
-for road in roads:
-    print(road["messages"], "messages by", road["road"] + ":", road["reason"])
-local = [road for road in roads if road["road"] == "local"]
-others = [road for road in roads if road["road"] != "local" and road["reason"] != "receiver was late"]
-sys.exit("FAILED: no message by the road local" if not local else "FAILED: messages by another road" if others else 0)
+transports = json.load(open(sys.argv[1]))["transports"]
+for transport in transports:
+    print(transport["messages"], "messages by", transport["transport"] + ":", transport["reason"])
+local = [transport for transport in transports if transport["transport"] == "local"]
+others = [transport for transport in transports if transport["transport"] != "local" and transport["reason"] != "receiver was late"]
+sys.exit("FAILED: no message by the transport local" if not local else "FAILED: messages by another transport" if others else 0)
 END

@@ -13,17 +13,17 @@ fail() {
   exit 1
 }
 
-# job TABLE: runs it by that table and leaves what it said in output, the roads it took in roads
+# job TABLE: runs it by that table and leaves what it said in output, the transports it took in transports
 job() {
   rm -rf "$folder/recording"
   "$here/../support/mpi_launch" "$family" 2 --preload "$library" PENSTOCK_RECORD=1 \
     PENSTOCK_OUTPUT="$folder/recording" PENSTOCK_TUNING="$1" \
     -- "$program" --gtest_filter='*a_payload_of_any_size_arrives*' >"$folder/output" 2>&1 || fail "the job by $1"
   ! grep '^SKIPPED' "$folder/output" || exit 77
-  "$penstock" report --json "$folder/recording" | grep -o '"road": *"[a-z]*"' >"$folder/roads"
+  "$penstock" report --json "$folder/recording" | grep -o '"transport": *"[a-z]*"' >"$folder/transports"
 }
 relays() {
-  grep -q relayed "$folder/roads"
+  grep -q relayed "$folder/transports"
 }
 says_once() {
   [ "$(grep -c 'the shipped figures' "$folder/output")" = 1 ] || fail "not one line about the table"

@@ -112,7 +112,7 @@ class Columns {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-TEST(WaitingCalls, a_sender_that_waits_in_one_still_serves_a_receiver_without_a_road_to_its_memory) {
+TEST(WaitingCalls, a_sender_that_waits_in_one_still_serves_a_receiver_without_a_transport_to_its_memory) {
   const Objects objects;
   for (const WaitingCall& waiting : waiting_calls(objects)) {
     test_support::progress("%s", waiting.name);

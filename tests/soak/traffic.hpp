@@ -1,5 +1,5 @@
 // Rounds of messages between two ranks that leave nothing of a program's ways out: every kind of memory, made
-// and freed in between, sizes for every road, windows, wildcards, probes, late receivers, requests that
+// and freed in between, sizes for every transport, windows, wildcards, probes, late receivers, requests that
 // nobody looks at again, datatypes and communicators that come and go. What arrives is compared. A user's
 // program: knows MPI and CUDA, not Penstock.
 #pragma once

@@ -36,10 +36,10 @@ std::ptrdiff_t difference(const Bytes& found, const Bytes& wanted) {
   return at.first == found.end() ? -1 : at.first - found.begin();
 }
 
-/// Launches on a stream of the context of device 0, as roads do.
+/// Launches on a stream of the context of device 0, as transports do.
 class Launcher {
  public:
-  explicit Launcher(cuda::Lane lane = cuda::Lane::pull_0) : lane_(lane) {
+  explicit Launcher(cuda::StreamUse lane = cuda::StreamUse::pull_0) : lane_(lane) {
     use_device(0);
     context_ = cuda::Context::any(0);
   }
@@ -65,7 +65,7 @@ class Launcher {
   [[nodiscard]] CUstream stream() const noexcept { return stream_; }
 
  private:
-  cuda::Lane lane_;
+  cuda::StreamUse lane_;
   cuda::ContextRef context_;
   CUstream stream_ = nullptr;
 };
@@ -257,7 +257,7 @@ TEST(BatchedCopy, threads_with_streams_of_their_own_do_not_disturb_one_another) 
   std::vector<std::thread> threads;
   for (unsigned number = 0; number < 4; ++number) {
     threads.emplace_back([number] {
-      Launcher launcher(static_cast<cuda::Lane>(number));
+      Launcher launcher(static_cast<cuda::StreamUse>(number));
       const GpuMemory source(BufferKind::device, items_each * each);
       const GpuMemory target(BufferKind::device, items_each * each);
       std::vector<CopyItem> items;
@@ -306,7 +306,7 @@ TEST(BatchedCopy, ends_when_its_context_is_destroyed_and_the_token_serves_anothe
     {
       const cuda::ContextScope scope(*context);
       CUstream stream = nullptr;
-      ASSERT_TRUE(context->stream(cuda::Lane::pull_0, stream).ok());
+      ASSERT_TRUE(context->stream(cuda::StreamUse::pull_0, stream).ok());
       ASSERT_TRUE(batch.launch(context, stream, items).ok());
       ASSERT_TRUE(batch.wait().ok());
       ASSERT_TRUE(batch.launch(context, stream, items).ok());

@@ -107,13 +107,13 @@ TEST(Context, streams_do_not_wait_for_the_legacy_stream) {
   const cuda::ContextScope scope(*context);
   CUstream stream = nullptr;
   cuda::Event event;
-  ASSERT_TRUE(context->stream(cuda::Lane::pull_0, stream).ok());
+  ASSERT_TRUE(context->stream(cuda::StreamUse::pull_0, stream).ok());
   ASSERT_TRUE(cuda::Context::take_event(context, event).ok());
   ASSERT_TRUE(event.record(stream).ok());
   EXPECT_TRUE(event.wait().ok());
 }
 
-TEST(Machine, survey_names_the_devices_and_the_roads) {
+TEST(Machine, survey_names_the_devices_and_the_transports) {
   const MachineInfo machine = survey();
   EXPECT_TRUE(machine.driver_found);
   EXPECT_GT(machine.driver_version, 0);
@@ -124,8 +124,9 @@ TEST(Machine, survey_names_the_devices_and_the_roads) {
     EXPECT_GT(device.memory_bytes, 0u);
     EXPECT_LT(device.peers.size(), machine.devices.size());
   }
-  ASSERT_EQ(machine.roads.size(), 7u);
-  for (const RoadInfo& road : machine.roads) EXPECT_FALSE(road.why.empty()) << name_of(road.road);
+  ASSERT_EQ(machine.transports.size(), 7u);
+  for (const TransportInfo& transport : machine.transports)
+    EXPECT_FALSE(transport.why.empty()) << name_of(transport.kind);
 }
 
 }  // namespace

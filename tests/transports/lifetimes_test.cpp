@@ -88,23 +88,23 @@ TEST_F(Lifetimes, a_sender_that_dies_while_it_is_pulled_from_does_no_harm) {
 }
 
 TEST_F(Lifetimes, a_sender_that_dies_before_its_region_is_opened_is_lost) {
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   const Answer staged = from.stage(slot, shape, Staging::host_whole);
   from.kill();
   EXPECT_EQ(to.receive(slot, shape, staged.offer).code, Code::peer_lost);
 }
 
 /// A payload larger than the ring that it passes through, which is full, and nobody turns it yet.
-class HalfWay : public Lifetimes, public testing::WithParamInterface<Road> {
+class HalfWay : public Lifetimes, public testing::WithParamInterface<TransportKind> {
  protected:
   static constexpr Shape large{96u << 20};
 
   void SetUp() override {
     from.allocate(slot, BufferKind::device, large.extent());
     to.allocate(slot, BufferKind::device, large.extent());
-    to.force_road(GetParam());
-    const Answer staged =
-        from.stage(slot, large, GetParam() == Road::relayed ? Staging::device_ring : Staging::host_ring);
+    to.force_transport(GetParam());
+    const Answer staged = from.stage(
+        slot, large, GetParam() == TransportKind::relayed ? Staging::device_ring : Staging::host_ring);
     ASSERT_TRUE(staged.ok()) << staged.where;
     ASSERT_TRUE(to.begin(slot, large, staged.offer).ok());
   }
@@ -132,11 +132,11 @@ TEST_P(HalfWay, a_receiver_that_gives_up_tells_the_sender) {
   EXPECT_EQ(from.served().code, Code::peer_lost);
 }
 
-INSTANTIATE_TEST_SUITE_P(Roads, HalfWay, testing::Values(Road::staged, Road::relayed),
+INSTANTIATE_TEST_SUITE_P(Transports, HalfWay, testing::Values(TransportKind::staged, TransportKind::relayed),
                          [](const auto& each) { return std::string(name_of(each.param)); });
 
 TEST_F(Lifetimes, device_memory_of_a_relayed_payload_is_lent_again_once_its_receiver_is_through) {
-  to.force_road(Road::relayed);
+  to.force_transport(TransportKind::relayed);
   for (int message = 0; message < 100; ++message) {  // more than there is memory for
     const Answer relayed = from.stage(slot, shape, Staging::device_ring);
     ASSERT_TRUE(relayed.ok()) << "message " << message << ": " << relayed.where;
@@ -152,7 +152,7 @@ TEST_F(Lifetimes, device_memory_of_a_relayed_payload_is_lent_again_once_its_rece
 }
 
 TEST_F(Lifetimes, an_abandoned_region_serves_no_other_message) {
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   const Answer first = from.stage(slot, shape, Staging::host_whole);
   ASSERT_TRUE(from.produce().ok());
   from.drop_send(true);
@@ -167,7 +167,7 @@ TEST_F(Lifetimes, an_abandoned_region_serves_no_other_message) {
 }
 
 TEST_F(Lifetimes, a_region_is_used_again_once_it_is_drained) {
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   std::uint64_t numbers[2] = {};
   for (std::uint64_t& number : numbers) {
     const Answer staged = from.stage(slot, shape, Staging::host_whole);
@@ -180,19 +180,20 @@ TEST_F(Lifetimes, a_region_is_used_again_once_it_is_drained) {
 }
 
 TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_were) {
-  constexpr Road roads[] = {Road::peer, Road::staged, Road::relayed};
+  constexpr TransportKind transports[] = {TransportKind::peer, TransportKind::staged, TransportKind::relayed};
   const auto send = [&](int messages) {
     for (int message = 0; message < messages; ++message) {
-      const Road road = roads[message % 3];
-      to.force_road(road);
+      const TransportKind transport = transports[message % 3];
+      to.force_transport(transport);
       Offer offer = from.describe(slot, shape).offer;
-      if (road != Road::peer) {
-        const Staging staging = road == Road::relayed ? Staging::device_ring : Staging::host_whole;
+      if (transport != TransportKind::peer) {
+        const Staging staging =
+            transport == TransportKind::relayed ? Staging::device_ring : Staging::host_whole;
         offer = from.stage(slot, shape, staging).offer;
         from.serve();
       }
       ASSERT_TRUE(to.receive(slot, shape, offer).ok());
-      ASSERT_TRUE(road == Road::peer || from.served().ok());
+      ASSERT_TRUE(transport == TransportKind::peer || from.served().ok());
     }
   };
   send(500);
@@ -228,17 +229,17 @@ TEST(RegionsOfAProcess, for_small_messages_take_few_descriptors) {
 }
 
 TEST(RegionsOfAProcess, are_bounded_in_memory_and_descriptors) {
-  EXPECT_TRUE(may_set_aside(1 << 20));
-  EXPECT_FALSE(may_set_aside(SIZE_MAX / 2));
+  EXPECT_TRUE(may_buffer(1 << 20));
+  EXPECT_FALSE(may_buffer(SIZE_MAX / 2));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   std::vector<std::unique_ptr<Region>> one;
   ASSERT_TRUE(Region::make(4096, 1, one).ok());
   const rlimit low{4, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-  EXPECT_FALSE(may_set_aside(1 << 20)) << "one region is a quarter of four descriptors";
+  EXPECT_FALSE(may_buffer(1 << 20)) << "one region is a quarter of four descriptors";
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_TRUE(may_set_aside(1 << 20));
+  EXPECT_TRUE(may_buffer(1 << 20));
 }
 
 /// Offers that a sender with a fault, or none at all, could publish.
@@ -252,10 +253,10 @@ class Lies : public Lifetimes {
   }
   /// Receives what `lie` makes of a good offer; the destination must stay as it was.
   template <class Lie>
-  void expect_refusal(Road road, Lie lie) {
-    Offer offer = road == Road::peer ? from.describe(slot, shape).offer : staged_;
+  void expect_refusal(TransportKind transport, Lie lie) {
+    Offer offer = transport == TransportKind::peer ? from.describe(slot, shape).offer : staged_;
     lie(offer);
-    to.force_road(road);
+    to.force_transport(transport);
     const Answer received = to.receive(slot, shape, offer);
     EXPECT_TRUE(received.code == Code::peer_lost || received.code == Code::declined ||
                 received.code == Code::bad_argument)
@@ -265,52 +266,56 @@ class Lies : public Lifetimes {
   Offer staged_{};
 };
 
-TEST_F(Lies, about_where_the_payload_lies_are_refused_by_the_peer_road) {
-  expect_refusal(Road::peer, [](Offer& offer) { offer.address = offer.range_base - 1; });
-  expect_refusal(Road::peer, [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
-  expect_refusal(Road::peer, [](Offer& offer) { offer.address = ~0ull; });
-  expect_refusal(Road::peer, [](Offer& offer) { offer.payload_bytes = ~0ull; });
-  expect_refusal(Road::peer, [](Offer& offer) { offer.range_bytes = 10; });
-  expect_refusal(Road::peer, [](Offer& offer) {
+TEST_F(Lies, about_where_the_payload_lies_are_refused_by_the_peer_transport) {
+  expect_refusal(TransportKind::peer, [](Offer& offer) { offer.address = offer.range_base - 1; });
+  expect_refusal(TransportKind::peer,
+                 [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
+  expect_refusal(TransportKind::peer, [](Offer& offer) { offer.address = ~0ull; });
+  expect_refusal(TransportKind::peer, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+  expect_refusal(TransportKind::peer, [](Offer& offer) { offer.range_bytes = 10; });
+  expect_refusal(TransportKind::peer, [](Offer& offer) {
     offer.range_bytes = 1ull << 40;
     offer.address = offer.range_base + (1ull << 39);
   });
 }
 
-TEST_F(Lies, about_the_region_are_refused_by_the_staged_road) {
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.descriptor = 9999; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.descriptor = 0; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.segment_bytes = 1ull << 50; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.segment_bytes = 100; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.segment_bytes -= 4096; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.id += 1; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset += 1; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset += 4096; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset = offer.region.segment_bytes; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.region.offset = ~0ull - 4095; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.process_nonce += 1; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = -1; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.process_id = 0; });
-  expect_refusal(Road::staged, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+TEST_F(Lies, about_the_region_are_refused_by_the_staged_transport) {
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.descriptor = 9999; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.descriptor = 0; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.segment_bytes = 1ull << 50; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.segment_bytes = 100; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.segment_bytes -= 4096; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.id += 1; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.offset += 1; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.offset += 4096; });
+  expect_refusal(TransportKind::staged,
+                 [](Offer& offer) { offer.region.offset = offer.region.segment_bytes; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.region.offset = ~0ull - 4095; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.process_nonce += 1; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.process_id = -1; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.process_id = 0; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.payload_bytes = ~0ull; });
 }
 
-TEST_F(Lies, about_the_ring_are_refused_by_the_relayed_road) {
+TEST_F(Lies, about_the_ring_are_refused_by_the_relayed_transport) {
   from.drop_send(true);
   staged_ = from.stage(slot, shape, Staging::device_ring).offer;
   ASSERT_TRUE(from.produce().ok());
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region.descriptor = 9999; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base - 1; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = ~0ull; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = 1; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.ring_bytes = offer.range_bytes + 1; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.range_bytes = offer.ring_bytes = 1ull << 40; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region.id += 1; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.region.segment_bytes = 100; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.process_nonce += 1; });
-  expect_refusal(Road::relayed, [](Offer& offer) { offer.payload_bytes = ~0ull; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.region.descriptor = 9999; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.address = offer.range_base - 1; });
+  expect_refusal(TransportKind::relayed,
+                 [](Offer& offer) { offer.address = offer.range_base + offer.range_bytes; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.ring_bytes = ~0ull; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.ring_bytes = 1; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.ring_bytes = offer.range_bytes + 1; });
+  expect_refusal(TransportKind::relayed,
+                 [](Offer& offer) { offer.range_bytes = offer.ring_bytes = 1ull << 40; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.region.id += 1; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.region.segment_bytes = 100; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.process_nonce += 1; });
+  expect_refusal(TransportKind::relayed, [](Offer& offer) { offer.payload_bytes = ~0ull; });
   // the header of a payload that is relayed is no region that a payload could be staged through
-  expect_refusal(Road::staged, [](Offer& offer) { offer.ring_bytes = 0; });
+  expect_refusal(TransportKind::staged, [](Offer& offer) { offer.ring_bytes = 0; });
 }
 
 TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {
@@ -320,7 +325,7 @@ TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {
   const int unsealed = memfd_create("unsealed", 0);
   for (const int file : {ordinary, unsealed}) {
     ASSERT_EQ(ftruncate(file, 1 << 20), 0);
-    expect_refusal(Road::staged, [&](Offer& offer) {
+    expect_refusal(TransportKind::staged, [&](Offer& offer) {
       offer.process_id = getpid();
       offer.region.descriptor = file;
       offer.region.segment_bytes = 1 << 20;
@@ -341,7 +346,7 @@ TEST_F(Lies, about_how_much_was_produced_are_found_out) {
     offer.process_nonce = this_process().nonce;
     region.begin(bytes, offer);
     region.mapped().header().produced.store(produced);
-    to.force_road(Road::staged);
+    to.force_transport(TransportKind::staged);
     EXPECT_EQ(to.receive(slot, shape, offer).code, Code::peer_lost);
   }
 }

@@ -1,4 +1,4 @@
-// The local road: both sides in this process.
+// The local transport: both sides in this process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Status finish(Pull& pull) {
   return {};
 }
 
-/// By whatever road the chooser names; `sent` drives the sender where it has to stage.
+/// By whatever transport the chooser names; `sent` drives the sender where it has to stage.
 Status transfer(const Place& source, const Place& destination, Choice& choice) {
   const char* why_not = "";
   Offer offer = describe(source, &why_not);
@@ -52,7 +52,7 @@ Status transfer(const Place& source, const Place& destination, Choice& choice) {
   return {};
 }
 
-TEST(LocalRoad, carries_every_kind_of_memory_to_every_other_on_any_device) {
+TEST(LocalTransport, carries_every_kind_of_memory_to_every_other_on_any_device) {
   Layout strided;
   strided.append({8, 1000, bytes / 1000, 1500});
   strided.append({1'000'000, bytes % 1000, 1, 0});
@@ -72,9 +72,9 @@ TEST(LocalRoad, carries_every_kind_of_memory_to_every_other_on_any_device) {
           ASSERT_TRUE(status.ok()) << status.where() << ' ' << status.detail();
           EXPECT_EQ(first_difference(to, to_layout, bytes, 1), -1);
           if (to_layout.is_contiguous() || to_device == 0) {
-            EXPECT_EQ(choice.transport->road(), Road::local) << choice.reason;
+            EXPECT_EQ(choice.transport->kind(), TransportKind::local) << choice.reason;
             EXPECT_STREQ(choice.reason, "same process");
-          } else if (choice.transport->road() == Road::staged) {
+          } else if (choice.transport->kind() == TransportKind::staged) {
             EXPECT_STREQ(choice.reason,
                          "receiver's layout is not contiguous, and the sender's device is another");
           }
@@ -84,7 +84,7 @@ TEST(LocalRoad, carries_every_kind_of_memory_to_every_other_on_any_device) {
   }
 }
 
-TEST(LocalRoad, is_staged_when_the_sender_is_strided) {
+TEST(LocalTransport, is_staged_when_the_sender_is_strided) {
   Layout strided;
   strided.append({0, 10, 100, 30});
   const GpuMemory from(BufferKind::device, 4000);
@@ -93,12 +93,12 @@ TEST(LocalRoad, is_staged_when_the_sender_is_strided) {
   fill(to, {}, 0, 0);
   Choice choice;
   ASSERT_TRUE(transfer(place(from, strided), place(to, Layout::contiguous(1000)), choice).ok());
-  EXPECT_EQ(choice.transport->road(), Road::staged);
+  EXPECT_EQ(choice.transport->kind(), TransportKind::staged);
   EXPECT_STREQ(choice.reason, "sender's payload is not contiguous");
   EXPECT_EQ(first_difference(to, Layout::contiguous(1000), 1000, 5), -1);
 }
 
-TEST(LocalRoad, refuses_a_senders_buffer_that_was_freed) {
+TEST(LocalTransport, refuses_a_senders_buffer_that_was_freed) {
   const GpuMemory to(BufferKind::device, bytes);
   auto from = std::make_unique<GpuMemory>(BufferKind::device, bytes);
   const char* why_not = "";
@@ -111,7 +111,7 @@ TEST(LocalRoad, refuses_a_senders_buffer_that_was_freed) {
   EXPECT_EQ(choice.transport->start(offer, destination, pull).code(), Code::bad_argument);
 }
 
-TEST(LocalRoad, writes_only_after_what_the_receiver_queued_before) {
+TEST(LocalTransport, writes_only_after_what_the_receiver_queued_before) {
   const GpuMemory from(BufferKind::device, bytes);
   const GpuMemory to(BufferKind::device, bytes);
   fill(from, Layout::contiguous(bytes), bytes, 1);
@@ -132,7 +132,7 @@ TEST(LocalRoad, writes_only_after_what_the_receiver_queued_before) {
   EXPECT_EQ(first_difference(to, Layout::contiguous(bytes), bytes, 1), -1);
 }
 
-TEST(LocalRoad, serves_several_threads_at_once) {
+TEST(LocalTransport, serves_several_threads_at_once) {
   std::vector<std::thread> threads;
   for (std::uint64_t thread = 0; thread < 4; ++thread) {
     threads.emplace_back([thread] {

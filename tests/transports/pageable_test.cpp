@@ -44,7 +44,7 @@ TEST_F(IntoPageableMemory, the_payload_arrives_whatever_its_size_and_layout) {
       allocate({bytes}, shape);
       const Answer received = to.receive(slot, shape, offer({bytes}, ++seed).offer);
       ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
-      EXPECT_EQ(received.road, Road::peer) << received.reason;
+      EXPECT_EQ(received.transport, TransportKind::peer) << received.reason;
       EXPECT_EQ(to.check(slot, shape, bytes, seed), -1);
     }
   }
@@ -110,7 +110,7 @@ TEST_F(WithoutPinnedMemory, the_driver_copies) {
     allocate({shape.bytes}, shape);
     const Answer received = to.receive(slot, shape, offer({shape.bytes}, 1).offer);
     ASSERT_TRUE(received.ok()) << received.where;
-    EXPECT_EQ(received.road, Road::peer);
+    EXPECT_EQ(received.transport, TransportKind::peer);
     EXPECT_EQ(to.check(slot, shape, shape.bytes, 1), -1);
   }
 }

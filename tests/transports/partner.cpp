@@ -156,12 +156,12 @@ Answer Partner::receive(unsigned slot, const Shape& shape, const Offer& offer) {
   const Answer begun = begin(slot, shape, offer);
   if (!begun.ok()) return begun;
   Answer finished = finish();
-  finished.road = begun.road;
+  finished.transport = begun.transport;
   std::snprintf(finished.reason, sizeof(finished.reason), "%s", begun.reason);
   return finished;
 }
-void Partner::force_road(Road road) {
-  ask({.what = What::force_road, .road = road});
+void Partner::force_transport(TransportKind transport) {
+  ask({.what = What::force_transport, .transport = transport});
 }
 void Partner::set_tuning(const Tuning& table) {
   ask({.what = What::set_tuning, .tuning = table});

@@ -1,6 +1,6 @@
 // A process of a test that sends or receives through the transports, driven by the test over a socket: the
-// test's own program started again. So one test sees both ends of a road between two real processes, each
-// with an environment of its own, and may kill either.
+// test's own program started again. So one test sees both ends of a transport between two real processes,
+// each with an environment of its own, and may kill either.
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +33,7 @@ struct Answer {
   int detail = 0;
   char where[96] = "";
   char reason[96] = "";
-  Road road = Road::none;
+  TransportKind transport = TransportKind::none;
   Offer offer{};
   std::int64_t value = 0;
   [[nodiscard]] bool ok() const noexcept { return code == Code::ok; }
@@ -87,8 +87,8 @@ class Partner {
   /// begin_push() and finish_push().
   [[nodiscard]] Answer push(unsigned slot, const Shape& shape, const Offer& target);
 
-  /// choose() and Transport::start() until a road has begun. Code::declined: none, the sender has to begin on
-  /// `road`.
+  /// choose() and Transport::start() until a transport has begun. Code::declined: none, the sender has to
+  /// begin on `transport`.
   [[nodiscard]] Answer begin(unsigned slot, const Shape& shape, const Offer& offer);
   /// One step of the pull; `value` 1: it is finished.
   [[nodiscard]] Answer advance();
@@ -99,7 +99,7 @@ class Partner {
   /// begin() and finish().
   [[nodiscard]] Answer receive(unsigned slot, const Shape& shape, const Offer& offer);
 
-  void force_road(Road road);
+  void force_transport(TransportKind transport);
   void set_tuning(const Tuning& table);
   void shut_down();
   [[nodiscard]] std::int64_t open_descriptors();

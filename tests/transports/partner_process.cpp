@@ -164,8 +164,8 @@ class Process {
       case What::drop_pull:
         pull_.reset();
         break;
-      case What::force_road:
-        transports::force_road(request.road);
+      case What::force_transport:
+        transports::force_transport(request.transport);
         break;
       case What::set_tuning:
         tuning_ = request.tuning;
@@ -202,12 +202,12 @@ class Process {
     for (;;) {
       const Choice choice = choose(offer, destination, excluded);
       std::snprintf(answer.reason, sizeof(answer.reason), "%s", choice.reason);
-      answer.road = choice.wanted;
-      if (choice.transport == nullptr) return {Code::declined, "no road"};
-      answer.road = choice.transport->road();
+      answer.transport = choice.wanted;
+      if (choice.transport == nullptr) return {Code::declined, "no transport"};
+      answer.transport = choice.transport->kind();
       Status started = choice.transport->start(offer, destination, pull_);
       if (started.code() != Code::declined) return started;
-      excluded |= 1u << static_cast<unsigned>(answer.road);
+      excluded |= 1u << static_cast<unsigned>(answer.transport);
     }
   }
 

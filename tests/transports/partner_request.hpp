@@ -27,7 +27,7 @@ enum class What : std::uint8_t {
   begin,
   finish,
   drop_pull,
-  force_road,
+  force_transport,
   set_tuning,
   shut_down,
   open_descriptors,
@@ -42,7 +42,7 @@ struct Partner::Request {
   unsigned slot = 0;
   bool flag = false;
   BufferKind kind = BufferKind::unknown;
-  Road road = Road::none;
+  TransportKind transport = TransportKind::none;
   Staging staging = Staging::host_ring;
   int device = 0;
   Shape shape{};

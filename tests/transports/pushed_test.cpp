@@ -42,7 +42,7 @@ class Pushed : public testing::Test {
 TEST_F(Pushed, is_what_the_receiver_asks_for_and_says_why) {
   const Answer asked = to.begin(slot, shape, from.describe(slot, shape).offer);
   EXPECT_EQ(asked.code, Code::declined);
-  EXPECT_EQ(asked.road, Road::pushed);
+  EXPECT_EQ(asked.transport, TransportKind::pushed);
   EXPECT_STREQ(asked.reason, "by the sender's GPU from its pinned memory");
   push(1);
 }
@@ -50,7 +50,7 @@ TEST_F(Pushed, is_what_the_receiver_asks_for_and_says_why) {
 TEST_F(Pushed, is_not_asked_for_where_the_receivers_memory_cannot_be_exported) {
   to.allocate(slot, BufferKind::async_pool, shape.extent());
   const Answer asked = to.begin(slot, shape, from.describe(slot, shape).offer);
-  EXPECT_EQ(asked.road, Road::staged);
+  EXPECT_EQ(asked.transport, TransportKind::staged);
   EXPECT_STREQ(asked.reason, "receiver's memory cannot be exported");
 }
 
@@ -60,7 +60,7 @@ TEST_F(Pushed, is_not_asked_for_once_the_sender_has_copied_the_payload_aside) {
   ASSERT_TRUE(from.produce().ok());
   from.fill(slot, shape, 4);  // the sender goes on with its buffer
   const Answer received = to.receive(slot, shape, staged.offer);
-  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_EQ(received.transport, TransportKind::staged);
   EXPECT_EQ(to.check(slot, shape, bytes, 3), -1);
 }
 

@@ -146,10 +146,10 @@ TEST_F(Readiness, waits_for_the_legacy_stream_beside_a_capture_and_does_not_spoi
         signal_when_ready(place, &ready);
         give_it_time();
         EXPECT_EQ(ready.load(), 0u);
-        EXPECT_FALSE(is_settled(place));
+        EXPECT_FALSE(is_idle(place));
         busy.release();
         wait_until_set(ready);
-        while (!is_settled(place)) std::this_thread::yield();
+        while (!is_idle(place)) std::this_thread::yield();
       }
     }
   }
@@ -159,9 +159,9 @@ TEST_F(Readiness, beside_a_capture_is_told_when_nothing_was_queued) {
   const CapturedStream captured(CU_STREAM_CAPTURE_MODE_GLOBAL);
   Place place = place_;
   place.handed_over_ns = steady_now_ns();
-  while (!is_settled(place)) std::this_thread::yield();
+  while (!is_idle(place)) std::this_thread::yield();
   place.handed_over_ns = steady_now_ns();
-  while (!is_settled(place)) std::this_thread::yield();
+  while (!is_idle(place)) std::this_thread::yield();
 }
 
 TEST_F(Readiness, of_pool_memory_waits_for_the_devices_primary_context) {
@@ -203,19 +203,19 @@ TEST_F(Readiness, is_signalled_in_flag_memory_once_the_work_is_done) {
 
 TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
   Place place{place_.buffer, place_.layout, steady_now_ns()};
-  EXPECT_TRUE(is_settled(place));
+  EXPECT_TRUE(is_idle(place));
   BusyStream busy(CU_STREAM_LEGACY);
   place.handed_over_ns = steady_now_ns();
-  EXPECT_FALSE(is_settled(place));
+  EXPECT_FALSE(is_idle(place));
   busy.release();
-  while (!is_settled(place)) std::this_thread::yield();
+  while (!is_idle(place)) std::this_thread::yield();
 }
 
 TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
   const Place place{place_.buffer, place_.layout, steady_now_ns()};
-  EXPECT_TRUE(is_settled(place));
+  EXPECT_TRUE(is_idle(place));
   BusyStream busy(CU_STREAM_LEGACY);
-  EXPECT_TRUE(is_settled(place));
+  EXPECT_TRUE(is_idle(place));
 }
 
 TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
@@ -225,12 +225,12 @@ TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
     {
       const InCall call;
       place.handed_over_ns = steady_now_ns();
-      ASSERT_TRUE(is_settled(place));
+      ASSERT_TRUE(is_idle(place));
     }
     BusyStream busy(CU_STREAM_LEGACY);
     const InCall call;
     place.handed_over_ns = steady_now_ns();
-    ASSERT_FALSE(is_settled(place)) << "round " << round;
+    ASSERT_FALSE(is_idle(place)) << "round " << round;
   }
 }
 
@@ -248,13 +248,13 @@ TEST_F(Readiness, a_wait_queued_between_two_calls_of_a_single_thread_is_seen) {
     {
       const InCall call;
       place.handed_over_ns = time_of_call_ns();
-      ASSERT_TRUE(is_settled(place));
+      ASSERT_TRUE(is_idle(place));
     }
     cuStreamWaitEvent(CU_STREAM_LEGACY, pending, CU_EVENT_WAIT_DEFAULT);
     {
       const InCall call;
       place.handed_over_ns = time_of_call_ns();
-      ASSERT_FALSE(is_settled(place)) << "round " << round;
+      ASSERT_FALSE(is_idle(place)) << "round " << round;
     }
     busy.release();
     REQUIRE_CUDA(cuStreamSynchronize(CU_STREAM_LEGACY));
@@ -266,10 +266,10 @@ TEST_F(Readiness, within_one_call_the_driver_is_asked_once) {
   const InCall call;
   Place place = place_;
   place.handed_over_ns = time_of_call_ns();
-  EXPECT_TRUE(is_settled(place));
+  EXPECT_TRUE(is_idle(place));
   BusyStream busy(CU_STREAM_LEGACY);  // as another thread might, which is not ordered before this call
   place.handed_over_ns = time_of_call_ns();
-  EXPECT_TRUE(is_settled(place));
+  EXPECT_TRUE(is_idle(place));
   Flag ready{0};
   signal_when_ready(place, &ready);
   EXPECT_EQ(ready.load(), 1u);

@@ -54,7 +54,7 @@ TEST_F(Striped, the_payload_arrives_whatever_its_size) {
     const Answer received = to.receive(slot, shape, offered.offer);
     const Answer served = from.tail_served();
     ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
-    EXPECT_EQ(received.road, Road::striped) << received.reason;
+    EXPECT_EQ(received.transport, TransportKind::striped) << received.reason;
     EXPECT_STREQ(received.reason, "NVLink and PCIe together");
     EXPECT_TRUE(served.ok()) << served.where;
     EXPECT_EQ(to.check(slot, shape, bytes, seed), -1);
@@ -82,7 +82,7 @@ TEST_F(Striped, a_sender_that_is_busy_elsewhere_is_not_waited_for) {
   allocate(shape);
   const Answer received = to.receive(slot, shape, offer(shape, 1).offer);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::striped);
+  EXPECT_EQ(received.transport, TransportKind::striped);
   EXPECT_EQ(to.check(slot, shape, shape.bytes, 1), -1);
   from.serve_tail();
   EXPECT_EQ(from.tail_served().value, 0);
@@ -148,13 +148,13 @@ TEST_F(Striped, many_payloads_use_one_region) {
   EXPECT_EQ(to.open_descriptors(), descriptors_of_receiver);
 }
 
-TEST_F(Striped, a_payload_may_be_fetched_by_another_road_all_the_same) {
+TEST_F(Striped, a_payload_may_be_fetched_by_another_transport_all_the_same) {
   constexpr Shape shape{3'000'000};
   allocate(shape);
-  to.force_road(Road::peer);
+  to.force_transport(TransportKind::peer);
   const Answer received = to.receive(slot, shape, offer(shape, 1).offer);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::peer);
+  EXPECT_EQ(received.transport, TransportKind::peer);
   EXPECT_EQ(to.check(slot, shape, shape.bytes, 1), -1);
   from.drop_tail();
 }
@@ -196,17 +196,17 @@ TEST_F(Striped, a_message_shorter_than_its_receive_leaves_the_rest_alone) {
   EXPECT_EQ(to.check(slot, room, message.bytes, 4), -1);
 }
 
-TEST_F(Striped, other_destinations_and_small_payloads_take_other_roads) {
+TEST_F(Striped, other_destinations_and_small_payloads_take_other_transports) {
   constexpr Shape shape{3'000'000};
   constexpr Shape strided{3'000'000, 1000, 1536};
   allocate(strided);
   from.fill(slot, shape, 1);
   const Answer in_rows = to.receive(slot, strided, from.offer_tail(slot, shape).offer);
-  EXPECT_EQ(in_rows.road, Road::peer) << in_rows.reason;
+  EXPECT_EQ(in_rows.transport, TransportKind::peer) << in_rows.reason;
   from.drop_tail();
   to.allocate(slot, BufferKind::device, shape.extent(), 0);
   const Answer on_one_device = to.receive(slot, shape, from.offer_tail(slot, shape).offer);
-  EXPECT_EQ(on_one_device.road, Road::peer) << on_one_device.reason;
+  EXPECT_EQ(on_one_device.transport, TransportKind::peer) << on_one_device.reason;
   from.drop_tail();
   EXPECT_EQ(from.offer_tail(slot, {100'000}).value, 0);
 }
@@ -231,9 +231,9 @@ class StripedUnderFaults : public testing::Test {
     Answer received = to.begin(slot, shape, offered.offer);
     if (received.ok()) {
       static_cast<void>(from.bring_tail());
-      const Road road = received.road;
+      const TransportKind transport = received.transport;
       received = to.finish();
-      received.road = road;
+      received.transport = transport;
     }
     if (received.ok()) {
       EXPECT_EQ(to.check(slot, shape, shape.bytes, 7), -1);
@@ -246,19 +246,19 @@ class StripedUnderFaults : public testing::Test {
 TEST_F(StripedUnderFaults, the_sender_cannot_pin_memory) {
   const Answer received = transfer({"SIMULATED_GPU_FAULTS=cuMemHostRegister_v2:2"}, {});
   EXPECT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::striped);
+  EXPECT_EQ(received.transport, TransportKind::striped);
 }
 
 TEST_F(StripedUnderFaults, the_receiver_cannot_pin_memory) {
   const Answer received = transfer({}, {"SIMULATED_GPU_FAULTS=cuMemHostRegister_v2:2"});
   EXPECT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::striped);
+  EXPECT_EQ(received.transport, TransportKind::striped);
 }
 
 TEST_F(StripedUnderFaults, the_sender_cannot_copy) {
   const Answer received = transfer({"SIMULATED_GPU_FAULTS=cuMemcpyAsync:719"}, {});
   EXPECT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::striped);
+  EXPECT_EQ(received.transport, TransportKind::striped);
 }
 
 TEST_F(StripedUnderFaults, the_receiver_cannot_copy_and_no_byte_has_moved) {
@@ -280,7 +280,7 @@ TEST_F(StripedUnderFaults, the_driver_refuses_to_map_the_payload) {
 TEST_F(StripedUnderFaults, there_is_no_nvlink) {
   const Answer received = transfer({"SIMULATED_GPU_FAULTS=cuDeviceGetP2PAttribute:801"}, {});
   EXPECT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::peer);
+  EXPECT_EQ(received.transport, TransportKind::peer);
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ Status ChunkCopies::begin() noexcept {
   if (context_ == nullptr) return {};
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
-  const cuda::Lane lane = way_ == Way::out ? cuda::Lane::download : cuda::Lane::upload;
-  Status made = context_->stream(lane, stream_);
+  const cuda::StreamUse use = way_ == Way::out ? cuda::StreamUse::download : cuda::StreamUse::upload;
+  Status made = context_->stream(use, stream_);
   if (!made.ok() || way_ == Way::out) return made;
   return cuda::order_after_application(context_, stream_, place_.handed_over_ns);
 }

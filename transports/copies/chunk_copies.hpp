@@ -1,5 +1,5 @@
 // Copies a payload chunk by chunk between its place and host memory, in the background: the GPU's part of the
-// road between nodes. Knows neither how chunks travel nor where their memory comes from.
+// transport between nodes. Knows neither how chunks travel nor where their memory comes from.
 #pragma once
 
 #include <cstddef>

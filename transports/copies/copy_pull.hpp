@@ -1,5 +1,6 @@
 // The pull that a copy engine does: memory which this process can address, copied into a place. What the
-// roads `local` and `peer` have in common. Knows neither offers nor how the source came to be addressable.
+// transports `local` and `peer` have in common. Knows neither offers nor how the source came to be
+// addressable.
 #pragma once
 
 #include <memory>

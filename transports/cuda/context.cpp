@@ -155,11 +155,11 @@ CUcontext Context::primary(int device) {
   return made;
 }
 
-void Context::drop_all(int patience_ms) noexcept {
+void Context::drop_all(int timeout_ms) noexcept {
   const Driver* driver = cuda::driver();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (const ContextRef& context : all.contexts) {
     if (driver == nullptr || !context->is_alive()) continue;
     const ContextScope scope(*context);
@@ -203,13 +203,13 @@ bool Context::is_alive() const noexcept {
   return true;
 }
 
-Status Context::stream(Lane lane, CUstream& stream) noexcept {
+Status Context::stream(StreamUse use, CUstream& stream) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
   const std::lock_guard lock(mutex_);
-  CUstream& own = streams_[static_cast<std::size_t>(lane)];
+  CUstream& own = streams_[static_cast<std::size_t>(use)];
   if (own == nullptr) {
-    const unsigned flags = lane == Lane::beside_capture ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
+    const unsigned flags = use == StreamUse::beside_capture ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
     if (Status made = check(driver->cuStreamCreate(&own, flags), "cuStreamCreate"); !made.ok()) {
       own = nullptr;
       return made;
@@ -224,7 +224,7 @@ Status Context::ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept 
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
   CUstream behind_legacy = nullptr;
-  if (Status made = stream(Lane::beside_capture, behind_legacy); !made.ok()) return made;
+  if (Status made = stream(StreamUse::beside_capture, behind_legacy); !made.ok()) return made;
   const std::lock_guard lock(mutex_);
   if (mark_ == nullptr) {
     if (Status made = check(driver->cuEventCreate(&mark_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
@@ -257,7 +257,7 @@ Status Context::ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept 
 
 Status Context::next_pull_stream(CUstream& result) noexcept {
   const unsigned turn = turn_.fetch_add(1, std::memory_order_relaxed);
-  return stream(static_cast<Lane>(static_cast<unsigned>(Lane::pull_0) + turn % 4), result);
+  return stream(static_cast<StreamUse>(static_cast<unsigned>(StreamUse::pull_0) + turn % 4), result);
 }
 
 Status Context::take_event(const ContextRef& context, Event& event) noexcept {

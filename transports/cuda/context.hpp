@@ -1,7 +1,7 @@
 // What Penstock keeps in each CUDA context that it meets: a few streams of its own, events for reuse,
 // flags that kernels write.
 // Contexts are the application's and may be destroyed at any moment; their ids tell a context from a later
-// one at the same address. Knows neither roads nor messages.
+// one at the same address. Knows neither transports nor messages.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class Event;
 using ContextRef = std::shared_ptr<Context>;
 
 /// What a stream is used for; different purposes never wait for each other. All are non-blocking streams.
-enum class Lane : std::uint8_t {
+enum class StreamUse : std::uint8_t {
   pull_0,
   pull_1,
   pull_2,
@@ -36,7 +36,7 @@ enum class Lane : std::uint8_t {
   standby,
   beside_capture
 };
-inline constexpr std::size_t lane_count = 10;
+inline constexpr std::size_t stream_uses = 10;
 
 /// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).
@@ -55,8 +55,8 @@ class Context {
   /// The primary context of a device, for memory that belongs to none (async pools, VMM): the active one,
   /// else one seen on the device, else made and kept until drop_all().
   [[nodiscard]] static CUcontext primary(int device);
-  /// Waits for what is queued on Penstock's streams, at most `patience_ms` in all, and frees everything.
-  static void drop_all(int patience_ms) noexcept;
+  /// Waits for what is queued on Penstock's streams, at most `timeout_ms` in all, and frees everything.
+  static void drop_all(int timeout_ms) noexcept;
 
   Context(CUcontext handle, unsigned long long id, int device) noexcept
       : handle_(handle), id_(id), device_(device) {}
@@ -78,11 +78,11 @@ class Context {
 
   /// All are non-blocking but `beside_capture`: that one's work waits for the legacy stream's, which may not
   /// be touched itself while the application captures one of its blocking streams.
-  [[nodiscard]] Status stream(Lane lane, CUstream& stream) noexcept;
+  [[nodiscard]] Status stream(StreamUse use, CUstream& stream) noexcept;
   /// For such a time: has the legacy stream done the work that it was given before `since_ns`? Looks for some
   /// 20 µs; asked again until it says so. An error: it cannot be told.
   [[nodiscard]] Status ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept;
-  /// The pull lanes in turn, so that pulls from different peers run side by side.
+  /// The pull streams in turn, so that pulls from different peers run side by side.
   [[nodiscard]] Status next_pull_stream(CUstream& stream) noexcept;
   /// Takes an idle event or makes one (no timing).
   [[nodiscard]] static Status take_event(const ContextRef& context, Event& event) noexcept;
@@ -102,7 +102,7 @@ class Context {
   mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_call() of the program's only thread
   std::atomic<std::uint64_t> idle_at_ns_{0};
   CallersMutex mutex_;
-  std::array<CUstream, lane_count> streams_{};
+  std::array<CUstream, stream_uses> streams_{};
   std::vector<CUevent> idle_events_;
   /// Behind the legacy stream's work, recorded at that time (steady clock, ns; 0: not pending).
   CUevent mark_ = nullptr;

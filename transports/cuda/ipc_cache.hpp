@@ -1,6 +1,6 @@
 // The receiver's side of CUDA IPC: other processes' allocations, mapped once and kept. Opening costs
 // milliseconds, so mappings are kept; keeping them keeps memory of the other process alive, so they are
-// bounded. Knows neither messages nor roads.
+// bounded. Knows neither messages nor transports.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,8 @@ bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
 Status stream_behind_application(const cuda::Driver& driver, cuda::Context& context,
                                  CUstream& stream) noexcept {
   stream = CU_STREAM_LEGACY;
-  return legacy_stream_is_captured(driver) ? context.stream(cuda::Lane::beside_capture, stream) : Status{};
+  return legacy_stream_is_captured(driver) ? context.stream(cuda::StreamUse::beside_capture, stream)
+                                           : Status{};
 }
 
 void wait_for_application(const cuda::Driver& driver, cuda::Context& context) noexcept {
@@ -103,7 +104,7 @@ void CUDA_CB store_ready(void* flag) {
 Status signal_later(const cuda::Driver& driver, const cuda::ContextRef& context,
                     std::atomic<std::uint32_t>* flag) noexcept {
   CUstream own = nullptr;
-  if (Status made = context->stream(cuda::Lane::order, own); !made.ok()) return made;
+  if (Status made = context->stream(cuda::StreamUse::order, own); !made.ok()) return made;
   if (Status ordered = wait_on_legacy_stream(driver, context, own); !ordered.ok()) return ordered;
   const CUdeviceptr address =
       driver.cuStreamWriteValue32 == nullptr ? 0 : device_address_of(driver, context, flag);
@@ -151,7 +152,7 @@ void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noe
   if (!later) flag->store(1, std::memory_order_release);
 }
 
-bool is_settled(const Place& place) noexcept {
+bool is_idle(const Place& place) noexcept {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return true;
   try {

@@ -30,13 +30,13 @@ void forget_flag_memory() noexcept;
 /// Stores 1 (release) to `flag` once the work that was queued on the buffer's device when the place was
 /// handed over is done: at once when it already is, else from the driver's side (no thread of the application
 /// needed). `flag` must stay mapped until then. On failure waits for the work and stores 1. Cost: as
-/// is_settled(). Thread: any.
+/// is_idle(). Thread: any.
 void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept;
 
 /// True once the work that was queued on the buffer's device when the place was handed over is done. Never
 /// waits. Cost: nothing if the stream was seen idle since then, as by another message of the same MPI call;
 /// else a query (1.3 µs on an H200 host when the stream is idle, 0.1 when it is busy). Thread: any.
-[[nodiscard]] bool is_settled(const Place& place) noexcept;
+[[nodiscard]] bool is_idle(const Place& place) noexcept;
 
 /// An error if the context that `place` belongs to is gone or an earlier kernel has failed in it: then no
 /// signal will ever come. Cost: a query. Thread: any.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "transports/host/copy_crew.hpp"
+#include "transports/host/copy_workers.hpp"
 #include "transports/host/processor_copy.hpp"
 
 namespace penstock::transports {
@@ -65,7 +65,7 @@ void copy_host_rows(char* to, std::ptrdiff_t to_pitch, const char* from, std::pt
   const bool is_large = total >= shared_from_bytes;
   const Rows all{to, to_pitch, from, from_pitch, bytes, is_large};
   if (!is_large) return all.copy(0, total);
-  CopyCrew::of_process().share((total + part_bytes - 1) / part_bytes, [&](std::size_t part) {
+  CopyWorkers::of_process().share((total + part_bytes - 1) / part_bytes, [&](std::size_t part) {
     all.copy(part * part_bytes, std::min((part + 1) * part_bytes, total));
   });
 }

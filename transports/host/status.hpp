@@ -8,7 +8,7 @@ namespace penstock {
 
 enum class Code : std::uint8_t {
   ok,
-  declined,       ///< this road cannot carry the message; no byte has moved, take the next
+  declined,       ///< this transport cannot carry the message; no byte has moved, take the next
   out_of_memory,  ///< host, pinned or device memory, or slots
   cuda_failed,    ///< `detail` is the CUresult
   system_failed,  ///< `detail` is errno

@@ -19,11 +19,11 @@ struct alignas(16) Word16 {
 };
 
 /// Threads that copy together.
-struct Crew {
+struct ThreadGroup {
   std::uint32_t thread;
   std::uint32_t threads;
 };
-__device__ Crew all_of_block() {
+__device__ ThreadGroup all_of_block() {
   return {threadIdx.x, blockDim.x};
 }
 
@@ -65,52 +65,52 @@ constexpr std::uint32_t loads_in_flight = sizeof(Word) == 16 ? 4 : 8;
 /// Copies whole words. Sources may be a peer's memory, 1.5 µs away, so each thread has several loads in
 /// flight: in one round, if words are not small, a whole piece.
 template <class Word, Loads loads>
-__device__ void copy_words(char* to, const char* from, std::uint32_t count, Crew crew) {
+__device__ void copy_words(char* to, const char* from, std::uint32_t count, ThreadGroup group) {
   constexpr std::uint32_t in_flight = loads_in_flight<Word>;
   auto* const target = reinterpret_cast<Word*>(to);
   const auto* const source = reinterpret_cast<const Word*>(from);
-  for (std::uint32_t first = crew.thread; first < count; first += in_flight * crew.threads) {
+  for (std::uint32_t first = group.thread; first < count; first += in_flight * group.threads) {
     Word held[in_flight] = {};
     for (std::uint32_t i = 0; i < in_flight; ++i) {
-      if (first + i * crew.threads < count) held[i] = load<loads>(source + first + i * crew.threads);
+      if (first + i * group.threads < count) held[i] = load<loads>(source + first + i * group.threads);
     }
     for (std::uint32_t i = 0; i < in_flight; ++i) {
-      if (first + i * crew.threads < count) target[first + i * crew.threads] = held[i];
+      if (first + i * group.threads < count) target[first + i * group.threads] = held[i];
     }
   }
 }
 
 /// `to` and `from` are alike in alignment: bytes up to the first whole word, words, bytes after the last.
 template <class Word, Loads loads>
-__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Crew crew) {
+__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, ThreadGroup group) {
   const auto misaligned = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(to) % sizeof(Word));
   const std::uint32_t head = misaligned < bytes ? misaligned : bytes;
   const auto words = static_cast<std::uint32_t>((bytes - head) / sizeof(Word));
   const auto body_end = static_cast<std::uint32_t>(head + words * sizeof(Word));
-  const bool in_head = crew.thread < head;
-  const bool in_tail = crew.thread < bytes - body_end;
+  const bool in_head = group.thread < head;
+  const bool in_tail = group.thread < bytes - body_end;
   // loaded before the words and stored after them, so that nobody waits for these loads alone
-  const char head_byte = in_head ? load<loads>(from + crew.thread) : char{};
-  const char tail_byte = in_tail ? load<loads>(from + body_end + crew.thread) : char{};
-  copy_words<Word, loads>(to + head, from + head, words, crew);
-  if (in_head) to[crew.thread] = head_byte;
-  if (in_tail) to[body_end + crew.thread] = tail_byte;
+  const char head_byte = in_head ? load<loads>(from + group.thread) : char{};
+  const char tail_byte = in_tail ? load<loads>(from + body_end + group.thread) : char{};
+  copy_words<Word, loads>(to + head, from + head, words, group);
+  if (in_head) to[group.thread] = head_byte;
+  if (in_tail) to[body_end + group.thread] = tail_byte;
 }
 
 template <Loads loads>
-__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Crew crew) {
+__device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, ThreadGroup group) {
   const std::uintptr_t difference =
       reinterpret_cast<std::uintptr_t>(to) ^ reinterpret_cast<std::uintptr_t>(from);
   if (difference % 16 == 0) {
-    copy_piece<Word16, loads>(to, from, bytes, crew);
+    copy_piece<Word16, loads>(to, from, bytes, group);
   } else if (difference % 8 == 0) {
-    copy_piece<std::uint64_t, loads>(to, from, bytes, crew);
+    copy_piece<std::uint64_t, loads>(to, from, bytes, group);
   } else if (difference % 4 == 0) {
-    copy_piece<std::uint32_t, loads>(to, from, bytes, crew);
+    copy_piece<std::uint32_t, loads>(to, from, bytes, group);
   } else if (difference % 2 == 0) {
-    copy_piece<std::uint16_t, loads>(to, from, bytes, crew);
+    copy_piece<std::uint16_t, loads>(to, from, bytes, group);
   } else {
-    copy_piece<std::uint8_t, loads>(to, from, bytes, crew);
+    copy_piece<std::uint8_t, loads>(to, from, bytes, group);
   }
 }
 
@@ -360,10 +360,10 @@ __device__ std::uint32_t load_stamped_bytes(const char* from, std::uint32_t byte
 
 /// To words that say by themselves that they have come; two by each thread at a time.
 __device__ void copy_stamped(std::uint64_t* to, const char* from, std::uint32_t bytes, std::uint32_t count,
-                             Crew crew) {
+                             ThreadGroup group) {
   const std::uint64_t stamp = std::uint64_t{count} << stamp_shift;
-  for (std::uint32_t begin = 2 * stamped_bytes * crew.thread; begin < bytes;
-       begin += 2 * stamped_bytes * crew.threads) {
+  for (std::uint32_t begin = 2 * stamped_bytes * group.thread; begin < bytes;
+       begin += 2 * stamped_bytes * group.threads) {
     const std::uint32_t middle = begin + stamped_bytes;
     const std::uint32_t first = load_stamped_bytes(from + begin, bytes - begin);
     const std::uint32_t second = middle < bytes ? load_stamped_bytes(from + middle, bytes - middle) : 0;
@@ -372,9 +372,9 @@ __device__ void copy_stamped(std::uint64_t* to, const char* from, std::uint32_t 
 }
 
 /// Of a shared one the block's part: whole rounds of its loads, where there are so many.
-__device__ void execute(const Standby& standby, const StandbyTask& task, Crew crew) {
+__device__ void execute(const Standby& standby, const StandbyTask& task, ThreadGroup group) {
   if (task.goes_down_stamped) {
-    copy_stamped(standby.mailbox->down, task.from, task.bytes, task.count, crew);
+    copy_stamped(standby.mailbox->down, task.from, task.bytes, task.count, group);
     return;
   }
   constexpr std::uint32_t line = 128;
@@ -383,7 +383,7 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, Crew cr
   const std::uint32_t begin = task.is_shared ? blockIdx.x * part : 0;
   if (begin >= task.bytes) return;
   const std::uint32_t left = task.bytes - begin;
-  copy_piece<Loads::fresh>(task.to + begin, task.from + begin, left < part ? left : part, crew);
+  copy_piece<Loads::fresh>(task.to + begin, task.from + begin, left < part ? left : part, group);
 }
 
 /// What one warp does in one round of loads.

@@ -1,4 +1,4 @@
-// What a user's buffer is and where it lies: the vocabulary that roads, chooser and interposer share.
+// What a user's buffer is and where it lies: the vocabulary that transports, chooser and interposer share.
 // Knows the CUDA driver's types, neither MPI nor how bytes are moved.
 #pragma once
 

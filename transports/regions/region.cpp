@@ -38,7 +38,7 @@ Region::Region(MappedRegion memory, std::uint64_t number) noexcept
   header->region_bytes = region_header_bytes + mapped_.ring().bytes;
 }
 
-bool Region::may_set_aside(std::size_t capacity) noexcept {
+bool Region::may_buffer(std::size_t capacity) noexcept {
   static const std::size_t most_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16;
   rlimit descriptors{};

@@ -81,7 +81,7 @@ class Region {
 
   /// Whether so much more may be kept for receivers who have not come: all regions of the process take a
   /// sixteenth of the machine's memory and a quarter of the process' descriptors at most.
-  [[nodiscard]] static bool may_set_aside(std::size_t capacity) noexcept;
+  [[nodiscard]] static bool may_buffer(std::size_t capacity) noexcept;
 
   [[nodiscard]] MappedRegion& mapped() noexcept { return mapped_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return mapped_.ring().bytes; }

@@ -47,7 +47,7 @@ Status RegionPull::begin() noexcept {
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
   if (source_.ring.side == Side::host) source_.region->pin(context_);
-  Status made = source_.ring.side == Side::host ? context_->stream(cuda::Lane::upload, stream_)
+  Status made = source_.ring.side == Side::host ? context_->stream(cuda::StreamUse::upload, stream_)
                                                 : context_->next_pull_stream(stream_);
   if (!made.ok() || !lives_on_device(destination_.buffer.kind)) return made;
   return cuda::order_after_application(context_, stream_, destination_.handed_over_ns);

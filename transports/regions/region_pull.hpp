@@ -1,5 +1,5 @@
-// The pull through a region's ring, behind the sender that fills it: what the roads `staged` and `relayed`
-// have in common. Knows neither how the ring came to be addressable nor why it was taken.
+// The pull through a region's ring, behind the sender that fills it: what the transports `staged` and
+// `relayed` have in common. Knows neither how the ring came to be addressable nor why it was taken.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,6 @@
 // Many copies by one launch of a kernel. A copy call costs its caller microseconds however few bytes it
 // moves; a batch costs one launch, and its end is seen in host memory without asking the driver. Knows
-// neither messages nor roads; whoever uses it has the copy engine to fall back on.
+// neither messages nor transports; whoever uses it has the copy engine to fall back on.
 #pragma once
 
 #include <cstddef>

@@ -255,7 +255,7 @@ bool suits_a_batch(const CopySource& source, const Place& destination, const cud
   return context != nullptr && source.side == Side::device && source.context == nullptr && source.bytes > 0 &&
          source.bytes <= tuning().batched_to && lives_on_device(destination.buffer.kind) &&
          destination.buffer.kind != BufferKind::managed && destination.layout.is_contiguous() &&
-         is_settled(destination) && BatchedCopy::available().ok();
+         is_idle(destination) && BatchedCopy::available().ok();
 }
 
 Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,

@@ -24,7 +24,7 @@ constexpr std::uint64_t outside_ns = 4'000;
 /// How long a kernel stays at most, in times that it lingers: other threads may wait for the device, too.
 constexpr std::uint64_t most_lingers = 20;
 /// Beyond that, when the library ends, a GPU is taken to hang.
-constexpr std::uint64_t patience_ns = 1'000'000'000;
+constexpr std::uint64_t timeout_ns = 1'000'000'000;
 
 /// So many small copies have to follow each other, each within the time that the kernel lingers. Doubled
 /// each time that one was hardly used: a launch keeps the caller for some µs, an order saves 4.
@@ -143,7 +143,7 @@ bool is_lingering() noexcept {
 template <class Order>
 bool copy_with_host(const Place& place, const cuda::ContextRef& context, Order order) noexcept {
   if (!is_lingering() || place.layout.bytes() > kernels::bounce_bytes || !place.layout.is_contiguous() ||
-      place.buffer.kind == BufferKind::managed || !is_settled(place))
+      place.buffer.kind == BufferKind::managed || !is_idle(place))
     return false;
   auto outcome = StandbyCopy::Outcome::missed;
   static_cast<void>(guarded([&]() -> Status {
@@ -227,7 +227,7 @@ void end_standing_by() noexcept {
   for (const auto& post : registry().posts) {
     post->copy.dismiss();
     const std::uint64_t begin_ns = steady_now_ns();
-    while (!post->copy.is_over() && steady_now_ns() - begin_ns < patience_ns) std::this_thread::yield();
+    while (!post->copy.is_over() && steady_now_ns() - begin_ns < timeout_ns) std::this_thread::yield();
   }
   std::erase_if(registry().posts, [](const auto& post) { return !post->copy.has_order(); });
 }

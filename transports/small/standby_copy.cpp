@@ -49,7 +49,7 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, 
   if (!scope.status().ok()) return scope.status();
   const cuda::FlagPage* page = nullptr;
   if (Status pinned = context_->flags(page); !pinned.ok()) return pinned;
-  if (Status made = context_->stream(cuda::Lane::standby, stream_); !made.ok()) return made;
+  if (Status made = context_->stream(cuda::StreamUse::standby, stream_); !made.ok()) return made;
   if (mailbox_ == nullptr) {
     if (Status taken = cuda::CompletionFlag::take(context_, counters_); !taken.ok()) return taken;
     mailbox_ = page->mailbox();

@@ -16,7 +16,7 @@ inline constexpr unsigned most_messages = 16;
 inline constexpr unsigned most_variants = 8;
 
 /// One payload's state; who may change it stands behind.
-enum class Turn : std::uint32_t {
+enum class State : std::uint32_t {
   idle,     ///< receiver: → wanted
   wanted,   ///< sender: → offered
   offered,  ///< receiver: → wants_…, or pulls
@@ -29,7 +29,7 @@ enum class Turn : std::uint32_t {
 };
 
 struct Slot {
-  std::atomic<Turn> turn;
+  std::atomic<State> state;
   Offer offer;
   Offer target;  ///< the receiver's memory, for a push
 };
@@ -58,8 +58,8 @@ struct Task {
 struct Outcome {
   bool ok;
   int detail;
-  char what[120];  ///< that failed, or for a measurement: why the last variant took its road
-  Road road;       ///< of the last variant
+  char what[120];           ///< that failed, or for a measurement: why the last variant took its transport
+  TransportKind transport;  ///< of the last variant
   double median_ns[most_variants];
 };
 

@@ -1,5 +1,5 @@
 // Memory of a kind, on a device or on the host, for payloads that are measured. Knows the driver's calls for
-// it, and nothing of roads.
+// it, and nothing of transports.
 #pragma once
 
 #include <cstddef>

@@ -32,21 +32,22 @@ std::vector<Question> all_questions() {
   constexpr BufferKind pinned = BufferKind::pinned;
   constexpr BufferKind pageable = BufferKind::pageable;
   return {
-      {named("staged_chunk"), "chunks through host memory", device, device, 1, Road::staged, mib, 16 * mib},
-      {named("pushed_from"), "pinned to device: staged or pushed", pinned, device, 1, Road::pushed, 64 * kib,
+      {named("staged_chunk"), "chunks through host memory", device, device, 1, TransportKind::staged, mib,
        16 * mib},
-      {named("bounced_from"), "device to pageable: by the driver or a ring", device, pageable, 1, Road::peer,
+      {named("pushed_from"), "pinned to device: staged or pushed", pinned, device, 1, TransportKind::pushed,
        64 * kib, 16 * mib},
-      {named("batched_to"), "16 at a time: by copies or a kernel", device, device, 16, Road::peer, 4 * kib,
-       4 * mib},
-      {named("relayed_chunk"), "chunks through a ring on the device", pool, device, 1, Road::relayed, mib,
-       16 * mib},
-      {named("relayed_from"), "pool to device: staged or relayed", pool, device, 1, Road::relayed, 16 * kib,
-       16 * mib},
-      {named("staged_from"), "device to device: peer or staged", device, device, 1, Road::staged, 64 * kib,
-       64 * mib},
-      {named("striped_from"), "device to device: peer or striped", device, device, 1, Road::striped, 4 * mib,
-       1024 * mib},
+      {named("bounced_from"), "device to pageable: by the driver or a ring", device, pageable, 1,
+       TransportKind::peer, 64 * kib, 16 * mib},
+      {named("batched_to"), "16 at a time: by copies or a kernel", device, device, 16, TransportKind::peer,
+       4 * kib, 4 * mib},
+      {named("relayed_chunk"), "chunks through a ring on the device", pool, device, 1, TransportKind::relayed,
+       mib, 16 * mib},
+      {named("relayed_from"), "pool to device: staged or relayed", pool, device, 1, TransportKind::relayed,
+       16 * kib, 16 * mib},
+      {named("staged_from"), "device to device: peer or staged", device, device, 1, TransportKind::staged,
+       64 * kib, 64 * mib},
+      {named("striped_from"), "device to device: peer or striped", device, device, 1, TransportKind::striped,
+       4 * mib, 1024 * mib},
   };
 }
 
@@ -115,8 +116,8 @@ std::span<const Question> questions() {
 
 bool concerns(const Question& question, cuda::Link link) noexcept {
   if (question.parameter->of_link == nullptr)
-    return link != cuda::Link::none || question.road == Road::staged;
-  if (question.road == Road::striped) return link == cuda::Link::nvlink;
+    return link != cuda::Link::none || question.transport == TransportKind::staged;
+  if (question.transport == TransportKind::striped) return link == cuda::Link::nvlink;
   // a sender cuts for a link to another device
   if (question.parameter->kind == Kind::chunk && link == cuda::Link::same_device) return false;
   return link != cuda::Link::none;
@@ -148,7 +149,8 @@ Tuning variant(const Question& question, std::uint64_t setting, const Tuning& so
   Tuning table = so_far;
   for (LinkTuning& link : table.links) {
     link.striped_from = never;
-    link.staged_from = question.parameter->kind == Kind::chunk && question.road == Road::staged ? 0 : never;
+    link.staged_from =
+        question.parameter->kind == Kind::chunk && question.transport == TransportKind::staged ? 0 : never;
     link.relayed_from = 0;
   }
   table.pushed_from = 0;

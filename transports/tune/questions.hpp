@@ -18,8 +18,8 @@ struct Question {
   const char* what;  ///< for people
   BufferKind from;
   BufferKind to;
-  unsigned messages;  ///< at a time
-  Road road;          ///< that carries them if the figure lets it
+  unsigned messages;        ///< at a time
+  TransportKind transport;  ///< that carries them if the figure lets it
   /// Sizes of payloads, each four times the last; for a chunk: the chunks, each twice the last.
   std::uint64_t first_bytes;
   std::uint64_t last_bytes;

@@ -5,33 +5,33 @@
 namespace penstock::transports::tune {
 namespace {
 
-constexpr unsigned bit(Road road) noexcept {
-  return 1u << static_cast<unsigned>(road);
+constexpr unsigned bit(TransportKind transport) noexcept {
+  return 1u << static_cast<unsigned>(transport);
 }
 
 }  // namespace
 
 void Receiving::begin() noexcept {
-  road_ = Road::none;
+  transport_ = TransportKind::none;
   destination_.handed_over_ns = steady_now_ns();
-  slot_.turn.store(Turn::wanted, std::memory_order_release);
+  slot_.state.store(State::wanted, std::memory_order_release);
 }
 
 Status Receiving::step(bool& finished) noexcept {
   finished = false;
-  const Turn turn = slot_.turn.load(std::memory_order_acquire);
-  if (turn == Turn::pushed) {
+  const State state = slot_.state.load(std::memory_order_acquire);
+  if (state == State::pushed) {
     finished = true;
   } else if (pull_ != nullptr) {
     if (Status advanced = pull_->advance(finished); !advanced.ok()) return advanced;
-  } else if (turn == Turn::offered) {
+  } else if (state == State::offered) {
     return take(0);
-  } else if (turn == Turn::staged) {
-    return take(~(bit(Road::staged) | bit(Road::relayed)));
+  } else if (state == State::staged) {
+    return take(~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
   }
   if (!finished) return {};
   pull_.reset();
-  slot_.turn.store(Turn::taken, std::memory_order_release);
+  slot_.state.store(State::taken, std::memory_order_release);
   return {};
 }
 
@@ -39,24 +39,24 @@ Status Receiving::take(unsigned excluded) noexcept {
   const Choice choice = choose(slot_.offer, destination_, excluded);
   if (excluded == 0) reason_ = choice.reason;
   if (choice.transport != nullptr) {
-    road_ = choice.transport->road();
+    transport_ = choice.transport->kind();
     return choice.transport->start(slot_.offer, destination_, pull_);
   }
-  if (choice.wanted == Road::none || excluded != 0) return {Code::declined, "no road"};
+  if (choice.wanted == TransportKind::none || excluded != 0) return {Code::declined, "no transport"};
   ask(choice.wanted);
   return {};
 }
 
-void Receiving::ask(Road road) noexcept {
-  road_ = road;
-  Turn turn = Turn::wants_staging;
-  if (road == Road::relayed) turn = Turn::wants_relaying;
-  if (road == Road::pushed) {
+void Receiving::ask(TransportKind transport) noexcept {
+  transport_ = transport;
+  State state = State::wants_staging;
+  if (transport == TransportKind::relayed) state = State::wants_relaying;
+  if (transport == TransportKind::pushed) {
     const char* why_not = "";
     slot_.target = describe(destination_, &why_not);
-    turn = Turn::wants_pushing;
+    state = State::wants_pushing;
   }
-  slot_.turn.store(turn, std::memory_order_release);
+  slot_.state.store(state, std::memory_order_release);
 }
 
 }  // namespace penstock::transports::tune

@@ -18,17 +18,17 @@ class Receiving {
   /// One step, never blocks. `finished`: it has arrived, and the sender knows.
   [[nodiscard]] Status step(bool& finished) noexcept;
 
-  [[nodiscard]] Road road() const noexcept { return road_; }
+  [[nodiscard]] TransportKind transport() const noexcept { return transport_; }
   [[nodiscard]] const char* reason() const noexcept { return reason_; }
 
  private:
   [[nodiscard]] Status take(unsigned excluded) noexcept;
-  void ask(Road road) noexcept;
+  void ask(TransportKind transport) noexcept;
 
   Slot& slot_;
   Place destination_;
   std::unique_ptr<Pull> pull_;
-  Road road_ = Road::none;
+  TransportKind transport_ = TransportKind::none;
   const char* reason_ = "";
 };
 

@@ -3,27 +3,27 @@
 namespace penstock::transports::tune {
 
 Status Sending::step() noexcept {
-  switch (slot_.turn.load(std::memory_order_acquire)) {
-    case Turn::wanted: {
+  switch (slot_.state.load(std::memory_order_acquire)) {
+    case State::wanted: {
       const char* why_not = "";
       slot_.offer = describe(source_, &why_not);
       TailSend::start(source_, slot_.offer, tail_);
-      slot_.turn.store(Turn::offered, std::memory_order_release);
+      slot_.state.store(State::offered, std::memory_order_release);
       return {};
     }
-    case Turn::wants_relaying:
+    case State::wants_relaying:
       return stage(Staging::device_ring);
-    case Turn::wants_staging:
+    case State::wants_staging:
       return stage(Staging::host_ring);
-    case Turn::wants_pushing:
+    case State::wants_pushing:
       return push();
-    case Turn::taken:
+    case State::taken:
       end();
       return {};
-    case Turn::idle:
-    case Turn::offered:
-    case Turn::staged:
-    case Turn::pushed:
+    case State::idle:
+    case State::offered:
+    case State::staged:
+    case State::pushed:
       break;
   }
   if (tail_ != nullptr) tail_->advance();
@@ -33,7 +33,7 @@ Status Sending::step() noexcept {
 
 Status Sending::stage(Staging staging) noexcept {
   Status started = StagedSend::start(source_, staging, slot_.offer, staged_);
-  if (started.ok()) slot_.turn.store(Turn::staged, std::memory_order_release);
+  if (started.ok()) slot_.state.store(State::staged, std::memory_order_release);
   return started;
 }
 
@@ -41,7 +41,7 @@ Status Sending::push() noexcept {
   if (push_ == nullptr) return PushSend::start(source_, slot_.target, push_);
   bool arrived = false;
   Status pushed = push_->advance(arrived);
-  if (arrived) slot_.turn.store(Turn::pushed, std::memory_order_release);
+  if (arrived) slot_.state.store(State::pushed, std::memory_order_release);
   return pushed;
 }
 
@@ -49,7 +49,7 @@ void Sending::end() noexcept {
   staged_.reset();
   tail_.reset();
   push_.reset();
-  slot_.turn.store(Turn::idle, std::memory_order_release);
+  slot_.state.store(State::idle, std::memory_order_release);
 }
 
 }  // namespace penstock::transports::tune

@@ -16,7 +16,7 @@ class Sending {
   /// Both must outlive it.
   Sending(Slot& slot, const Place& source) noexcept : slot_(slot), source_(source) {}
 
-  /// Does what it is the sender's turn to do. Never blocks.
+  /// Does what it is the sender's state to do. Never blocks.
   [[nodiscard]] Status step() noexcept;
 
  private:

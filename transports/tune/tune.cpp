@@ -115,7 +115,7 @@ class Session {
         pair_ = nullptr;  // it may still be at it
         return;
       }
-      if (outcome.road != step.question->road) return complain(step, outcome, "not open");
+      if (outcome.transport != step.question->transport) return complain(step, outcome, "not open");
       samples.push_back({point, {outcome.median_ns, outcome.median_ns + point.settings.size()}});
     }
     const Conclusion conclusion = conclude(*step.question, samples, is_whole(*step.question, step.points));
@@ -142,7 +142,8 @@ class Session {
   }
 
   void complain(const Step& step, const Outcome& outcome, const char* what_of_it) const {
-    std::string line = name_of(step) + ": " + transports::name_of(step.question->road) + ' ' + what_of_it;
+    std::string line =
+        name_of(step) + ": " + transports::name_of(step.question->transport) + ' ' + what_of_it;
     if (outcome.what[0] != '\0') line += std::string(" (") + outcome.what;
     if (outcome.detail != 0) line += ", " + std::to_string(outcome.detail);
     if (outcome.what[0] != '\0') line += ')';

@@ -1,5 +1,5 @@
-// Measures the roads of this machine, between two processes of its own for each kind of link between GPUs,
-// and makes a table of it. What `penstock tune` does, without its command line.
+// Measures the transports of this machine, between two processes of its own for each kind of link between
+// GPUs, and makes a table of it. What `penstock tune` does, without its command line.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct Options {
 struct Listener {
   /// `done` of `all` steps; `what` comes next.
   std::function<void(std::size_t done, std::size_t all, const std::string& what)> progress;
-  /// A line that must not be lost: a road that is not open, or has failed.
+  /// A line that must not be lost: a transport that is not open, or has failed.
   std::function<void(const std::string& line)> say;
 };
 

@@ -145,7 +145,7 @@ class Worker {
     for (unsigned variant = 0; variant < task.variants; ++variant)
       outcome.median_ns[variant] = median(std::move(times_ns[variant]));
     outcome.ok = true;
-    outcome.road = receivings.back().road();
+    outcome.transport = receivings.back().transport();
     std::snprintf(outcome.what, sizeof outcome.what, "%s", receivings.back().reason());
     return {};
   }
@@ -176,7 +176,7 @@ class Worker {
     return drive([&](bool& done) -> Status {
       if (exchange_.sender_failed.load() != 0) return {Code::peer_lost, "the sender"};
       done = std::all_of(exchange_.slots, exchange_.slots + messages, [](const Slot& slot) {
-        return slot.turn.load(std::memory_order_acquire) == Turn::idle;
+        return slot.state.load(std::memory_order_acquire) == State::idle;
       });
       return {};
     });

@@ -1,5 +1,5 @@
-// The figures by which a road is chosen and payloads are cut, one table for the process: as shipped, or as
-// `penstock tune` has measured them on this machine. Knows neither files nor how anything is measured.
+// The figures by which a transport is chosen and payloads are cut, one table for the process: as shipped, or
+// as `penstock tune` has measured them on this machine. Knows neither files nor how anything is measured.
 #pragma once
 
 #include <array>

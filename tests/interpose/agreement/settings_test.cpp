@@ -46,27 +46,27 @@ TEST(Settings, leave_the_figures_of_roads_to_the_table_where_they_say_nothing_th
 
 TEST(Settings, read_switches_roads_and_orders) {
   const Variable record("PENSTOCK_RECORD", "1");
-  const Variable road("PENSTOCK_ROAD", "staged");
+  const Variable transport("PENSTOCK_TRANSPORT", "staged");
   const Variable order("PENSTOCK_STREAM_ORDER", "none");
   const Variable everywhere("PENSTOCK_EVERYWHERE", "1");
   read_settings();
   EXPECT_TRUE(settings().everywhere);
   EXPECT_TRUE(settings().record);
-  EXPECT_EQ(settings().road, transports::Road::staged);
+  EXPECT_EQ(settings().transport, transports::TransportKind::staged);
   EXPECT_EQ(settings().stream_order, transports::StreamOrder::none);
 }
 
 TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
-  const std::uint64_t before = settings().patience_us;
-  const Variable patience("PENSTOCK_PATIENCE_US", "soon");
+  const std::uint64_t before = settings().receiver_timeout_us;
+  const Variable timeout("PENSTOCK_RECEIVER_TIMEOUT_US", "soon");
   const Variable overflow("PENSTOCK_BUFFERED_BYTES", "99999999999999999999");
   const std::uint64_t buffered_before = settings().buffered_bytes;
   testing::internal::CaptureStderr();
   read_settings();
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(settings().patience_us, before);
+  EXPECT_EQ(settings().receiver_timeout_us, before);
   EXPECT_EQ(settings().buffered_bytes, buffered_before);
-  EXPECT_NE(said.find("PENSTOCK_PATIENCE_US=soon"), std::string::npos) << said;
+  EXPECT_NE(said.find("PENSTOCK_RECEIVER_TIMEOUT_US=soon"), std::string::npos) << said;
 }
 
 TEST(Settings, an_unknown_name_is_said_on_one_line_with_the_nearest_known_one) {

@@ -1,4 +1,4 @@
-// Payloads between two real processes, by every road, for every kind of memory.
+// Payloads between two real processes, by every transport, for every kind of memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,8 +9,8 @@
 
 namespace penstock::transports {
 
-std::ostream& operator<<(std::ostream& out, Road road) {
-  return out << name_of(road);
+std::ostream& operator<<(std::ostream& out, TransportKind transport) {
+  return out << name_of(transport);
 }
 std::ostream& operator<<(std::ostream& out, BufferKind kind) {
   return out << name_of(kind);
@@ -28,13 +28,13 @@ Answer transfer(Partner& from, const Shape& from_shape, Partner& to, const Shape
   const Answer offered = from.describe(slot, from_shape);
   const Answer direct = to.receive(slot, to_shape, offered.offer);
   if (direct.code != Code::declined) return direct;
-  if (direct.road == Road::pushed) {
+  if (direct.transport == TransportKind::pushed) {
     Answer pushed = from.push(slot, from_shape, to.describe(slot, {from_shape.bytes}).offer);
-    pushed.road = direct.road;
+    pushed.transport = direct.transport;
     std::memcpy(pushed.reason, direct.reason, sizeof(pushed.reason));
     return pushed;
   }
-  bool relay = direct.road == Road::relayed;
+  bool relay = direct.transport == TransportKind::relayed;
   Answer staged = from.stage(slot, from_shape, relay ? Staging::device_ring : in_host_memory);
   Answer begun = staged.ok() ? to.begin(slot, to_shape, staged.offer) : staged;
   if (relay && !begun.ok()) {
@@ -46,7 +46,7 @@ Answer transfer(Partner& from, const Shape& from_shape, Partner& to, const Shape
   from.serve();
   Answer received = to.finish();
   const Answer served = from.served();
-  received.road = begun.road;
+  received.transport = begun.transport;
   std::memcpy(received.reason, begun.reason, sizeof(received.reason));
   return received.ok() && !served.ok() ? served : received;
 }
@@ -54,27 +54,29 @@ Answer transfer(Partner& from, const Shape& from_shape, Partner& to, const Shape
 struct Sides {
   BufferKind from;
   BufferKind to;
-  Road forced;
+  TransportKind forced;
   friend void PrintTo(const Sides& sides, std::ostream* out) {
-    *out << sides.from << " to " << sides.to << ", road " << sides.forced;
+    *out << sides.from << " to " << sides.to << ", transport " << sides.forced;
   }
 };
 
 /// What the chooser should come to; the source lies on device 0.
-Road road_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_contiguous, int to_device) {
+TransportKind transport_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_contiguous,
+                           int to_device) {
   // without a CUDA context nothing can be mapped; pinned memory brings one
   const bool maps = sides.to != BufferKind::pageable;
   const bool can_push = sides.from == BufferKind::pinned && sides.to == BufferKind::device;
-  if (can_push && sides.forced == Road::none && contiguous && lands_contiguous && bytes >= 64 << 10)
-    return Road::pushed;
-  if (!maps || !lives_on_device(sides.from) || sides.forced == Road::staged) return Road::staged;
-  if (sides.forced == Road::relayed) return Road::relayed;
-  if (sides.from == BufferKind::device && contiguous) return Road::peer;
+  if (can_push && sides.forced == TransportKind::none && contiguous && lands_contiguous && bytes >= 64 << 10)
+    return TransportKind::pushed;
+  if (!maps || !lives_on_device(sides.from) || sides.forced == TransportKind::staged)
+    return TransportKind::staged;
+  if (sides.forced == TransportKind::relayed) return TransportKind::relayed;
+  if (sides.from == BufferKind::device && contiguous) return TransportKind::peer;
   const Tuning& figures = shipped_tuning();
   const std::uint64_t relayed_from = lives_on_device(sides.to)
                                          ? figures.of(cuda::link_between(0, to_device)).relayed_from
                                          : figures.pushed_from;
-  return bytes >= relayed_from ? Road::relayed : Road::staged;
+  return bytes >= relayed_from ? TransportKind::relayed : TransportKind::staged;
 }
 
 class EveryKind : public testing::TestWithParam<Sides> {};
@@ -83,7 +85,7 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
   const Sides& sides = GetParam();
   Partner from;
   Partner to;
-  to.force_road(sides.forced);
+  to.force_transport(sides.forced);
   std::uint64_t seed = 0;
   for (const int to_device : {0, 1}) {
     for (const std::size_t bytes :
@@ -102,8 +104,8 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
           const Answer received = transfer(from, from_shape, to, to_shape);
           ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
           EXPECT_EQ(to.check(slot, to_shape, bytes, seed), -1);
-          EXPECT_EQ(received.road, road_of(sides, bytes, from_shape.layout().is_contiguous(),
-                                           to_shape.layout().is_contiguous(), to_device))
+          EXPECT_EQ(received.transport, transport_of(sides, bytes, from_shape.layout().is_contiguous(),
+                                                     to_shape.layout().is_contiguous(), to_device))
               << received.reason;
         }
       }
@@ -115,7 +117,8 @@ std::vector<Sides> all_sides() {
   std::vector<Sides> all;
   for (const BufferKind from : buffer_kinds) {
     for (const BufferKind to : buffer_kinds) {
-      for (const Road forced : {Road::none, Road::relayed, Road::staged}) all.push_back({from, to, forced});
+      for (const TransportKind forced : {TransportKind::none, TransportKind::relayed, TransportKind::staged})
+        all.push_back({from, to, forced});
     }
   }
   return all;
@@ -123,12 +126,12 @@ std::vector<Sides> all_sides() {
 
 std::string name_of_sides(const testing::TestParamInfo<Sides>& info) {
   std::string name = std::string(name_of(info.param.from)) + "_to_" + name_of(info.param.to);
-  if (info.param.forced != Road::none) name += std::string("_") + name_of(info.param.forced);
+  if (info.param.forced != TransportKind::none) name += std::string("_") + name_of(info.param.forced);
   for (char& letter : name) letter = letter == ' ' ? '_' : letter;
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Roads, EveryKind, testing::ValuesIn(all_sides()), name_of_sides);
+INSTANTIATE_TEST_SUITE_P(Transports, EveryKind, testing::ValuesIn(all_sides()), name_of_sides);
 
 /// Two processes, device memory at both ends.
 class DeviceToDevice : public testing::Test {
@@ -147,14 +150,14 @@ class DeviceToDevice : public testing::Test {
   }
 };
 
-TEST_F(DeviceToDevice, takes_the_peer_road_and_says_why) {
+TEST_F(DeviceToDevice, takes_the_peer_transport_and_says_why) {
   Partner from;
   Partner to;
   allocate(from, 0);
   allocate(to, 1);
   const Answer received = to.receive(slot, shape, offer(from, 1).offer);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::peer);
+  EXPECT_EQ(received.transport, TransportKind::peer);
   EXPECT_STREQ(received.reason, device_count_of_machine() > 1 ? "CUDA IPC between devices with peer access"
                                                               : "CUDA IPC on one device");
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
@@ -167,14 +170,14 @@ TEST_F(DeviceToDevice, of_zero_bytes_finishes) {
   allocate(to);
   const Answer by_peer = to.receive(slot, {}, from.describe(slot, {}).offer);
   EXPECT_TRUE(by_peer.ok()) << by_peer.where;
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   const Answer staged = from.stage(slot, {}, Staging::host_whole);
   from.serve();
   EXPECT_TRUE(from.served().ok());
   const Answer by_staging = to.receive(slot, {}, staged.offer);
   EXPECT_TRUE(by_staging.ok()) << by_staging.where;
-  to.force_road(Road::relayed);
-  EXPECT_EQ(to.begin(slot, {}, from.describe(slot, {}).offer).road, Road::staged);
+  to.force_transport(TransportKind::relayed);
+  EXPECT_EQ(to.begin(slot, {}, from.describe(slot, {}).offer).transport, TransportKind::staged);
   EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
 }
 
@@ -188,42 +191,42 @@ TEST_F(DeviceToDevice, of_a_message_shorter_than_its_receive_leaves_the_rest_alo
   EXPECT_EQ(to.check(slot, shape, 1000, 5), -1);
 }
 
-TEST_F(DeviceToDevice, of_a_message_longer_than_its_receive_is_refused_on_each_road) {
+TEST_F(DeviceToDevice, of_a_message_longer_than_its_receive_is_refused_on_each_transport) {
   Partner from;
   Partner to;
   allocate(from);
   allocate(to);
   EXPECT_EQ(to.receive(slot, {1000}, from.describe(slot, shape).offer).code, Code::bad_argument);
   const Answer staged = from.stage(slot, shape, Staging::host_whole);
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   EXPECT_EQ(to.receive(slot, {1000}, staged.offer).code, Code::bad_argument);
   from.drop_send(true);
   const Answer relayed = from.stage(slot, shape, Staging::device_ring);
-  to.force_road(Road::relayed);
+  to.force_transport(TransportKind::relayed);
   EXPECT_EQ(to.receive(slot, {1000}, relayed.offer).code, Code::bad_argument);
   from.drop_send(true);
   EXPECT_EQ(to.check(slot, {}, 0, 0), -1);
 }
 
-TEST_F(DeviceToDevice, goes_by_the_road_that_is_forced) {
+TEST_F(DeviceToDevice, goes_by_the_transport_that_is_forced) {
   Partner from;
   Partner to;
   allocate(from);
   allocate(to);
-  to.force_road(Road::peer);
+  to.force_transport(TransportKind::peer);
   const Answer by_peer = to.receive(slot, shape, offer(from, 1).offer);
-  EXPECT_EQ(by_peer.road, Road::peer);
-  EXPECT_STREQ(by_peer.reason, "forced by PENSTOCK_ROAD");
-  to.force_road(Road::staged);
+  EXPECT_EQ(by_peer.transport, TransportKind::peer);
+  EXPECT_STREQ(by_peer.reason, "forced by PENSTOCK_TRANSPORT");
+  to.force_transport(TransportKind::staged);
   const Answer by_staging = transfer(from, shape, to, shape);
-  EXPECT_EQ(by_staging.road, Road::staged);
-  EXPECT_STREQ(by_staging.reason, "forced by PENSTOCK_ROAD");
-  to.force_road(Road::relayed);
+  EXPECT_EQ(by_staging.transport, TransportKind::staged);
+  EXPECT_STREQ(by_staging.reason, "forced by PENSTOCK_TRANSPORT");
+  to.force_transport(TransportKind::relayed);
   const Answer relayed = transfer(from, shape, to, shape);
-  EXPECT_EQ(relayed.road, Road::relayed);
-  EXPECT_STREQ(relayed.reason, "forced by PENSTOCK_ROAD");
+  EXPECT_EQ(relayed.transport, TransportKind::relayed);
+  EXPECT_STREQ(relayed.reason, "forced by PENSTOCK_TRANSPORT");
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
-  to.force_road(Road::local);
+  to.force_transport(TransportKind::local);
   const Answer refused = to.begin(slot, shape, offer(from, 2).offer);
   EXPECT_EQ(refused.code, Code::declined);
   EXPECT_STREQ(refused.reason, "sender is another process");
@@ -237,7 +240,7 @@ TEST_F(DeviceToDevice, carries_more_than_the_ring_holds) {
   allocate(to, 1, large.bytes);
   std::uint64_t seed = 2;
   for (const Staging staging : {Staging::host_ring, Staging::host_whole, Staging::device_ring}) {
-    to.force_road(staging == Staging::device_ring ? Road::relayed : Road::staged);
+    to.force_transport(staging == Staging::device_ring ? TransportKind::relayed : TransportKind::staged);
     from.fill(slot, large, ++seed);
     ASSERT_TRUE(transfer(from, large, to, large, staging).ok());
     EXPECT_EQ(to.check(slot, large, large.bytes, seed), -1);
@@ -257,7 +260,7 @@ TEST_F(DeviceToDevice, staged_whole_frees_the_sender_before_the_receiver_comes) 
   EXPECT_EQ(produced.value, 0) << "drained before anybody came";
   from.fill(slot, shape, 10);  // the sender goes on with its buffer
   from.drop_send();
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   ASSERT_TRUE(to.receive(slot, shape, staged.offer).ok());
   EXPECT_EQ(to.check(slot, shape, bytes, 9), -1);
 }
@@ -271,7 +274,7 @@ TEST_F(DeviceToDevice, is_staged_where_peer_access_is_off) {
   from.fill(slot, shape, 1);
   const Answer received = transfer(from, shape, to, shape);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_EQ(received.transport, TransportKind::staged);
   EXPECT_STREQ(received.reason, "peer access is off");
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
 }
@@ -298,14 +301,14 @@ TEST_F(FromAPool, is_relayed_and_says_why) {
   Partner to;
   const Answer received = send(from, to);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::relayed);
+  EXPECT_EQ(received.transport, TransportKind::relayed);
   EXPECT_STREQ(received.reason, "sender's memory is from an async pool and cannot be exported");
 }
 
 TEST_F(FromAPool, maps_the_ring_once) {
   Partner from;
   Partner to;
-  for (int message = 0; message < 10; ++message) ASSERT_EQ(send(from, to).road, Road::relayed);
+  for (int message = 0; message < 10; ++message) ASSERT_EQ(send(from, to).transport, TransportKind::relayed);
   EXPECT_EQ(to.cached_ranges(), 1);
 }
 
@@ -314,7 +317,7 @@ TEST_F(FromAPool, is_relayed_from_and_to_a_device_that_the_other_does_not_see) {
   Partner to({"CUDA_VISIBLE_DEVICES=" + std::to_string(device_count_of_machine() - 1)});
   const Answer received = send(from, to);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::relayed);
+  EXPECT_EQ(received.transport, TransportKind::relayed);
 }
 
 TEST_F(FromAPool, is_staged_where_the_device_has_no_memory_for_the_ring) {
@@ -325,7 +328,7 @@ TEST_F(FromAPool, is_staged_where_the_device_has_no_memory_for_the_ring) {
   EXPECT_EQ(from.stage(slot, shape, Staging::device_ring).code, Code::out_of_memory);
   const Answer received = send(from, to);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_EQ(received.transport, TransportKind::staged);
 }
 
 TEST_F(FromAPool, is_staged_where_the_ring_cannot_be_exported) {
@@ -334,7 +337,7 @@ TEST_F(FromAPool, is_staged_where_the_ring_cannot_be_exported) {
   Partner to;
   const Answer received = send(from, to);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_EQ(received.transport, TransportKind::staged);
 }
 
 TEST_F(FromAPool, is_staged_where_the_ring_cannot_be_mapped_and_at_once_from_then_on) {
@@ -343,9 +346,9 @@ TEST_F(FromAPool, is_staged_where_the_ring_cannot_be_mapped_and_at_once_from_the
   Partner to({"SIMULATED_GPU_FAULTS=cuIpcOpenMemHandle_v2:801x1"});
   const Answer first = send(from, to);
   ASSERT_TRUE(first.ok()) << first.where;
-  EXPECT_EQ(first.road, Road::staged);
+  EXPECT_EQ(first.transport, TransportKind::staged);
   const Answer second = to.begin(slot, shape, from.describe(slot, shape).offer);
-  EXPECT_EQ(second.road, Road::staged) << "asked for";
+  EXPECT_EQ(second.transport, TransportKind::staged) << "asked for";
   EXPECT_STREQ(second.reason, "the driver refused to map the sender's memory");
 }
 
@@ -370,7 +373,7 @@ TEST_F(DeviceToDevice, is_staged_once_the_driver_has_refused_to_map) {
   from.fill(slot, shape, 1);
   const Answer first = transfer(from, shape, to, shape);
   ASSERT_TRUE(first.ok()) << first.where;
-  EXPECT_EQ(first.road, Road::staged);
+  EXPECT_EQ(first.transport, TransportKind::staged);
   EXPECT_STREQ(first.reason, "the driver refused to map the sender's memory");
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
 }
@@ -384,8 +387,8 @@ TEST_F(DeviceToDevice, tries_to_map_again_after_a_passing_failure) {
   const Answer offered = offer(from, 1);
   const Answer first = to.begin(slot, shape, offered.offer);
   EXPECT_EQ(first.code, Code::declined);
-  EXPECT_STREQ(first.reason, "the better road was tried and declined");
-  EXPECT_EQ(to.receive(slot, shape, offered.offer).road, Road::peer);
+  EXPECT_STREQ(first.reason, "the better transport was tried and declined");
+  EXPECT_EQ(to.receive(slot, shape, offered.offer).transport, TransportKind::peer);
 }
 
 TEST_F(DeviceToDevice, is_staged_where_the_driver_refuses_to_export) {
@@ -398,7 +401,7 @@ TEST_F(DeviceToDevice, is_staged_where_the_driver_refuses_to_export) {
   EXPECT_STREQ(from.describe(slot, shape).reason, "the driver refused to export the sender's memory");
   const Answer received = transfer(from, shape, to, shape);
   ASSERT_TRUE(received.ok()) << received.where;
-  EXPECT_EQ(received.road, Road::staged);
+  EXPECT_EQ(received.transport, TransportKind::staged);
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
 }
 
@@ -409,7 +412,7 @@ TEST_F(DeviceToDevice, is_staged_through_unpinned_memory_when_none_can_be_pinned
   allocate(from, 0);
   allocate(to, 1);
   from.fill(slot, shape, 1);
-  to.force_road(Road::staged);
+  to.force_transport(TransportKind::staged);
   ASSERT_TRUE(transfer(from, shape, to, shape).ok());
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
 }

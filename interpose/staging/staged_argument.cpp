@@ -1,4 +1,4 @@
-#include "interpose/staging/staged_buffer.hpp"
+#include "interpose/staging/staged_argument.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -143,7 +143,7 @@ void Region::widen(std::ptrdiff_t begin, std::ptrdiff_t end) noexcept {
   end_ = is_first ? end : std::max(end_, end);
 }
 
-Status StagedBuffer::open(const void* user, const Region& read, const Region& written) {
+Status StagedArgument::open(const void* user, const Region& read, const Region& written) {
   // an empty region has begin = end = 0, which must not draw the span to the user's address
   const std::ptrdiff_t begin = read.empty()      ? written.begin()
                                : written.empty() ? read.begin()
@@ -165,17 +165,17 @@ Status StagedBuffer::open(const void* user, const Region& read, const Region& wr
   });
 }
 
-bool StagedBuffer::may_write_back_now() const {
+bool StagedArgument::may_write_back_now() const {
   bool settled = true;
   static_cast<void>(
       for_each_allocation(user_, origin_, written_, [&](const Place& place, std::uintptr_t) -> Status {
-        settled = settled && transports::is_settled(place);
+        settled = settled && transports::is_idle(place);
         return {};
       }));
   return settled;
 }
 
-Status StagedBuffer::write_back() const {
+Status StagedArgument::write_back() const {
   return for_each_allocation(user_, origin_, written_, [](const Place& place, std::uintptr_t origin) {
     return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why_staged,
                        [&] { return upload(place, origin); });

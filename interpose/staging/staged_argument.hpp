@@ -42,7 +42,7 @@ class Region {
 };
 
 /// Owns the host memory. Unit: bytes. Thread: one at a time.
-class StagedBuffer {
+class StagedArgument {
  public:
   /// Takes memory for both regions and downloads what is read. Errors: as a Status; throws std::bad_alloc.
   [[nodiscard]] Status open(const void* user, const Region& read, const Region& written);

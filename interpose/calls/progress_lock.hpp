@@ -11,7 +11,7 @@
 namespace penstock::interpose {
 
 /// Thread: the application's may be several, as a few MPI functions (MPI_Initialized …) may be called by any.
-class Turn {
+class ProgressLock {
  public:
   /// From MPI_Init on, and until the other thread is gone.
   void share(bool shared) noexcept { shared_.store(shared, std::memory_order_relaxed); }
@@ -41,6 +41,6 @@ class Turn {
   std::shared_mutex mutex_;
 };
 
-inline constinit Turn turn;
+inline constinit ProgressLock progress_lock;
 
 }  // namespace penstock::interpose

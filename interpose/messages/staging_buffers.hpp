@@ -8,15 +8,15 @@
 
 namespace penstock::interpose {
 
-/// Owns one zone until destroyed, then gives it back to the pool. Thread: any.
+/// Owns one buffer until destroyed, then gives it back to the pool. Thread: any.
 /// Errors: data() is null when no address space was to be had.
-class LandingZone {
+class StagingBuffer {
  public:
-  LandingZone() = default;
-  explicit LandingZone(std::size_t bytes) noexcept;
-  ~LandingZone();
-  LandingZone(LandingZone&& other) noexcept;
-  LandingZone& operator=(LandingZone&& other) noexcept;
+  StagingBuffer() = default;
+  explicit StagingBuffer(std::size_t bytes) noexcept;
+  ~StagingBuffer();
+  StagingBuffer(StagingBuffer&& other) noexcept;
+  StagingBuffer& operator=(StagingBuffer&& other) noexcept;
 
   [[nodiscard]] void* data() const noexcept { return data_; }
   /// The first `bytes` are all that was written to it: what was not touched need not be given back, which
@@ -30,6 +30,6 @@ class LandingZone {
 };
 
 /// Unmaps what the pool holds.
-void drop_landing_zones() noexcept;
+void drop_staging_buffers() noexcept;
 
 }  // namespace penstock::interpose

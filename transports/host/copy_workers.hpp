@@ -15,20 +15,20 @@ namespace penstock::transports {
 /// Owns: its threads. They start with the first work, sleep when there is none, never outnumber the cores
 /// that the caller may use (less its own), and are not there in a forked child. Thread: any; while one caller
 /// is helped, others work alone.
-class CopyCrew {
+class CopyWorkers {
  public:
-  /// Two H200, pageable memory to a GPU through a ring, 256 MiB in 16 payloads: with 4 helpers 18 to 23 GB/s,
+  /// Two H200, pageable memory to a GPU through a ring, 256 MiB in 16 payloads: with 4 threads 18 to 23 GB/s,
   /// with 7 22 to 31, with 10 21 to 29.
-  static constexpr unsigned most_helpers = 7;
+  static constexpr unsigned most_workers = 7;
 
-  CopyCrew() = default;
-  ~CopyCrew() { stop(); }
-  CopyCrew(const CopyCrew&) = delete;
-  CopyCrew& operator=(const CopyCrew&) = delete;
-  [[nodiscard]] static CopyCrew& of_process();
+  CopyWorkers() = default;
+  ~CopyWorkers() { stop(); }
+  CopyWorkers(const CopyWorkers&) = delete;
+  CopyWorkers& operator=(const CopyWorkers&) = delete;
+  [[nodiscard]] static CopyWorkers& of_process();
 
   /// Calls `part(n)` once for each n below `parts`, from several threads, and returns when all are done.
-  /// `part` must not throw. Cost beside the work: some µs to wake the helpers up, if they sleep.
+  /// `part` must not throw. Cost beside the work: some µs to wake the threads up, if they sleep.
   template <class Part>
   void share(std::size_t parts, const Part& part) noexcept {
     share({parts, &part, [](const void* work, std::size_t n) { (*static_cast<const Part*>(work))(n); }});
@@ -36,7 +36,7 @@ class CopyCrew {
 
   /// Ends the threads for good: whoever comes later works alone.
   void stop() noexcept;
-  [[nodiscard]] std::size_t helpers();
+  [[nodiscard]] std::size_t threads();
 
  private:
   struct Job {
@@ -59,8 +59,8 @@ class CopyCrew {
   Job job_;  ///< changes only while it is not open and nobody is inside
   std::atomic<bool> open_{false};
   std::atomic<bool> stopping_{false};
-  std::atomic<std::uint32_t> inside_{0};  ///< helpers that may be reading job_
-  std::atomic<std::uint32_t> calls_{0};   ///< what sleeping helpers wait on
+  std::atomic<std::uint32_t> inside_{0};  ///< threads that may be reading job_
+  std::atomic<std::uint32_t> calls_{0};   ///< what sleeping threads wait on
   alignas(64) std::atomic<std::size_t> next_{0};
 };
 

@@ -1,4 +1,4 @@
-#include "transports/host/copy_crew.hpp"
+#include "transports/host/copy_workers.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -14,36 +14,36 @@
 namespace penstock::transports {
 namespace {
 
-TEST(CopyCrew, does_every_part_once) {
-  CopyCrew crew;
+TEST(CopyWorkers, does_every_part_once) {
+  CopyWorkers workers;
   for (const std::size_t parts : {0, 1, 2, 3, 100, 10'000}) {
     std::vector<std::atomic<int>> done(parts);
-    crew.share(parts, [&](std::size_t part) { ++done[part]; });
+    workers.share(parts, [&](std::size_t part) { ++done[part]; });
     for (const auto& each : done) EXPECT_EQ(each, 1);
   }
 }
 
-TEST(CopyCrew, goes_on_after_many_short_jobs) {
-  CopyCrew crew;
+TEST(CopyWorkers, goes_on_after_many_short_jobs) {
+  CopyWorkers workers;
   std::atomic<std::size_t> sum{0};
-  for (std::size_t job = 0; job < 3000; ++job) crew.share(3, [&](std::size_t part) { sum += part + job; });
+  for (std::size_t job = 0; job < 3000; ++job) workers.share(3, [&](std::size_t part) { sum += part + job; });
   EXPECT_EQ(sum, 3000u * 3 + 3u * (2999u * 3000u / 2));
 }
 
-TEST(CopyCrew, serves_several_callers_at_once) {
-  CopyCrew crew;
+TEST(CopyWorkers, serves_several_callers_at_once) {
+  CopyWorkers workers;
   std::array<std::atomic<int>, 4> sums{};
   std::vector<std::thread> callers;
   for (auto& sum : sums) {
     callers.emplace_back([&] {
-      for (int job = 0; job < 200; ++job) crew.share(16, [&](std::size_t) { ++sum; });
+      for (int job = 0; job < 200; ++job) workers.share(16, [&](std::size_t) { ++sum; });
     });
   }
   for (std::thread& caller : callers) caller.join();
   for (const auto& sum : sums) EXPECT_EQ(sum, 200 * 16);
 }
 
-TEST(CopyCrew, has_fewer_helpers_than_the_caller_has_cores) {
+TEST(CopyWorkers, has_fewer_helpers_than_the_caller_has_cores) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
   std::thread([&] {
@@ -53,36 +53,37 @@ TEST(CopyCrew, has_fewer_helpers_than_the_caller_has_cores) {
     CPU_ZERO(&one);
     CPU_SET(core, &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-    CopyCrew alone;
+    CopyWorkers alone;
     int done = 0;
     alone.share(10, [&](std::size_t) { ++done; });
     EXPECT_EQ(done, 10);
-    EXPECT_EQ(alone.helpers(), 0u);
+    EXPECT_EQ(alone.threads(), 0u);
   }).join();
-  CopyCrew crew;
-  crew.share(1, [](std::size_t) {});
-  EXPECT_EQ(crew.helpers(), std::min(CopyCrew::most_helpers, static_cast<unsigned>(CPU_COUNT(&before)) - 1));
+  CopyWorkers workers;
+  workers.share(1, [](std::size_t) {});
+  EXPECT_EQ(workers.threads(),
+            std::min(CopyWorkers::most_workers, static_cast<unsigned>(CPU_COUNT(&before)) - 1));
 }
 
-TEST(CopyCrew, that_was_stopped_leaves_the_work_to_its_caller) {
-  CopyCrew crew;
-  crew.share(10, [](std::size_t) {});
-  crew.stop();
-  EXPECT_EQ(crew.helpers(), 0u);
+TEST(CopyWorkers, that_was_stopped_leaves_the_work_to_its_caller) {
+  CopyWorkers workers;
+  workers.share(10, [](std::size_t) {});
+  workers.stop();
+  EXPECT_EQ(workers.threads(), 0u);
   int done = 0;
-  crew.share(10, [&](std::size_t) { ++done; });
+  workers.share(10, [&](std::size_t) { ++done; });
   EXPECT_EQ(done, 10);
-  crew.stop();
+  workers.stop();
 }
 
-TEST(CopyCrew, that_was_never_used_can_be_stopped) {
-  CopyCrew crew;
-  crew.stop();
-  crew.share(10, [](std::size_t) {});
-  EXPECT_EQ(crew.helpers(), 0u);
+TEST(CopyWorkers, that_was_never_used_can_be_stopped) {
+  CopyWorkers workers;
+  workers.stop();
+  workers.share(10, [](std::size_t) {});
+  EXPECT_EQ(workers.threads(), 0u);
 }
 
-TEST(CopyCrew, is_not_there_in_a_child_process_which_copies_all_the_same) {
+TEST(CopyWorkers, is_not_there_in_a_child_process_which_copies_all_the_same) {
   std::vector<char> from(4u << 20, 'x');
   std::vector<char> to(from.size());
   copy_host(to.data(), from.data(), from.size());
@@ -90,7 +91,7 @@ TEST(CopyCrew, is_not_there_in_a_child_process_which_copies_all_the_same) {
   if (child == 0) {
     std::fill(to.begin(), to.end(), '\0');
     copy_host(to.data(), from.data(), from.size());
-    CopyCrew::of_process().stop();
+    CopyWorkers::of_process().stop();
     _exit(to == from ? 0 : 1);
   }
   int status = 0;

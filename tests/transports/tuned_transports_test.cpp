@@ -1,4 +1,4 @@
-// The table of figures decides: which road is taken, and how payloads are cut.
+// The table of figures decides: which transport is taken, and how payloads are cut.
 #include <gtest/gtest.h>
 
 #include "tests/transports/gpu_memory.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned slot = 0;
 constexpr Shape payload{300'000};
 
-class TunedRoads : public testing::Test {
+class TunedTransports : public testing::Test {
  protected:
   /// What the chooser comes to for a payload of that kind, on device 0, into memory of device `to_device`.
   [[nodiscard]] Answer choice(BufferKind from, int to_device, const Tuning& table) {
@@ -34,50 +34,52 @@ Tuning with(std::uint64_t LinkTuning::*figure, std::uint64_t value) {
   return table;
 }
 
-TEST_F(TunedRoads, relay_from_the_size_that_the_table_says) {
+TEST_F(TunedTransports, relay_from_the_size_that_the_table_says) {
   for (const int device : {0, 1}) {
-    const auto road = [&](std::uint64_t from) {
-      return choice(BufferKind::async_pool, device, with(&LinkTuning::relayed_from, from)).road;
+    const auto transport = [&](std::uint64_t from) {
+      return choice(BufferKind::async_pool, device, with(&LinkTuning::relayed_from, from)).transport;
     };
-    EXPECT_EQ(road(payload.bytes), Road::relayed);
-    EXPECT_EQ(road(payload.bytes + 1), Road::staged);
-    EXPECT_EQ(road(never), Road::staged);
-    EXPECT_EQ(road(0), Road::relayed);
+    EXPECT_EQ(transport(payload.bytes), TransportKind::relayed);
+    EXPECT_EQ(transport(payload.bytes + 1), TransportKind::staged);
+    EXPECT_EQ(transport(never), TransportKind::staged);
+    EXPECT_EQ(transport(0), TransportKind::relayed);
   }
 }
 
-TEST_F(TunedRoads, leave_peer_access_where_the_table_says_that_host_memory_is_faster) {
+TEST_F(TunedTransports, leave_peer_access_where_the_table_says_that_host_memory_is_faster) {
   const Answer below = choice(BufferKind::device, 1, with(&LinkTuning::staged_from, payload.bytes + 1));
-  if (below.road != Road::peer) GTEST_SKIP() << "no peer access";
+  if (below.transport != TransportKind::peer) GTEST_SKIP() << "no peer access";
   for (const BufferKind kind : {BufferKind::device, BufferKind::async_pool})
-    EXPECT_EQ(choice(kind, 1, with(&LinkTuning::staged_from, payload.bytes)).road, Road::staged);
+    EXPECT_EQ(choice(kind, 1, with(&LinkTuning::staged_from, payload.bytes)).transport,
+              TransportKind::staged);
   EXPECT_STREQ(choice(BufferKind::device, 1, with(&LinkTuning::staged_from, 0)).reason,
                "host memory carries so much faster than peer access here");
 }
 
-TEST_F(TunedRoads, go_by_the_figures_of_the_link_between_the_two_devices) {
+TEST_F(TunedTransports, go_by_the_figures_of_the_link_between_the_two_devices) {
   if (device_count_of_machine() < 2) GTEST_SKIP() << "one GPU";
   Tuning table = shipped_tuning();
   table.links[static_cast<std::size_t>(cuda::Link::same_device)].relayed_from = never;
-  EXPECT_EQ(choice(BufferKind::async_pool, 0, table).road, Road::staged);
-  if (choice(BufferKind::device, 1, table).road != Road::peer) GTEST_SKIP() << "no peer access";
-  EXPECT_EQ(choice(BufferKind::async_pool, 1, table).road, Road::relayed);
+  EXPECT_EQ(choice(BufferKind::async_pool, 0, table).transport, TransportKind::staged);
+  if (choice(BufferKind::device, 1, table).transport != TransportKind::peer) GTEST_SKIP() << "no peer access";
+  EXPECT_EQ(choice(BufferKind::async_pool, 1, table).transport, TransportKind::relayed);
 }
 
-TEST_F(TunedRoads, push_from_the_size_that_the_table_says) {
+TEST_F(TunedTransports, push_from_the_size_that_the_table_says) {
   Tuning table = shipped_tuning();
   table.pushed_from = payload.bytes;
-  EXPECT_EQ(choice(BufferKind::pinned, 0, table).road, Road::pushed);
+  EXPECT_EQ(choice(BufferKind::pinned, 0, table).transport, TransportKind::pushed);
   table.pushed_from = payload.bytes + 1;
-  EXPECT_EQ(choice(BufferKind::pinned, 0, table).road, Road::staged);
+  EXPECT_EQ(choice(BufferKind::pinned, 0, table).transport, TransportKind::staged);
 }
 
-TEST_F(TunedRoads, that_are_forced_ignore_the_table) {
-  to_.force_road(Road::relayed);
-  EXPECT_EQ(choice(BufferKind::async_pool, 0, with(&LinkTuning::relayed_from, never)).road, Road::relayed);
+TEST_F(TunedTransports, that_are_forced_ignore_the_table) {
+  to_.force_transport(TransportKind::relayed);
+  EXPECT_EQ(choice(BufferKind::async_pool, 0, with(&LinkTuning::relayed_from, never)).transport,
+            TransportKind::relayed);
 }
 
-TEST_F(TunedRoads, deliver_payloads_in_chunks_of_any_size_that_the_table_may_say) {
+TEST_F(TunedTransports, deliver_payloads_in_chunks_of_any_size_that_the_table_may_say) {
   constexpr Shape large{(9u << 20) + 5};
   std::uint64_t seed = 0;
   for (const TuningParameter& parameter : tuning_parameters()) {
@@ -94,7 +96,7 @@ TEST_F(TunedRoads, deliver_payloads_in_chunks_of_any_size_that_the_table_may_say
       to_.fill(slot, {}, 0);
       const Answer staged = from_.stage(slot, large, relays ? Staging::device_ring : Staging::host_ring);
       ASSERT_TRUE(staged.ok()) << staged.where;
-      to_.force_road(relays ? Road::relayed : Road::staged);
+      to_.force_transport(relays ? TransportKind::relayed : TransportKind::staged);
       ASSERT_TRUE(to_.begin(slot, large, staged.offer).ok());
       from_.serve();
       EXPECT_TRUE(to_.finish().ok());

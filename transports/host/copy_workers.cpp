@@ -1,4 +1,4 @@
-#include "transports/host/copy_crew.hpp"
+#include "transports/host/copy_workers.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -28,12 +28,12 @@ unsigned cores() noexcept {
 
 }  // namespace
 
-CopyCrew& CopyCrew::of_process() {
-  static auto* const instance = new CopyCrew;
+CopyWorkers& CopyWorkers::of_process() {
+  static auto* const instance = new CopyWorkers;
   return *instance;
 }
 
-void CopyCrew::share(const Job& job) noexcept {
+void CopyWorkers::share(const Job& job) noexcept {
   const std::unique_lock lock(caller_, std::try_to_lock);
   if (lock && process_.load() == 0) start_threads();
   // a child of fork has a copy of the lock and the list, but not the threads
@@ -53,19 +53,19 @@ void CopyCrew::share(const Job& job) noexcept {
   }
 }
 
-void CopyCrew::work_alone(const Job& job) const noexcept {
+void CopyWorkers::work_alone(const Job& job) const noexcept {
   for (std::size_t part = 0; part < job.parts; ++part) job.run(job.work, part);
 }
 
-void CopyCrew::take_parts() noexcept {
+void CopyWorkers::take_parts() noexcept {
   for (std::size_t part = next_.fetch_add(1); part < job_.parts; part = next_.fetch_add(1)) {
     job_.run(job_.work, part);
   }
 }
 
-void CopyCrew::start_threads() noexcept {
+void CopyWorkers::start_threads() noexcept {
   process_.store(getpid());
-  const unsigned wanted = std::min(most_helpers, cores() - 1);
+  const unsigned wanted = std::min(most_workers, cores() - 1);
   try {
     threads_.reserve(wanted);
     while (threads_.size() < wanted) {
@@ -77,7 +77,7 @@ void CopyCrew::start_threads() noexcept {
   }
 }
 
-void CopyCrew::help() noexcept {
+void CopyWorkers::help() noexcept {
   for (std::uint32_t heard = 0;;) {
     heard = wait_for_call(heard);
     if (stopping_.load()) return;
@@ -88,14 +88,14 @@ void CopyCrew::help() noexcept {
 }
 
 /// The count of calls once it is another than `heard`.
-std::uint32_t CopyCrew::wait_for_call(std::uint32_t heard) const noexcept {
+std::uint32_t CopyWorkers::wait_for_call(std::uint32_t heard) const noexcept {
   const auto bedtime = std::chrono::steady_clock::now() + vigilance;
   while (calls_.load() == heard && std::chrono::steady_clock::now() < bedtime) processor_pause();
   calls_.wait(heard);
   return calls_.load();
 }
 
-void CopyCrew::stop() noexcept {
+void CopyWorkers::stop() noexcept {
   const std::int64_t process = process_.load();
   if (process != 0 && process != getpid()) return;  // in a child the lock may be held by nobody
   const std::lock_guard lock(caller_);
@@ -107,7 +107,7 @@ void CopyCrew::stop() noexcept {
   threads_.clear();
 }
 
-std::size_t CopyCrew::helpers() {
+std::size_t CopyWorkers::threads() {
   const std::lock_guard lock(caller_);
   return threads_.size();
 }

@@ -1,4 +1,4 @@
-#include "interpose/messages/landing_zones.hpp"
+#include "interpose/messages/staging_buffers.hpp"
 
 #include <sys/mman.h>
 
@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t smallest_bytes = 4096;
 constexpr std::size_t largest_bytes = std::size_t{1} << 46;
-constexpr std::size_t kept_resident_bytes = 64 * 1024;  ///< of a zone that was touched; the rest goes back
+constexpr std::size_t kept_resident_bytes = 64 * 1024;  ///< of a buffer that was touched; the rest goes back
 constexpr std::size_t kept_of_a_size = 64;
 
 /// Sizes go up by eighths of a power of two, in whole pages: as large as is needed, nearly, where address
-/// space is limited (ulimit -v), and still few enough for a zone to be used again.
+/// space is limited (ulimit -v), and still few enough for a buffer to be used again.
 struct SizeClass {
   static constexpr std::size_t eighths = 8;
 
@@ -38,10 +38,10 @@ struct SizeClass {
 
 constexpr std::size_t most_shelves = SizeClass::of(largest_bytes).index + 1;
 
-/// Free zones by size.
+/// Free buffers by size.
 struct Pool {
   struct Shelf {
-    std::array<void*, kept_of_a_size> zones{};
+    std::array<void*, kept_of_a_size> buffers{};
     std::size_t count = 0;
     std::size_t bytes = 0;  ///< of each; set with the first
   };
@@ -62,24 +62,24 @@ void* map(std::size_t bytes) noexcept {
 
 }  // namespace
 
-LandingZone::LandingZone(std::size_t bytes) noexcept {
+StagingBuffer::StagingBuffer(std::size_t bytes) noexcept {
   if (bytes > largest_bytes) return;
   const SizeClass size = SizeClass::of(bytes);
   {
     const std::lock_guard lock(pool().mutex);
     Pool::Shelf& shelf = pool().shelves[size.index];
-    if (shelf.count > 0) data_ = shelf.zones[--shelf.count];
+    if (shelf.count > 0) data_ = shelf.buffers[--shelf.count];
   }
   if (data_ == nullptr) data_ = map(size.bytes);
   if (data_ == nullptr) {
     // where address space is limited, what is kept for other sizes may be what is missing
-    drop_landing_zones();
+    drop_staging_buffers();
     data_ = map(size.bytes);
   }
   if (data_ != nullptr) mapped_bytes_ = size.bytes;
 }
 
-LandingZone::~LandingZone() {
+StagingBuffer::~StagingBuffer() {
   if (data_ == nullptr) return;
   if (std::min(mapped_bytes_, written_bytes_) > kept_resident_bytes) {
     ::madvise(static_cast<char*>(data_) + kept_resident_bytes, mapped_bytes_ - kept_resident_bytes,
@@ -90,29 +90,29 @@ LandingZone::~LandingZone() {
     Pool::Shelf& shelf = pool().shelves[SizeClass::of(mapped_bytes_).index];
     if (shelf.count < kept_of_a_size) {
       shelf.bytes = mapped_bytes_;
-      shelf.zones[shelf.count++] = data_;
+      shelf.buffers[shelf.count++] = data_;
       return;
     }
   }
   ::munmap(data_, mapped_bytes_);
 }
 
-LandingZone::LandingZone(LandingZone&& other) noexcept
+StagingBuffer::StagingBuffer(StagingBuffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       mapped_bytes_(std::exchange(other.mapped_bytes_, 0)),
       written_bytes_(other.written_bytes_) {}
 
-LandingZone& LandingZone::operator=(LandingZone&& other) noexcept {
+StagingBuffer& StagingBuffer::operator=(StagingBuffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(mapped_bytes_, other.mapped_bytes_);
   std::swap(written_bytes_, other.written_bytes_);
   return *this;
 }
 
-void drop_landing_zones() noexcept {
+void drop_staging_buffers() noexcept {
   const std::lock_guard lock(pool().mutex);
   for (Pool::Shelf& shelf : pool().shelves) {
-    while (shelf.count > 0) ::munmap(shelf.zones[--shelf.count], shelf.bytes);
+    while (shelf.count > 0) ::munmap(shelf.buffers[--shelf.count], shelf.bytes);
   }
 }
 

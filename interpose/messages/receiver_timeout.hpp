@@ -1,4 +1,4 @@
-// How long a sender waits for its receiver before it copies its payload aside, on this node and on others.
+// How long a sender waits for its receiver before it buffers its payload, on this node and on others.
 // Knows no way that a payload takes.
 #pragma once
 
@@ -10,15 +10,16 @@
 namespace penstock::interpose {
 
 /// All times in ns, of the steady clock.
-class Patience {
+class ReceiverTimeout {
  public:
   /// Not yet counting.
-  Patience() = default;
+  ReceiverTimeout() = default;
   /// From `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have buffered it.
-  Patience(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
-      : begun_ns_(begun_ns), limit_ns_(mpi_would_buffer ? short_limit_ns : settings().patience_us * 1000) {}
+  ReceiverTimeout(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
+      : begun_ns_(begun_ns),
+        limit_ns_(mpi_would_buffer ? short_limit_ns : settings().receiver_timeout_us * 1000) {}
 
-  void last_for_ever() noexcept { limit_ns_ = no_limit_ns; }
+  void never_expire() noexcept { limit_ns_ = no_limit_ns; }
 
   /// A receiver that was at work on other messages at `worked_ns` gets more time, but not for ever: it may
   /// never come to this one.
@@ -29,7 +30,7 @@ class Patience {
   }
 
  private:
-  // A receiver that is there answers within a few µs; copying 64 KiB aside costs about 8 µs.
+  // A receiver that is there answers within a few µs; buffering 64 KiB costs about 8 µs.
   static constexpr std::uint64_t short_limit_ns = 50'000;
   static constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
   static constexpr std::uint64_t busy_factor = 40;
