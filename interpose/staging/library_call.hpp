@@ -81,12 +81,10 @@ class LibraryCall {
   Library library_;
 };
 
-/// How a function is carried out: a function object that takes a call and the MPI function's arguments. An
-/// int where there is none.
+/// How a function is carried out: a function object that takes a call and the MPI function's arguments. None
+/// is left without.
 template <Function>
 constexpr int description = 0;
-template <Function function>
-constexpr bool is_described = !std::is_same_v<decltype(description<function>), const int>;
 
 }  // namespace penstock::interpose
 

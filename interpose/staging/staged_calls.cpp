@@ -1,7 +1,5 @@
-// The wrappers of all other calls with a buffer, generated from the table: those that have a description are
-// staged, the rest refuse device buffers.
+// The wrappers of packing, local reductions and file I/O, generated from the table and staged as described.
 #include "interpose/progress/progress.hpp"
-#include "interpose/staging/refused_calls.hpp"
 #include "interpose/staging/staged_calls_files.hpp"
 #include "interpose/staging/staged_calls_packing.hpp"
 
@@ -34,11 +32,7 @@ namespace {
 template <Function function, typename Call, typename... Arguments>
 int carry_out(const Call& call, Arguments... arguments) {
   if constexpr (waits(function)) settle();
-  if constexpr (is_described<function>) {
-    return description<function>(call, arguments...);
-  } else {
-    return refuse_device_buffers<function>(call, arguments...);
-  }
+  return description<function>(call, arguments...);
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// The calls that take no device buffers: one-sided, partitioned, persistent collectives, split collective
+// I/O, and the buffer of buffered sends. Given one they raise MPI_ERR_BUFFER on what they are called on; with
+// host buffers they are the MPI library's. Which arguments are buffers stands in refused_functions.def.
+#include <mpi.h>
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/staging/staged_call.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// Managed memory can be touched by the host, so the MPI library can do with it what it likes.
+bool is_out_of_reach(const void* buffer) {
+  return lies_on_device(buffer) && transports::inspect(buffer).kind != transports::BufferKind::managed;
+}
+/// The datatype of an absolute address says where the buffer is.
+bool is_out_of_reach(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  return may_be_absolute(buffer) ? touches_device(buffer, count, datatype) : is_out_of_reach(buffer);
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+#define PENSTOCK_REFUSED(name, parameters, arguments, errors, buffers)          \
+  PENSTOCK_EXPORT int MPI_##name parameters try {                               \
+    using namespace penstock::interpose;                                        \
+    CallScope scope(Function::name, __builtin_return_address(0));               \
+    if (scope.stands_aside()) return PMPI_##name arguments;                     \
+    if constexpr (waits(Function::name)) settle();                              \
+    if (buffers) return ErrorTarget::errors.refuse_device_buffer("MPI_" #name); \
+    return PMPI_##name arguments;                                               \
+  }                                                                             \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+#include "interpose/binding/refused_functions.def"
