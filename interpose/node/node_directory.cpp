@@ -252,7 +252,7 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
     const std::uint32_t candidate = next_slot_;
     next_slot_ = (next_slot_ + 1) % slots_per_rank;
     Slot& slot = shared_->slots[own_][candidate];
-    if (slot.get() != SlotState::free) continue;
+    if (!slot.move<Side::sender, SlotState::free, SlotState::preparing>()) continue;
     slot.generation.fetch_add(1, std::memory_order_relaxed);
     slot.ready.store(0, std::memory_order_relaxed);
     slot.stashed.store(0, std::memory_order_relaxed);
@@ -263,7 +263,8 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
 }
 
 void NodeDirectory::free_slot(Slot* slot) noexcept {
-  slot->set(SlotState::free);
+  static_cast<void>(slot->move<Side::sender, SlotState::done, SlotState::free>() ||
+                    slot->move<Side::sender, SlotState::failed, SlotState::free>());
 }
 
 Slot* NodeDirectory::find(const Envelope& envelope) noexcept {

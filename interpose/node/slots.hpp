@@ -1,26 +1,8 @@
 // Slots: where a sender and a receiver of one node agree, in memory shared by both, about one payload
 // whose envelope is on its way. Knows no MPI call and no transport.
-//
-// Who moves a slot out of a state, and to what (by compare-exchange where the other might be at it):
-//
-//     offered         receiver: pulling; wants_… (no transport to the buffer); failed (no room for the
-//     payload)
-//                     sender: staging (the receiver is late)
-//     pulling         receiver, which fetches from the sender's buffer: done; offered (the transport
-//     declined) wants_relaying  sender: staging (the receiver can map memory of the sender's device)
-//     wants_staging   sender: staging (it cannot)
-//     wants_pushing   sender: pushing (it is to write to the receiver's buffer, which `target` names)
-//                     receiver: failed (it goes)
-//     pushing         sender: pushed; staging (it cannot)
-//     pushed          receiver: done
-//     staging         sender: offered (at first, and for want of room); staged; wants_relaying (no ring free)
-//     staged          receiver, which fetches from the region, in host memory or, relayed, in a ring on the
-//                     sender's device: done; wants_staging (it cannot map the ring)
-//     done, failed    sender: free
-//
-// Either side moves the slot to `failed` when it gives up; the other need not wait then.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -30,36 +12,96 @@ namespace penstock::interpose {
 
 enum class SlotState : std::uint32_t {
   free,
-  offered,
-  pulling,
-  wants_relaying,
-  wants_staging,
-  wants_pushing,
-  pushing,
-  pushed,
-  staging,
-  staged,
-  done,
-  failed
+  preparing,  ///< the sender's move: it makes the payload available
+  offered,    ///< the receiver's move: the payload is where Slot::place says
+  pulling,    ///< the receiver has taken the offer and is fetching it
+  asked,      ///< the sender's move: the receiver wants what Slot::request says
+  done,       ///< the receiver is through
+  failed,     ///< one side has given up; the other need not wait
+};
+
+enum class Side : std::uint8_t { sender, receiver };
+
+/// Who moves a slot, from where to where, and when.
+struct SlotMove {
+  Side side;
+  SlotState from;
+  SlotState to;
+  const char* when;
+};
+inline constexpr SlotMove slot_moves[] = {
+    {Side::sender, SlotState::free, SlotState::preparing, "a payload is to be sent"},
+    {Side::sender, SlotState::preparing, SlotState::offered, "it can be fetched, or has been pushed"},
+    {Side::sender, SlotState::preparing, SlotState::asked, "what it was asked for is taken at the moment"},
+    {Side::sender, SlotState::offered, SlotState::preparing, "the receiver is late: the payload is buffered"},
+    {Side::receiver, SlotState::offered, SlotState::pulling, "its memory may be written"},
+    {Side::receiver, SlotState::pulling, SlotState::offered, "the transport declined before a byte moved"},
+    {Side::receiver, SlotState::pulling, SlotState::asked, "no transport reaches the payload there"},
+    {Side::receiver, SlotState::pulling, SlotState::done, "the payload has arrived"},
+    {Side::sender, SlotState::asked, SlotState::preparing, "it does as it was asked"},
+    {Side::sender, SlotState::done, SlotState::free, "it has seen it"},
+    {Side::sender, SlotState::failed, SlotState::free, "it has seen it"},
+    {Side::sender, SlotState::preparing, SlotState::failed, "it cannot go on"},
+    {Side::sender, SlotState::offered, SlotState::failed, "the send was cancelled, or the GPU is lost"},
+    {Side::sender, SlotState::pulling, SlotState::failed, "the GPU is lost"},
+    {Side::sender, SlotState::asked, SlotState::failed, "it cannot go on"},
+    {Side::receiver, SlotState::preparing, SlotState::failed, "the receive is dropped"},
+    {Side::receiver, SlotState::offered, SlotState::failed, "the receive is dropped, or too short"},
+    {Side::receiver, SlotState::pulling, SlotState::failed, "the transport failed"},
+    {Side::receiver, SlotState::asked, SlotState::failed, "the receive is dropped"},
+};
+
+[[nodiscard]] constexpr bool may_move(Side side, SlotState from, SlotState to) noexcept {
+  return std::ranges::any_of(slot_moves, [&](const SlotMove& move) {
+    return move.side == side && move.from == from && move.to == to;
+  });
+}
+
+/// Where a payload is when it is offered; the sender's to write, while it prepares.
+enum class PayloadPlace : std::uint32_t {
+  sender_buffer,
+  region,           ///< host memory or a ring on the sender's device, as the offer says
+  receiver_buffer,  ///< pushed there
+};
+
+/// What a sender is asked for; the receiver's to write, before it asks.
+enum class SlotRequest : std::uint32_t {
+  relay,  ///< through a ring on the sender's device, of which the receiver can map memory
+  stage,  ///< through host memory
+  push,   ///< into the receiver's buffer, which Slot::target names
 };
 
 /// Lies in shared memory. Owned by its sender, which alone takes and frees it.
 struct alignas(64) Slot {
   std::atomic<SlotState> state;
-  std::atomic<std::uint32_t> generation;  ///< counts uses, so that a stale envelope is told
+  std::atomic<std::uint32_t> generation;  ///< counts uses, so that a stale envelope is recognised
   std::atomic<std::uint32_t> ready;    ///< 1: the sender's earlier GPU work is done, the payload may be read
   std::uint32_t receiver;              ///< world rank it was sent to
   std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver's has the envelope, and no receive yet
+  std::atomic<PayloadPlace> place;
+  std::atomic<SlotRequest> request;
   transports::Offer offer;
-  transports::Offer target;  ///< the receiver's word on its buffer, from wants_pushing on
+  transports::Offer target;  ///< the receiver's description of its buffer, for a push
 
-  [[nodiscard]] bool move(SlotState from, SlotState to) noexcept {
-    return state.compare_exchange_strong(from, to, std::memory_order_acq_rel, std::memory_order_acquire);
+  /// False, and nothing has changed, if the other side has moved it first.
+  template <Side side, SlotState from, SlotState to>
+  [[nodiscard]] bool move() noexcept {
+    static_assert(may_move(side, from, to), "no such move in the table");
+    SlotState expected = from;
+    return state.compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_acquire);
   }
-  void set(SlotState to) noexcept { state.store(to, std::memory_order_release); }
+  /// Unless it is over already.
+  void fail() noexcept {
+    SlotState seen = get();
+    while (seen != SlotState::free && seen != SlotState::done && seen != SlotState::failed &&
+           !state.compare_exchange_weak(seen, SlotState::failed, std::memory_order_acq_rel,
+                                        std::memory_order_acquire)) {
+    }
+  }
   [[nodiscard]] SlotState get() const noexcept { return state.load(std::memory_order_acquire); }
   [[nodiscard]] bool is_over() const noexcept {
-    return get() == SlotState::done || get() == SlotState::failed;
+    const SlotState seen = get();
+    return seen == SlotState::done || seen == SlotState::failed;
   }
 };
 static_assert(std::atomic<SlotState>::is_always_lock_free);

@@ -76,8 +76,6 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   {
     const Engine::Lock lock(engine());
     slot = directory.take_slot(&index);
-    // a slot that is being filled in must not be taken again
-    if (slot != nullptr) slot->set(SlotState::staging);
   }
   if (slot == nullptr) return nullptr;
   std::unique_ptr<DeviceSend> send(new DeviceSend(call, std::move(source)));
@@ -99,7 +97,7 @@ DeviceSend::~DeviceSend() {
   if (slot_ == nullptr) return;
   if (push_ != nullptr) {
     push_.reset();  // waits for the copy
-    slot_->set(SlotState::failed);
+    slot_->fail();
   }
   const Engine::Lock lock(engine());
   if (is_over(*slot_)) {
@@ -117,8 +115,13 @@ void DeviceSend::publish_offer() noexcept {
   const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
   if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
   transports::TailSend::start(source_, slot_->offer, tail_);
-  // unless the receiver, which may have the envelope already, has given up
-  static_cast<void>(slot_->move(SlotState::staging, SlotState::offered));
+  offer(PayloadPlace::sender_buffer);
+}
+
+/// Unless the receiver, which may have the envelope already, has given up.
+void DeviceSend::offer(PayloadPlace place) noexcept {
+  slot_->place.store(place, std::memory_order_relaxed);
+  static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::offered>());
 }
 
 int DeviceSend::send_envelope(MPI_Request* request) {
@@ -128,13 +131,13 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   // while the envelope is on its way, as both take as long
   const record::OwnWork own;
   publish_offer();
-  if (code != MPI_SUCCESS) slot_->set(SlotState::failed);
+  if (code != MPI_SUCCESS) slot_->fail();
   transports::signal_when_ready(source_, &slot_->ready);
   return code;
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
-  // asked when the wait begins and each time that timeout is over, as the receiver writes it with each
+  // asked when the wait begins and each time that the timeout is over, as the receiver writes it with each
   // message
   if (!deliveries_seen_) {
     deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
@@ -163,7 +166,7 @@ Status DeviceSend::stage(bool whole) {
   if (!started.ok()) return started;
   whole_ = whole;
   if (!whole && !std::exchange(holds_ring_, true)) rings_at_work.fetch_add(1, std::memory_order_relaxed);
-  slot_->set(SlotState::staged);
+  offer(PayloadPlace::region);
   return started;
 }
 
@@ -182,24 +185,27 @@ void DeviceSend::release() noexcept {
 void DeviceSend::buffer_payload() {
   // what a plain MPI would not have buffered may wait
   must_wait_ = !is_small() && !transports::may_buffer(envelope_.payload_bytes);
-  if (must_wait_ || !slot_->move(SlotState::offered, SlotState::staging) || stage(true).ok()) return;
+  if (must_wait_ || !slot_->move<Side::sender, SlotState::offered, SlotState::preparing>() ||
+      stage(true).ok())
+    return;
   // no room to buffer it: wait for the receiver instead
   must_wait_ = true;
   timeout_.never_expire();
-  slot_->set(SlotState::offered);
+  offer(PayloadPlace::sender_buffer);
 }
 
 Status DeviceSend::relay() {
   const Status started =
       transports::StagedSend::start(source_, transports::Staging::device_ring, slot_->offer, staged_);
   if (started.ok()) {
-    slot_->set(SlotState::staged);
+    offer(PayloadPlace::region);
     return started;
   }
   if (started.code() != Code::declined) {
     record::notice(describe(name_of(transports::TransportKind::relayed), started).data());
   } else if (!receiver_is_late()) {
-    slot_->set(SlotState::wants_relaying);  // until other payloads are through
+    // until other payloads are through
+    static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::asked>());
     return {};
   }
   return stage(is_small());
@@ -214,7 +220,8 @@ Status DeviceSend::push() {
                             {Code::cuda_failed, started.where(), started.detail()})
                        .data());
   }
-  slot_->set(SlotState::staging);
+  // the receiver need not fear for its buffer any more
+  slot_->request.store(SlotRequest::stage, std::memory_order_release);
   return stage(is_small());
 }
 
@@ -223,8 +230,7 @@ Status DeviceSend::step_push() {
   if (produced_) {
     push_.reset();
     whole_ = true;
-    // unless the receiver is gone
-    static_cast<void>(slot_->move(SlotState::pushing, SlotState::pushed));
+    offer(PayloadPlace::receiver_buffer);
   }
   return status;
 }
@@ -232,36 +238,52 @@ Status DeviceSend::step_push() {
 void DeviceSend::give_up(const Status& status) noexcept {
   status_ = status;
   slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
-  slot_->set(SlotState::failed);
+  slot_->fail();
+}
+
+void DeviceSend::serve_receiver() {
+  switch (slot_->get()) {
+    case SlotState::offered:
+      if (is_in_own_buffer() && receiver_is_late()) buffer_payload();
+      break;
+    case SlotState::asked:
+      if (Status answered = answer(); !answered.ok()) give_up(answered);
+      break;
+    case SlotState::pulling:
+      if (tail_ != nullptr) tail_->advance();
+      break;
+    default:
+      break;
+  }
+}
+
+Status DeviceSend::answer() {
+  const SlotRequest request = slot_->request.load(std::memory_order_acquire);
+  if (request == SlotRequest::stage && waits_for_a_ring()) return {};
+  if (!slot_->move<Side::sender, SlotState::asked, SlotState::preparing>()) return {};
+  if (request == SlotRequest::relay) return relay();
+  if (request == SlotRequest::push) return push();
+  drop_staged(staged_);  // a ring that the receiver could not map
+  produced_ = false;
+  return stage(is_small());
+}
+
+bool DeviceSend::is_in_own_buffer() const noexcept {
+  return slot_->place.load(std::memory_order_relaxed) == PayloadPlace::sender_buffer;
 }
 
 bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   if (arrived && !std::exchange(has_left_, true) && was_cancelled(status)) {
-    slot_->set(SlotState::failed);
+    slot_->fail();
     if (staged_ != nullptr) staged_->abandon();
     return true;
   }
   const record::OwnWork own;
   const bool ready = slot_->ready.load(std::memory_order_acquire) != 0;
-  const SlotState state = slot_->get();
-  if (!ready && state != SlotState::failed) {
-    if (watch_.is_due()) {
-      if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
-    }
-  } else if (state == SlotState::offered) {
-    if (receiver_is_late()) buffer_payload();
-  } else if (state == SlotState::wants_relaying) {
-    slot_->set(SlotState::staging);
-    if (Status relayed = relay(); !relayed.ok()) give_up(relayed);
-  } else if (state == SlotState::wants_pushing) {
-    if (slot_->move(SlotState::wants_pushing, SlotState::pushing)) {
-      if (Status pushed = push(); !pushed.ok()) give_up(pushed);
-    }
-  } else if (state == SlotState::wants_staging && !waits_for_a_ring()) {
-    slot_->set(SlotState::staging);
-    drop_staged(staged_);  // a ring that the receiver could not map
-    produced_ = false;
-    if (Status staged = stage(is_small()); !staged.ok()) give_up(staged);
+  if (ready) {
+    serve_receiver();
+  } else if (slot_->get() != SlotState::failed && watch_.is_due()) {
+    if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
   }
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
@@ -269,7 +291,6 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   if (push_ != nullptr && status_.ok()) {
     if (Status step = step_push(); !step.ok()) give_up(step);
   }
-  if (tail_ != nullptr && state == SlotState::pulling) tail_->advance();
   const bool over = is_over(*slot_);
   if (over) {
     record.matched();
@@ -286,7 +307,8 @@ bool DeviceSend::is_only_probed() const noexcept {
 
 Pending::Progress DeviceSend::progress() const {
   if ((produced_ && whole_) || is_over(*slot_)) return Progress::none;
-  return must_wait_ && slot_->get() == SlotState::offered ? Progress::open_ended : Progress::always;
+  const bool is_offered = slot_->get() == SlotState::offered && is_in_own_buffer();
+  return must_wait_ && is_offered ? Progress::open_ended : Progress::always;
 }
 
 int DeviceSend::complete(MPI_Status& status, int code) {

@@ -1,5 +1,5 @@
-// The sender's side of one payload that is fetched: opens the slot, sends the envelope, copies the payload
-// aside when the receiver is late or cannot reach it, closes the slot. Knows slots and the sending half of
+// The sender's side of one payload that is fetched: opens the slot, sends the envelope, buffers the
+// payload when the receiver is late or cannot reach it, closes the slot. Knows slots and the sending half of
 // the staged, the relayed and the pushed transport.
 #pragma once
 
@@ -48,8 +48,12 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
  private:
   DeviceSend(const SendCall& call, transports::Place source);
   void publish_offer() noexcept;
+  void offer(PayloadPlace place) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
   void buffer_payload();
+  void serve_receiver();
+  [[nodiscard]] Status answer();
+  [[nodiscard]] bool is_in_own_buffer() const noexcept;
   [[nodiscard]] Status stage(bool whole);
   [[nodiscard]] Status relay();
   [[nodiscard]] Status push();
@@ -75,12 +79,12 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   transports::Watch watch_;
   bool has_left_ = false;    ///< the envelope, and was not taken back
   bool holds_ring_ = false;  ///< counted among the rings at work
-  bool must_wait_ = false;   ///< the receiver is late, and there is no room to set the payload aside
+  bool must_wait_ = false;   ///< the receiver is late, and there is no room to buffer the payload
   bool produced_ = false;    ///< the payload has left the user's buffer
   bool whole_ = false;       ///< and all of it lies in the region, or with the receiver
 };
 
-/// Slots whose sends are complete for the user but whose receivers still have to come (payload copied aside).
+/// Slots whose sends are complete for the user but whose receivers still have to come (buffered payloads).
 /// The first frees those that are over, the second, in MPI_Finalize, gives up the others.
 void reap_lingering_sends() noexcept;
 void abandon_lingering_sends() noexcept;

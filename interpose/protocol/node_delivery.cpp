@@ -35,14 +35,14 @@ std::atomic<const char*> thread_of_small_ones{nullptr};
 NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
     : Delivery(envelope, std::move(destination)), slot_(node_directory().find(envelope)) {
   if (slot_ == nullptr) {
-    static_cast<void>(end({Code::peer_lost, "envelope names no open slot"}, SlotState::failed));
+    static_cast<void>(end({Code::peer_lost, "envelope names no open slot"}));
     return;
   }
   source_kind_ = slot_->offer.kind;
   if (envelope.payload_bytes > capacity) {
     truncated_ = true;
     // while the sender is busy with the slot it must come to its own end first
-    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
+    over_ = slot_->move<Side::receiver, SlotState::offered, SlotState::failed>();
     return;
   }
   if (envelope.payload_bytes < destination_.layout.bytes())
@@ -53,7 +53,7 @@ NodeDelivery::~NodeDelivery() {
   drop_pull();
   if (!over_ && slot_is_ours()) {
     await_push();
-    slot_->set(SlotState::failed);
+    slot_->fail();
   }
 }
 
@@ -65,50 +65,51 @@ bool NodeDelivery::advance() {
   if (over_) return true;
   const record::OwnWork own;
   // a sender that failed may have given the slot to another message
-  if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
+  if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"});
   if (pull_ != nullptr) return step_pull();
   switch (slot_->get()) {
     case SlotState::offered:
-      return try_offered();
-    case SlotState::staged:
-      if (truncated_) return end({}, SlotState::done);
-      return try_staged();
-    case SlotState::pushed:
-      return end({}, SlotState::done);
-    case SlotState::staging:
-    case SlotState::wants_relaying:
-    case SlotState::wants_staging:
-    case SlotState::wants_pushing:
-    case SlotState::pushing:
+      return take_offer();
+    case SlotState::preparing:
+    case SlotState::asked:
       return look_after_sender();
     default:
-      return end({Code::peer_lost, "slot was closed by its sender"}, SlotState::failed);
+      return end({Code::peer_lost, "slot was closed by its sender"});
   }
 }
 
-bool NodeDelivery::try_offered() {
-  if (truncated_) {
-    if (slot_->move(SlotState::offered, SlotState::failed)) over_ = true;
-    return over_;
-  }
+/// Nothing of an offer is read before it is taken: until then its sender may turn to buffering.
+bool NodeDelivery::take_offer() {
+  if (truncated_) return over_ = slot_->move<Side::receiver, SlotState::offered, SlotState::failed>();
   if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
+  const auto place = [this] { return slot_->place.load(std::memory_order_relaxed); };
   // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
   // is begun.
-  const bool in_one_call = envelope_.payload_bytes <= settings().buffered_bytes;
+  const bool in_one_call = place() == PayloadPlace::sender_buffer && is_small();
   if (in_one_call && !transports::is_idle(destination_)) return false;
+  if (!slot_->move<Side::receiver, SlotState::offered, SlotState::pulling>()) return false;
+  switch (place()) {
+    case PayloadPlace::sender_buffer:
+      return fetch_from_buffer();
+    case PayloadPlace::region:
+      return fetch_from_region();
+    case PayloadPlace::receiver_buffer:
+      break;
+  }
+  return end({});
+}
+
+bool NodeDelivery::fetch_from_buffer() {
   const Choice choice = choose(slot_->offer, destination_, excluded_);
   reason_ = choice.reason;
   if (choice.transport == nullptr) {
-    // nor may it have to wait for it while it relays or pushes
-    ask_sender(!in_one_call || settings().transport == choice.wanted ? choice.wanted : TransportKind::staged);
+    // nor may a sender of little have to wait for this rank's next call while it relays or pushes
+    const bool is_wanted = !is_small() || settings().transport == choice.wanted;
+    ask_sender(is_wanted ? choice.wanted : TransportKind::staged);
     return false;
   }
-  if (!slot_->move(SlotState::offered, SlotState::pulling)) {
-    reason_ = "";  // the sender has just turned to staging
-    return false;
-  }
-  if (start(choice, SlotState::pulling, SlotState::offered)) return true;
-  if (in_one_call && pull_ != nullptr) {
+  if (start(choice)) return true;
+  if (is_small() && pull_ != nullptr) {
     is_small_in_flight_ = true;
     thread_of_small_ones.store(&this_thread, std::memory_order_relaxed);
     small_in_flight.fetch_add(1, std::memory_order_relaxed);
@@ -116,41 +117,58 @@ bool NodeDelivery::try_offered() {
   return false;
 }
 
+bool NodeDelivery::is_small() const noexcept {
+  return envelope_.payload_bytes <= settings().buffered_bytes;
+}
+
 void NodeDelivery::ask_sender(TransportKind transport) {
-  if (transport == TransportKind::pushed) return ask_to_push();
-  static_cast<void>(slot_->move(SlotState::offered, transport == TransportKind::relayed
-                                                        ? SlotState::wants_relaying
-                                                        : SlotState::wants_staging));
+  switch (transport) {
+    case TransportKind::pushed:
+      return ask_to_push();
+    case TransportKind::relayed:
+      return ask(SlotRequest::relay);
+    default:
+      return ask(SlotRequest::stage);
+  }
+}
+
+void NodeDelivery::ask(SlotRequest request) noexcept {
+  slot_->request.store(request, std::memory_order_relaxed);
+  static_cast<void>(slot_->move<Side::receiver, SlotState::pulling, SlotState::asked>());
+}
+
+void NodeDelivery::hand_back() noexcept {
+  static_cast<void>(slot_->move<Side::receiver, SlotState::pulling, SlotState::offered>());
 }
 
 /// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
 void NodeDelivery::ask_to_push() {
-  if (transports::is_idle(destination_)) {
-    const char* why_not = "";
-    slot_->target = describe(destination_, &why_not);
-    start_ns_ = record::is_on() ? record::now_ns() : 0;
-    if (slot_->move(SlotState::offered, SlotState::wants_pushing)) {
-      transport_ = TransportKind::pushed;
-      return;
-    }
-  }
-  reason_ = "";  // for the sender may turn to staging before it is asked
+  if (!transports::is_idle(destination_)) return hand_back();
+  const char* why_not = "";
+  slot_->target = describe(destination_, &why_not);
+  start_ns_ = record::is_on() ? record::now_ns() : 0;
+  transport_ = TransportKind::pushed;
+  ask(SlotRequest::push);
 }
 
 /// It is the sender's turn. Over only if there will be none.
 bool NodeDelivery::look_after_sender() {
   if (!watch_.is_due() || transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce}))
     return false;
-  return end({Code::peer_lost, "the sender"}, SlotState::failed);
+  return end({Code::peer_lost, "the sender"});
 }
 
 /// Nobody wants the payload any more: its sender must not write to the buffer from now on.
 void NodeDelivery::await_push() const noexcept {
-  if (slot_->move(SlotState::wants_pushing, SlotState::failed)) return;
+  if (slot_->move<Side::receiver, SlotState::asked, SlotState::failed>()) return;
   // the sender's GPU is at it; a sender that computes meanwhile says so late, or never: then it is over too
   constexpr std::uint64_t longest_copy_ns = 10'000'000'000;
   const std::uint64_t begin_ns = record::now_ns();
-  while (slot_->get() == SlotState::pushing && record::now_ns() - begin_ns < longest_copy_ns &&
+  const auto may_be_written = [this] {
+    return slot_->get() == SlotState::preparing &&
+           slot_->request.load(std::memory_order_acquire) == SlotRequest::push;
+  };
+  while (may_be_written() && record::now_ns() - begin_ns < longest_copy_ns &&
          transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
     std::this_thread::yield();
   }
@@ -172,46 +190,52 @@ void NodeDelivery::drop_pull() noexcept {
 bool NodeDelivery::step_pull() {
   bool finished = false;
   const Status status = pull_->advance(finished);
-  if (!status.ok()) return end(status, SlotState::failed);
-  return finished && end(status, SlotState::done);
+  return (finished || !status.ok()) && end(status);
 }
 
-bool NodeDelivery::try_staged() {
+bool NodeDelivery::fetch_from_region() {
   // the sender may have its buffer back already: nothing but the region may be read now
   const Choice choice = choose(slot_->offer, destination_,
                                excluded_ | ~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
   if (choice.transport == nullptr) {
-    if (choice.wanted != TransportKind::staged)
-      return end({Code::declined, choice.reason}, SlotState::failed);
-    static_cast<void>(slot_->move(SlotState::staged, SlotState::wants_staging));
+    if (choice.wanted != TransportKind::staged) return end({Code::declined, choice.reason});
+    ask(SlotRequest::stage);
     return false;
   }
   if (transport_ == TransportKind::pushed) reason_ = "the sender could not map the receiver's memory";
-  // the first reason tells why the buffer itself could not be read; without one, the sender copied it aside
+  // the first reason tells why the buffer itself could not be read; without one, the sender buffered it
   if (*reason_ == '\0') reason_ = "receiver was late";
-  return start(choice, SlotState::staged, SlotState::wants_staging);
+  return start(choice);
 }
 
 /// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
-bool NodeDelivery::start(const Choice& choice, SlotState declined_from, SlotState declined_to) {
-  transport_ = choice.transport->transport();
+bool NodeDelivery::start(const Choice& choice) {
+  transport_ = choice.transport->kind();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
   const Status status = choice.transport->start(slot_->offer, destination_, pull_);
   say_what_was_refused();
   if (status.ok()) return false;
-  if (status.code() != Code::declined) return end(status, SlotState::failed);
+  if (status.code() != Code::declined) return end(status);
   record::notice(describe(name_of(transport_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
                                                 status.where(), status.detail()})
                      .data());
   excluded_ |= bit(transport_);
-  static_cast<void>(slot_->move(declined_from, declined_to));
+  if (slot_->place.load(std::memory_order_relaxed) == PayloadPlace::region) {
+    ask(SlotRequest::stage);
+  } else {
+    reason_ = "";  // for the sender may turn to buffering before the next is chosen
+    hand_back();
+  }
   return false;
 }
 
-bool NodeDelivery::end(const Status& status, SlotState state) {
+bool NodeDelivery::end(const Status& status) {
   status_ = status;
   drop_pull();
-  if (slot_is_ours()) slot_->set(state);
+  if (slot_is_ours()) {
+    const bool is_done = status.ok() && slot_->move<Side::receiver, SlotState::pulling, SlotState::done>();
+    if (!is_done) slot_->fail();
+  }
   if (DirectoryRow* own = node_directory().own_row()) own->note_delivery();
   over_ = true;
   report();

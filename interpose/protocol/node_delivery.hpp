@@ -32,15 +32,19 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
 
  private:
   [[nodiscard]] bool slot_is_ours() const noexcept;
-  [[nodiscard]] bool try_offered();
+  [[nodiscard]] bool take_offer();
+  [[nodiscard]] bool fetch_from_buffer();
+  [[nodiscard]] bool fetch_from_region();
+  [[nodiscard]] bool is_small() const noexcept;
   void ask_sender(transports::TransportKind transport);
   void ask_to_push();
+  void ask(SlotRequest request) noexcept;
+  void hand_back() noexcept;
   [[nodiscard]] bool look_after_sender();
   void await_push() const noexcept;
   [[nodiscard]] bool step_pull();
-  [[nodiscard]] bool try_staged();
-  [[nodiscard]] bool start(const transports::Choice& choice, SlotState declined_from, SlotState declined_to);
-  [[nodiscard]] bool end(const Status& status, SlotState state);
+  [[nodiscard]] bool start(const transports::Choice& choice);
+  [[nodiscard]] bool end(const Status& status);
   void drop_pull() noexcept;
 
   Slot* slot_ = nullptr;

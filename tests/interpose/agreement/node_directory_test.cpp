@@ -233,7 +233,6 @@ TEST(NodeDirectory, a_slot_is_found_by_its_envelope_until_it_is_freed) {
                                       Slot* slot = directory.take_slot(&index);
                                       if (slot == nullptr) return 1;
                                       slot->offer.payload_bytes = 4096;
-                                      slot->set(SlotState::offered);
                                       Envelope envelope{};
                                       envelope.payload_bytes = 4096;
                                       envelope.row = directory.own_index();
@@ -249,6 +248,7 @@ TEST(NodeDirectory, a_slot_is_found_by_its_envelope_until_it_is_freed) {
                                       wild = envelope;
                                       wild.row = directory_rows;
                                       if (directory.find(wild) != nullptr) return 5;
+                                      slot->fail();
                                       directory.free_slot(slot);
                                       return directory.find(envelope) == nullptr ? 0 : 6;
                                     })),
@@ -264,7 +264,6 @@ TEST(NodeDirectory, slots_run_out_without_harm) {
                                       for (std::uint32_t i = 0; i < slots_per_rank; ++i) {
                                         Slot* slot = directory.take_slot(&index);
                                         if (slot == nullptr) return 1;
-                                        slot->set(SlotState::offered);
                                       }
                                       return directory.take_slot(&index) == nullptr ? 0 : 2;
                                     })),
@@ -346,13 +345,12 @@ TEST(NodeDirectory, a_payload_is_awaited_until_it_is_fetched_or_its_receiver_par
       Slot* const slot = directory.take_slot(&index);
       if (slot == nullptr || directory.row_of(1) == nullptr) return 1;
       slot->receiver = 1;
-      slot->set(SlotState::staged);
       if (!directory.is_awaited()) return 2;
       offered.open(1);
       if (end != End::dies) over.pass();
       if (end == End::fetched) {
         if (!directory.is_awaited()) return 3;
-        slot->set(SlotState::done);
+        slot->fail();
       }
       while (end == End::dies && directory.is_awaited()) ::usleep(1000);
       const bool is_awaited = directory.is_awaited();
