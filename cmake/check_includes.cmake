@@ -47,6 +47,9 @@ may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
 may_include(interpose/collectives ${basis} interpose/progress interpose/network interpose/staging)
 may_include(interpose/wrappers ${known})
 
+# Folders with one header for all others.
+set(entry_transports/small small_copies.hpp)
+
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/interpose/*.cpp ${SOURCE}/interpose/*.hpp
      ${SOURCE}/interpose/*.def ${SOURCE}/transports/*.cpp ${SOURCE}/transports/*.hpp ${SOURCE}/transports/*.cu)
 set(checked 0)
@@ -60,6 +63,10 @@ foreach(source IN LISTS sources)
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^#include \"([^\"]+)/[^/\"]+\".*" "\\1" included "${line}")
     math(EXPR checked "${checked} + 1")
+    string(REGEX REPLACE "^#include \"[^\"]+/([^/\"]+)\".*" "\\1" header "${line}")
+    if(DEFINED entry_${included} AND NOT included STREQUAL folder AND NOT header STREQUAL "${entry_${included}}")
+      message(SEND_ERROR "${source}: of ${included} others include ${entry_${included}} only\n  ${line}")
+    endif()
     if(NOT included IN_LIST allowed_${folder})
       message(SEND_ERROR "${source}: ${folder} must not include ${included}\n  ${line}")
     endif()

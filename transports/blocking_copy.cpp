@@ -10,7 +10,7 @@
 #include "transports/cuda/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
-#include "transports/small/standby.hpp"
+#include "transports/small/small_copies.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::transports {

@@ -2,21 +2,13 @@
 // while by the figures in force, is taken.
 #include <array>
 #include <atomic>
+#include <new>
 
-#include "transports/host/guarded.hpp"
-#include "transports/reach.hpp"
 #include "transports/transport_table.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
 namespace {
-
-struct Payload {
-  std::uint64_t bytes;
-  const Tuning& figures;
-  cuda::Link link;          ///< between its source and its destination, if both lie on devices
-  bool is_between_devices;  ///< they do
-};
 
 struct Row {
   Transport& (*transport)() noexcept;
@@ -26,15 +18,15 @@ struct Row {
 };
 
 bool beats_host_memory(const Payload& payload) noexcept {
-  return payload.bytes < payload.figures.of(payload.link).staged_from;
+  return payload.offer.payload_bytes < tuning().of(payload.link()).staged_from;
 }
 bool is_worth_relaying(const Payload& payload) noexcept {
-  const std::uint64_t from = payload.is_between_devices ? payload.figures.of(payload.link).relayed_from
-                                                        : payload.figures.pushed_from;
-  return payload.bytes >= from && beats_host_memory(payload);
+  const std::uint64_t from =
+      payload.is_between_devices() ? tuning().of(payload.link()).relayed_from : tuning().pushed_from;
+  return payload.offer.payload_bytes >= from && beats_host_memory(payload);
 }
 bool is_worth_pushing(const Payload& payload) noexcept {
-  return payload.bytes >= payload.figures.pushed_from;
+  return payload.offer.payload_bytes >= tuning().pushed_from;
 }
 
 /// Staged comes last: it carries everything.
@@ -46,19 +38,13 @@ constexpr std::array table{Row{&local_transport, false, nullptr},
                            Row{&pushed_transport, false, is_worth_pushing},
                            Row{&staged_transport, true, nullptr}};
 
-bool is_between_devices(const Offer& offer, const Place& destination) noexcept {
-  return lives_on_device(offer.kind) && lives_on_device(destination.buffer.kind);
-}
-
-/// One device where either side is host memory: then a GPU reads or writes its own memory only.
-cuda::Link link_of(const Offer& offer, const Place& destination) noexcept {
-  cuda::Link link = cuda::Link::same_device;
-  if (!is_between_devices(offer, destination)) return link;
-  static_cast<void>(guarded([&]() -> Status {
-    link = cuda::link_between(destination.buffer.device, sender_device(offer));
-    return {};
-  }));
-  return link;
+/// A transport that has no memory to find out cannot carry it.
+Verdict verdict_of(const Transport& transport, const Payload& payload) noexcept {
+  try {
+    return transport.accepts(payload);
+  } catch (const std::bad_alloc&) {
+    return {false, "out of memory"};
+  }
 }
 
 std::atomic<TransportKind> forced{TransportKind::none};
@@ -97,13 +83,11 @@ void force_transport(TransportKind transport) noexcept {
   forced.store(transport, std::memory_order_relaxed);
 }
 
-Choice choose(const Offer& offer, const Place& destination, unsigned excluded) noexcept {
+Choice choose(const Payload& payload, unsigned excluded) noexcept {
   const TransportKind only = forced.load(std::memory_order_relaxed);
   // the refusal of the last better transport that could have been meant for the payload
   const char* why_no_better =
       only == TransportKind::none ? "" : "the transport that is forced cannot carry it";
-  const Payload payload{offer.payload_bytes, tuning(), link_of(offer, destination),
-                        is_between_devices(offer, destination)};
   for (const Row& row : table) {
     Transport& transport = row.transport();
     const TransportKind kind = transport.kind();
@@ -111,7 +95,7 @@ Choice choose(const Offer& offer, const Place& destination, unsigned excluded) n
     if (only != TransportKind::none && !is_forced && kind != TransportKind::staged) continue;
     const bool is_worth = is_forced || row.is_worth_while == nullptr || row.is_worth_while(payload);
     if (!is_worth && *row.why_not_worth_while == '\0') continue;
-    const Verdict verdict = transport.accepts(offer, destination);
+    const Verdict verdict = verdict_of(transport, payload);
     if (!verdict.accepted) {
       if (*verdict.reason != '\0') why_no_better = verdict.reason;
     } else if (!is_worth) {

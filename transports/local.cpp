@@ -1,7 +1,6 @@
 // The local transport: sender and receiver are threads of one process (or one thread that sends to itself),
 // so the payload is copied from where it lies. A process cannot open its own IPC handles.
 #include "transports/host/guarded.hpp"
-#include "transports/host/process.hpp"
 #include "transports/start_copy.hpp"
 #include "transports/transport_table.hpp"
 
@@ -21,10 +20,10 @@ class LocalTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::local; }
 
-  [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    if (ProcessIdentity{offer.process_id, offer.process_nonce} != this_process()) {
-      return {false, "sender is another process"};
-    }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override {
+    const Offer& offer = payload.offer;
+    const Place& destination = payload.destination;
+    if (!payload.is_own()) return {false, "sender is another process"};
     if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
     if (!destination.layout.is_contiguous() &&
         needs_peer_copy(inspect(reinterpret_cast<const void*>(offer.address)), destination.buffer)) {
@@ -33,10 +32,10 @@ class LocalTransport final : public Transport {
     return {true, "same process"};
   }
 
-  [[nodiscard]] Status start(const Offer& published, const Place& destination,
-                             std::unique_ptr<Pull>& pull) noexcept override {
+  [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
-      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
+      const Offer& offer = payload.offer;
+      const Place& destination = payload.destination;
       const auto* pointer = reinterpret_cast<const void*>(offer.address);
       const Buffer buffer = inspect(pointer);
       if (buffer.buffer_id != offer.buffer_id)

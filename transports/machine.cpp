@@ -13,7 +13,7 @@
 #include "transports/cuda/relay_memory.hpp"
 #include "transports/host/copy_workers.hpp"
 #include "transports/regions/region_pool.hpp"
-#include "transports/small/standby.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -27,34 +27,29 @@ const char* why_not_exported(const Offer& offer) noexcept {
                                : "sender's memory could not be exported";
 }
 
-Verdict judge(const Offer& offer, const Place& destination) {
+Verdict judge(const Payload& payload) {
+  const Offer& offer = payload.offer;
   // its own handles cannot be opened; why the local transport was not taken says that transport
-  if (sender_of(offer) == this_process()) return {false, ""};
+  if (payload.is_own()) return {false, ""};
   // the handle of a payload that is relayed is the ring's
   if (offer.ipc_exported == 0 || offer.ring_bytes != 0) return {false, why_not_exported(offer)};
   if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
-  return judge_reach(offer, destination);
+  return payload.reach();
 }
 
 class PeerTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::peer; }
 
-  [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    return guarded_verdict(judge, offer, destination);
-  }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
 
-  [[nodiscard]] Status start(const Offer& published, const Place& destination,
-                             std::unique_ptr<Pull>& pull) noexcept override {
+  [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
-      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
-      const cuda::ContextRef context = context_to_reach(offer, destination);
-      if (context == nullptr) return {Code::declined, "this process has no CUDA context"};
       ReachedMemory memory;
-      if (Status reached = reach(offer, offer.payload_bytes, context, memory); !reached.ok()) return reached;
-      CopySource source{reinterpret_cast<const void*>(memory.first), offer.payload_bytes};
+      if (Status reached = reach(payload, payload.offer.payload_bytes, memory); !reached.ok()) return reached;
+      CopySource source{reinterpret_cast<const void*>(memory.first), payload.offer.payload_bytes};
       source.keeper = memory.mapped;
-      Status started = start_copy(source, destination, context, pull);
+      Status started = start_copy(source, payload.destination, payload.context(), pull);
       if (started.code() != Code::cuda_failed) return started;
       cuda::IpcCache::of_process().drop(memory.mapped);
       return {Code::declined, started.where(), started.detail()};

@@ -10,9 +10,11 @@
 namespace penstock::transports {
 namespace {
 
-Verdict judge(const Offer& offer, const Place& destination) {
+Verdict judge(const Payload& payload) {
+  const Offer& offer = payload.offer;
+  const Place& destination = payload.destination;
   // refusals without a reason leave it to what the other transports have to say
-  if (sender_of(offer) == this_process() || offer.payload_bytes == 0) return {false, ""};
+  if (payload.is_own() || offer.payload_bytes == 0) return {false, ""};
   if (lives_on_device(offer.kind) || offer.region.descriptor >= 0) return {false, ""};
   if (!lives_on_device(destination.buffer.kind)) return {false, "both sides are host memory"};
   if (offer.kind != BufferKind::pinned) return {false, "sender's memory is pageable"};
@@ -28,12 +30,9 @@ class PushedTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::pushed; }
 
-  [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    return guarded_verdict(judge, offer, destination);
-  }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
 
-  [[nodiscard]] Status start(const Offer& /*offer*/, const Place& /*destination*/,
-                             std::unique_ptr<Pull>& /*pull*/) noexcept override {
+  [[nodiscard]] Status start(const Payload& /*payload*/, std::unique_ptr<Pull>& /*pull*/) noexcept override {
     return {Code::declined, "a payload that its sender has to push"};
   }
 };
@@ -90,18 +89,16 @@ Transport& pushed_transport() noexcept {
 Status PushSend::start(const Place& source, const Offer& published,
                        std::unique_ptr<PushSend>& send) noexcept {
   return guarded([&]() -> Status {
-    const Offer target = published;  // checked and used in one state, whatever its owner does to it
+    const Payload payload(published, source);  // the other way round: the receiver's buffer is reached
+    const Offer& target = payload.offer;
     if (!source.layout.is_contiguous() || target.payload_bytes != source.layout.bytes() ||
         target.ipc_exported == 0) {
       return {Code::peer_lost, "receiver's word on its buffer"};
     }
-    if (const Verdict verdict = judge_reach(target, source); !verdict.accepted)
-      return {Code::declined, verdict.reason};
-    const cuda::ContextRef context = context_to_reach(target, source);
-    if (context == nullptr) return {Code::declined, "this process has no CUDA context"};
+    if (!payload.reach().accepted) return {Code::declined, payload.reach().reason};
     ReachedMemory memory;
-    if (Status reached = reach(target, target.payload_bytes, context, memory); !reached.ok()) return reached;
-    auto made = std::make_unique<CopyPush>(source, memory, context);
+    if (Status reached = reach(payload, target.payload_bytes, memory); !reached.ok()) return reached;
+    auto made = std::make_unique<CopyPush>(source, memory, payload.context());
     Status begun = made->begin();
     if (begun.ok()) {
       send = std::move(made);

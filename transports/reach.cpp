@@ -5,17 +5,10 @@
 #include <mutex>
 #include <vector>
 
-#include "transports/cuda/devices.hpp"
 #include "transports/host/callers_mutex.hpp"
 
 namespace penstock::transports {
 namespace {
-
-cuda::Uuid device_of(const Offer& offer) noexcept {
-  cuda::Uuid uuid;
-  std::copy(std::begin(offer.device_uuid), std::end(offer.device_uuid), uuid.begin());
-  return uuid;
-}
 
 /// Pairs of devices between which mapping was refused for good.
 class Refusals {
@@ -70,31 +63,31 @@ Status explain(const Status& failure, const Offer& offer, int device) {
 
 }  // namespace
 
-int sender_device(const Offer& offer) {
-  return cuda::device_of(device_of(offer));
+cuda::Uuid device_of(const Offer& offer) noexcept {
+  cuda::Uuid uuid;
+  std::copy(std::begin(offer.device_uuid), std::end(offer.device_uuid), uuid.begin());
+  return uuid;
 }
 
-const cuda::ContextRef& context_to_reach(const Offer& offer, const Place& destination) {
-  return lives_on_device(destination.buffer.kind) ? cuda::Context::of(destination.buffer)
-                                                  : cuda::Context::any(sender_device(offer));
-}
-
-Verdict judge_reach(const Offer& offer, const Place& destination) {
-  const cuda::ContextRef& context = context_to_reach(offer, destination);
+Verdict judge_reach(const Payload& payload) {
+  const Offer& offer = payload.offer;
+  const cuda::ContextRef& context = payload.context();
   if (context == nullptr) return {false, "this process has no CUDA context"};
   const int own_device = context->device();
   if (refusals().holds({sender_of(offer), device_of(offer), own_device})) {
     return {false, "the driver refused to map the sender's memory"};
   }
-  const int device = sender_device(offer);
+  const int device = payload.sender_device();
   if (device < 0) return {true, "CUDA IPC with a device that is hidden from this process"};
   if (device == own_device) return {true, "CUDA IPC on one device"};
   if (!cuda::can_access(own_device, device)) return {false, "peer access is off"};
   return {true, "CUDA IPC between devices with peer access"};
 }
 
-Status reach(const Offer& offer, std::uint64_t bytes, const cuda::ContextRef& context,
-             ReachedMemory& memory) {
+Status reach(const Payload& payload, std::uint64_t bytes, ReachedMemory& memory) {
+  const Offer& offer = payload.offer;
+  const cuda::ContextRef& context = payload.context();
+  if (context == nullptr) return {Code::declined, "this process has no CUDA context"};
   if (!lies_in_its_range(offer, bytes)) return {Code::peer_lost, "sender's offer"};
   const cuda::RemoteRange range{sender_of(offer), offer.buffer_id, offer.range_base, offer.range_bytes};
   CUipcMemHandle handle;

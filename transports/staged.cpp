@@ -12,15 +12,15 @@ class StagedTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::staged; }
 
-  [[nodiscard]] Verdict accepts(const Offer& offer, const Place&) const noexcept override {
-    const bool has_begun = offer.region.descriptor >= 0 && offer.ring_bytes == 0;
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override {
+    const bool has_begun = payload.offer.region.descriptor >= 0 && payload.offer.ring_bytes == 0;
     return {true, "through shared host memory", !has_begun};
   }
 
-  [[nodiscard]] Status start(const Offer& published, const Place& destination,
-                             std::unique_ptr<Pull>& pull) noexcept override {
+  [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
-      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
+      const Offer& offer = payload.offer;
+      const Place& destination = payload.destination;
       if (offer.payload_bytes ==
           0) {  // the sender does not wait for it: the region may serve another already
         pull = std::make_unique<CopyPull>(CopySource{}, destination, nullptr);
@@ -28,7 +28,7 @@ class StagedTransport final : public Transport {
       }
       cuda::ContextRef context;
       if (lives_on_device(destination.buffer.kind)) {
-        context = cuda::Context::of(destination.buffer);
+        context = payload.context();
         if (context == nullptr) return cuda::no_driver();
       }
       RingSource source;

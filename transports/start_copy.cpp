@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "transports/copies/bounce_pull.hpp"
-#include "transports/cuda/readiness.hpp"
-#include "transports/small/batched_pull.hpp"
-#include "transports/small/standby.hpp"
+#include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
@@ -21,19 +19,10 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
     if (started.ok()) pull = std::move(bounced);
     if (started.code() != Code::declined) return started;
   }
-  if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
-  // what the application has queued may still use memory of a device: the copy engine is told to wait for it
-  const bool is_to_device = lives_on_device(destination.buffer.kind);
-  const bool may_stand_by =
-      context != nullptr && suits_standby(source, destination) && (!is_to_device || is_idle(destination));
-  if (may_stand_by) pull = start_standing_by(source, destination, context);
-  if (pull != nullptr) return {};
+  if (Status small = start_small_copy(source, destination, context, pull); !small.ok() || pull != nullptr)
+    return small;
   auto made = std::make_unique<CopyPull>(source, destination, context);
   Status started = made->start();
-  if (may_stand_by) {
-    const void* known = is_to_device ? destination.buffer.pointer : source.pointer;
-    note_small_copy(context, known, suits_sharing(source, destination));
-  }
   if (started.ok()) pull = std::move(made);
   return started;
 }

@@ -181,35 +181,32 @@ class StripedPull final : public Pull {
   Status failure_;
 };
 
-Verdict judge(const Offer& offer, const Place& destination) {
+Verdict judge(const Payload& payload) {
+  const Offer& offer = payload.offer;
+  const Place& destination = payload.destination;
   // where the sender offers no tail, or the other transports refuse as well, they say why
-  if (offer.tail.segment_bytes == 0 || offer.contiguous == 0 || sender_of(offer) == this_process()) return {};
+  if (offer.tail.segment_bytes == 0 || offer.contiguous == 0 || payload.is_own()) return {};
   if (!lives_on_device(destination.buffer.kind) || !destination.layout.is_contiguous()) return {};
-  const cuda::ContextRef context = context_to_reach(offer, destination);
-  if (context == nullptr || !cuda::has_nvlink(context->device(), sender_device(offer))) return {};
-  const Verdict verdict = judge_reach(offer, destination);
-  return verdict.accepted ? Verdict{true, "NVLink and PCIe together"} : Verdict{};
+  const cuda::ContextRef& context = payload.context();
+  if (context == nullptr || !cuda::has_nvlink(context->device(), payload.sender_device())) return {};
+  return payload.reach().accepted ? Verdict{true, "NVLink and PCIe together"} : Verdict{};
 }
 
 class StripedTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::striped; }
 
-  [[nodiscard]] Verdict accepts(const Offer& offer, const Place& destination) const noexcept override {
-    return guarded_verdict(judge, offer, destination, "");  // the transports that carry less say why
-  }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
 
-  [[nodiscard]] Status start(const Offer& published, const Place& destination,
-                             std::unique_ptr<Pull>& pull) noexcept override {
+  [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
-      const Offer offer = published;  // checked and used in one state, whatever its owner does to it
+      const Offer& offer = payload.offer;
+      const Place& destination = payload.destination;
       if (offer.payload_bytes > destination.layout.bytes())
         return {Code::bad_argument, "a message longer than its receive"};
-      const cuda::ContextRef context = context_to_reach(offer, destination);
-      if (context == nullptr) return {Code::declined, "this process has no CUDA context"};
       ReachedMemory memory;
-      if (Status reached = reach(offer, offer.payload_bytes, context, memory); !reached.ok()) return reached;
-      auto made = std::make_unique<StripedPull>(offer, destination, std::move(memory), context);
+      if (Status reached = reach(payload, offer.payload_bytes, memory); !reached.ok()) return reached;
+      auto made = std::make_unique<StripedPull>(offer, destination, std::move(memory), payload.context());
       if (Status begun = made->begin(destination.handed_over_ns); !begun.ok())
         return {Code::declined, begun.where(), begun.detail()};
       made->open_tail(offer);

@@ -8,8 +8,7 @@
 
 #include "transports/copies/pull.hpp"
 #include "transports/host/status.hpp"
-#include "transports/memory/buffer.hpp"
-#include "transports/regions/offer.hpp"
+#include "transports/payload.hpp"
 
 namespace penstock::transports {
 
@@ -17,22 +16,14 @@ namespace penstock::transports {
 enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
 [[nodiscard]] const char* name_of(TransportKind transport) noexcept;
 
-/// Whether a transport can carry a message; `reason` is a literal either way ("peer access is off", …), empty
-/// where the transport was never meant for it.
-struct Verdict {
-  bool accepted = false;
-  const char* reason = "";
-  bool needs_sender = false;  ///< accepted, but the sender has to begin on this transport first
-};
-
 class Transport {
  public:
   virtual ~Transport() = default;
   [[nodiscard]] virtual TransportKind kind() const noexcept = 0;
-  [[nodiscard]] virtual Verdict accepts(const Offer& offer, const Place& destination) const noexcept = 0;
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] virtual Verdict accepts(const Payload& payload) const = 0;
   /// Begins to pull. `declined` as long as no byte has moved: the caller takes the next transport.
-  [[nodiscard]] virtual Status start(const Offer& offer, const Place& destination,
-                                     std::unique_ptr<Pull>& pull) noexcept = 0;
+  [[nodiscard]] virtual Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept = 0;
 };
 
 /// A transport and why it was taken (a literal).
@@ -43,9 +34,9 @@ struct Choice {
       TransportKind::none;  ///< what to ask the sender for then: `pushed`, `relayed` or `staged`
 };
 
-/// Picks the transport for an offer among those that accept it. `excluded` is a bit set of (1 <<
+/// Picks the transport for a payload among those that accept it. `excluded` is a bit set of (1 <<
 /// TransportKind) that were tried and declined. Thread: any. Honours force_transport().
-[[nodiscard]] Choice choose(const Offer& offer, const Place& destination, unsigned excluded = 0) noexcept;
+[[nodiscard]] Choice choose(const Payload& payload, unsigned excluded = 0) noexcept;
 
 /// Only this transport from now on (`none`: free choice); what it cannot carry is staged. For
 /// PENSTOCK_TRANSPORT.

@@ -1,8 +1,5 @@
-// The transports there are, one instance each, for the chooser's table, and what they have in common. Knows
-// nothing of how they work.
+// The transports there are, one instance each, for the chooser's table. Knows nothing of how they work.
 #pragma once
-
-#include <new>
 
 #include "transports/transport.hpp"
 
@@ -15,17 +12,5 @@ namespace penstock::transports {
 [[nodiscard]] Transport&
 pushed_transport() noexcept;  ///< CUDA IPC, by the sender's copy engine from pinned memory
 [[nodiscard]] Transport& staged_transport() noexcept;  ///< shared host memory
-
-/// The verdict of `judge(offer, destination)`, which may throw std::bad_alloc: then the transport is refused
-/// for `without_memory`.
-template <class Judge>
-[[nodiscard]] Verdict guarded_verdict(Judge judge, const Offer& offer, const Place& destination,
-                                      const char* without_memory = "out of memory") noexcept {
-  try {
-    return judge(offer, destination);
-  } catch (const std::bad_alloc&) {
-    return {false, without_memory};
-  }
-}
 
 }  // namespace penstock::transports

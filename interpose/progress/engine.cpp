@@ -10,7 +10,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/batched_pull.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::interpose {
 namespace {

@@ -100,7 +100,8 @@ bool NodeDelivery::take_offer() {
 }
 
 bool NodeDelivery::fetch_from_buffer() {
-  const Choice choice = choose(slot_->offer, destination_, excluded_);
+  const transports::Payload payload(slot_->offer, destination_);
+  const Choice choice = choose(payload, excluded_);
   reason_ = choice.reason;
   if (choice.transport == nullptr) {
     // nor may a sender of little have to wait for this rank's next call while it relays or pushes
@@ -108,7 +109,7 @@ bool NodeDelivery::fetch_from_buffer() {
     ask_sender(is_wanted ? choice.wanted : TransportKind::staged);
     return false;
   }
-  if (start(choice)) return true;
+  if (start(payload, *choice.transport)) return true;
   if (is_small() && pull_ != nullptr) {
     is_small_in_flight_ = true;
     thread_of_small_ones.store(&this_thread, std::memory_order_relaxed);
@@ -195,8 +196,9 @@ bool NodeDelivery::step_pull() {
 
 bool NodeDelivery::fetch_from_region() {
   // the sender may have its buffer back already: nothing but the region may be read now
-  const Choice choice = choose(slot_->offer, destination_,
-                               excluded_ | ~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
+  const transports::Payload payload(slot_->offer, destination_);
+  const Choice choice =
+      choose(payload, excluded_ | ~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
   if (choice.transport == nullptr) {
     if (choice.wanted != TransportKind::staged) return end({Code::declined, choice.reason});
     ask(SlotRequest::stage);
@@ -205,14 +207,14 @@ bool NodeDelivery::fetch_from_region() {
   if (transport_ == TransportKind::pushed) reason_ = "the sender could not map the receiver's memory";
   // the first reason tells why the buffer itself could not be read; without one, the sender buffered it
   if (*reason_ == '\0') reason_ = "receiver was late";
-  return start(choice);
+  return start(payload, *choice.transport);
 }
 
 /// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
-bool NodeDelivery::start(const Choice& choice) {
-  transport_ = choice.transport->kind();
+bool NodeDelivery::start(const transports::Payload& payload, transports::Transport& transport) {
+  transport_ = transport.kind();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
-  const Status status = choice.transport->start(slot_->offer, destination_, pull_);
+  const Status status = transport.start(payload, pull_);
   say_what_was_refused();
   if (status.ok()) return false;
   if (status.code() != Code::declined) return end(status);

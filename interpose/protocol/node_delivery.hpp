@@ -43,7 +43,7 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   [[nodiscard]] bool look_after_sender();
   void await_push() const noexcept;
   [[nodiscard]] bool step_pull();
-  [[nodiscard]] bool start(const transports::Choice& choice);
+  [[nodiscard]] bool start(const transports::Payload& payload, transports::Transport& transport);
   [[nodiscard]] bool end(const Status& status);
   void drop_pull() noexcept;
 

@@ -26,7 +26,7 @@
 #include "transports/cuda/readiness.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
-#include "transports/small/standby.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::interpose {
 namespace {

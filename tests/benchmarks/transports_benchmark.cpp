@@ -54,10 +54,11 @@ std::string name_of(const TransportRow& row, std::size_t bytes) {
 }
 
 void pull(const Offer& offer, const Place& place) {
-  const Choice choice = choose(offer, place);
+  const Payload payload(offer, place);
+  const Choice choice = choose(payload);
   require(choice.transport != nullptr, choice.reason);
   std::unique_ptr<Pull> pull;
-  require(choice.transport->start(offer, place, pull));
+  require(choice.transport->start(payload, pull));
   for (bool finished = false; !finished;) require(pull->advance(finished));
 }
 

@@ -32,15 +32,16 @@ Status finish(Pull& pull) {
 Status transfer(const Place& source, const Place& destination, Choice& choice) {
   const char* why_not = "";
   Offer offer = describe(source, &why_not);
-  choice = choose(offer, destination);
+  choice = choose(Payload(offer, destination));
   std::unique_ptr<StagedSend> send;
   if (choice.transport == nullptr) {
     if (Status started = StagedSend::start(source, Staging::host_whole, offer, send); !started.ok())
       return started;
-    choice = choose(offer, destination);
+    choice = choose(Payload(offer, destination));
   }
   std::unique_ptr<Pull> pull;
-  if (Status started = choice.transport->start(offer, destination, pull); !started.ok()) return started;
+  if (Status started = choice.transport->start(Payload(offer, destination), pull); !started.ok())
+    return started;
   bool finished = false;
   bool produced = send == nullptr;
   while (!finished) {
@@ -105,10 +106,10 @@ TEST(LocalTransport, refuses_a_senders_buffer_that_was_freed) {
   const Offer offer = describe(place(*from, Layout::contiguous(bytes)), &why_not);
   from.reset();
   const Place destination = place(to, Layout::contiguous(bytes));
-  const Choice choice = choose(offer, destination);
+  const Choice choice = choose(Payload(offer, destination));
   ASSERT_NE(choice.transport, nullptr);
   std::unique_ptr<Pull> pull;
-  EXPECT_EQ(choice.transport->start(offer, destination, pull).code(), Code::bad_argument);
+  EXPECT_EQ(choice.transport->start(Payload(offer, destination), pull).code(), Code::bad_argument);
 }
 
 TEST(LocalTransport, writes_only_after_what_the_receiver_queued_before) {
@@ -121,7 +122,7 @@ TEST(LocalTransport, writes_only_after_what_the_receiver_queued_before) {
   BusyStream busy(CU_STREAM_LEGACY);
   REQUIRE_CUDA(cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to.data()), 0, bytes, CU_STREAM_LEGACY));
   std::unique_ptr<Pull> pull;
-  ASSERT_TRUE(choose(offer, destination).transport->start(offer, destination, pull).ok());
+  ASSERT_TRUE(choose(Payload(offer, destination)).transport->start(Payload(offer, destination), pull).ok());
   for (int poll = 0; poll < 1000; ++poll) {
     bool finished = false;
     ASSERT_TRUE(pull->advance(finished).ok());

@@ -200,12 +200,12 @@ class Process {
   Status begin(const Place& destination, const Offer& offer, Answer& answer) {
     unsigned excluded = 0;
     for (;;) {
-      const Choice choice = choose(offer, destination, excluded);
+      const Choice choice = choose(Payload(offer, destination), excluded);
       std::snprintf(answer.reason, sizeof(answer.reason), "%s", choice.reason);
       answer.transport = choice.wanted;
       if (choice.transport == nullptr) return {Code::declined, "no transport"};
       answer.transport = choice.transport->kind();
-      Status started = choice.transport->start(offer, destination, pull_);
+      Status started = choice.transport->start(Payload(offer, destination), pull_);
       if (started.code() != Code::declined) return started;
       excluded |= 1u << static_cast<unsigned>(answer.transport);
     }

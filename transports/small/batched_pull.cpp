@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -212,7 +211,7 @@ class BatchedPull final : public Pull, public Recycled<BatchedPull> {
   bool finished_ = false;
 };
 
-/// A copy of its own, by the kernel that stands by or by the copy engine; counted while it is in flight.
+/// A copy of its own, counted while it is in flight.
 class LonePull final : public Pull {
  public:
   explicit LonePull(const cuda::ContextRef& context) : context_(context) {}
@@ -222,16 +221,11 @@ class LonePull final : public Pull {
 
   /// Counted by the caller.
   [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
-    const bool suits = suits_standby(source, destination);
-    if (suits) by_kernel_ = start_standing_by(source, destination, context_);
-    if (by_kernel_ != nullptr) return {};
-    Status started = copy_.emplace(source, destination, context_).start();
-    if (suits) note_small_copy(context_, destination.buffer.pointer, suits_sharing(source, destination));
-    return started;
+    return start_alone(source, destination, context_, copy_);
   }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
-    Status stepped = by_kernel_ != nullptr ? by_kernel_->advance(finished) : copy_->advance(finished);
+    Status stepped = copy_->advance(finished);
     if (finished || !stepped.ok()) count_out();
     return stepped;
   }
@@ -244,8 +238,7 @@ class LonePull final : public Pull {
   }
 
   cuda::ContextRef context_;
-  std::unique_ptr<Pull> by_kernel_;
-  std::optional<CopyPull> copy_;  ///< else
+  std::unique_ptr<Pull> copy_;
   bool is_counted_out_ = false;
 };
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "transports/copies/copy_pull.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::transports {
 
@@ -18,9 +18,5 @@ namespace penstock::transports {
 /// any; the pull one at a time. Errors: as CopyPull's; `declined` where the driver cannot run our kernels.
 [[nodiscard]] Status start_batched(const CopySource& source, const Place& destination,
                                    const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
-
-/// Small pulls wait for others to come, so as to go together: no longer, as nobody will step them for a
-/// while. Thread: any. Cost, if there are none: some ns.
-void launch_collected() noexcept;
 
 }  // namespace penstock::transports

@@ -202,6 +202,22 @@ bool upload_standing_by(const Place& destination, const void* from,
   });
 }
 
+Status start_alone(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+                   std::unique_ptr<Pull>& pull) {
+  const bool suits = suits_standby(source, destination);
+  if (suits) pull = start_standing_by(source, destination, context);
+  if (pull != nullptr) return {};
+  auto copy = std::make_unique<CopyPull>(source, destination, context);
+  Status started = copy->start();
+  if (suits) {
+    const bool is_to_device = lives_on_device(destination.buffer.kind);
+    const void* known = is_to_device ? destination.buffer.pointer : source.pointer;
+    note_small_copy(context, known, suits_sharing(source, destination));
+  }
+  if (started.ok()) pull = std::move(copy);
+  return started;
+}
+
 void note_small_copy(const cuda::ContextRef& context, const void* known, bool is_shared) noexcept {
   const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
   if (linger_ns == 0) return;

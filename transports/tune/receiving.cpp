@@ -36,11 +36,12 @@ Status Receiving::step(bool& finished) noexcept {
 }
 
 Status Receiving::take(unsigned excluded) noexcept {
-  const Choice choice = choose(slot_.offer, destination_, excluded);
+  const Payload payload(slot_.offer, destination_);
+  const Choice choice = choose(payload, excluded);
   if (excluded == 0) reason_ = choice.reason;
   if (choice.transport != nullptr) {
     transport_ = choice.transport->kind();
-    return choice.transport->start(slot_.offer, destination_, pull_);
+    return choice.transport->start(payload, pull_);
   }
   if (choice.wanted == TransportKind::none || excluded != 0) return {Code::declined, "no transport"};
   ask(choice.wanted);

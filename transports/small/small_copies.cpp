@@ -1,0 +1,18 @@
+#include "transports/small/small_copies.hpp"
+
+#include "transports/cuda/readiness.hpp"
+#include "transports/small/batched_pull.hpp"
+#include "transports/small/standby.hpp"
+
+namespace penstock::transports {
+
+Status start_small_copy(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+                        std::unique_ptr<Pull>& pull) {
+  if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
+  if (context == nullptr || !suits_standby(source, destination)) return {};
+  // what the application has queued may still use memory of a device: the copy engine is told to wait for it
+  if (lives_on_device(destination.buffer.kind) && !is_idle(destination)) return {};
+  return start_alone(source, destination, context, pull);
+}
+
+}  // namespace penstock::transports

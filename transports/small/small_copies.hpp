@@ -1,0 +1,43 @@
+// The one way into what makes small copies fast: a kernel that stands by on the GPU, and batches of copies by
+// one launch. A copy call costs its caller microseconds however few bytes it moves. Knows neither offers nor
+// how the sources came to be addressable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "transports/copies/copy_pull.hpp"
+
+namespace penstock::transports {
+
+/// How long the kernel stays when it has nothing to do, while the program's thread is inside MPI calls; 0, as
+/// at the start: never use one. Thread: any.
+void set_linger(std::uint64_t linger_ns) noexcept;
+
+/// Starts a small copy: by the kernel that stands by, with others of its time, or, where neither serves, by
+/// the copy engine, which makes it likelier that the kernel stands by for the next. `pull` stays null if the
+/// copy is none for a kernel. Thread: any; the pull one at a time. Errors: as CopyPull's; `declined` where
+/// the driver cannot run our kernels.
+[[nodiscard]] Status start_small_copy(const CopySource& source, const Place& destination,
+                                      const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+/// Between a device and host memory, at once, if a kernel is ready and the application's earlier work is
+/// done. False: nothing was copied, for whatever reason. Thread: any.
+[[nodiscard]] bool download_standing_by(void* to, const Place& source,
+                                        const cuda::ContextRef& context) noexcept;
+[[nodiscard]] bool upload_standing_by(const Place& destination, const void* from,
+                                      const cuda::ContextRef& context) noexcept;
+
+/// A copy that a kernel could have made is under way otherwise. Cost: a load while there is no lingering;
+/// else some tens of ns, and now and then a launch (2.6 µs on an H200 host). `known`: memory of the context's
+/// device, not managed. `is_shared`: of those that several blocks would share. Thread: any.
+void note_small_copy(const cuda::ContextRef& context, const void* known, bool is_shared = false) noexcept;
+
+/// Small pulls wait for others to come, so as to go together: no longer, as nobody will step them for a
+/// while. Thread: any. Cost, if there are none: some ns.
+void launch_collected() noexcept;
+
+/// Sends all kernels away and waits for them, a bounded time. For shut_down().
+void end_standing_by() noexcept;
+
+}  // namespace penstock::transports
