@@ -1,15 +1,9 @@
 #include "interpose/messages/message_record.hpp"
 
 #include "interpose/binding/mpi_details.hpp"
-#include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
-
-transports::BufferKind kind_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (!touches_device(buffer, count, datatype)) return transports::BufferKind::pageable;
-  return place_of(buffer, count, datatype).buffer.kind;
-}
 
 void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer,
                           int tag, std::uint64_t bytes, transports::BufferKind buffer,

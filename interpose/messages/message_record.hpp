@@ -14,9 +14,6 @@
 
 namespace penstock::interpose {
 
-/// What a user's buffer is made of, as far as can be told cheaply: host memory counts as pageable.
-[[nodiscard]] transports::BufferKind kind_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
-
 /// A value; does nothing unless begin() was called while recording. Thread: one at a time.
 class MessageRecord {
  public:

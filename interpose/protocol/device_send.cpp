@@ -68,7 +68,7 @@ DeviceSend::DeviceSend(const SendCall& call, transports::Place source)
     : call_(call), source_(std::move(source)) {}
 
 std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::Place source,
-                                             int receiver_world_rank) {
+                                             int receiver_world_rank, DirectoryRow& receiver) {
   reap_lingering_sends();
   NodeDirectory& directory = node_directory();
   std::uint32_t index = 0;
@@ -80,7 +80,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   if (slot == nullptr) return nullptr;
   std::unique_ptr<DeviceSend> send(new DeviceSend(call, std::move(source)));
   send->slot_ = slot;
-  send->receiver_ = directory.row_of(receiver_world_rank);
+  send->receiver_ = &receiver;
   slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);
 
   slot->offer = transports::outline(send->source_);

@@ -29,7 +29,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
  public:
   /// Takes a slot. Null when none is free or memory is short: stage it whole.
   [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
-                                                        int receiver_world_rank);
+                                                        int receiver_world_rank, DirectoryRow& receiver);
   ~DeviceSend() override;
   DeviceSend(const DeviceSend&) = delete;
   DeviceSend& operator=(const DeviceSend&) = delete;

@@ -34,7 +34,7 @@ namespace {
 /// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
 class Receive final : public Pending, public HostReceive, public transports::Recycled<Receive> {
  public:
-  explicit Receive(const ReceiveCall& call) : call_(call) {}
+  Receive(const ReceiveCall& call, bool on_device) : call_(call), on_device_(on_device) {}
   ~Receive() override {
     delivery_.reset();
     leave();
@@ -46,7 +46,6 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
 
   /// Finds out where the payload is to go. Returns MPI_SUCCESS, or the code of the error that was raised.
   [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
-    on_device_ = touches_device(call_.buffer, call_.count, call_.datatype);
     if (on_device_) {
       note_gpu_use();
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
@@ -67,23 +66,15 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   }
 
   int post(MPI_Request* request) {
-    int code = choose_target(Target::user_buffer);
-    if (code != MPI_SUCCESS) return code;
-    code = is_staged() ? pmpi_irecv(staging_.data(), staging_bytes(), MPI_BYTE, call_.source, call_.tag,
-                                    call_.communicator, request)
-                       : pmpi_irecv(call_.buffer, call_.count, call_.datatype, call_.source, call_.tag,
-                                    call_.communicator, request);
-    request_ = *request;
-    return code;
+    return post_by(request, [&](void* buffer, MPI_Count count, MPI_Datatype datatype) {
+      return pmpi_irecv(buffer, count, datatype, call_.source, call_.tag, call_.communicator, request);
+    });
   }
 
   int post_matched(MPI_Message* message, MPI_Request* request) {
-    int code = choose_target(Target::user_buffer);
-    if (code != MPI_SUCCESS) return code;
-    code = is_staged() ? pmpi_imrecv(staging_.data(), staging_bytes(), MPI_BYTE, message, request)
-                       : pmpi_imrecv(call_.buffer, call_.count, call_.datatype, message, request);
-    request_ = *request;
-    return code;
+    return post_by(request, [&](void* buffer, MPI_Count count, MPI_Datatype datatype) {
+      return pmpi_imrecv(buffer, count, datatype, message, request);
+    });
   }
 
   /// The message had been received ahead, by a probe. Returns MPI_SUCCESS, or the code of the error that was
@@ -177,8 +168,15 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     return is_idle_;
   }
 
-  [[nodiscard]] MPI_Count staging_bytes() const noexcept {
-    return static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
+  template <typename PostOne>
+  int post_by(const MPI_Request* request, PostOne post_one) {
+    int code = choose_target(Target::user_buffer);
+    if (code != MPI_SUCCESS) return code;
+    const auto staging_bytes = static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
+    code = is_staged() ? post_one(staging_.data(), staging_bytes, MPI_BYTE)
+                       : post_one(call_.buffer, call_.count, call_.datatype);
+    request_ = *request;
+    return code;
   }
 
   /// Whether the MPI library writes to memory of Penstock's: for a device, or since another receive is
@@ -346,7 +344,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
-  bool on_device_ = false;
+  const bool on_device_;
   bool is_idle_ = false;  ///< the GPU is done with the buffer
   bool in_one_piece_ = false;
   bool from_stash_ = false;
@@ -355,26 +353,28 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   bool truncated_ = false;
 };
 
-bool is_ignored(const ReceiveCall& call) {
-  return call.source == MPI_PROC_NULL || !settings().move;
-}
-
 }  // namespace
 
-bool may_receive_directly(const ReceiveCall& call) {
-  if (is_ignored(call)) return true;
-  expect_envelopes_if(NodeDirectory::gpu_seen());
-  if (must_poll() || engine().stashed_messages.load(std::memory_order_relaxed) != 0) return false;
+ReceivePlan plan_receive(const ReceiveCall& call) {
+  ReceivePlan plan;
+  plan.on_device = touches_device(call.buffer, call.count, call.datatype);
+  plan.is_ignored = plan.is_direct = call.source == MPI_PROC_NULL || !settings().move;
+  if (plan.is_ignored) return plan;
+  const bool gpu_seen = NodeDirectory::gpu_seen();
+  expect_envelopes_if(gpu_seen);
+  const bool may_be_stashed = engine().stashed_messages.load(std::memory_order_relaxed) != 0;
   // another thread's probe must not take a message between the look into the stash and the post
-  if (engine().is_threaded() && NodeDirectory::gpu_seen()) return false;
-  return !touches_device(call.buffer, call.count, call.datatype);
+  const bool may_become_stashed = engine().is_threaded() && gpu_seen;
+  plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed;
+  return plan;
 }
 
-int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int code, MPI_Status& status) {
-  if (is_ignored(call) || code != MPI_SUCCESS) return code;
+int after_direct_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallScope& scope, int code,
+                         MPI_Status& status) {
+  if (plan.is_ignored || code != MPI_SUCCESS) return code;
   const bool may_be_envelope = node_directory().is_open() && bytes_of(status) == envelope_bytes;
   if (!may_be_envelope && !scope.recording()) return code;
-  Receive receive(call);
+  Receive receive(call, plan.on_device);
   if (const int refused = receive.prepare(scope, true); refused != MPI_SUCCESS) return refused;
   if (may_be_envelope) receive.set_communicator(info_of(call.communicator));
   Backoff backoff;
@@ -386,13 +386,13 @@ int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int cod
   return receive.complete(status, code);
 }
 
-int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation) {
-  if (is_ignored(call)) {
+int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallScope& scope, bool blocking,
+                 Operation& operation) {
+  if (plan.is_ignored) {
     return pmpi_irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.communicator,
                       &operation.request);
   }
-  expect_envelopes_if(NodeDirectory::gpu_seen());
-  auto receive = std::make_unique<Receive>(call);
+  auto receive = std::make_unique<Receive>(call, plan.on_device);
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
   if (NodeDirectory::gpu_seen()) {
@@ -424,7 +424,7 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
   expect_envelopes_if(NodeDirectory::gpu_seen());
   std::optional<StashedMessage> stashed;
   take_matched_message(message, &call.communicator, &stashed);
-  auto receive = std::make_unique<Receive>(call);
+  auto receive = std::make_unique<Receive>(call, touches_device(call.buffer, call.count, call.datatype));
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
   if (NodeDirectory::gpu_seen()) receive->set_communicator(info_of(call.communicator));

@@ -21,9 +21,19 @@ struct ReceiveCall {
   MPI_Comm communicator = MPI_COMM_WORLD;
 };
 
+/// What a receive's buffer is: asked once.
+struct ReceivePlan {
+  bool is_ignored = false;  ///< it is the MPI library's own: from nobody, or Penstock moves nothing
+  bool on_device = false;
+  /// PMPI_Recv itself may do a blocking one: host memory, and nothing is stashed that it might match.
+  bool is_direct = false;
+};
+[[nodiscard]] ReceivePlan plan_receive(const ReceiveCall& call);
+
 /// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
 /// operation is then to be attached or finished.
-int post_receive(const ReceiveCall& call, const CallScope& scope, bool blocking, Operation& operation);
+int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallScope& scope, bool blocking,
+                 Operation& operation);
 
 /// The same for a message that a matched probe has handed out; it knows source, tag and communicator.
 int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
@@ -31,9 +41,7 @@ int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope
 
 /// A receive into a host buffer that PMPI_Recv itself has done, `code` its result: if an envelope arrived,
 /// fetches the payload over it. `status` (not MPI_STATUS_IGNORE) is mended.
-int after_plain_receive(const ReceiveCall& call, const CallScope& scope, int code, MPI_Status& status);
-
-/// True if a host receive may be handed to PMPI_Recv in one piece: nothing is stashed that it might match.
-[[nodiscard]] bool may_receive_directly(const ReceiveCall& call);
+int after_direct_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallScope& scope, int code,
+                         MPI_Status& status);
 
 }  // namespace penstock::interpose

@@ -24,6 +24,7 @@ namespace penstock::interpose {
 namespace {
 
 using transports::BufferKind;
+using transports::TransportKind;
 
 /// A send that the MPI library does by itself: keeps the payload's copy, if there is one, until it is over.
 class PlainSend final : public Pending {
@@ -57,47 +58,49 @@ bool looks_like_envelope(const SendCall& call) {
 
 /// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
 bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
-  const bool is_forced = settings().transport == transports::TransportKind::pushed;
+  const bool is_forced = settings().transport == TransportKind::pushed;
   return bytes >= (is_forced ? envelope_bytes + 1 : least_uploaded_bytes) && call.mode != SendMode::buffered;
 }
 
-/// The receiver sees this rank's shared memory. Null: its payloads cross the network, or it has no Penstock.
-const DirectoryRow* neighbour(int receiver) {
-  return settings().transport == transports::TransportKind::network ? nullptr
-                                                                    : node_directory().row_of(receiver);
+/// Finds out who receives. No neighbour: its payloads cross the network, or it has no Penstock.
+void find_receiver(const SendCall& call, SendPlan& plan) {
+  plan.receiver = world_rank_of(call.communicator, call.destination);
+  if (settings().transport != TransportKind::network) plan.neighbour = node_directory().row_of(plan.receiver);
 }
 
-bool is_expected_on_device(const SendCall& call) {
-  const DirectoryRow* receiver = neighbour(world_rank_of(call.communicator, call.destination));
-  if (receiver == nullptr) return false;
-  return settings().transport == transports::TransportKind::pushed ||
-         expects(HostDeviceCopy::upload, *receiver, call.tag);
+/// Of a host buffer. Leaves the receiver in the plan if it had to know it.
+bool needs_envelope(const SendCall& call, SendPlan& plan) {
+  if (!NodeDirectory::gpu_seen()) return false;
+  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
+  // a probe would receive a synchronous one before its time if envelopes were on their way too
+  if (bytes == envelope_bytes) {
+    if (call.mode != SendMode::synchronous && !looks_like_envelope(call)) return false;
+    find_receiver(call, plan);
+    return true;
+  }
+  if (!may_be_uploaded(call, bytes)) return false;
+  find_receiver(call, plan);
+  if (plan.neighbour == nullptr) return false;
+  return settings().transport == TransportKind::pushed ||
+         expects(HostDeviceCopy::upload, *plan.neighbour, call.tag);
 }
 
 /// Of a device payload, in a call that waits: why it had better go through the MPI library, as it is small
 /// and that is on its way, or all others are longer (a literal). Null: it had not.
-const char* why_through_mpi(const SendCall& call, int receiver, BufferKind kind, std::size_t bytes) {
+const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
+  const std::size_t bytes = plan.source->layout.bytes();
   if (bytes > most_downloaded_bytes) return nullptr;
   if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
-  const DirectoryRow* row =
-      settings().transport == transports::TransportKind::none ? neighbour(receiver) : nullptr;
-  if (row == nullptr) return nullptr;
-  if (expects(HostDeviceCopy::download, *row, call.tag))
+  if (plan.neighbour == nullptr || settings().transport != TransportKind::none) return nullptr;
+  if (expects(HostDeviceCopy::download, *plan.neighbour, call.tag))
     return "small, and its receiver takes such payloads in host memory";
   // no handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which
   // is no faster this way
+  const BufferKind kind = plan.source->buffer.kind;
   const bool is_out_of_reach = kind == BufferKind::async_pool || kind == BufferKind::virtual_memory;
-  return is_out_of_reach && row != node_directory().own_row() ? "small, and its memory cannot be exported"
-                                                              : nullptr;
-}
-
-/// Of a host buffer.
-bool needs_envelope(const SendCall& call) {
-  if (!NodeDirectory::gpu_seen()) return false;
-  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
-  // a probe would receive a synchronous one before its time if envelopes were on their way too
-  if (bytes == envelope_bytes) return call.mode == SendMode::synchronous || looks_like_envelope(call);
-  return may_be_uploaded(call, bytes) && is_expected_on_device(call);
+  return is_out_of_reach && plan.neighbour != node_directory().own_row()
+             ? "small, and its memory cannot be exported"
+             : nullptr;
 }
 
 /// Gives a posted send of the MPI library its tail, unless it is over: the record, and the copy that must
@@ -137,14 +140,14 @@ int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, con
 
 /// Sends a device payload through the MPI library if that is better, in a call that waits. False: it goes as
 /// an envelope.
-bool post_small(const SendCall& call, const transports::Place& source, int receiver,
-                const MessageRecord& record, Operation& operation, int& code) {
-  const std::size_t bytes = source.layout.bytes();
-  const char* why = why_through_mpi(call, receiver, source.buffer.kind, bytes);
+bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord& record, Operation& operation,
+                int& code) {
+  const char* why = why_through_mpi(call, plan);
   // waited for in place, so nothing of the application's may be left to wait for
-  if (why == nullptr || !transports::is_idle(source)) return false;
+  if (why == nullptr || !transports::is_idle(*plan.source)) return false;
+  const std::size_t bytes = plan.source->layout.bytes();
   StagingBuffer copy;
-  code = stage_payload(call, source, why, copy);
+  code = stage_payload(call, *plan.source, why, copy);
   if (code != MPI_SUCCESS) return true;
   if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
   code = post_staged(call, std::move(copy), bytes, record, operation);
@@ -153,24 +156,25 @@ bool post_small(const SendCall& call, const transports::Place& source, int recei
 
 /// Why a payload for another node has to go through the MPI library as it is. Null: it need not.
 const char* why_not_in_chunks(int receiver, std::size_t bytes) {
-  const transports::TransportKind forced = settings().transport;
+  const TransportKind forced = settings().transport;
   if (!channel().reaches(receiver))
     return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
-  if (forced == transports::TransportKind::network) return nullptr;
-  if (forced != transports::TransportKind::none) return "the transport that is forced ends at the node";
+  if (forced == TransportKind::network) return nullptr;
+  if (forced != TransportKind::none) return "the transport that is forced ends at the node";
   // of an envelope's own size, as its content might look like one
   const bool is_small = bytes < settings().network_bytes && bytes != envelope_bytes;
   return is_small ? "to another node, and too small for chunks" : nullptr;
 }
 
 /// Null: the payload goes as an envelope. Else why it has to go through the MPI library (a literal).
-const char* why_no_envelope(const SendCall& call, int receiver, bool on_device, std::size_t bytes) {
+const char* why_no_envelope(const SendCall& call, const SendPlan& plan) {
+  const std::size_t bytes = plan.source->layout.bytes();
   if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
-  if (on_device && bytes < envelope_bytes) return "smaller than an envelope";
-  const DirectoryRow* const row = neighbour(receiver);
-  if (row == nullptr) return why_not_in_chunks(receiver, bytes);
+  if (plan.on_device && bytes < envelope_bytes) return "smaller than an envelope";
+  if (plan.neighbour == nullptr) return why_not_in_chunks(plan.receiver, bytes);
   // of an envelope's own size, as its content might look like one
-  if (row->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes) return nullptr;
+  if (plan.neighbour->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes)
+    return nullptr;
   return "the first messages of a job, whose receiver does not expect them from a GPU yet";
 }
 
@@ -187,9 +191,19 @@ bool post_envelope(std::unique_ptr<Send> send, const MessageRecord& record, Oper
 
 }  // namespace
 
-bool is_plain(const SendCall& call) {
-  if (call.destination == MPI_PROC_NULL || call.count <= 0 || !settings().move) return true;
-  return !touches_device(call.buffer, call.count, call.datatype) && !needs_envelope(call);
+SendPlan plan_send(const SendCall& call) {
+  SendPlan plan;
+  if (call.destination == MPI_PROC_NULL || call.count <= 0) return plan;
+  plan.on_device = touches_device(call.buffer, call.count, call.datatype);
+  if (!settings().move) return plan;
+  if (plan.on_device) {
+    find_receiver(call, plan);
+  } else if (!needs_envelope(call, plan)) {
+    return plan;
+  }
+  plan.source = place_of(call.buffer, call.count, call.datatype);
+  plan.source->handed_over_ns = transports::time_of_call_ns();
+  return plan;
 }
 
 bool is_always_plain(const SendCall& call) {
@@ -197,12 +211,13 @@ bool is_always_plain(const SendCall& call) {
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
   const bool may_change =
       bytes == envelope_bytes || (NodeDirectory::gpu_seen() && may_be_uploaded(call, bytes));
-  return is_plain(call) && !may_change;
+  return !may_change && plan_send(call).is_plain();
 }
 
-int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blocking, Operation& operation) {
+int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope, bool blocking,
+              Operation& operation) {
   MessageRecord record;
-  if (plain) {
+  if (plan.is_plain()) {
     const int code = pmpi_isend(call.mode, call.buffer, call.count, call.datatype, call.destination, call.tag,
                                 call.communicator, &operation.request);
     if (code == MPI_SUCCESS && scope.recording()) {
@@ -213,24 +228,22 @@ int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blo
     return code;
   }
 
-  transports::Place source = place_of(call.buffer, call.count, call.datatype);
-  source.handed_over_ns = transports::time_of_call_ns();
+  const transports::Place& source = *plan.source;
   if (source.buffer.kind == BufferKind::unknown) return raise_freed(call.communicator, "MPI_Send");
-  const bool on_device = transports::lives_on_device(source.buffer.kind);
-  if (on_device) note_gpu_use();
+  if (plan.on_device) note_gpu_use();
   const std::size_t bytes = source.layout.bytes();
   record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
                source.buffer.kind, blocking);
 
-  const int receiver = world_rank_of(call.communicator, call.destination);
-  const char* why_staged = why_no_envelope(call, receiver, on_device, bytes);
+  const char* why_staged = why_no_envelope(call, plan);
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
-    if (on_device && blocking && post_small(call, source, receiver, record, operation, code)) return code;
+    if (plan.on_device && blocking && post_small(call, plan, record, operation, code)) return code;
     const bool is_posted =
-        neighbour(receiver) != nullptr
-            ? post_envelope(DeviceSend::open(call, source, receiver), record, operation, code)
-            : post_envelope(NetworkSend::open(call, source, receiver), record, operation, code);
+        plan.neighbour != nullptr
+            ? post_envelope(DeviceSend::open(call, source, plan.receiver, *plan.neighbour), record, operation,
+                            code)
+            : post_envelope(NetworkSend::open(call, source, plan.receiver), record, operation, code);
     if (is_posted) return code;
     why_staged = "too many messages are under way";
   }

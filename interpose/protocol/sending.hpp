@@ -5,21 +5,37 @@
 
 #include <mpi.h>
 
+#include <optional>
+
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/messages/send_call.hpp"
+#include "interpose/node/node_directory.hpp"
 #include "interpose/progress/requests.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::interpose {
 
-/// True if the MPI library may be given the call as it is: host buffer, no look-alike of an envelope, and not
-/// expected on a device.
-[[nodiscard]] bool is_plain(const SendCall& call);
+/// What a send's buffer is, who receives it, and so whether Penstock has a part in it: asked once.
+struct SendPlan {
+  /// The MPI library may be given the call as it is: host buffer, no look-alike of an envelope, and not
+  /// expected on a device.
+  [[nodiscard]] bool is_plain() const noexcept { return !source; }
 
-/// True if it may be given all sends with these arguments, whatever they will be about.
+  std::optional<transports::Place> source;  ///< the payload; none in a plain send
+  int receiver = -1;                        ///< world rank; -1 in a plain send, and where it is unknown
+  DirectoryRow* neighbour = nullptr;        ///< the receiver's, if it sees this rank's shared memory
+  bool on_device = false;
+};
+
+/// Errors: UnreadableDatatype, std::bad_alloc. Cost in programs that use no GPU: some ns.
+[[nodiscard]] SendPlan plan_send(const SendCall& call);
+
+/// True if all sends with these arguments are plain, whatever they will be about.
 [[nodiscard]] bool is_always_plain(const SendCall& call);
 
-/// Posts a send; `plain` is is_plain(call). Returns a PMPI code; the operation is then to be attached or
-/// finished.
-int post_send(const SendCall& call, bool plain, const CallScope& scope, bool blocking, Operation& operation);
+/// Posts a send; `plan` is plan_send(call), made in this MPI call. Returns a PMPI code; the operation is then
+/// to be attached or finished.
+int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope, bool blocking,
+              Operation& operation);
 
 }  // namespace penstock::interpose

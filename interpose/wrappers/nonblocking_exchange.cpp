@@ -47,9 +47,11 @@ class PendingExchange final : public Pending {
 int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& receive, StagingBuffer copy,
               MPI_Request* request) {
   Operation receiving;
-  if (const int code = post_receive(receive, scope, false, receiving); code != MPI_SUCCESS) return code;
+  if (const int code = post_receive(receive, plan_receive(receive), scope, false, receiving);
+      code != MPI_SUCCESS)
+    return code;
   Operation sending;
-  if (const int code = post_send(send, is_plain(send), scope, false, sending); code != MPI_SUCCESS) {
+  if (const int code = post_send(send, plan_send(send), scope, false, sending); code != MPI_SUCCESS) {
     if (receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
     finish(std::move(receiving), MPI_STATUS_IGNORE);
     return code;

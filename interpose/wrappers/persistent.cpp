@@ -45,7 +45,7 @@ class PersistentSend final : public Recipe {
     call_.datatype = datatype_.get();
   }
   int start(const CallScope& scope, Operation& operation) override {
-    return post_send(call_, is_plain(call_), scope, false, operation);
+    return post_send(call_, plan_send(call_), scope, false, operation);
   }
   [[nodiscard]] Posted posts() const noexcept override { return Posted::send; }
 
@@ -62,7 +62,7 @@ class PersistentReceive final : public Recipe {
     call_.datatype = datatype_.get();
   }
   int start(const CallScope& scope, Operation& operation) override {
-    return post_receive(call_, scope, false, operation);
+    return post_receive(call_, plan_receive(call_), scope, false, operation);
   }
   [[nodiscard]] Posted posts() const noexcept override { return Posted::receive; }
 

@@ -17,24 +17,31 @@
 namespace penstock::interpose {
 namespace {
 
-void describe(CallScope& scope, const SendCall& call) {
-  if (!scope.recording()) return;
-  scope.message(call.communicator, call.destination, call.tag, payload_bytes(call.count, call.datatype));
-  scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
+/// Host memory that Penstock has no part in counts as pageable.
+trace::BufferKind kind_of(bool on_device, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  return static_cast<trace::BufferKind>(on_device ? place_of(buffer, count, datatype).buffer.kind
+                                                  : transports::BufferKind::pageable);
 }
 
-void describe(CallScope& scope, const ReceiveCall& call) {
+void describe(CallScope& scope, const SendCall& call, const SendPlan& plan) {
+  if (!scope.recording()) return;
+  scope.message(call.communicator, call.destination, call.tag, payload_bytes(call.count, call.datatype));
+  scope.buffer(plan.is_plain() ? kind_of(plan.on_device, call.buffer, call.count, call.datatype)
+                               : static_cast<trace::BufferKind>(plan.source->buffer.kind));
+}
+
+void describe(CallScope& scope, const ReceiveCall& call, const ReceivePlan& plan) {
   if (!scope.recording()) return;
   scope.message(call.communicator, call.source, call.tag, 0);  // how much will come is not known
-  scope.buffer(static_cast<trace::BufferKind>(kind_of(call.buffer, call.count, call.datatype)));
+  scope.buffer(kind_of(plan.on_device, call.buffer, call.count, call.datatype));
 }
 
 /// `as_it_came` is the user's call, to the MPI library.
 template <typename AsItCame>
 int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
-  describe(scope, call);
-  const bool plain = is_plain(call);
-  if (plain && !must_poll()) {
+  const SendPlan plan = plan_send(call);
+  describe(scope, call, plan);
+  if (plan.is_plain() && !must_poll()) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
                  scope.recording() ? payload_bytes(call.count, call.datatype) : 0,
@@ -44,15 +51,15 @@ int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
     return code;
   }
   Operation operation;
-  const int code = post_send(call, plain, scope, true, operation);
+  const int code = post_send(call, plan, scope, true, operation);
   return code == MPI_SUCCESS ? finish(std::move(operation), MPI_STATUS_IGNORE) : code;
 }
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
-  describe(scope, call);
-  const bool plain = is_plain(call);
+  const SendPlan plan = plan_send(call);
+  describe(scope, call, plan);
   Operation operation;
-  const int code = post_send(call, plain, scope, false, operation);
+  const int code = post_send(call, plan, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
   begin_large_arrivals(Posted::send);
   return code;
@@ -60,19 +67,20 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
 
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
+  const ReceivePlan plan = plan_receive(call);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
-  if (may_receive_directly(call)) {
+  if (plan.is_direct) {
     code = plain(&local);
-    code = after_plain_receive(call, scope, code, local);
+    code = after_direct_receive(call, plan, scope, code, local);
   } else {
     Operation operation;
-    code = post_receive(call, scope, true, operation);
+    code = post_receive(call, plan, scope, true, operation);
     if (code != MPI_SUCCESS) return code;
     code = finish(std::move(operation), &local);
   }
   if (scope.recording()) {
-    describe(scope, call);
+    describe(scope, call, plan);
     if (call.source != MPI_PROC_NULL) {
       scope.message(call.communicator, local.MPI_SOURCE, local.MPI_TAG, bytes_of(local));
     }
@@ -82,21 +90,23 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
 }
 
 int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* request) {
-  describe(scope, call);
+  const ReceivePlan plan = plan_receive(call);
+  describe(scope, call, plan);
   Operation operation;
-  const int code = post_receive(call, scope, false, operation);
+  const int code = post_receive(call, plan, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
   begin_large_arrivals(Posted::receive);
   return code;
 }
 
 /// Both at once: neither may wait for the other.
-int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall& send, MPI_Status* status) {
+int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePlan& receive_plan,
+             const SendCall& send, const SendPlan& send_plan, MPI_Status* status) {
   Operation receiving;
-  int code = post_receive(receive, scope, true, receiving);
+  int code = post_receive(receive, receive_plan, scope, true, receiving);
   if (code != MPI_SUCCESS) return code;
   Operation sending;
-  const int send_code = post_send(send, is_plain(send), scope, true, sending);
+  const int send_code = post_send(send, send_plan, scope, true, sending);
   if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
   Waiting wait_receive(std::move(receiving));
   Waiting wait_send(std::move(sending));
@@ -113,19 +123,21 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const SendCall&
 template <typename Plain>
 int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                       Plain plain) {
-  describe(scope, send);
+  const SendPlan send_plan = plan_send(send);
+  const ReceivePlan receive_plan = plan_receive(receive);
+  describe(scope, send, send_plan);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
-  if (may_receive_directly(receive) && is_plain(send)) {
+  if (send_plan.is_plain() && receive_plan.is_direct) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, send.communicator, send.destination, send.tag,
                  scope.recording() ? payload_bytes(send.count, send.datatype) : 0,
                  transports::BufferKind::pageable, true);
     code = plain(&local);
     record.complete();
-    code = after_plain_receive(receive, scope, code, local);
+    code = after_direct_receive(receive, receive_plan, scope, code, local);
   } else {
-    code = exchange(scope, receive, send, &local);
+    code = exchange(scope, receive, receive_plan, send, send_plan, &local);
   }
   if (scope.recording()) scope.add_bytes(bytes_of(local));
   hand_out(local, status);
@@ -136,7 +148,7 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
 template <typename Plain>
 int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                      Plain plain) {
-  if (may_receive_directly(receive) && is_plain(send)) {
+  if (plan_receive(receive).is_direct && plan_send(send).is_plain()) {
     return exchange_blocking(scope, send, receive, status, plain);
   }
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);
