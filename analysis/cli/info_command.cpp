@@ -21,7 +21,7 @@ namespace penstock::cli {
 namespace {
 
 void line(std::string_view title, std::string_view text) {
-  fmt::print("{:<14}{}\n", title, text);
+  fmt::print("{:<19}{}\n", title, text);
 }
 
 /// Asks the library itself; it may be asked before MPI_Init. Empty if it cannot be loaded.
@@ -97,6 +97,8 @@ int info() {
          fmt::format("{}{}{}", transport.open ? "open" : "closed", transport.why.empty() ? "" : ": ",
                      transport.why));
   }
+  if (const std::string problem = transports::wished_tuning(tuning_wish()).problem; !problem.empty())
+    line("PENSTOCK_TUNING", problem);
   if (!machine.devices.empty()) show_tuning(transports::find_tuning(tuning_wish()), machine);
   return 0;
 }

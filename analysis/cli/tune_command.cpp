@@ -109,7 +109,7 @@ int run_tune(const TuneOptions& options) {
     fmt::print(stderr, "penstock: {}\n", why_not);
     return 1;
   }
-  show_tuning({file.table(), file, path, ""}, transports::survey());
+  show_tuning({.table = file.table(), .file = file, .path = path}, transports::survey());
   if (path != transports::default_tuning_path()) fmt::print("Jobs use it with PENSTOCK_TUNING={}\n", path);
   return 0;
 }

@@ -19,7 +19,7 @@ using transports::TuningParameter;
 using transports::cuda::Link;
 
 void line(std::string_view title, std::string_view text) {
-  fmt::print("{:<14}{}\n", title, text);
+  fmt::print("{:<19}{}\n", title, text);
 }
 
 std::string origin_of(const transports::FoundTuning& tuning) {
@@ -39,8 +39,11 @@ class Figure {
     }
     transports::Tuning table = tuning.table;
     value_ = parameter_->in(table, link);
-    if (tuning.file)
-      entry_ = tuning.file->find(*parameter_, parameter_->of_link == nullptr ? Link::none : link);
+    const Link of = parameter_->of_link == nullptr ? Link::none : link;
+    if (tuning.file) entry_ = tuning.file->find(*parameter_, of);
+    is_asked_for_ = std::any_of(tuning.figures.begin(), tuning.figures.end(), [&](const TuningEntry& each) {
+      return each.parameter == parameter_ && each.link == of;
+    });
   }
 
   /// "staged, from 64 KiB on relayed"
@@ -53,10 +56,14 @@ class Figure {
     if (value_ == 0) return std::string(above);
     return fmt::format("{} up to {}, then {}", below, bytes_text(value_), above);
   }
+  [[nodiscard]] std::string microseconds(std::string_view text) const {
+    return value_ == 0 ? std::string("never") : fmt::format(fmt::runtime(text), value_);
+  }
   [[nodiscard]] std::string chunk() const { return fmt::format("in chunks of up to {}", bytes_text(value_)); }
 
   /// Why it is what it is, in a table that was measured.
   [[nodiscard]] std::string_view why() const {
+    if (is_asked_for_) return "  (as PENSTOCK_TUNING says)";
     if (!is_of_measured_table_) return "";
     return entry_ != nullptr ? "  (measured)" : "  (as shipped)";
   }
@@ -65,6 +72,7 @@ class Figure {
   const TuningParameter* parameter_ = nullptr;
   const TuningEntry* entry_ = nullptr;
   bool is_of_measured_table_;
+  bool is_asked_for_ = false;
   std::uint64_t value_ = 0;
 };
 
@@ -124,6 +132,14 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
   figure_line("pulls that come together", batched.up_to("one kernel", "a copy each"), batched);
   const Figure staged = figure("staged_chunk");
   figure_line("what is staged", staged.chunk(), staged);
+  const Figure network = figure("network_from");
+  figure_line("between nodes", network.from("in one piece", "in chunks"), network);
+  const Figure buffered = figure("buffered_to");
+  figure_line("standard sends", buffered.up_to("never wait", "for the receiver"), buffered);
+  const Figure timeout = figure("receiver_timeout_us");
+  figure_line("… that wait", timeout.microseconds("{} µs at most"), timeout);
+  const Figure linger = figure("linger_us");
+  figure_line("a kernel stands by", linger.microseconds("{} µs for the next small payload"), linger);
 }
 
 std::string tuning_wish() {

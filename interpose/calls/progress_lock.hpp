@@ -6,6 +6,7 @@
 #include <atomic>
 #include <shared_mutex>
 
+#include "interpose/node/policy.hpp"
 #include "transports/host/processor_pause.hpp"
 
 namespace penstock::interpose {
@@ -21,9 +22,7 @@ class ProgressLock {
   [[nodiscard]] bool take() noexcept {
     if (!shared_.load(std::memory_order_relaxed)) [[likely]]
       return false;
-    // a step takes some µs, which is less than to be put to sleep and woken up
-    constexpr unsigned polls = 200;
-    for (unsigned poll = 0; poll < polls; ++poll) {
+    for (unsigned poll = 0; poll < policy::progress_lock_polls; ++poll) {
       if (mutex_.try_lock_shared()) return true;
       transports::processor_pause();
     }

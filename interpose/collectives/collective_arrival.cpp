@@ -13,17 +13,13 @@
 #include "interpose/network/channel.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/node/settings.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
-
-/// How many times the timeout of a send (after which its payload is buffered) a rank is waited for that
-/// may have come, and one that cannot have.
-constexpr std::uint64_t unknown_factor = 2;
-constexpr std::uint64_t late_factor = 50;
 
 /// This rank's note; made at the first collective. None: there is no room, and the others know.
 std::optional<std::uint32_t> place_of(CommunicatorInfo& info, DirectoryRow& row) noexcept try {
@@ -39,7 +35,7 @@ std::optional<std::uint32_t> place_of(CommunicatorInfo& info, DirectoryRow& row)
 /// So no rank is waited for without limit; when it is over, everything that others need of this rank is ended
 /// first.
 void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t ordinal) try {
-  const std::uint64_t timeout_ns = settings().receiver_timeout_us * 1000;
+  const std::uint64_t timeout_ns = transports::tuning().receiver_timeout_us * 1000;
   const bool is_trusted = info.id_is_agreed && info.is_in_step.load(std::memory_order_relaxed);
   const std::uint64_t begin_ns = record::now_ns();
   bool is_in_step = true;
@@ -52,7 +48,8 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t o
       const Seen seen = look_for_arrival(*row, info.global_id, ordinal);
       if (seen == Seen::here) break;
       const bool is_late = seen == Seen::not_yet && is_trusted;
-      const std::uint64_t limit_ns = (is_late ? late_factor : unknown_factor) * timeout_ns;
+      const std::uint64_t limit_ns =
+          (is_late ? policy::late_arrival_factor : policy::unknown_arrival_factor) * timeout_ns;
       if (record::now_ns() - begin_ns > limit_ns) {
         is_in_step = is_in_step && seen == Seen::unknown;
         settle();

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "interpose/node/settings.hpp"
+#include "interpose/node/policy.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 
@@ -17,7 +18,8 @@ class ReceiverTimeout {
   /// From `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have buffered it.
   ReceiverTimeout(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
       : begun_ns_(begun_ns),
-        limit_ns_(mpi_would_buffer ? short_limit_ns : settings().receiver_timeout_us * 1000) {}
+        limit_ns_(mpi_would_buffer ? policy::small_receiver_timeout_ns
+                                   : transports::tuning().receiver_timeout_us * 1000) {}
 
   void never_expire() noexcept { limit_ns_ = no_limit_ns; }
 
@@ -26,14 +28,11 @@ class ReceiverTimeout {
   [[nodiscard]] bool is_over(std::uint64_t now_ns, std::uint64_t worked_ns) const noexcept {
     const auto passed_since = [&](std::uint64_t time_ns) { return now_ns - std::min(now_ns, time_ns); };
     return passed_since(std::max(begun_ns_, worked_ns)) > limit_ns_ ||
-           passed_since(begun_ns_) > limit_ns_ * busy_factor;
+           passed_since(begun_ns_) > limit_ns_ * policy::busy_receiver_factor;
   }
 
  private:
-  // A receiver that is there answers within a few µs; buffering 64 KiB costs about 8 µs.
-  static constexpr std::uint64_t short_limit_ns = 50'000;
   static constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
-  static constexpr std::uint64_t busy_factor = 40;
 
   std::uint64_t begun_ns_ = 0;
   std::uint64_t limit_ns_ = 0;

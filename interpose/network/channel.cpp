@@ -5,6 +5,7 @@
 
 #include "interpose/node/envelope.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
@@ -39,13 +40,12 @@ Statement own_statement(int world_size) {
 
 /// Waits for all ranks, and says so if one seems not to come. Returns a PMPI code.
 int await(MPI_Request& request) {
-  constexpr std::uint64_t timeout_ns = 10'000'000'000;
   const std::uint64_t begin_ns = record::now_ns();
   bool is_said = false;
   Backoff backoff;
   for (int done = 0; done == 0; backoff.pause()) {
     if (const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE); code != MPI_SUCCESS) return code;
-    if (is_said || record::now_ns() - begin_ns < timeout_ns) continue;
+    if (is_said || record::now_ns() - begin_ns < policy::say_who_is_missing_ns) continue;
     is_said = true;
     record::notice(
         "MPI_Init waits for every rank to come, as PENSTOCK_EVERYWHERE=1 or PENSTOCK_TRANSPORT=network says "

@@ -7,6 +7,7 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/network/channel.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
@@ -15,9 +16,6 @@ namespace {
 using transports::ChunkCopies;
 using transports::ChunkRing;
 using transports::Way;
-
-/// Into host memory in one piece there is room for all; so many keep the sender's ring busy.
-constexpr std::size_t most_posted = 16;
 
 }  // namespace
 
@@ -133,7 +131,7 @@ void Reception::take_placed() {
 }
 
 void Reception::post_receives() {
-  while (expected_ < payload_bytes_ && !ends_early_ && posted_.size() < most_posted) {
+  while (expected_ < payload_bytes_ && !ends_early_ && posted_.size() < policy::most_chunks_posted) {
     const std::size_t bytes = transports::chunk_bytes_at(expected_, payload_bytes_);
     if (expected_ + bytes - done_ > memory_bytes_) return;
     posted_.push_back({memory_ + expected_ % memory_bytes_, bytes, MPI_REQUEST_NULL});

@@ -6,10 +6,10 @@
 
 #include "interpose/calls/errors.hpp"
 #include "interpose/network/channel.hpp"
-#include "interpose/node/settings.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/cuda/readiness.hpp"
 #include "transports/staged.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -41,7 +41,7 @@ Transmission::Transmission(transports::Place source, int receiver, bool may_buff
       tag_(tag),
       ready_(std::make_unique<std::atomic<std::uint32_t>>(0)),
       may_buffer_(may_buffer),
-      is_small_(payload_bytes_ <= settings().buffered_bytes) {}
+      is_small_(payload_bytes_ <= transports::tuning().buffered_to) {}
 
 Transmission::~Transmission() {
   copies_.reset();

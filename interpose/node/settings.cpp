@@ -41,13 +41,6 @@ bool parse(std::string_view text, std::uint64_t& value) {
   return transports::parse_bytes(text, value);
 }
 
-bool parse(std::string_view text, std::optional<std::uint64_t>& value) {
-  std::uint64_t bytes = 0;
-  const bool is_read = parse(text, bytes);
-  if (is_read) value = bytes;
-  return is_read;
-}
-
 bool parse(std::string_view text, TransportKind& value) {
   for (const TransportKind transport :
        {TransportKind::local, TransportKind::striped, TransportKind::peer, TransportKind::relayed,
@@ -101,16 +94,11 @@ constexpr std::array table = {
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>,
         "local, striped, peer, relayed, pushed, staged or network"},
-    Row{"PENSTOCK_STRIPED_BYTES", read_member<&Settings::striped_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file, or shipped"},
+    Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file or shipped, and figures"},
     Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},
-    Row{"PENSTOCK_NETWORK_BYTES", read_member<&Settings::network_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_NODE", read_member<&Settings::node>, "a name"},
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
-    Row{"PENSTOCK_LINGER_US", read_member<&Settings::linger_us>, "microseconds"},
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
-    Row{"PENSTOCK_BUFFERED_BYTES", read_member<&Settings::buffered_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_RECEIVER_TIMEOUT_US", read_member<&Settings::receiver_timeout_us>, "microseconds"},
     Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
     Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
 };

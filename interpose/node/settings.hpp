@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "transports/copies/chunk_ring.hpp"
 #include "transports/cuda/readiness.hpp"
 #include "transports/transport.hpp"
 
@@ -25,23 +23,12 @@ struct Settings {
   std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
   /// PENSTOCK_TRANSPORT=local|striped|peer|relayed|pushed|staged|network
   transports::TransportKind transport = transports::TransportKind::none;
-  /// PENSTOCK_STRIPED_BYTES: NVLink and PCIe together from here on; else as the table of figures says
-  std::optional<std::uint64_t> striped_bytes;
-  std::string tuning;  ///< PENSTOCK_TUNING: that table's file, or `shipped`; else where penstock tune puts it
+  std::string tuning;  ///< PENSTOCK_TUNING: the table of figures (transports::find_tuning)
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
-  /// PENSTOCK_LINGER_US: how long a kernel may wait on the GPU for the next small payload, while the program
-  /// is in MPI calls; 0: there is none
-  std::uint64_t linger_us = 100;
   /// PENSTOCK_EVERYWHERE=1; `penstock run --everywhere`: all ranks of the job run Penstock, on whatever nodes
   bool everywhere = false;
-  std::uint64_t network_bytes =
-      transports::default_network_bytes;  ///< PENSTOCK_NETWORK_BYTES: from here on chunks, between nodes
   std::string node;  ///< PENSTOCK_NODE: ranks with another one count as being on another node; for tests
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
-  std::uint64_t buffered_bytes =
-      64 * 1024;  ///< PENSTOCK_BUFFERED_BYTES: standard sends up to this never wait
-  std::uint64_t receiver_timeout_us =
-      100'000;  ///< PENSTOCK_RECEIVER_TIMEOUT_US: larger ones are buffered after this
   /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their transports although Fortran's binding is loaded
   bool despite_fortran = false;
 };

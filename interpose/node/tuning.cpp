@@ -5,9 +5,34 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning_file.hpp"
 
 namespace penstock::interpose {
+namespace {
+
+/// `table` lives to the end of the process.
+void put_in_force(transports::Tuning& table) noexcept {
+  if (settings().transport == transports::TransportKind::striped)
+    table.links[static_cast<std::size_t>(transports::cuda::Link::nvlink)].striped_from = 0;
+  transports::set_tuning(table);
+  // in order `device` each message would wait for the kernel that lingers
+  const bool may_linger = settings().stream_order != transports::StreamOrder::device;
+  transports::set_linger(may_linger ? table.linger_us * 1000 : 0);
+}
+
+}  // namespace
+
+void begin_tuning() noexcept try {
+  const transports::FoundTuning wished = transports::wished_tuning(settings().tuning);
+  if (!wished.problem.empty())
+    record::notice("PENSTOCK_TUNING: " + wished.problem + "; it is as it would be without");
+  static transports::Tuning table;
+  table = wished.table;
+  put_in_force(table);
+} catch (const std::bad_alloc&) {
+  record::notice("out of memory while PENSTOCK_TUNING is read: the shipped figures hold");
+}
 
 void take_tuning() noexcept try {
   const transports::FoundTuning found = transports::find_tuning(settings().tuning);
@@ -15,10 +40,7 @@ void take_tuning() noexcept try {
     record::notice("transports are chosen by the shipped figures: " + found.problem);
   static transports::Tuning table;
   table = found.table;
-  transports::LinkTuning& nvlink = table.links[static_cast<std::size_t>(transports::cuda::Link::nvlink)];
-  nvlink.striped_from = settings().striped_bytes.value_or(nvlink.striped_from);
-  if (settings().transport == transports::TransportKind::striped) nvlink.striped_from = 0;
-  transports::set_tuning(table);
+  put_in_force(table);
 } catch (const std::bad_alloc&) {
   record::notice("out of memory while the table of figures is read: the shipped one holds");
 }

@@ -6,6 +6,7 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
@@ -311,11 +312,9 @@ void Engine::advance_busy(bool takes_orphans) {
 }
 
 void Engine::advance_some_receives() {
-  // asked about each, the MPI library looks for messages (0.1 µs); windows of messages are hardly larger
-  constexpr int most_looked_at = 64;
   const Entry* const begin = next_receive_;
   bool has_wrapped = false;
-  for (int looked_at = 0; looked_at < most_looked_at; ++looked_at) {
+  for (int looked_at = 0; looked_at < policy::most_looked_at; ++looked_at) {
     if (next_receive_ == nullptr) {
       if (std::exchange(has_wrapped, true)) return;
       next_receive_ = receives_;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "interpose/node/policy.hpp"
+
 namespace penstock::interpose {
 
 enum class Posted : std::uint8_t { receive, send };
@@ -26,7 +28,7 @@ class PostingForecast {
   [[nodiscard]] bool has_posted() const noexcept { return posted_.receives != 0 || posted_.sends != 0; }
   /// In a call that completes something, or tries to, after has_posted().
   void note_wait(std::uint64_t now_ns) noexcept {
-    posted_.waits_at_once = now_ns - posted_ns_ < shortest_computation_ns;
+    posted_.waits_at_once = now_ns - posted_ns_ < policy::shortest_computation_ns;
     forecast() = std::exchange(posted_, {});
   }
 
@@ -34,9 +36,6 @@ class PostingForecast {
   [[nodiscard]] bool is_about_to_compute() const noexcept {
     return !has_more_to_send() && posted_.receives >= forecast().receives && !forecast().waits_at_once;
   }
-
-  /// Beside which it is worth while to have something move. The last call may take half of it.
-  static constexpr std::uint64_t shortest_computation_ns = 20'000;
 
  private:
   struct Step {

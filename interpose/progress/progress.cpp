@@ -8,6 +8,7 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/tuning.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
@@ -99,9 +100,7 @@ void note_gpu_use() noexcept {
 }
 
 void Backoff::pause() noexcept {
-  // a round is an MPI progress call or more (0.1 µs and up): some tens of µs of spinning, then share the core
-  constexpr unsigned spinning_rounds = 200;
-  if (++rounds_ < spinning_rounds) {
+  if (++rounds_ < policy::spinning_rounds) {
     transports::processor_pause();
   } else {
     ::sched_yield();

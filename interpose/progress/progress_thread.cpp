@@ -14,6 +14,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/progress_lock.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/background_thread.hpp"
@@ -23,23 +24,11 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Between two looks: an eighth of the time since something last changed, within these. A look costs 1 to 3
-/// µs of CPU, and some 3 µs to wake up for it.
-constexpr nanoseconds shortest_pause{5'000};
-/// While payloads are on their way: the transports with a part for the sender keep 80 µs of work in flight.
-constexpr nanoseconds longest_pause_in_flight{20'000};
-/// While envelopes may come.
-constexpr nanoseconds longest_pause{50'000};
-/// While the application is in MPI, and drives everything itself.
-constexpr nanoseconds longest_pause_aside{200'000};
-/// While nobody waits for this rank; the MPI library's own messages may still gain.
-constexpr nanoseconds longest_pause_unneeded{1'000'000};
-/// With nothing pending for so long it sleeps until something is posted, which then has to wake it up (1 µs).
-constexpr nanoseconds vigilance{1'000'000};
-
 nanoseconds longest_pause_with(const Engine::Outlook& outlook) noexcept {
-  if (outlook.need == Pending::Progress::none || !NodeDirectory::gpu_seen()) return longest_pause_unneeded;
-  return outlook.need >= Pending::Progress::always ? longest_pause_in_flight : longest_pause;
+  if (outlook.need == Pending::Progress::none || !NodeDirectory::gpu_seen())
+    return nanoseconds(policy::longest_pause_unneeded_ns);
+  return outlook.need >= Pending::Progress::always ? nanoseconds(policy::longest_pause_in_flight_ns)
+                                                   : nanoseconds(policy::longest_pause_ns);
 }
 
 class ProgressThread {
@@ -65,16 +54,16 @@ class ProgressThread {
     Engine::Outlook outlook;
     std::uint32_t posted = 0;
     std::uint64_t changed_ns = record::now_ns();
-    nanoseconds longest = shortest_pause;
+    nanoseconds longest = nanoseconds(policy::shortest_pause_ns);
     while (!stopping_.load(std::memory_order_acquire)) {
       const nanoseconds quiet(record::now_ns() - changed_ns);
-      if (outlook.unfinished == 0 && quiet > vigilance) {
+      if (outlook.unfinished == 0 && quiet > nanoseconds(policy::awake_without_work_ns)) {
         engine().posted().wait(posted);
         changed_ns = record::now_ns();
       } else {
-        std::this_thread::sleep_for(std::clamp(quiet / 8, shortest_pause, longest));
+        std::this_thread::sleep_for(std::clamp(quiet / 8, nanoseconds(policy::shortest_pause_ns), longest));
       }
-      longest = longest_pause_aside;
+      longest = nanoseconds(policy::longest_pause_during_calls_ns);
       if (takes_turns_ && !progress_lock.try_take_alone()) continue;
       const std::uint32_t posted_now = engine().posted().load();
       const Engine::Outlook before = outlook;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
 #include "transports/cuda/readiness.hpp"
 
@@ -18,11 +19,10 @@ class StreamOrderWait {
   /// there.
   template <typename Ask>
   [[nodiscard]] bool is_over(Ask ask) {
-    constexpr std::uint64_t limit_ns = 2'000'000'000;
     if (!engine().is_threaded() || ask()) return true;
     const std::uint64_t now_ns = transports::steady_now_ns();
     if (since_ns_ == 0) since_ns_ = now_ns;
-    return now_ns - since_ns_ > limit_ns;
+    return now_ns - since_ns_ > policy::stream_order_limit_ns;
   }
 
  private:

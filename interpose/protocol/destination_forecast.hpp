@@ -13,20 +13,6 @@
 
 namespace penstock::interpose {
 
-/// From host memory: smaller ones are not worth a word. The library moves host memory at 13 GB/s and the
-/// upload from pageable memory runs at 19 (H200): 256 KiB take some 35 µs that way, the fetch of an
-/// envelope's payload 10 and the copy itself 5 to 10.
-inline constexpr std::uint64_t least_uploaded_bytes = 256u << 10;
-/// From a device, in a call that waits. The message through the MPI library is the last step then, where an
-/// envelope would be the first of several: that saves 1 µs of 7 with 1 KiB (H200), and less the more there is
-/// to copy into and out of MPI's own buffers. And no more than that library sends before its receiver comes,
-/// as it is set up: Open MPI 4096 bytes with a header on them (btl_vader_eager_limit).
-#ifdef OPEN_MPI
-inline constexpr std::uint64_t most_downloaded_bytes = 4000;
-#else
-inline constexpr std::uint64_t most_downloaded_bytes = 4096;
-#endif
-
 enum class HostDeviceCopy : std::uint8_t { upload, download };
 
 /// Did the last such payload of this rank's with the tag, or one that shares its place, cross over? Thread:

@@ -10,18 +10,16 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/node/settings.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/cuda/readiness.hpp"
+#include "transports/transport.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
 
-/// Payloads that go through rings in host memory at a time: the same cores or lanes copy them all, so more
-/// only take more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256
-/// MiB), and more of the caches (down and up through 16 MiB 52 GB/s, through 256 MiB 47, two H200).
-constexpr unsigned most_rings_at_once = 4;
 std::atomic<unsigned> rings_at_work{0};
 
 /// A slot and the region its receiver has still to drain. Under Engine::Lock.
@@ -156,7 +154,7 @@ bool DeviceSend::receiver_is_late() noexcept {
 
 /// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
 bool DeviceSend::is_small() const noexcept {
-  return envelope_.payload_bytes <= settings().buffered_bytes;
+  return envelope_.payload_bytes <= transports::tuning().buffered_to;
 }
 
 Status DeviceSend::stage(bool whole) {
@@ -172,8 +170,8 @@ Status DeviceSend::stage(bool whole) {
 
 /// Until others are through.
 bool DeviceSend::waits_for_a_ring() noexcept {
-  return !holds_ring_ && !is_small() && rings_at_work.load(std::memory_order_relaxed) >= most_rings_at_once &&
-         !receiver_is_late();
+  return !holds_ring_ && !is_small() &&
+         rings_at_work.load(std::memory_order_relaxed) >= policy::most_rings_at_once && !receiver_is_late();
 }
 
 /// The receiver is through: others may have what this payload went through.

@@ -6,12 +6,14 @@
 
 #include "interpose/calls/errors.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/cuda/readiness.hpp"
 #include "transports/host/process.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 
@@ -119,7 +121,7 @@ bool NodeDelivery::fetch_from_buffer() {
 }
 
 bool NodeDelivery::is_small() const noexcept {
-  return envelope_.payload_bytes <= settings().buffered_bytes;
+  return envelope_.payload_bytes <= transports::tuning().buffered_to;
 }
 
 void NodeDelivery::ask_sender(TransportKind transport) {
@@ -163,13 +165,12 @@ bool NodeDelivery::look_after_sender() {
 void NodeDelivery::await_push() const noexcept {
   if (slot_->move<Side::receiver, SlotState::asked, SlotState::failed>()) return;
   // the sender's GPU is at it; a sender that computes meanwhile says so late, or never: then it is over too
-  constexpr std::uint64_t longest_copy_ns = 10'000'000'000;
   const std::uint64_t begin_ns = record::now_ns();
   const auto may_be_written = [this] {
     return slot_->get() == SlotState::preparing &&
            slot_->request.load(std::memory_order_acquire) == SlotRequest::push;
   };
-  while (may_be_written() && record::now_ns() - begin_ns < longest_copy_ns &&
+  while (may_be_written() && record::now_ns() - begin_ns < policy::longest_push_ns &&
          transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
     std::this_thread::yield();
   }
@@ -249,11 +250,9 @@ void finish_small_pulls() noexcept try {
   // below MPI_THREAD_MULTIPLE nothing is locked, and yet MPI_Initialized and others may be called by any
   // thread
   if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
-  // they take some 10 µs, unless others keep the copy engine busy
-  constexpr std::uint64_t timeout_ns = 200'000;
   const std::uint64_t begin_ns = record::now_ns();
   while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
-         record::now_ns() - begin_ns < timeout_ns) {
+         record::now_ns() - begin_ns < policy::finish_small_pulls_ns) {
     progress();
   }
 } catch (const std::bad_alloc&) {

@@ -14,6 +14,7 @@
 #include "interpose/messages/message_record.hpp"
 #include "interpose/messages/staging_buffers.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
@@ -27,6 +28,7 @@
 #include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/staged.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -147,11 +149,11 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
 
   // Of less, the pull would have to end within the call (NodeDelivery::try_offered).
   [[nodiscard]] bool may_be_large() const override {
-    return on_device_ && capacity_ > settings().buffered_bytes;
+    return on_device_ && capacity_ > transports::tuning().buffered_to;
   }
   [[nodiscard]] bool should_begin(const MPI_Status& arrived) const override {
     const auto is_large = [](const Envelope& envelope) {
-      return envelope.payload_bytes > settings().buffered_bytes;
+      return envelope.payload_bytes > transports::tuning().buffered_to;
     };
     if (delivery_ != nullptr) return is_large(delivery_->envelope()) && !delivery_->is_under_way();
     if (envelope_) return is_large(*envelope_);
@@ -276,7 +278,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     delivery_ = open_delivery(envelope, std::move(destination), capacity_);
     if (!transports::lives_on_device(delivery_->source_kind())) {
       note_host_payload(envelope.payload_bytes, status);
-    } else if (envelope.payload_bytes <= most_downloaded_bytes) {
+    } else if (envelope.payload_bytes <= policy::most_downloaded_bytes) {
       note_copy(HostDeviceCopy::download, !on_device_, status);
     }
   }
@@ -305,14 +307,15 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     note_destination(crossing, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
   }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
-    if (bytes >= least_uploaded_bytes) note_copy(HostDeviceCopy::upload, on_device_, status);
+    if (bytes >= policy::least_uploaded_bytes) note_copy(HostDeviceCopy::upload, on_device_, status);
   }
 
   /// A payload that came through the MPI library and is not where it belongs yet.
   void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
     note_host_payload(count, status);
     // whose sender may have expected it to end in host memory
-    if (on_device_ && count <= most_downloaded_bytes) note_copy(HostDeviceCopy::download, false, status);
+    if (on_device_ && count <= policy::most_downloaded_bytes)
+      note_copy(HostDeviceCopy::download, false, status);
     truncated_ = count > capacity_;
     if (truncated_) return;
     const bool shares_the_buffer = !on_device_ && is_staged();

@@ -12,6 +12,7 @@
 #include "interpose/network/channel.hpp"
 #include "interpose/network/network_send.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
@@ -19,6 +20,7 @@
 #include "transports/cuda/readiness.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -59,7 +61,8 @@ bool looks_like_envelope(const SendCall& call) {
 /// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
 bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
   const bool is_forced = settings().transport == TransportKind::pushed;
-  return bytes >= (is_forced ? envelope_bytes + 1 : least_uploaded_bytes) && call.mode != SendMode::buffered;
+  return bytes >= (is_forced ? envelope_bytes + 1 : policy::least_uploaded_bytes) &&
+         call.mode != SendMode::buffered;
 }
 
 /// Finds out who receives. No neighbour: its payloads cross the network, or it has no Penstock.
@@ -89,7 +92,7 @@ bool needs_envelope(const SendCall& call, SendPlan& plan) {
 /// and that is on its way, or all others are longer (a literal). Null: it had not.
 const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
   const std::size_t bytes = plan.source->layout.bytes();
-  if (bytes > most_downloaded_bytes) return nullptr;
+  if (bytes > policy::most_downloaded_bytes) return nullptr;
   if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
   if (plan.neighbour == nullptr || settings().transport != TransportKind::none) return nullptr;
   if (expects(HostDeviceCopy::download, *plan.neighbour, call.tag))
@@ -162,7 +165,7 @@ const char* why_not_in_chunks(int receiver, std::size_t bytes) {
   if (forced == TransportKind::network) return nullptr;
   if (forced != TransportKind::none) return "the transport that is forced ends at the node";
   // of an envelope's own size, as its content might look like one
-  const bool is_small = bytes < settings().network_bytes && bytes != envelope_bytes;
+  const bool is_small = bytes < transports::tuning().network_from && bytes != envelope_bytes;
   return is_small ? "to another node, and too small for chunks" : nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/arrivals.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
@@ -147,12 +148,11 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
 /// Whether all are done. After the first that is not it looks at some more, as what has come for them had
 /// better get on meanwhile, but not at thousands.
 bool are_all_done(int count, MPI_Request* requests) {
-  constexpr int most_looked_at_ahead = 64;
   int end = count;
   bool all = true;
   for (int i = 0; i < end; ++i) {
     if (UserRequest(&requests[i]).is_done() || !std::exchange(all, false)) continue;
-    if (count - i > most_looked_at_ahead) end = i + most_looked_at_ahead;
+    if (count - i > policy::most_looked_at) end = i + policy::most_looked_at;
   }
   return all;
 }

@@ -14,7 +14,9 @@
 #include "interpose/messages/staging_buffers.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
+#include "interpose/node/tuning.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
@@ -26,7 +28,6 @@
 #include "transports/cuda/readiness.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
-#include "transports/small/small_copies.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -36,9 +37,6 @@ constexpr std::uint32_t family = 2;
 #else
 constexpr std::uint32_t family = 1;
 #endif
-
-/// How long a rank goes on in MPI_Finalize with what other ranks have begun and do not end.
-constexpr std::uint64_t farewell_ns = 5'000'000'000;
 
 /// Whether the MPI library can be served. If not, the interposer never wakes up: all calls are handed on as
 /// they are, and nothing is recorded.
@@ -112,9 +110,7 @@ void rise(int provided) {
   if (!slots.empty()) transports::set_flag_memory(slots.data(), slots.size_bytes());
   transports::force_transport(settings().transport);
   transports::set_stream_order(settings().stream_order);
-  // in order `device` each message would wait for the kernel that lingers
-  const bool may_linger = settings().stream_order != transports::StreamOrder::device;
-  transports::set_linger(may_linger ? settings().linger_us * 1000 : 0);
+  begin_tuning();
   transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
   open_matched_messages();
   engine().open_sentinel();
@@ -165,7 +161,7 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
 /// on other nodes all come here first, since no receiver comes later.
 void part() try {
   for (Backoff backoff; !channel().all_have_parted(); backoff.pause()) progress();
-  engine().drain(farewell_ns);
+  engine().drain(policy::farewell_ns);
   node_directory().announce_parting();
   for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
   abandon_lingering_sends();

@@ -1,6 +1,7 @@
 // Steps of a program that computes and exchanges small device messages by turns: so many round trips, then a
 // kernel that keeps the whole GPU busy, then cudaDeviceSynchronize. What something that speeds messages up,
-// like PENSTOCK_LINGER_US, costs the rest of such a program is seen by running this with it and without.
+// like linger_us in PENSTOCK_TUNING, costs the rest of such a program is seen by running this with it and
+// without.
 //   mpiexec.mpich -n 2 penstock run step_benchmark_mpich
 // Names are step/round trips/microseconds of the kernel (0: none).
 #include <benchmark/benchmark.h>

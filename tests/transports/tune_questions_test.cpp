@@ -32,12 +32,12 @@ std::optional<std::uint64_t> concluded(std::string_view name,
   return conclude(question(name), samples(question(name), times_ns), whole).value;
 }
 
-TEST(TuneQuestions, ask_for_every_figure_of_the_table) {
+TEST(TuneQuestions, ask_for_every_figure_of_the_table_that_can_be_measured) {
   for (const TuningParameter& parameter : tuning_parameters()) {
     const auto all = questions();
     EXPECT_EQ(std::count_if(all.begin(), all.end(),
                             [&](const Question& each) { return each.parameter == &parameter; }),
-              1)
+              parameter.is_measured ? 1 : 0)
         << parameter.name;
   }
 }

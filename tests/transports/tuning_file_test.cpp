@@ -94,6 +94,39 @@ TEST(TuningFile, with_absurd_figures_is_refused) {
   }
 }
 
+TEST(TuningWish, names_figures_that_hold_for_all_links_and_a_file_in_any_order) {
+  for (const char* wish : {"/a/table,striped_from=2M,linger_us=0", "striped_from=2M, linger_us=0,/a/table"}) {
+    const FoundTuning found = wished_tuning(wish);
+    EXPECT_EQ(found.problem, "");
+    EXPECT_EQ(found.path, "/a/table");
+    for (const Link link : {Link::nvlink, Link::pcie, Link::same_device})
+      EXPECT_EQ(found.table.of(link).striped_from, 2u << 20);
+    EXPECT_EQ(found.table.linger_us, 0u);
+    EXPECT_EQ(found.table.staged_chunk, shipped_tuning().staged_chunk);
+  }
+}
+
+TEST(TuningWish, of_nothing_or_what_is_shipped_changes_nothing) {
+  for (const char* wish : {"", "shipped", ",", "/a/name=value"}) {
+    const FoundTuning found = wished_tuning(wish);
+    EXPECT_EQ(found.problem, "") << wish;
+    EXPECT_TRUE(found.figures.empty()) << wish;
+  }
+}
+
+TEST(TuningWish, with_a_figure_that_cannot_be_read_says_so_and_takes_the_others) {
+  const auto problem = [](const char* wish) {
+    const FoundTuning found = wished_tuning(wish);
+    EXPECT_EQ(found.table.buffered_to, 1u << 10) << wish;
+    return found.problem;
+  };
+  EXPECT_EQ(problem("striped_form=2M,buffered_to=1K"), "striped_form is no figure");
+  EXPECT_EQ(problem("buffered_to=1K,linger_us=long"),
+            "linger_us = long is not a time from 0 to 1000000 microseconds");
+  EXPECT_EQ(problem("buffered_to=1K,staged_chunk=3M"),
+            "staged_chunk = 3M is not a size from 1M to 32M, a power of two");
+}
+
 TEST(TuningFile, lies_where_the_user_keeps_settings) {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);

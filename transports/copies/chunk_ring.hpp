@@ -11,10 +11,6 @@
 
 namespace penstock::transports {
 
-/// Smaller payloads cross in one piece, for PENSTOCK_NETWORK_BYTES: of 256 KiB both copies take 2 × 13 µs
-/// (H200), which is about what the receiver's word and three messages more cost.
-inline constexpr std::uint64_t default_network_bytes = 256u << 10;
-
 /// Size of the chunk that begins at `offset`; the same on both sides. Small at first, so that the wire has
 /// something early, each as large as all before it up to 1 MiB (45 GB/s over PCIe, and stock MPIs are fastest
 /// from 512 KiB to 1 MiB), and small at the end, so that little is left to upload. None reaches past the end

@@ -176,6 +176,8 @@ Conclusion conclude(const Question& question, const std::vector<Sample>& samples
       if (const std::uint64_t to = end_of_the_better(samples); to != samples.back().point.bytes || whole)
         conclusion.value = to;
       break;
+    case Kind::time:  // no such figure is measured
+      break;
   }
   return conclusion;
 }

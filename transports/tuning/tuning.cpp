@@ -8,6 +8,8 @@ namespace {
 constexpr std::uint64_t kib = 1u << 10;
 constexpr std::uint64_t mib = 1u << 20;
 constexpr std::uint64_t gib = 1u << 30;
+constexpr std::uint64_t second_us = 1'000'000;
+constexpr std::uint64_t hour_us = 3600 * second_us;
 
 /// Measured on two H200 with NVLink 18 and PCIe 5 x16 (tests/benchmarks/results), unless it says otherwise.
 constexpr LinkTuning nvlink{
@@ -42,6 +44,11 @@ constexpr Tuning shipped{
     .bounced_from = 256 * kib,  // below, the driver's own copy (19 GB/s) is as fast as a ring just begun
     .batched_to = 4 * mib,  // several pieces of 1 MiB: 63 µs by one kernel, 100 by copies; of 4 MiB 191, 235
     .staged_chunk = 4 * mib,  // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
+    // of 256 KiB both copies take 2 × 13 µs, about what the receiver's answer and three messages more cost
+    .network_from = 256 * kib,
+    .buffered_to = 64 * kib,         // as the MPI libraries do, about: buffering 64 KiB costs 8 µs
+    .receiver_timeout_us = 100'000,  // to break a chain of ranks that wait in calls which cannot be stepped
+    .linger_us = 100,                // longer than between the messages of a step that has no kernels
 };
 
 using Kind = TuningParameter::Kind;
@@ -54,6 +61,10 @@ constexpr TuningParameter parameters[] = {
     {"bounced_from", Kind::from, nullptr, &Tuning::bounced_from, 0, 1024 * gib},
     {"batched_to", Kind::up_to, nullptr, &Tuning::batched_to, 0, 64 * mib},
     {"staged_chunk", Kind::chunk, nullptr, &Tuning::staged_chunk, mib, 32 * mib},
+    {"network_from", Kind::from, nullptr, &Tuning::network_from, 0, 1024 * gib, false},
+    {"buffered_to", Kind::up_to, nullptr, &Tuning::buffered_to, 0, gib, false},
+    {"receiver_timeout_us", Kind::time, nullptr, &Tuning::receiver_timeout_us, 0, hour_us, false},
+    {"linger_us", Kind::time, nullptr, &Tuning::linger_us, 0, second_us, false},
 };
 
 std::atomic<const Tuning*> in_force{&shipped};

@@ -30,6 +30,12 @@ struct Tuning {
   std::uint64_t batched_to;    ///< up to this, pulls that come together go by one kernel; above, by copies
   std::uint64_t staged_chunk;  ///< the largest chunk of a staged payload
 
+  // Not measured.
+  std::uint64_t network_from;         ///< between nodes in chunks; below, in one piece
+  std::uint64_t buffered_to;          ///< standard-mode sends never wait for the receiver; above, until …
+  std::uint64_t receiver_timeout_us;  ///< … it has not come for so long: then they are buffered, too
+  std::uint64_t linger_us;            ///< that a kernel stands by for the next small payload; 0: never
+
   /// Without peer access there is nothing to choose: any will do.
   [[nodiscard]] constexpr const LinkTuning& of(cuda::Link link) const noexcept {
     return links[link == cuda::Link::none ? static_cast<std::size_t>(cuda::Link::pcie)
@@ -48,13 +54,14 @@ void set_tuning(const Tuning& table) noexcept;
 
 /// A figure of the table by its name. One of the two members is null.
 struct TuningParameter {
-  enum class Kind : std::uint8_t { from, up_to, chunk };
+  enum class Kind : std::uint8_t { from, up_to, chunk, time };
   const char* name;
   Kind kind;
   std::uint64_t LinkTuning::*of_link;
   std::uint64_t Tuning::*of_machine;
   std::uint64_t least;
-  std::uint64_t most;  ///< `never` beside it where the kind is `from`; chunks are powers of two
+  std::uint64_t most;       ///< `never` beside it where the kind is `from`; chunks are powers of two
+  bool is_measured = true;  ///< by `penstock tune`
 
   /// `link` is not looked at for a figure of the machine.
   [[nodiscard]] std::uint64_t& in(Tuning& table, cuda::Link link) const noexcept {

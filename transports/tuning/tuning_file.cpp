@@ -38,7 +38,8 @@ std::string_view cut(std::string_view& text, char separator) noexcept {
   return before;
 }
 
-std::string value_text(std::uint64_t value) {
+std::string value_text(const TuningParameter& parameter, std::uint64_t value) {
+  if (parameter.kind == TuningParameter::Kind::time) return std::to_string(value);
   return value == never ? std::string(never_text) : bytes_text(value);
 }
 
@@ -52,6 +53,10 @@ bool parse_value(std::string_view text, const TuningParameter& parameter, std::u
 }
 
 std::string values_of(const TuningParameter& parameter) {
+  if (parameter.kind == TuningParameter::Kind::time) {
+    return "a time from " + std::to_string(parameter.least) + " to " + std::to_string(parameter.most) +
+           " microseconds";
+  }
   std::string text = "a size from " + bytes_text(parameter.least) + " to " + bytes_text(parameter.most);
   if (parameter.kind == TuningParameter::Kind::from) text += ", or never";
   if (parameter.kind == TuningParameter::Kind::chunk) text += ", a power of two";
@@ -189,10 +194,39 @@ std::string why_of_another_machine(const TuningFile& file) {
 void append_entries(std::string& text, const TuningFile& file, Link link) {
   for (const TuningEntry& entry : file.entries) {
     if (entry.link != link) continue;
-    text += std::string(entry.parameter->name) + " = " + value_text(entry.value);
+    text += std::string(entry.parameter->name) + " = " + value_text(*entry.parameter, entry.value);
     if (!entry.remark.empty()) text += "  # " + entry.remark;
     text += '\n';
   }
+}
+
+/// Of a part of a wish: "name=value" with the name of a figure, at least by its looks; else a file's name.
+bool is_figure(std::string_view part) noexcept {
+  const std::size_t equals = part.find('=');
+  return equals != std::string_view::npos && equals > 0 &&
+         part.substr(0, equals).find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
+}
+
+/// One figure of a wish, for all links that have it. Returns what is wrong; empty if nothing is.
+std::string read_wish(std::string_view name, std::string_view text, std::vector<TuningEntry>& figures) {
+  for (const TuningParameter& parameter : tuning_parameters()) {
+    if (name != parameter.name) continue;
+    std::uint64_t value = 0;
+    if (!parse_value(text, parameter, value))
+      return std::string(name) + " = " + std::string(text) + " is not " + values_of(parameter);
+    if (parameter.of_machine != nullptr) {
+      figures.push_back({&parameter, Link::none, value, ""});
+    } else {
+      for (const Link link : {Link::nvlink, Link::pcie, Link::same_device})
+        figures.push_back({&parameter, link, value, ""});
+    }
+    return {};
+  }
+  return std::string(name) + " is no figure";
+}
+
+void set_figures(FoundTuning& found) {
+  for (const TuningEntry& entry : found.figures) entry.parameter->in(found.table, entry.link) = entry.value;
 }
 
 }  // namespace
@@ -261,13 +295,30 @@ std::string default_tuning_path() {
   return folder + "/penstock/tuning-" + host;
 }
 
-FoundTuning find_tuning(const std::string& wish) {
+FoundTuning wished_tuning(std::string_view wish) {
   FoundTuning found;
-  if (wish == shipped_wish) return found;
-  found.path = wish.empty() ? default_tuning_path() : wish;
+  while (!wish.empty()) {
+    std::string_view value = trimmed(cut(wish, ','));
+    if (!is_figure(value)) {
+      found.path = value;
+      continue;
+    }
+    const std::string_view name = cut(value, '=');
+    if (std::string wrong = read_wish(name, value, found.figures); !wrong.empty()) found.problem = wrong;
+  }
+  set_figures(found);
+  return found;
+}
+
+FoundTuning find_tuning(std::string_view wish) {
+  FoundTuning found = wished_tuning(wish);
+  found.problem.clear();
+  const bool is_default = found.path.empty();
+  if (is_default) found.path = default_tuning_path();
+  if (found.path == shipped_wish) found.path.clear();
   if (found.path.empty()) return found;
   std::string text;
-  if (wish.empty() && ::access(found.path.c_str(), F_OK) != 0) return found;
+  if (is_default && ::access(found.path.c_str(), F_OK) != 0) return found;
   if (const std::string wrong = read_file(found.path, text); !wrong.empty()) {
     found.problem = found.path + ": " + wrong;
     return found;
@@ -280,6 +331,7 @@ FoundTuning find_tuning(const std::string& wish) {
     found.problem = found.path + ": " + wrong;
   } else {
     found.table = file.table();
+    set_figures(found);
     found.file = std::move(file);
   }
   return found;

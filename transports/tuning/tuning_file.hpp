@@ -52,14 +52,19 @@ inline constexpr std::string_view shipped_wish = "shipped";
 /// A table and where it is from.
 struct FoundTuning {
   Tuning table = shipped_tuning();
-  std::optional<TuningFile> file;  ///< what it was read from; none: it is the shipped one
-  std::string path;                ///< of the file that was looked for; empty: none was
-  std::string problem;             ///< why that one does not hold; empty: nobody need be told
+  std::optional<TuningFile> file;    ///< what it was read from; none: it is the shipped one
+  std::vector<TuningEntry> figures;  ///< that were asked for one by one, and hold in place of the file's
+  std::string path;                  ///< of the file that was looked for; empty: none was
+  std::string problem;               ///< why that one does not hold; empty: nobody need be told
 };
 
-/// `wish`: what PENSTOCK_TUNING says, empty if nothing: then the file at the default path, if there is one. A
+/// `wish`: what PENSTOCK_TUNING says: a file or `shipped`, and figures, all in any order and separated by
+/// commas ("table,striped_from=2M,linger_us=0"). Without a file: that at the default path, if there is one. A
 /// file holds if it has all GPUs that this process sees, and this driver. CUDA must be in use. Cost: reads a
 /// file.
-[[nodiscard]] FoundTuning find_tuning(const std::string& wish);
+[[nodiscard]] FoundTuning find_tuning(std::string_view wish);
+/// The shipped table with the figures of the wish; `problem` is that of a figure, which is left out. Reads no
+/// file and needs no CUDA.
+[[nodiscard]] FoundTuning wished_tuning(std::string_view wish);
 
 }  // namespace penstock::transports

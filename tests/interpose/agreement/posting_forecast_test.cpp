@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t posting_ns = 1'000'000;
 constexpr std::uint64_t at_once_ns = posting_ns + 1'000;
-constexpr std::uint64_t after_a_computation_ns = posting_ns + PostingForecast::shortest_computation_ns;
+constexpr std::uint64_t after_a_computation_ns = posting_ns + policy::shortest_computation_ns;
 
 void post(PostingForecast& forecast, Posted posted, int calls) {
   for (int i = 0; i < calls; ++i) forecast.note(posted, posting_ns);

@@ -23,28 +23,18 @@ class Variable {
 };
 
 TEST(Settings, read_numbers_with_units) {
-  const Variable buffered("PENSTOCK_BUFFERED_BYTES", "32K");
   const Variable limit("PENSTOCK_TRACE_LIMIT", "2G");
-  const Variable striped("PENSTOCK_STRIPED_BYTES", "1G");
-  const Variable network("PENSTOCK_NETWORK_BYTES", "1M");
   read_settings();
-  EXPECT_EQ(settings().buffered_bytes, 32u * 1024);
-  EXPECT_EQ(settings().striped_bytes, std::uint64_t{1} << 30);
-  EXPECT_EQ(settings().network_bytes, 1u << 20);
   EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
 }
 
-TEST(Settings, leave_the_figures_of_roads_to_the_table_where_they_say_nothing_that_can_be_read) {
-  const Variable tuning("PENSTOCK_TUNING", "/a/table");
+TEST(Settings, leave_the_table_of_figures_to_those_who_read_it) {
+  const Variable tuning("PENSTOCK_TUNING", "/a/table,linger_us=0");
   read_settings();
-  EXPECT_EQ(settings().tuning, "/a/table");
-  const auto before = settings().striped_bytes;
-  const Variable striped("PENSTOCK_STRIPED_BYTES", "plenty");
-  read_settings();
-  EXPECT_EQ(settings().striped_bytes, before);
+  EXPECT_EQ(settings().tuning, "/a/table,linger_us=0");
 }
 
-TEST(Settings, read_switches_roads_and_orders) {
+TEST(Settings, read_switches_transports_and_orders) {
   const Variable record("PENSTOCK_RECORD", "1");
   const Variable transport("PENSTOCK_TRANSPORT", "staged");
   const Variable order("PENSTOCK_STREAM_ORDER", "none");
@@ -57,22 +47,21 @@ TEST(Settings, read_switches_roads_and_orders) {
 }
 
 TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
-  const std::uint64_t before = settings().receiver_timeout_us;
-  const Variable timeout("PENSTOCK_RECEIVER_TIMEOUT_US", "soon");
-  const Variable overflow("PENSTOCK_BUFFERED_BYTES", "99999999999999999999");
-  const std::uint64_t buffered_before = settings().buffered_bytes;
-  testing::internal::CaptureStderr();
-  read_settings();
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(settings().receiver_timeout_us, before);
-  EXPECT_EQ(settings().buffered_bytes, buffered_before);
-  EXPECT_NE(said.find("PENSTOCK_RECEIVER_TIMEOUT_US=soon"), std::string::npos) << said;
+  const std::uint64_t before = settings().trace_limit_bytes;
+  for (const char* value : {"plenty", "99999999999999999999"}) {
+    const Variable limit("PENSTOCK_TRACE_LIMIT", value);
+    testing::internal::CaptureStderr();
+    read_settings();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(settings().trace_limit_bytes, before);
+    EXPECT_NE(said.find(std::string("PENSTOCK_TRACE_LIMIT=") + value), std::string::npos) << said;
+  }
 }
 
 TEST(Settings, an_unknown_name_is_said_on_one_line_with_the_nearest_known_one) {
   constexpr const char* pairs[][2] = {{"PENSTOCK_RECROD", "PENSTOCK_RECORD"},
                                       {"PENSTOCK_STREAMORDER", "PENSTOCK_STREAM_ORDER"},
-                                      {"PENSTOCK_NETWORK_SIZE", "PENSTOCK_NETWORK_BYTES"},
+                                      {"PENSTOCK_TRACE_SIZE", "PENSTOCK_TRACE_LIMIT"},
                                       {"PENSTOCK_OUTPUTS", "PENSTOCK_OUTPUT"}};
   for (const auto& [typo, known] : pairs) {
     const Variable variable(typo, "1");

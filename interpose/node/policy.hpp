@@ -1,0 +1,99 @@
+// Every number by which the interposer decides how long to wait, how often to look and how much to take on at
+// once: what it means and why it is what it is. Correctness rests on none of them. Sizes from which a way of
+// moving a payload pays stand in the table of figures (transports/tuning); what is kept for reuse, with its
+// pool.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::interpose::policy {
+
+// -- How long one rank waits for another ---------------------------------------------------------------
+
+/// A sender of so little that a plain MPI would have buffered it (Tuning::buffered_to), until it buffers the
+/// payload. A receiver that is there answers within a few µs; buffering 64 KiB costs about 8. A sender of
+/// more waits for Tuning::receiver_timeout_us.
+inline constexpr std::uint64_t small_receiver_timeout_ns = 50'000;
+/// A receiver that is at work on other messages is given more time, but no more than so many times the
+/// timeout: it may never come to this one.
+inline constexpr std::uint64_t busy_receiver_factor = 40;
+/// A collective waits in Penstock, where it can do its part for others, for ranks that have not come: so many
+/// times the receiver's timeout (after which a sender is free) for one that may have come without a word of
+/// it, and for one that cannot have.
+inline constexpr std::uint64_t unknown_arrival_factor = 2;
+inline constexpr std::uint64_t late_arrival_factor = 50;
+/// MPI_Init says after this that it waits for ranks which do not come.
+inline constexpr std::uint64_t say_who_is_missing_ns = 10'000'000'000;
+/// MPI_Finalize goes on for so long with what other ranks have begun and do not end.
+inline constexpr std::uint64_t farewell_ns = 5'000'000'000;
+/// A receive that is dropped while its sender's GPU may be writing to its buffer: no copy takes longer. A
+/// sender that computes meanwhile says late that it is over, or never.
+inline constexpr std::uint64_t longest_push_ns = 10'000'000'000;
+/// At the end of an MPI call, for small payloads on their way: they take some 10 µs, unless others keep the
+/// copy engine busy. Their senders must not have to wait for this rank's next call.
+inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;
+
+// -- How long a call waits for the application's own GPU work ----------------------------------------------
+
+/// Under the engine's lock, until a copy is made that has to wait in the stream. A stream that somebody keeps
+/// busy is never seen idle.
+inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
+
+// -- How often to look -----------------------------------------------------------------------------------
+
+/// Rounds of a call that waits before it shares its core: each is an MPI progress call or more (0.1 µs and
+/// up), so these are some tens of µs.
+inline constexpr unsigned spinning_rounds = 200;
+/// Looks at the progress thread's lock before a call is put to sleep: a step of that thread takes some µs,
+/// which is less than to sleep and be woken up.
+inline constexpr unsigned progress_lock_polls = 200;
+/// Receives of which a step asks the MPI library whether they have come (0.1 µs each), and requests that
+/// MPI_Testall looks at beyond the first that is not complete. Windows of messages are hardly larger.
+inline constexpr int most_looked_at = 64;
+
+// The progress thread pauses for an eighth of the time since something last changed, within these. A look
+// costs 1 to 3 µs of CPU, and some 3 µs to wake up for it.
+inline constexpr std::uint64_t shortest_pause_ns = 5'000;
+/// While payloads are on their way: the transports with a part for the sender keep 80 µs of work in flight.
+inline constexpr std::uint64_t longest_pause_in_flight_ns = 20'000;
+/// While envelopes may come.
+inline constexpr std::uint64_t longest_pause_ns = 50'000;
+/// While the application is in MPI, and drives everything itself.
+inline constexpr std::uint64_t longest_pause_during_calls_ns = 200'000;
+/// While nobody waits for this rank; the MPI library's own messages may still gain.
+inline constexpr std::uint64_t longest_pause_unneeded_ns = 1'000'000;
+/// With nothing pending for so long it sleeps until something is posted, which then has to wake it up (1 µs).
+inline constexpr std::uint64_t awake_without_work_ns = 1'000'000;
+
+// -- What to take on at once -------------------------------------------------------------------------------
+
+/// Payloads that go through rings in host memory at a time: the same cores and copy engines move them all, so
+/// more only take more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256
+/// MiB), and more of the caches (down and up through 16 MiB 52 GB/s, through 256 MiB 47, two H200).
+inline constexpr unsigned most_rings_at_once = 4;
+/// Chunks of one payload between nodes that are posted ahead. Into host memory in one piece there is room for
+/// all; so many keep the sender's ring busy.
+inline constexpr std::size_t most_chunks_posted = 16;
+
+// -- What the next messages will be like
+// ---------------------------------------------------------------------
+
+/// Beside a computation of so long it is worth while to have something move. The last call may take half.
+inline constexpr std::uint64_t shortest_computation_ns = 20'000;
+/// Host payloads that end on a device: smaller ones are not worth a note in the directory. The library moves
+/// host memory at 13 GB/s and the upload from pageable memory runs at 19 (H200): 256 KiB take some 35 µs that
+/// way, the fetch of an envelope's payload 10 and the copy itself 5 to 10.
+inline constexpr std::uint64_t least_uploaded_bytes = 256u << 10;
+/// Device payloads that end in host memory, in a call that waits. The message through the MPI library is the
+/// last step then, where an envelope would be the first of several: that saves 1 µs of 7 with 1 KiB (H200),
+/// and less the more there is to copy into and out of MPI's own buffers. And no more than that library sends
+/// before its receiver comes, as it is set up: Open MPI 4096 bytes with a header on them
+/// (btl_vader_eager_limit).
+#ifdef OPEN_MPI
+inline constexpr std::uint64_t most_downloaded_bytes = 4000;
+#else
+inline constexpr std::uint64_t most_downloaded_bytes = 4096;
+#endif
+
+}  // namespace penstock::interpose::policy
