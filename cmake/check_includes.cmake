@@ -20,15 +20,15 @@ may_include(transports/host)
 may_include(transports/memory transports/host)
 may_include(transports/kernels)
 may_include(transports/cuda transports/host transports/memory transports/kernels)
+may_include(transports/device_memory transports/host transports/memory transports/cuda)
+may_include(transports/stream_order transports/host transports/memory transports/cuda transports/device_memory)
 may_include(transports/tuning transports/host transports/cuda)
-may_include(transports/copies transports/host transports/memory transports/cuda)
-may_include(transports/regions transports/host transports/memory transports/cuda transports/copies)
-may_include(transports/small transports/host transports/memory transports/kernels transports/cuda transports/tuning
-            transports/copies)
-may_include(transports transports/host transports/memory transports/cuda transports/tuning transports/copies
-            transports/regions transports/small)
-may_include(transports/tune transports/host transports/memory transports/cuda transports/tuning transports/regions
-            transports)
+set(gpu transports/host transports/memory transports/cuda transports/device_memory transports/stream_order)
+may_include(transports/copies ${gpu})
+may_include(transports/regions ${gpu} transports/copies)
+may_include(transports/small ${gpu} transports/kernels transports/tuning transports/copies)
+may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small)
+may_include(transports/tune ${gpu} transports/tuning transports/regions transports)
 
 # Of the transports all below may include any folder but tune.
 set(moving ${known})

@@ -6,8 +6,8 @@
 
 #include "transports/copies/copy.hpp"
 #include "transports/cuda/context.hpp"
-#include "transports/cuda/pinned_memory.hpp"
-#include "transports/cuda/stream_order.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
 #include "transports/small/small_copies.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "transports/cuda/devices.hpp"
-#include "transports/cuda/ipc_cache.hpp"
+#include "transports/device_memory/ipc_cache.hpp"
 #include "transports/host/process.hpp"
 #include "transports/payload.hpp"
 

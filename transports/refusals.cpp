@@ -1,7 +1,7 @@
 #include "transports/refusals.hpp"
 
 #include "transports/cuda/kernels.hpp"
-#include "transports/cuda/pinned_memory.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
 
 namespace penstock::transports {
 

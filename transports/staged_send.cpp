@@ -5,7 +5,7 @@
 
 #include "transports/copies/copy.hpp"
 #include "transports/cuda/devices.hpp"
-#include "transports/cuda/stream_order.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/regions/region_pool.hpp"

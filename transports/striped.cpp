@@ -7,7 +7,7 @@
 
 #include "transports/copies/copy_pull.hpp"
 #include "transports/cuda/devices.hpp"
-#include "transports/cuda/stream_order.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/regions/region_pool.hpp"

@@ -7,7 +7,7 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/staged.hpp"
 #include "transports/tuning/tuning.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::interpose {

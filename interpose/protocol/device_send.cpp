@@ -13,7 +13,7 @@
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/transport.hpp"
 #include "transports/tuning/tuning.hpp"
 

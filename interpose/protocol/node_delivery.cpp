@@ -11,7 +11,7 @@
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/host/process.hpp"
 #include "transports/tuning/tuning.hpp"
 

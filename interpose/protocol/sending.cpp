@@ -17,7 +17,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/device_send.hpp"
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
 #include "transports/tuning/tuning.hpp"

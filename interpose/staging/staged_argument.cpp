@@ -6,7 +6,7 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {

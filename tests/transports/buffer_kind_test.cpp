@@ -6,7 +6,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/cuda/driver.hpp"
-#include "transports/cuda/host_ranges.hpp"
+#include "transports/device_memory/host_ranges.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::transports::test {

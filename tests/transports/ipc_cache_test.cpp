@@ -1,5 +1,5 @@
 // The cache of mappings, with limits small enough to be met. Another process allocates, this one maps.
-#include "transports/cuda/ipc_cache.hpp"
+#include "transports/device_memory/ipc_cache.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner_request.hpp"
-#include "transports/cuda/ipc_cache.hpp"
+#include "transports/device_memory/ipc_cache.hpp"
 #include "transports/machine.hpp"
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"

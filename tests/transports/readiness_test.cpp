@@ -1,4 +1,4 @@
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The device memory that payloads are relayed through, in one process.
-#include "transports/cuda/relay_memory.hpp"
+#include "transports/device_memory/relay_memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "transports/copies/copy_pull.hpp"
-#include "transports/cuda/pinned_memory.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
 
 namespace penstock::transports {
 

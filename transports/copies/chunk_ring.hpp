@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transports/cuda/pinned_memory.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/status.hpp"
 #include "transports/memory/buffer.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "transports/cuda/stream_order.hpp"
+#include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {
 namespace {

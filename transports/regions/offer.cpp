@@ -5,7 +5,7 @@
 #include <new>
 
 #include "transports/cuda/devices.hpp"
-#include "transports/cuda/ipc_export.hpp"
+#include "transports/device_memory/ipc_export.hpp"
 #include "transports/host/process.hpp"
 
 namespace penstock::transports {

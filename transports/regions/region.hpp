@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "transports/copies/copy.hpp"
-#include "transports/cuda/relay_memory.hpp"
+#include "transports/device_memory/relay_memory.hpp"
 #include "transports/host/process.hpp"
 #include "transports/regions/offer.hpp"
 #include "transports/regions/segment.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "transports/cuda/stream_order.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 
 namespace penstock::transports {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "transports/cuda/pinned_memory.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/host_mapping.hpp"
 #include "transports/host/status.hpp"
 #include "transports/regions/offer.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/recycled.hpp"

@@ -1,6 +1,6 @@
 #include "transports/small/small_copies.hpp"
 
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/small/batched_pull.hpp"
 #include "transports/small/standby.hpp"
 

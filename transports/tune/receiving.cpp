@@ -1,6 +1,6 @@
 #include "transports/tune/receiving.hpp"
 
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports::tune {
 namespace {

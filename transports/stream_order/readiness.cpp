@@ -1,10 +1,10 @@
-#include "transports/cuda/readiness.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 #include <new>
 
 #include "transports/cuda/context.hpp"
-#include "transports/cuda/pinned_memory.hpp"
-#include "transports/cuda/stream_order.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 

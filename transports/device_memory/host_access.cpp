@@ -1,4 +1,4 @@
-#include "transports/cuda/host_access.hpp"
+#include "transports/device_memory/host_access.hpp"
 
 #include <sys/uio.h>
 #include <unistd.h>

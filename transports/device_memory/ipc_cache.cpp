@@ -1,4 +1,4 @@
-#include "transports/cuda/ipc_cache.hpp"
+#include "transports/device_memory/ipc_cache.hpp"
 
 #include <algorithm>
 #include <mutex>

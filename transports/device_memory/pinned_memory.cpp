@@ -1,4 +1,4 @@
-#include "transports/cuda/pinned_memory.hpp"
+#include "transports/device_memory/pinned_memory.hpp"
 
 #include <atomic>
 #include <vector>

@@ -5,8 +5,8 @@
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/driver.hpp"
-#include "transports/cuda/host_access.hpp"
-#include "transports/cuda/host_ranges.hpp"
+#include "transports/device_memory/host_access.hpp"
+#include "transports/device_memory/host_ranges.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/memory/buffer.hpp"
 

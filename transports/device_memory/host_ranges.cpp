@@ -1,4 +1,4 @@
-#include "transports/cuda/host_ranges.hpp"
+#include "transports/device_memory/host_ranges.hpp"
 
 #include <link.h>
 #include <pthread.h>

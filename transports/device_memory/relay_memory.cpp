@@ -1,4 +1,4 @@
-#include "transports/cuda/relay_memory.hpp"
+#include "transports/device_memory/relay_memory.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "transports/cuda/ipc_export.hpp"
+#include "transports/device_memory/ipc_export.hpp"
 
 #include <mutex>
 #include <unordered_map>
