@@ -7,11 +7,11 @@
 #include "transports/copies/copy.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/device_memory/pinned_memory.hpp"
-#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -94,7 +94,7 @@ class BlockingCopy {
     Status marked = marks_[queued_++ % Bounce::depth].record(stream_);
     return copies.ok() ? marked : copies;
   }
-  /// For a step, and so for those before it: they are in one stream.
+  /// Waits for a step, and so for those before it: they are in one stream.
   [[nodiscard]] Status wait(std::size_t step) noexcept {
     done_ = step + 1;
     return marks_[step % Bounce::depth].wait();
@@ -117,8 +117,8 @@ class BlockingCopy {
   std::size_t done_ = 0;
 };
 
-/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to.
-/// Unless `copy_standing_by(its context)` has made it.
+/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to, unless
+/// `copy_standing_by(its context)` has made it.
 template <class CopyStandingBy, class Copy>
 Status on_device(const Place& place, CopyStandingBy copy_standing_by, Copy copy) noexcept {
   return guarded([&]() -> Status {

@@ -17,7 +17,8 @@ namespace penstock::transports {
 }
 [[nodiscard]] cuda::Uuid device_of(const Offer& offer) noexcept;
 
-/// By the two devices alone, and what the driver has said of them before. Not for the own process.
+/// Whether the memory can be reached, judged by the two devices alone and what the driver has said of them
+/// before. Not for the own process.
 [[nodiscard]] Verdict judge_reach(const Payload& payload);
 
 /// The memory that an offer names, as this process addresses it.

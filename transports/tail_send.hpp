@@ -22,9 +22,9 @@ struct TailPlan {
         tail(payload_bytes / share / chunk * chunk),
         ring(std::min(tail, depth * chunk)) {}
 
-  /// Of the payload, the part that PCIe carries: 42–45 GB/s beside NVLink's 396, the first of it after 0.1
-  /// ms. Two H200, of a raw peer copy: 256 MiB reached 1.066 with 16 MiB cut off, 1.083 with 20, 1.10 with 24
-  /// and 0.89 with 32, which came too late; 1 GiB 1.066 with 64, 1.081 with 80.
+  /// PCIe carries one part in so many of the payload: 42–45 GB/s beside NVLink's 396, the first of it after
+  /// 0.1 ms. Two H200, of a raw peer copy: 256 MiB reached 1.066 with 16 MiB cut off, 1.083 with 20, 1.10
+  /// with 24 and 0.89 with 32, which came too late; 1 GiB 1.066 with 64, 1.081 with 80.
   static constexpr std::uint64_t share = 12;
   /// So many chunks at least, lest the first come too late. With 1 MiB each PCIe carries a tenth less than
   /// with 2, with 4 no more.

@@ -35,7 +35,7 @@ inline constexpr Waiting waiting[] = {
 
 }  // namespace detail
 
-/// With its prefix: "MPI_Send". A literal.
+/// The name with its prefix: "MPI_Send". A literal.
 [[nodiscard]] constexpr const char* name_of(Function function) noexcept {
   return detail::names[static_cast<std::size_t>(function)];
 }

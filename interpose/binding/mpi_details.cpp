@@ -33,7 +33,7 @@ class LargeBytes {
   }
   LargeBytes(const LargeBytes&) = delete;
   LargeBytes& operator=(const LargeBytes&) = delete;
-  /// Of what failed in making it.
+  /// The code of the call that failed in making the type; MPI_SUCCESS: none did.
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] MPI_Datatype type() const noexcept { return type_; }
 

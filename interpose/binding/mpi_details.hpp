@@ -21,7 +21,7 @@ namespace penstock::interpose {
   return large < 0 ? 0 : static_cast<std::uint64_t>(large);
 }
 
-/// Of a request that is complete.
+/// Whether the operation was cancelled whose request completed with this status.
 [[nodiscard]] inline bool was_cancelled(const MPI_Status& status) noexcept {
   int cancelled = 0;
   PMPI_Test_cancelled(&status, &cancelled);

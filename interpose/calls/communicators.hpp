@@ -70,13 +70,14 @@ struct Origin {
   bool is_agreed = false;  ///< the same on all ranks
 };
 
-/// Of what the next creating call that is collective over `parent` makes. Such calls come in one order on all
-/// its ranks, whatever other threads do with other communicators. Call it once a creating call, before it.
+/// The origin of what the next creating call that is collective over `parent` makes. Such calls come in one
+/// order on all its ranks, whatever other threads do with other communicators. Call it once a creating call,
+/// before it.
 [[nodiscard]] Origin origin_from(MPI_Comm parent) noexcept;
 /// The call failed on this rank before the others could know of it: it will be made again.
 void take_back_origin_from(MPI_Comm parent) noexcept;
 
-/// Of what is made by those ranks alone that become its members, told apart by a number that they share.
+/// The origin of what those ranks alone make that become its members; `tag` is a number that they share.
 [[nodiscard]] Origin origin_among_members(std::uint64_t tag) noexcept;
 
 /// Called after a communicator has been made (any rank's result may be MPI_COMM_NULL): numbers it and records

@@ -14,7 +14,7 @@ namespace penstock::interpose {
 /// Thread: the application's may be several, as a few MPI functions (MPI_Initialized …) may be called by any.
 class ProgressLock {
  public:
-  /// From MPI_Init on, and until the other thread is gone.
+  /// Whether there is another thread: from MPI_Init on, and until it is gone.
   void share(bool shared) noexcept { shared_.store(shared, std::memory_order_relaxed); }
 
   /// The application's: waits for the other thread's step to end. False: there is nobody to take turns with,

@@ -13,9 +13,10 @@ namespace penstock::interpose {
 /// All times in ns, of the steady clock.
 class ReceiverTimeout {
  public:
-  /// Not yet counting.
+  /// A timeout that does not count yet.
   ReceiverTimeout() = default;
-  /// From `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have buffered it.
+  /// Counts from `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have
+  /// buffered it.
   ReceiverTimeout(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
       : begun_ns_(begun_ns),
         limit_ns_(mpi_would_buffer ? policy::small_receiver_timeout_ns

@@ -15,7 +15,7 @@ class NetworkDelivery final : public Delivery {
   ~NetworkDelivery() override;
 
   [[nodiscard]] bool advance() override;
-  /// From the first step on: it takes many.
+  /// True from the first step on, as it takes many.
   [[nodiscard]] bool is_under_way() const noexcept override { return true; }
 
  private:

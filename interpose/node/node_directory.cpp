@@ -26,7 +26,7 @@ namespace {
 constexpr char folder[] = "/dev/shm";
 constexpr std::uint64_t layout_version = 0x50454e53544f0008ull;  // ranks of another layout make another file
 
-/// Of the largest pages that GPUs' hosts have (aarch64).
+/// The size of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;
 
 /// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.

@@ -38,8 +38,8 @@ struct alignas(64) DirectoryRow {
   std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; arrival_places.cpp's
   std::atomic<std::uint8_t> crossed[forecast_places];   ///< where payloads went; destination_forecast.cpp's
 
-  /// By its own rank. Threads may count one for two, as all that matters is that the number changes; one
-  /// instruction would wait for the slot to come back from the sender's core.
+  /// Called by its own rank. Threads may count one for two, as all that matters is that the number changes;
+  /// one instruction would wait for the slot to come back from the sender's core.
   void note_delivery() noexcept {
     deliveries.store(deliveries.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -56,14 +56,14 @@ class NodeDirectory {
   void announce_parting() noexcept;
   /// A payload in one of this rank's slots may still be fetched by its receiver. Cost: for MPI_Finalize.
   [[nodiscard]] bool is_awaited() noexcept;
-  /// Also without publish(), when MPI_Init fails.
+  /// Leaves the directory; also without publish(), when MPI_Init fails.
   void leave() noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
   [[nodiscard]] const JobNonce& nonce() const noexcept { return nonce_; }
   /// All ranks of the job have agreed on this one. Before any message.
   void adopt(const JobNonce& nonce) noexcept { nonce_ = nonce; }
-  /// For an envelope of this rank's.
+  /// A key for an envelope of this rank's, unique in the job.
   [[nodiscard]] std::uint64_t next_key() noexcept;
   [[nodiscard]] std::uint32_t own_index() const noexcept { return own_; }
   [[nodiscard]] DirectoryRow* own_row() noexcept;

@@ -90,7 +90,7 @@ struct alignas(64) Slot {
     SlotState expected = from;
     return state.compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_acquire);
   }
-  /// Unless it is over already.
+  /// Moves it to `failed`, unless it is over already.
   void fail() noexcept {
     SlotState seen = get();
     while (seen != SlotState::free && seen != SlotState::done && seen != SlotState::failed &&

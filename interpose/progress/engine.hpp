@@ -94,10 +94,10 @@ class Engine {
   Entry* insert(MPI_Request handle, Operation operation, Handle kind,
                 std::unique_ptr<Recipe> recipe = nullptr);
 
-  /// Under Lock. Null: nothing hangs on the handle.
+  /// The entry of a handle; null: nothing hangs on it. The caller holds Lock.
   [[nodiscard]] Entry* find(MPI_Request handle) const noexcept { return table_.find(handle); }
 
-  /// Under Lock. One step of an entry; true when it is finished. Never blocks.
+  /// One step of an entry; true when it is finished. Never blocks. The caller holds Lock.
   static bool advance(Entry& entry);
   /// Under Lock. The MPI library does not say what became of the operation's request, but returns an error
   /// when it is asked: the operation is over with that code, and what hangs on it ends as if it had been
@@ -105,7 +105,7 @@ class Engine {
   static void fail(Entry& entry, int code) noexcept;
   /// As advance(), without asking the MPI library whether the operation's request is complete.
   static bool advance_pending(Entry& entry);
-  /// Under Lock. Whether progress() must step the entry.
+  /// Whether progress() must step the entry. The caller holds Lock.
   [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
 
   /// Ends a finished entry: releases the MPI library's request, tells the payload's truth in `status`, takes

@@ -18,7 +18,7 @@ enum class Posted : std::uint8_t { receive, send };
 /// clock. Thread: one at a time.
 class PostingForecast {
  public:
-  /// In a call that waits for nothing.
+  /// To be called in a call that waits for nothing.
   void note(Posted posted, std::uint64_t now_ns) noexcept {
     if (!has_posted()) began_with_ = posted;
     ++(posted == Posted::send ? posted_.sends : posted_.receives);
@@ -26,7 +26,7 @@ class PostingForecast {
   }
   /// Something since the last wait.
   [[nodiscard]] bool has_posted() const noexcept { return posted_.receives != 0 || posted_.sends != 0; }
-  /// In a call that completes something, or tries to, after has_posted().
+  /// To be called in one that completes something, or tries to, after has_posted().
   void note_wait(std::uint64_t now_ns) noexcept {
     posted_.waits_at_once = now_ns - posted_ns_ < policy::shortest_computation_ns;
     forecast() = std::exchange(posted_, {});

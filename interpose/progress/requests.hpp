@@ -46,7 +46,7 @@ class Pending {
   /// The MPI library is going to complete the request by itself: nobody else may ask about it.
   virtual void detached() {}
 
-  /// Of a receive: so much may come that calls which wait for nothing should look for it, too …
+  /// Whether a receive may get so much that calls which wait for nothing should look for it, too …
   [[nodiscard]] virtual bool may_be_large() const { return false; }
   /// … and what has arrived, with this status, is so much, and not under way yet.
   [[nodiscard]] virtual bool should_begin(const MPI_Status& arrived) const {

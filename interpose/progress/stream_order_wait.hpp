@@ -11,7 +11,7 @@
 
 namespace penstock::interpose {
 
-/// Of one payload. Thread: one at a time.
+/// The wait of one payload. Thread: one at a time.
 class StreamOrderWait {
  public:
   /// True once `ask()` says that the GPU has no earlier work left; at once where no other thread can be kept

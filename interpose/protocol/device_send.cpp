@@ -54,7 +54,7 @@ bool is_over(const Slot& slot) noexcept {
   return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
 }
 
-/// Of a payload that its receiver is through with, or will not fetch from there.
+/// Gives up the region of a payload that its receiver is through with, or will not fetch from there.
 void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
   if (staged != nullptr && !staged->drained()) staged->abandon();
   staged.reset();
@@ -116,7 +116,7 @@ void DeviceSend::publish_offer() noexcept {
   offer(PayloadPlace::sender_buffer);
 }
 
-/// Unless the receiver, which may have the envelope already, has given up.
+/// Makes the offer, unless the receiver, which may have the envelope already, has given up.
 void DeviceSend::offer(PayloadPlace place) noexcept {
   slot_->place.store(place, std::memory_order_relaxed);
   static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::offered>());
@@ -152,7 +152,7 @@ bool DeviceSend::receiver_is_late() noexcept {
   return timeout_.is_over(now_ns, receiver_worked_ns_);
 }
 
-/// Of a size that a plain MPI would have buffered: its sender must not wait for the receiver.
+/// Whether a plain MPI would have buffered the payload: then its sender must not wait for the receiver.
 bool DeviceSend::is_small() const noexcept {
   return envelope_.payload_bytes <= transports::tuning().buffered_to;
 }
@@ -297,7 +297,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   return arrived && (over || (produced_ && whole_ && !is_only_probed()));
 }
 
-/// Of a synchronous send: its envelope is taken, but no receive is matched with it, for which it must wait.
+/// Whether a probe has taken a synchronous send's envelope: it must wait until a receive is matched with it.
 bool DeviceSend::is_only_probed() const noexcept {
   return call_.mode == SendMode::synchronous && (receiver_->openings.load(std::memory_order_acquire) != 0 ||
                                                  slot_->stashed.load(std::memory_order_acquire) != 0);

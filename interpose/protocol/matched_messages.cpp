@@ -25,10 +25,11 @@ std::vector<Held>& held() {
 }
 // both set by open_matched_messages(): before, nothing is bound that these could be compared with
 MPI_Comm self;
-/// Of an empty message that was sent and could not be probed. Under held_mutex.
+/// The request of an empty message that was sent and could not be probed. Guarded by held_mutex.
 MPI_Request unused_stand_in;
 
-/// A handle of an empty message, and the request of its send. Under held_mutex. Returns a PMPI code.
+/// Makes a handle of an empty message, and the request of its send. The caller holds held_mutex. Returns a
+/// PMPI code.
 int make_stand_in(MPI_Message* handle, MPI_Request* request) {
   if (unused_stand_in == MPI_REQUEST_NULL) {
     const int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &unused_stand_in);

@@ -17,9 +17,9 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/device_send.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
@@ -58,7 +58,7 @@ bool looks_like_envelope(const SendCall& call) {
   return looks_like_envelope(bytes);
 }
 
-/// Of a host payload: is it large enough for an envelope to be worth while, if it is to end on a device?
+/// Whether a host payload is large enough for an envelope to be worth while, if it is to end on a device.
 bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
   const bool is_forced = settings().transport == TransportKind::pushed;
   return bytes >= (is_forced ? envelope_bytes + 1 : policy::least_uploaded_bytes) &&
@@ -71,7 +71,8 @@ void find_receiver(const SendCall& call, SendPlan& plan) {
   if (settings().transport != TransportKind::network) plan.neighbour = node_directory().row_of(plan.receiver);
 }
 
-/// Of a host buffer. Leaves the receiver in the plan if it had to know it.
+/// Whether a payload in host memory goes by an envelope. Leaves the receiver in the plan if it had to know
+/// it.
 bool needs_envelope(const SendCall& call, SendPlan& plan) {
   if (!NodeDirectory::gpu_seen()) return false;
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
@@ -88,8 +89,8 @@ bool needs_envelope(const SendCall& call, SendPlan& plan) {
          expects(HostDeviceCopy::upload, *plan.neighbour, call.tag);
 }
 
-/// Of a device payload, in a call that waits: why it had better go through the MPI library, as it is small
-/// and that is on its way, or all others are longer (a literal). Null: it had not.
+/// Why a device payload had better go through the MPI library, in a call that waits: it is small, and it ends
+/// in host memory or has no shorter way (a literal). Null: it had not.
 const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
   const std::size_t bytes = plan.source->layout.bytes();
   if (bytes > policy::most_downloaded_bytes) return nullptr;

@@ -50,7 +50,7 @@ class StagedCall {
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
 
   /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
-  /// Without having to wait for the application's kernels.
+  /// Whether it could be written back without waiting for the application's kernels.
   [[nodiscard]] bool may_write_back_now() const noexcept;
   [[nodiscard]] Status write_back() const noexcept;
   int raise(const Status& status) const { return errors_.raise_status(mpi_call_, status); }

@@ -9,7 +9,7 @@ using cuda::Bounce;
 
 namespace {
 
-/// As many as rings are kept.
+/// The most pulls at work: as many as rings are kept.
 constexpr unsigned most_at_work = Bounce::most_kept;
 std::atomic<unsigned> at_work{0};
 

@@ -15,7 +15,7 @@ namespace penstock::transports {
 /// Thread: one at a time. The caller's part of emptying one chunk takes some 100 µs.
 class BouncePull final : public Pull {
  public:
-  /// From device memory that `context` can address.
+  /// A pull from device memory that `context` can address.
   BouncePull(CopySource source, Place destination, cuda::ContextRef context);
   ~BouncePull() override;
 

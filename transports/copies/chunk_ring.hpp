@@ -17,7 +17,7 @@ namespace penstock::transports {
 /// of a ring: sizes are powers of two, and each offset is a multiple of its chunk's.
 [[nodiscard]] std::size_t chunk_bytes_at(std::size_t offset, std::size_t payload_bytes) noexcept;
 
-/// Of a payload, seen from the device.
+/// The way of a payload, seen from the device.
 enum class Way : std::uint8_t { out, in };
 
 /// A ring of one payload's, or the wish for one: so many are on loan for each way at a time that others wait,

@@ -8,7 +8,7 @@
 namespace penstock::transports::cuda {
 
 using Uuid = std::array<std::uint8_t, 16>;
-/// As nvidia-smi and CUDA_VISIBLE_DEVICES spell it.
+/// The UUID as nvidia-smi and CUDA_VISIBLE_DEVICES spell it.
 [[nodiscard]] std::string text_of(const Uuid& uuid);
 
 /// All zero if the device is unknown. Thread: any. Cost: a table look-up after the first call.

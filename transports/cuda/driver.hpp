@@ -31,7 +31,7 @@ struct Driver {
 /// From now on driver() is null: nothing here touches CUDA again.
 void close_driver() noexcept;
 
-/// As a Status. A driver that says it has been torn down is closed.
+/// The driver's answer as a Status. A driver that says it has been torn down is closed.
 [[nodiscard]] inline Status check(CUresult result, const char* call) noexcept {
   if (result == CUDA_SUCCESS) return {};
   if (result == CUDA_ERROR_DEINITIALIZED) close_driver();
@@ -39,7 +39,7 @@ void close_driver() noexcept;
   return {code, call, static_cast<int>(result)};
 }
 
-/// For calls that need the driver when it is gone.
+/// The error of calls that need the driver when it is gone.
 [[nodiscard]] inline Status no_driver() noexcept {
   return {Code::cuda_failed, "libcuda.so.1", static_cast<int>(CUDA_ERROR_DEINITIALIZED)};
 }

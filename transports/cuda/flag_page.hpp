@@ -14,13 +14,13 @@ namespace penstock::transports::cuda {
 /// Owns: the memory. Thread: words are the business of who has the slot.
 class FlagPage {
  public:
-  /// With the context current.
+  /// Pins the page; the context must be current.
   [[nodiscard]] Status map() noexcept;
   /// Before it goes, if the context lives: with the context current.
   void unregister() const noexcept;
 
   [[nodiscard]] std::uint32_t* word(std::uint32_t slot) const noexcept;
-  /// As kernels see it.
+  /// A flag's address as kernels see it.
   [[nodiscard]] std::uint32_t* device_word(std::uint32_t slot) const noexcept;
 
   [[nodiscard]] kernels::StandbyMailbox* mailbox() const noexcept;

@@ -51,7 +51,8 @@ class Bounce {
   [[nodiscard]] char* chunk(std::size_t index) const noexcept {
     return mapping_.address() + index % depth * chunk_bytes;
   }
-  /// Of a payload: small ones are cut too, so that their halves of the way overlap.
+  /// The bytes of a payload that one step copies: small ones are cut too, so that both halves of the way
+  /// overlap.
   [[nodiscard]] static std::size_t step_bytes_for(std::size_t payload_bytes) noexcept {
     constexpr std::size_t smallest = 128u << 10;
     return std::clamp(std::bit_ceil(payload_bytes / (2 * depth) + 1), smallest, chunk_bytes);

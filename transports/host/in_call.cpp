@@ -5,7 +5,7 @@
 namespace penstock::transports {
 namespace {
 
-/// Of the program's only thread. Others (Penstock's own) may read it at any time.
+/// The MPI call of the program's only thread. Others (Penstock's own) may read it at any time.
 struct Caller {
   std::atomic<bool> is_the_only_one{false};
   std::atomic<bool> is_inside{false};

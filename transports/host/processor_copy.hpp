@@ -16,7 +16,7 @@
 
 namespace penstock::transports {
 
-/// For any processor.
+/// The copy for any processor.
 struct PortableCopy {
   static constexpr std::size_t line_bytes = 64;
   /// Stamped words that one look takes, and the bytes of data in each.

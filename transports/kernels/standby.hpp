@@ -11,8 +11,9 @@ inline constexpr std::uint32_t standby_threads = 32;  // a barrier costs a fiber
 inline constexpr std::uint32_t standby_blocks = 3;    // and each block a thread
 #else
 inline constexpr std::uint32_t standby_threads = 512;  // 32 KiB in one round of loads
-/// Of a launch for shared orders. Copies of 1 MiB took 24 µs by one block, 6.1 by 8, 4.9 by 16, 4.6 by 32
-/// (H200, local); of the device's 132 multiprocessors they should leave most to the application.
+/// The blocks of a launch for shared orders. Copies of 1 MiB took 24 µs by one block, 6.1 by 8, 4.9 by
+/// 16, 4.6 by 32 (H200, local); of the device's 132 multiprocessors they should leave most to the
+/// application.
 inline constexpr std::uint32_t standby_blocks = 16;
 #endif
 

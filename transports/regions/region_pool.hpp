@@ -10,7 +10,7 @@
 
 namespace penstock::transports {
 
-/// Of what is kept idle.
+/// The most that is kept idle.
 struct RegionLimits {
   std::size_t segments = 128;
   std::size_t bytes = 256u << 20;

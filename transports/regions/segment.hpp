@@ -41,7 +41,7 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// Of all that this process has made.
+  /// How many this process has made that still exist, and their bytes.
   [[nodiscard]] static std::size_t made_now() noexcept;
   [[nodiscard]] static std::size_t made_bytes_now() noexcept;
 

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "transports/stream_order/readiness.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
 #include "transports/small/standby.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
@@ -31,7 +31,7 @@ constexpr std::size_t enough_items = BatchedCopy::most_items;
 constexpr std::uint64_t enough_bytes = 8u << 20;
 constexpr std::uint64_t longest_wait_ns = 20'000;
 
-/// Of one context. Entries are few and stay.
+/// The small pulls of one context. Entries are few and stay.
 struct Traffic {
   cuda::ContextRef context;
   unsigned in_flight = 0;             ///< lone copies and batches that were launched and not seen done

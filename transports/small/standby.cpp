@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "transports/stream_order/readiness.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/standby_copy.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -34,7 +34,7 @@ constexpr std::uint32_t least_orders = 8;
 
 std::atomic<std::uint64_t> linger{0};
 
-/// Of one context. All members under the registry's mutex.
+/// The kernel that stands by in one context. The registry's mutex guards all members.
 struct Post {
   explicit Post(cuda::ContextRef context) noexcept : copy(std::move(context)) {}
 

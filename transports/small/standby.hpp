@@ -12,7 +12,7 @@ namespace penstock::transports {
 /// It could make this copy, into a place that is settled: from a device that kernels of the context reach to
 /// a device, or so little to host memory that a bounce buffer does not slow it down.
 [[nodiscard]] bool suits_standby(const CopySource& source, const Place& destination) noexcept;
-/// And it would be shared by several blocks of it.
+/// Several blocks of the kernel would share the copy.
 [[nodiscard]] bool suits_sharing(const CopySource& source, const Place& destination) noexcept;
 /// Starts a copy that suits_standby(), if a kernel is ready; else null. Thread: any; the pull one at a time.
 /// Errors of the pull: as CopyPull's.

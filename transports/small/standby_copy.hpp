@@ -13,8 +13,9 @@
 
 namespace penstock::transports {
 
-/// Of one context, which can have one at a time. One launch at a time, one order at a time. Owns nothing on
-/// the GPU but the kernel's run: who lets go of it must have seen is_over(). Thread: one at a time.
+/// The kernel of one context, which can have one at a time. One launch at a time, one order at a time. Owns
+/// nothing on the GPU but the kernel's run: who lets go of it must have seen is_over(). Thread: one at a
+/// time.
 class StandbyCopy {
  public:
   explicit StandbyCopy(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
@@ -43,7 +44,7 @@ class StandbyCopy {
   [[nodiscard]] static bool takes(const void* to, const void* from, std::uint64_t bytes) noexcept;
   /// By several blocks, where there are so many.
   [[nodiscard]] static bool is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept;
-  /// Only if is_ready_for() it. Source and target: memory that kernels of the context reach.
+  /// Orders a copy, only if is_ready_for() it. Source and target: memory that kernels of the context reach.
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
   /// The same, where host memory, which no kernel need reach, is one side: at most kernels::bounce_bytes.
   /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
@@ -54,7 +55,8 @@ class StandbyCopy {
     copied,
     missed,  ///< it left without having executed the order, or all of it: nothing will be touched any more
   };
-  /// Of the last order. Error: the kernel, or work before it, has failed; what it touched is unknown.
+  /// What became of the last order. Error: the kernel, or work before it, has failed; what it touched is
+  /// unknown.
   [[nodiscard]] Status query(Outcome& outcome) noexcept;
 
   /// Tells it to leave, without waiting for it. Not while an order is pending.

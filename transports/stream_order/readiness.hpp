@@ -24,7 +24,7 @@ void set_stream_order(StreamOrder order) noexcept;
 /// at first need; where that is refused, functions of the host's it is. It must stay mapped until
 /// forget_flag_memory().
 void set_flag_memory(void* memory, std::size_t bytes) noexcept;
-/// For shut_down().
+/// Unpins it; for shut_down().
 void forget_flag_memory() noexcept;
 
 /// Stores 1 (release) to `flag` once the work that was queued on the buffer's device when the place was

@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using cuda::Link;
 
-/// Of one point: contexts are made and memory is pinned within it.
+/// The longest that one point may take; contexts are made and memory is pinned within it.
 constexpr std::chrono::seconds longest_measurement{20};
 
 /// Two devices of a link; the first sends.

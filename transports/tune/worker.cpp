@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of one payload, or those that go together.
+/// The longest that one payload may take, or those that go together.
 constexpr std::chrono::seconds longest_transfer{5};
 constexpr Status too_slow{Code::system_failed, "no end within 5 s"};
 

@@ -200,7 +200,8 @@ void append_entries(std::string& text, const TuningFile& file, Link link) {
   }
 }
 
-/// Of a part of a wish: "name=value" with the name of a figure, at least by its looks; else a file's name.
+/// Whether a part of a wish is a figure, that is "name=value" with what may be a figure's name; else it names
+/// a file.
 bool is_figure(std::string_view part) noexcept {
   const std::size_t equals = part.find('=');
   return equals != std::string_view::npos && equals > 0 &&
