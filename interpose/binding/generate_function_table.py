@@ -15,8 +15,8 @@ COLLECTIVE = (r"(Bcast|Reduce|Allreduce|Gatherv?|Scatterv?|Allgatherv?|Alltoall[
               r"|Exscan|Barrier)")
 NEIGHBOUR = r"Neighbor_(allgatherv?|alltoall[vw]?)"
 
-# The first row whose pattern matches the whole name (without MPI_) wins. An owner is a source file of this
-# folder; `pass` is the generic expansion, `left_out` is known and not wrapped.
+# The first row whose pattern matches the whole name (without MPI_) wins. An owner is a source file of
+# wrappers/, staging/ or collectives/ (`communicators` is communicator_calls.cpp); `pass` is the generic expansion, `left_out` is known and not wrapped.
 OWNERS = [
     # conversions between C and Fortran handles and statuses: neither communicate nor cost time
     ("left_out", r".*_(c2f|f2c)"),
@@ -189,7 +189,7 @@ HEADER = """\
 //
 // One row a function. Before including this, include <mpi.h> and define
 //   PENSTOCK_ROW(owner, waits, name, result, parameters, arguments)
-//     owner       the source file of this folder that defines the wrapper; `pass`: pass_through.cpp, generically;
+//     owner       the source file that defines the wrapper; `pass`: pass_through.cpp, generically;
 //                 `pcontrol`: pass_through.cpp, by hand (varargs); `left_out`: not wrapped
 //     waits       `waits` if the call may last until another rank does something, else `local`
 //     name        without MPI_

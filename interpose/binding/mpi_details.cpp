@@ -56,52 +56,54 @@ int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
 bool needs_and_has(MPI_Count count, Function function) noexcept {
   return count > INT_MAX && has_function(function);
 }
+#endif
 
-constexpr Function large_send(SendMode mode) noexcept {
+/// The non-blocking sends of a mode: for counts that an int holds, and for larger ones.
+struct Sends {
+  decltype(&PMPI_Isend) send;
+#if MPI_VERSION >= 4
+  decltype(&PMPI_Isend_c) send_large;
+  Function name_of_large;
+#endif
+};
+
+Sends sends_of(SendMode mode) noexcept {
+#if MPI_VERSION >= 4
+#define PENSTOCK_SENDS_OF(Name)                      \
+  Sends {                                            \
+    PMPI_##Name, PMPI_##Name##_c, Function::Name##_c \
+  }
+#else
+#define PENSTOCK_SENDS_OF(Name) \
+  Sends {                       \
+    PMPI_##Name                 \
+  }
+#endif
   switch (mode) {
     case SendMode::synchronous:
-      return Function::Issend_c;
+      return PENSTOCK_SENDS_OF(Issend);
     case SendMode::buffered:
-      return Function::Ibsend_c;
+      return PENSTOCK_SENDS_OF(Ibsend);
     case SendMode::ready:
-      return Function::Irsend_c;
+      return PENSTOCK_SENDS_OF(Irsend);
     case SendMode::standard:
       break;
   }
-  return Function::Isend_c;
+  return PENSTOCK_SENDS_OF(Isend);
+#undef PENSTOCK_SENDS_OF
 }
-#endif
 
 }  // namespace
 
 int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
                int tag, MPI_Comm communicator, MPI_Request* request) {
+  const Sends sends = sends_of(mode);
 #if MPI_VERSION >= 4
-  if (needs_and_has(count, large_send(mode))) {
-    switch (mode) {
-      case SendMode::synchronous:
-        return PMPI_Issend_c(buffer, count, datatype, destination, tag, communicator, request);
-      case SendMode::buffered:
-        return PMPI_Ibsend_c(buffer, count, datatype, destination, tag, communicator, request);
-      case SendMode::ready:
-        return PMPI_Irsend_c(buffer, count, datatype, destination, tag, communicator, request);
-      case SendMode::standard:
-        return PMPI_Isend_c(buffer, count, datatype, destination, tag, communicator, request);
-    }
-  }
+  if (needs_and_has(count, sends.name_of_large))
+    return sends.send_large(buffer, count, datatype, destination, tag, communicator, request);
 #endif
   return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
-    switch (mode) {
-      case SendMode::synchronous:
-        return PMPI_Issend(buffer, small_count, type, destination, tag, communicator, request);
-      case SendMode::buffered:
-        return PMPI_Ibsend(buffer, small_count, type, destination, tag, communicator, request);
-      case SendMode::ready:
-        return PMPI_Irsend(buffer, small_count, type, destination, tag, communicator, request);
-      case SendMode::standard:
-        break;
-    }
-    return PMPI_Isend(buffer, small_count, type, destination, tag, communicator, request);
+    return sends.send(buffer, small_count, type, destination, tag, communicator, request);
   });
 }
 

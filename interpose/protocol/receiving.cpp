@@ -147,7 +147,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   }
   void detached() override { request_ = MPI_REQUEST_NULL; }
 
-  // Of less, the pull would have to end within the call (NodeDelivery::try_offered).
+  // Of less, the pull would have to end within the call (NodeDelivery::take_offer).
   [[nodiscard]] bool may_be_large() const override {
     return on_device_ && capacity_ > transports::tuning().buffered_to;
   }

@@ -47,6 +47,15 @@ int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message
   return hand_out_message(*info->stash, source, tag, communicator, message);
 }
 
+/// The end of a probe that does not wait.
+void tell_or_progress(bool found, const MPI_Status& local, MPI_Status* status) {
+  if (found) {
+    hand_out(local, status);
+  } else {
+    progress();
+  }
+}
+
 void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
   if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
 }
@@ -106,12 +115,7 @@ PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* 
     }
   }
   code = probe_once(communicator, source, tag, flag, &local);
-  if (code != MPI_SUCCESS) return code;
-  if (*flag != 0) {
-    hand_out(local, status);
-  } else {
-    progress();
-  }
+  if (code == MPI_SUCCESS) tell_or_progress(*flag != 0, local, status);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(communicator)
@@ -144,12 +148,7 @@ PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int*
   }
   MPI_Status local = local_copy_of(status);
   const int code = take_once(communicator, source, tag, flag, message, &local);
-  if (code != MPI_SUCCESS) return code;
-  if (*flag != 0) {
-    hand_out(local, status);
-  } else {
-    progress();
-  }
+  if (code == MPI_SUCCESS) tell_or_progress(*flag != 0, local, status);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(communicator)
