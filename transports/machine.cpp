@@ -9,11 +9,11 @@
 #include "transports/cuda/devices.hpp"
 #include "transports/device_memory/ipc_cache.hpp"
 #include "transports/device_memory/pinned_memory.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/device_memory/relay_memory.hpp"
 #include "transports/host/copy_workers.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/small/small_copies.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports {
 namespace {

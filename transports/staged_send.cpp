@@ -5,11 +5,11 @@
 
 #include "transports/copies/copy.hpp"
 #include "transports/cuda/devices.hpp"
-#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {

@@ -7,10 +7,10 @@
 
 #include "transports/copies/copy_pull.hpp"
 #include "transports/cuda/devices.hpp"
-#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/regions/region_pool.hpp"
+#include "transports/stream_order/stream_order.hpp"
 #include "transports/tail_send.hpp"
 #include "transports/transport_table.hpp"
 

@@ -7,8 +7,8 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

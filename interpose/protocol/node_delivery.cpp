@@ -11,8 +11,8 @@
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/host/process.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

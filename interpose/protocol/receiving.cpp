@@ -24,10 +24,10 @@
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/open_delivery.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

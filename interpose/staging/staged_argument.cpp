@@ -6,8 +6,8 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {

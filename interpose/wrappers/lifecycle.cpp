@@ -25,9 +25,9 @@
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/node_delivery.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {

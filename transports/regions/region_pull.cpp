@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
+#include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -1,8 +1,8 @@
 #include "transports/small/small_copies.hpp"
 
-#include "transports/stream_order/readiness.hpp"
 #include "transports/small/batched_pull.hpp"
 #include "transports/small/standby.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports {
 

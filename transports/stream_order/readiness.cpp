@@ -4,9 +4,9 @@
 
 #include "transports/cuda/context.hpp"
 #include "transports/device_memory/pinned_memory.hpp"
-#include "transports/stream_order/stream_order.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
+#include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {
 namespace {
