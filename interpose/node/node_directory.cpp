@@ -24,7 +24,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0008ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0009ull;  // ranks of another layout make another file
 
 /// The size of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -256,6 +256,7 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
     slot.generation.fetch_add(1, std::memory_order_relaxed);
     slot.ready.store(0, std::memory_order_relaxed);
     slot.stashed.store(0, std::memory_order_relaxed);
+    slot.request.store(SlotRequest::relay, std::memory_order_relaxed);  // not the last message's push
     *index = candidate;
     return &slot;
   }
