@@ -9,7 +9,7 @@
 
 namespace penstock::interpose::policy {
 
-// -- How long one rank waits for another ---------------------------------------------------------------
+// -- How long one rank waits for another --
 
 /// A sender of so little that a plain MPI would have buffered it (Tuning::buffered_to), until it buffers the
 /// payload. A receiver that is there answers within a few µs; buffering 64 KiB costs about 8. A sender of
@@ -34,13 +34,13 @@ inline constexpr std::uint64_t longest_push_ns = 10'000'000'000;
 /// copy engine busy. Their senders must not have to wait for this rank's next call.
 inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;
 
-// -- How long a call waits for the application's own GPU work ----------------------------------------------
+// -- How long a call waits for the application's own GPU work --
 
 /// Under the engine's lock, until a copy is made that has to wait in the stream. A stream that somebody keeps
 /// busy is never seen idle.
 inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
 
-// -- How often to look -----------------------------------------------------------------------------------
+// -- How often to look --
 
 /// Rounds of a call that waits before it shares its core: each is an MPI progress call or more (0.1 µs and
 /// up), so these are some tens of µs.
@@ -66,7 +66,7 @@ inline constexpr std::uint64_t longest_pause_unneeded_ns = 1'000'000;
 /// With nothing pending for so long it sleeps until something is posted, which then has to wake it up (1 µs).
 inline constexpr std::uint64_t awake_without_work_ns = 1'000'000;
 
-// -- What to take on at once -------------------------------------------------------------------------------
+// -- What to take on at once --
 
 /// Payloads that go through rings in host memory at a time: the same cores and copy engines move them all, so
 /// more only take more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256
@@ -76,8 +76,7 @@ inline constexpr unsigned most_rings_at_once = 4;
 /// all; so many keep the sender's ring busy.
 inline constexpr std::size_t most_chunks_posted = 16;
 
-// -- What the next messages will be like
-// ---------------------------------------------------------------------
+// -- What the next messages will be like --
 
 /// Beside a computation of so long it is worth while to have something move. The last call may take half.
 inline constexpr std::uint64_t shortest_computation_ns = 20'000;

@@ -17,10 +17,10 @@ enum class HostDeviceCopy : std::uint8_t { upload, download };
 
 /// Did the last such payload of this rank's with the tag, or one that shares its place, cross over? Thread:
 /// any. Cost: a load.
-[[nodiscard]] bool expects(HostDeviceCopy crossing, const DirectoryRow& receiver, int tag) noexcept;
+[[nodiscard]] bool expects(HostDeviceCopy copy, const DirectoryRow& receiver, int tag) noexcept;
 
 /// This rank has received a payload that may have crossed, or not. `sender` is a rank in MPI_COMM_WORLD.
 /// Thread: any.
-void note_destination(HostDeviceCopy crossing, bool crossed, int sender, int tag) noexcept;
+void note_destination(HostDeviceCopy copy, bool crossed, int sender, int tag) noexcept;
 
 }  // namespace penstock::interpose

@@ -288,23 +288,23 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     if (!is_staged()) staging_ = StagingBuffer(std::max(capacity_, envelope_bytes));
     if (!is_staged()) return place();  // out of memory
     staging_.was_written(SIZE_MAX);
-    is_delivered_aside_ = true;
+    is_delivered_to_staging_ = true;
     return {transports::inspect(staging_.data()), transports::Layout::contiguous(capacity_)};
   }
 
   bool step_delivery() {
     if (!delivery_->advance()) return false;
     const bool has_come = delivery_->status().ok() && !delivery_->truncated();
-    if (std::exchange(is_delivered_aside_, false) && has_come)
+    if (std::exchange(is_delivered_to_staging_, false) && has_come)
       write(staging_.data(), delivery_->envelope().payload_bytes,
             "another receive was pending in the same buffer");
     return true;
   }
 
   /// The user may have freed the communicator by now.
-  void note_copy(HostDeviceCopy crossing, bool crossed, const MPI_Status& status) const {
+  void note_copy(HostDeviceCopy copy, bool crossed, const MPI_Status& status) const {
     if (communicator_ == nullptr) return;
-    note_destination(crossing, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
+    note_destination(copy, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
   }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
     if (bytes >= policy::least_uploaded_bytes) note_copy(HostDeviceCopy::upload, on_device_, status);
@@ -351,8 +351,8 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   bool is_idle_ = false;  ///< the GPU is done with the buffer
   bool in_one_piece_ = false;
   bool from_stash_ = false;
-  bool is_read_ = false;             ///< read_message()
-  bool is_delivered_aside_ = false;  ///< the payload is on its way to the staging buffer
+  bool is_read_ = false;                  ///< read_message()
+  bool is_delivered_to_staging_ = false;  ///< the payload is on its way to the staging buffer
   bool truncated_ = false;
 };
 

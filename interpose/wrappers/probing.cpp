@@ -47,6 +47,26 @@ int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message
   return hand_out_message(*info->stash, source, tag, communicator, message);
 }
 
+void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
+  if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
+}
+
+/// A probe that waits: `once(flag)` looks until it has found something or fails.
+template <typename Once>
+int look_until_found(CallScope& scope, MPI_Comm communicator, const MPI_Status& local, MPI_Status* status,
+                     Once once) {
+  int code = MPI_SUCCESS;
+  int flag = 0;
+  for (Backoff backoff;; backoff.pause()) {
+    code = once(&flag);
+    if (code != MPI_SUCCESS || flag != 0) break;
+    progress();
+  }
+  if (code == MPI_SUCCESS) describe(scope, communicator, local);
+  hand_out(local, status);
+  return code;
+}
+
 /// The end of a probe that does not wait.
 void tell_or_progress(bool found, const MPI_Status& local, MPI_Status* status) {
   if (found) {
@@ -54,10 +74,6 @@ void tell_or_progress(bool found, const MPI_Status& local, MPI_Status* status) {
   } else {
     progress();
   }
-}
-
-void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
-  if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
 }
 
 int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* message, MPI_Status* status) {
@@ -89,15 +105,8 @@ PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_St
       return code;
     }
   }
-  int flag = 0;
-  for (Backoff backoff;; backoff.pause()) {
-    code = probe_once(communicator, source, tag, &flag, &local);
-    if (code != MPI_SUCCESS || flag != 0) break;
-    progress();
-  }
-  if (code == MPI_SUCCESS) describe(scope, communicator, local);
-  hand_out(local, status);
-  return code;
+  return look_until_found(scope, communicator, local, status,
+                          [&](int* flag) { return probe_once(communicator, source, tag, flag, &local); });
 }
 PENSTOCK_OUT_OF_MEMORY(communicator)
 
@@ -127,16 +136,9 @@ PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_M
     return PMPI_Mprobe(source, tag, communicator, message, status);
   }
   MPI_Status local = local_copy_of(status);
-  int flag = 0;
-  int code = MPI_SUCCESS;
-  for (Backoff backoff;; backoff.pause()) {
-    code = take_once(communicator, source, tag, &flag, message, &local);
-    if (code != MPI_SUCCESS || flag != 0) break;
-    progress();
-  }
-  if (code == MPI_SUCCESS) describe(scope, communicator, local);
-  hand_out(local, status);
-  return code;
+  return look_until_found(scope, communicator, local, status, [&](int* flag) {
+    return take_once(communicator, source, tag, flag, message, &local);
+  });
 }
 PENSTOCK_OUT_OF_MEMORY(communicator)
 

@@ -9,7 +9,7 @@
 
 namespace penstock::transports {
 
-/// It could make this copy, into a place that is settled: from a device that kernels of the context reach to
+/// It could make this copy, into a place that is idle: from a device that kernels of the context reach to
 /// a device, or so little to host memory that a bounce buffer does not slow it down.
 [[nodiscard]] bool suits_standby(const CopySource& source, const Place& destination) noexcept;
 /// Several blocks of the kernel would share the copy.

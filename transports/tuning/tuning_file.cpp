@@ -63,6 +63,16 @@ std::string values_of(const TuningParameter& parameter) {
   return text;
 }
 
+/// What is wrong with the value; empty if nothing is.
+std::string read_value(const TuningParameter& parameter, std::string_view text, std::uint64_t& value) {
+  if (parse_value(text, parameter, value)) return {};
+  return std::string(parameter.name) + " = " + std::string(text) + " is not " + values_of(parameter);
+}
+
+void apply(const std::vector<TuningEntry>& entries, Tuning& table) {
+  for (const TuningEntry& entry : entries) entry.parameter->in(table, entry.link) = entry.value;
+}
+
 /// Reads a text line by line; what is wrong comes back as text, empty if nothing is.
 class Parser {
  public:
@@ -136,8 +146,7 @@ class Parser {
     for (const TuningParameter& parameter : tuning_parameters()) {
       if (key != parameter.name || (parameter.of_link == nullptr) != (section_ == Link::none)) continue;
       std::uint64_t value = 0;
-      if (!parse_value(text, parameter, value))
-        return std::string(key) + " = " + std::string(text) + " is not " + values_of(parameter);
+      if (std::string wrong = read_value(parameter, text, value); !wrong.empty()) return wrong;
       if (file_.find(parameter, section_) != nullptr) return std::string(key) + " is said twice";
       file_.entries.push_back({&parameter, section_, value, std::string(remark)});
       return {};
@@ -213,8 +222,7 @@ std::string read_wish(std::string_view name, std::string_view text, std::vector<
   for (const TuningParameter& parameter : tuning_parameters()) {
     if (name != parameter.name) continue;
     std::uint64_t value = 0;
-    if (!parse_value(text, parameter, value))
-      return std::string(name) + " = " + std::string(text) + " is not " + values_of(parameter);
+    if (std::string wrong = read_value(parameter, text, value); !wrong.empty()) return wrong;
     if (parameter.of_machine != nullptr) {
       figures.push_back({&parameter, Link::none, value, ""});
     } else {
@@ -224,10 +232,6 @@ std::string read_wish(std::string_view name, std::string_view text, std::vector<
     return {};
   }
   return std::string(name) + " is no figure";
-}
-
-void set_figures(FoundTuning& found) {
-  for (const TuningEntry& entry : found.figures) entry.parameter->in(found.table, entry.link) = entry.value;
 }
 
 }  // namespace
@@ -241,7 +245,7 @@ const TuningEntry* TuningFile::find(const TuningParameter& parameter, Link link)
 
 Tuning TuningFile::table() const {
   Tuning table = shipped_tuning();
-  for (const TuningEntry& entry : entries) entry.parameter->in(table, entry.link) = entry.value;
+  apply(entries, table);
   return table;
 }
 
@@ -307,7 +311,7 @@ FoundTuning wished_tuning(std::string_view wish) {
     const std::string_view name = cut(value, '=');
     if (std::string wrong = read_wish(name, value, found.figures); !wrong.empty()) found.problem = wrong;
   }
-  set_figures(found);
+  apply(found.figures, found.table);
   return found;
 }
 
@@ -332,7 +336,7 @@ FoundTuning find_tuning(std::string_view wish) {
     found.problem = found.path + ": " + wrong;
   } else {
     found.table = file.table();
-    set_figures(found);
+    apply(found.figures, found.table);
     found.file = std::move(file);
   }
   return found;
