@@ -24,7 +24,13 @@ void look_for_arrival(Entry& entry) {
     return;
   }
   int flag = 0;
-  const int code = PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
+  int code = MPI_SUCCESS;
+  if (entry.operation.asked == Asked::by_test) {
+    code = PMPI_Test(&entry.operation.request, &flag, &entry.status);
+    if (flag != 0) entry.code = code;
+  } else {
+    code = PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
+  }
   entry.arrived = flag != 0;
   // of one that is complete, the code is told when it is released
   if (code != MPI_SUCCESS && flag == 0) Engine::fail(entry, code);

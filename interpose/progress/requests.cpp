@@ -20,18 +20,23 @@ int cancel_token(void* /*state*/, int /*complete*/) {
   return MPI_SUCCESS;
 }
 
+/// Whether other operations may have the same handle.
+bool may_be_shared(MPI_Request handle) {
+  if (handle == MPI_REQUEST_NULL) return true;
+  int complete = 0;
+  return PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete != 0;
+}
+
 }  // namespace
 
-void attach(MPI_Request* request, std::unique_ptr<Pending> pending) {
+void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked) {
   MPI_Request handle = *request;
   Handle kind = Handle::own;
-  int complete = 0;
-  if (handle == MPI_REQUEST_NULL ||
-      (PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete != 0)) {
+  if (asked == Asked::by_test || may_be_shared(handle)) {
     PMPI_Grequest_start(query_token, free_token, cancel_token, nullptr, &handle);
     kind = Handle::token;
   }
-  engine().insert(handle, Operation{*request, std::move(pending), true}, kind);
+  engine().insert(handle, Operation{*request, std::move(pending), true, asked}, kind);
   *request = handle;
 }
 

@@ -55,16 +55,26 @@ class Pending {
   }
 };
 
+/// How the MPI library is asked whether a request is complete.
+enum class Asked : unsigned char {
+  by_status,  ///< MPI_Request_get_status, which leaves the request as it is
+  /// MPI_Test, which ends the request. MPICH (4.0, 4.1) steps its file operations in the calls that complete
+  /// a request only, so that MPI_Request_get_status would never find one complete.
+  by_test,
+};
+
 /// A posted operation: a request of the MPI library, and what hangs on it (null: nothing).
 struct Operation {
   MPI_Request request = MPI_REQUEST_NULL;
   std::unique_ptr<Pending> pending;
   bool unique_handle = false;  ///< no other operation can have the same request handle
+  Asked asked = Asked::by_status;
 };
 
 /// Hangs `pending` on a request that was just made. An MPI library may hand out one shared handle for all
-/// operations that were complete at once, so `*request` may be replaced by a handle of its own. Thread: any.
-void attach(MPI_Request* request, std::unique_ptr<Pending> pending);
+/// operations that were complete at once, so `*request` may be replaced by a handle of its own; so it is for
+/// one that is asked by MPI_Test. Thread: any.
+void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked = Asked::by_status);
 
 /// The same for a posted operation: `*request` becomes the user's handle.
 void attach(Operation operation, MPI_Request* request);

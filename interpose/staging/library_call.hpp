@@ -54,6 +54,10 @@ class LibraryCall {
   static constexpr bool is_nonblocking =
       std::is_same_v<std::tuple_element_t<sizeof...(Arguments) - 1, std::tuple<Arguments...>>, MPI_Request*>;
 
+  /// An operation on a file, asked by MPI_Test.
+  template <typename First, typename...>
+  static constexpr bool is_on_file = std::is_same_v<First, MPI_File>;
+
   template <typename... Arguments>
   int as_it_is(Arguments... arguments) const {
     return library_(arguments...);
@@ -63,12 +67,17 @@ class LibraryCall {
   int run(StagedCall staged, Arguments... arguments) const {
     if (!staged.status().ok()) return staged.raise(staged.status());
     if constexpr (is_nonblocking<Arguments...>) {
-      if (!staged.is_staged()) return library_(arguments...);
-      std::unique_ptr<Pending> pending(new (std::nothrow) PendingStagedCall(std::move(staged)));
-      if (pending == nullptr) return staged.raise({Code::out_of_memory, "staging"});
+      // a read into host memory, too: it may be waited for together with a device message
+      constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;
+      if (!staged.is_staged() && asked == Asked::by_status) return library_(arguments...);
+      std::unique_ptr<Pending> pending;
+      if (staged.is_staged()) {
+        pending.reset(new (std::nothrow) PendingStagedCall(std::move(staged)));
+        if (pending == nullptr) return staged.raise({Code::out_of_memory, "staging"});
+      }
       const int code = library_(arguments...);
       if (code == MPI_SUCCESS)
-        attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending));
+        attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending), asked);
       return code;
     } else {
       return staged.finish(library_(arguments...));

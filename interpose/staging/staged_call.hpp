@@ -49,9 +49,9 @@ class StagedCall {
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
 
-  /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
   /// Whether it could be written back without waiting for the application's kernels.
   [[nodiscard]] bool may_write_back_now() const noexcept;
+  /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
   [[nodiscard]] Status write_back() const noexcept;
   int raise(const Status& status) const { return errors_.raise_status(mpi_call_, status); }
   /// After the MPI library has returned `code`: copies back on success; returns the code of the call.

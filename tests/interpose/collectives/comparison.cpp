@@ -59,6 +59,8 @@ constexpr std::array all_placements = {Placement{"all on the device", all_device
                                        Placement{"received on the device", receive_on_device},
                                        Placement{"pool and managed memory", pools_and_managed}};
 
+static_assert(all_placements.size() == placement_count);
+
 /// The first byte that differs, relative to the address that the call was given.
 void expect_equal(const std::vector<std::byte>& expected, const std::vector<std::byte>& seen,
                   std::size_t before, const char* what) {

@@ -22,6 +22,9 @@ struct Extent {
 /// Calls MPI with these addresses and returns its code. `send` may be ignored.
 using Exchange = std::function<int(const void* send, void* receive)>;
 
+/// After that many calls of expect_same_as_on_host() all placements of buffers have been there.
+inline constexpr int placement_count = 5;
+
 /// Both buffers begin `guard_bytes` after their memory does. `seed` must differ between calls, to see stale
 /// bytes.
 void expect_same_as_on_host(Extent send, Extent receive, const Exchange& exchange);

@@ -173,6 +173,21 @@ class Files : public testing::Test {
         });
   }
 
+  /// What the file holds at `own_place()` after fill().
+  [[nodiscard]] std::vector<std::byte> filled(std::size_t bytes) const {
+    std::vector<std::byte> contents(bytes);
+    for (std::size_t index = 0; index < bytes; ++index)
+      contents[index] = static_cast<std::byte>((static_cast<std::size_t>(own_place()) + index) * 31);
+    return contents;
+  }
+  void fill(std::size_t bytes) {
+    const std::vector<std::byte> contents = filled(bytes);
+    MPI_File_write_at_all(file, own_place(), contents.data(), static_cast<int>(bytes), MPI_BYTE,
+                          MPI_STATUS_IGNORE);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
   /// Test code has to reach device memory as well: through MPI itself.
   static void copy_to(void* to, const std::vector<std::byte>& bytes) {
     int position = 0;
@@ -216,13 +231,7 @@ TEST_F(Files, File_iwrite_at_writes_what_the_buffer_held_when_it_was_called) {
 
 TEST_F(Files, File_reads_fill_device_buffers_as_far_as_the_file_goes) {
   constexpr int read_bytes = 8 * count;  // of that many elements
-  std::vector<std::byte> contents(static_cast<std::size_t>(own_place()) + read_bytes + 3 * count);
-  for (std::size_t index = 0; index < contents.size(); ++index)
-    contents[index] = static_cast<std::byte>(index * 31);
-  MPI_File_write_at_all(file, 0, contents.data(), static_cast<int>(contents.size()), MPI_BYTE,
-                        MPI_STATUS_IGNORE);
-  MPI_File_sync(file);
-  MPI_Barrier(MPI_COMM_WORLD);
+  fill(read_bytes + 3 * count);
   const auto expect_read = [&](const char* name, auto read) {
     SCOPED_TRACE(name);
     expect_same_as_on_host({}, type.extent(count), [&](const void*, void* to) { return read(to); });
@@ -247,13 +256,137 @@ TEST_F(Files, File_reads_fill_device_buffers_as_far_as_the_file_goes) {
     MPI_File_seek(file, own_place(), MPI_SEEK_SET);
     return MPI_File_read(file, to, count, type.handle, MPI_STATUS_IGNORE);
   });
+}
+
+TEST_F(Files, File_iread_fills_buffers_of_every_kind) {
+  fill(3 * count);
   // in one piece: Open MPI 4.1 reads each piece of a datatype by an asynchronous call of its own, and may
   // never end
-  expect_read("MPI_File_iread_at", [&](void* to) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_File_iread_at(file, own_place(), to, 3 * count, MPI_BYTE, &request);
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const auto expect_read = [&](const char* name, auto read) {
+    SCOPED_TRACE(name);
+    for (int round = 0; round < placement_count; ++round) {
+      expect_same_as_on_host({}, {.before = 0, .after = 3 * count}, [&](const void*, void* to) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_File_seek(file, own_place(), MPI_SEEK_SET);
+        EXPECT_EQ(read(to, &request), MPI_SUCCESS);
+        MPI_Status status;
+        const int code = MPI_Wait(&request, &status);
+        EXPECT_EQ(request, MPI_REQUEST_NULL);
+        int bytes = 0;
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        EXPECT_EQ(bytes, 3 * count);
+        return code;
+      });
+    }
+  };
+  expect_read("MPI_File_iread", [&](void* to, MPI_Request* request) {
+    return MPI_File_iread(file, to, 3 * count, MPI_BYTE, request);
   });
+  expect_read("MPI_File_iread_at", [&](void* to, MPI_Request* request) {
+    return MPI_File_iread_at(file, own_place(), to, 3 * count, MPI_BYTE, request);
+  });
+  expect_read("MPI_File_iread_at_all", [&](void* to, MPI_Request* request) {
+    return MPI_File_iread_at_all(file, own_place(), to, 3 * count, MPI_BYTE, request);
+  });
+}
+
+/// A read into `to` and a device message from oneself, with the calls that complete several requests.
+class FileAndMessage : public Files {
+ protected:
+  template <typename Complete>
+  void expect_both(Complete complete) {
+    fill(3 * count);
+    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::device}) {
+      SCOPED_TRACE(name_of(kind));
+      Memory to(kind, 3 * count);
+      Memory received(MemoryKind::device, count);
+      Memory sent(MemoryKind::device, count);
+      const std::vector<std::byte> message(count, std::byte{7});
+      sent.write(0, message.data(), message.size());
+      std::array<MPI_Request, 2> requests{};
+      MPI_File_iread_at(file, own_place(), to.data(), 3 * count, MPI_BYTE, requests.data());
+      MPI_Irecv(received.data(), count, MPI_BYTE, rank, 3, MPI_COMM_WORLD, &requests[1]);
+      MPI_Request send = MPI_REQUEST_NULL;
+      MPI_Isend(sent.data(), count, MPI_BYTE, rank, 3, MPI_COMM_WORLD, &send);
+      complete(requests);
+      MPI_Wait(&send, MPI_STATUS_IGNORE);
+      EXPECT_EQ(requests[0], MPI_REQUEST_NULL);
+      EXPECT_EQ(requests[1], MPI_REQUEST_NULL);
+      std::vector<std::byte> seen(3 * count);
+      to.read(0, seen.data(), seen.size());
+      EXPECT_EQ(seen, filled(3 * count));
+      seen.resize(count);
+      received.read(0, seen.data(), seen.size());
+      EXPECT_EQ(seen, message);
+    }
+  }
+};
+
+TEST_F(FileAndMessage, Waitall_completes_both) {
+  expect_both([](auto& requests) {
+    std::array<MPI_Status, 2> statuses{};
+    EXPECT_EQ(MPI_Waitall(2, requests.data(), statuses.data()), MPI_SUCCESS);
+    std::array<int, 2> bytes{};
+    for (std::size_t i = 0; i < 2; ++i) MPI_Get_count(&statuses[i], MPI_BYTE, &bytes[i]);
+    EXPECT_EQ(bytes, (std::array{3 * count, count}));
+  });
+}
+
+TEST_F(FileAndMessage, Testall_completes_both_in_the_end) {
+  expect_both([](auto& requests) {
+    for (int all = 0; all == 0;) {
+      EXPECT_EQ(MPI_Testall(2, requests.data(), &all, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    }
+  });
+}
+
+TEST_F(FileAndMessage, Waitany_completes_one_after_the_other) {
+  expect_both([](auto& requests) {
+    std::array<bool, 2> is_done{};
+    for (int i = 0; i < 2; ++i) {
+      int index = MPI_UNDEFINED;
+      EXPECT_EQ(MPI_Waitany(2, requests.data(), &index, MPI_STATUS_IGNORE), MPI_SUCCESS);
+      is_done.at(static_cast<std::size_t>(index)) = true;
+    }
+    EXPECT_TRUE(is_done[0] && is_done[1]);
+  });
+}
+
+TEST_F(FileAndMessage, Waitsome_completes_both_in_the_end) {
+  expect_both([](auto& requests) {
+    for (int left = 2; left > 0;) {
+      int done = 0;
+      std::array<int, 2> indices{};
+      EXPECT_EQ(MPI_Waitsome(2, requests.data(), &done, indices.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+      left -= done;
+    }
+  });
+}
+
+TEST_F(FileAndMessage, Request_get_status_says_when_each_is_complete) {
+  expect_both([](auto& requests) {
+    for (MPI_Request& request : requests) {
+      for (int is_complete = 0; is_complete == 0;) {
+        EXPECT_EQ(MPI_Request_get_status(request, &is_complete, MPI_STATUS_IGNORE), MPI_SUCCESS);
+      }
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  });
+}
+
+TEST_F(Files, Request_free_leaves_a_read_to_end_by_itself) {
+  fill(3 * count);
+  Memory to(MemoryKind::device, 3 * count);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_File_iread_at(file, own_place(), to.data(), 3 * count, MPI_BYTE, &request);
+  EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  std::vector<std::byte> seen(3 * count);
+  while (seen != filled(3 * count)) {
+    int flag = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    to.read(0, seen.data(), seen.size());
+  }
 }
 
 }  // namespace
