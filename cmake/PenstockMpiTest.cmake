@@ -38,6 +38,9 @@ function(penstock_add_mpi_program)
     add_executable(${target} ${program_SOURCES})
     target_link_libraries(${target} PRIVATE penstock_options penstock_test_support penstock_${family}
                                             ${program_LIBRARIES})
+    if("GTest::gtest" IN_LIST program_LIBRARIES)
+      penstock_precompile_gtest(${target})
+    endif()
   endforeach()
 endfunction()
 

@@ -55,8 +55,10 @@ Report large_report() {
                                  256 << 20, trace::TransportKind::staged,
                                  "peer access between the two devices is switched off by the driver", 12'345,
                                  1ull << 40, 51.5});
-    report.notices.push_back(
-        {"a notice that is longer than a line of the terminal, so that it must be wrapped to two", 64, 0});
+    report.notices.emplace_back();
+    report.notices.back().text =
+        "a notice that is longer than a line of the terminal, so that it must be wrapped to two";
+    report.notices.back().ranks = 64;
     report.flaws.push_back({"/home/someone/run/penstock-out/rank-12.penstock", 123456,
                             "cut off; what stands before it was used"});
   }

@@ -69,7 +69,7 @@ std::string read_value(const TuningParameter& parameter, std::string_view text, 
   return std::string(parameter.name) + " = " + std::string(text) + " is not " + values_of(parameter);
 }
 
-void apply(const std::vector<TuningEntry>& entries, Tuning& table) {
+void set_entries(const std::vector<TuningEntry>& entries, Tuning& table) {
   for (const TuningEntry& entry : entries) entry.parameter->in(table, entry.link) = entry.value;
 }
 
@@ -245,7 +245,7 @@ const TuningEntry* TuningFile::find(const TuningParameter& parameter, Link link)
 
 Tuning TuningFile::table() const {
   Tuning table = shipped_tuning();
-  apply(entries, table);
+  set_entries(entries, table);
   return table;
 }
 
@@ -311,7 +311,7 @@ FoundTuning wished_tuning(std::string_view wish) {
     const std::string_view name = cut(value, '=');
     if (std::string wrong = read_wish(name, value, found.figures); !wrong.empty()) found.problem = wrong;
   }
-  apply(found.figures, found.table);
+  set_entries(found.figures, found.table);
   return found;
 }
 
@@ -336,7 +336,7 @@ FoundTuning find_tuning(std::string_view wish) {
     found.problem = found.path + ": " + wrong;
   } else {
     found.table = file.table();
-    apply(found.figures, found.table);
+    set_entries(found.figures, found.table);
     found.file = std::move(file);
   }
   return found;
