@@ -44,7 +44,8 @@ may_include(interpose/messages ${basis} interpose/datatypes)
 may_include(interpose/network ${basis} interpose/progress interpose/messages)
 may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network)
 may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
-may_include(interpose/collectives ${basis} interpose/progress interpose/network interpose/staging)
+may_include(interpose/collectives ${basis} interpose/progress interpose/messages interpose/network interpose/protocol
+            interpose/staging)
 may_include(interpose/wrappers ${known})
 
 # Folders with one header for all others.

@@ -151,8 +151,9 @@ Holder make_info(MPI_Comm communicator, Origin origin) {
   }
   info->global_id = make_global_id(origin, members);
   info->id_is_agreed = origin.is_agreed;
+  info->is_for_collectives = origin.is_for_collectives;
   info->local_id = make_local_id(communicator);
-  record_communicator(communicator, *info);
+  if (!info->is_for_collectives) record_communicator(communicator, *info);
   return info;
 }
 
@@ -253,6 +254,10 @@ Origin origin_from(MPI_Comm parent) noexcept {
   if (info == nullptr) return {};
   return {mix(info->global_id, info->creations.fetch_add(1, std::memory_order_relaxed) + 1u), true,
           info->id_is_agreed};
+}
+
+Origin origin_for_collectives_of(const CommunicatorInfo& parent) noexcept {
+  return {mix(parent.global_id, ~std::uint64_t{0}), true, parent.id_is_agreed, true};
 }
 
 void take_back_origin_from(MPI_Comm parent) noexcept {

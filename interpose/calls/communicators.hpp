@@ -15,7 +15,8 @@ namespace penstock::interpose {
 
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
-class ArrivalPlace;  // arrival_places.hpp
+class ArrivalPlace;   // arrival_places.hpp
+struct DirectoryRow;  // node_directory.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
@@ -38,7 +39,14 @@ struct CommunicatorInfo {
   std::atomic<bool> is_in_step{true};           ///< the other ranks have counted as many, as far as was seen
   std::atomic<Span> span{Span::unknown};
   bool has_met = false;  ///< for a collective that failed on this rank alone, and will be called again
-  std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators
+  bool repeats_arrival = false;  ///< the same, on one node
+  bool meets = false;            ///< all ranks wait for each other in blocking collectives
+  unsigned looks_for_rows = 0;
+  std::vector<const DirectoryRow*> rows;     ///< of all members, if all are on this node
+  MPI_Comm for_collectives = MPI_COMM_NULL;  ///< whose messages carry them out (message_exchange.hpp)
+  bool has_no_messages = false;              ///< there could be none
+  bool is_for_collectives = false;           ///< it is such a one itself: its messages are not the program's
+  std::atomic<std::uint32_t> creations{0};   ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::shared_ptr<Stash> stash;  ///< made at first need; shared only so that its type may stay unknown here
@@ -68,12 +76,15 @@ struct Origin {
   /// Else communicators of this origin and these members are counted as they are seen.
   bool is_unique = false;
   bool is_agreed = false;  ///< the same on all ranks
+  bool is_for_collectives = false;
 };
 
 /// The origin of what the next creating call that is collective over `parent` makes. Such calls come in one
 /// order on all its ranks, whatever other threads do with other communicators. Call it once a creating call,
 /// before it.
 [[nodiscard]] Origin origin_from(MPI_Comm parent) noexcept;
+/// The origin of the communicator that carries the collectives of `parent`; there is one at most.
+[[nodiscard]] Origin origin_for_collectives_of(const CommunicatorInfo& parent) noexcept;
 /// The call failed on this rank before the others could know of it: it will be made again.
 void take_back_origin_from(MPI_Comm parent) noexcept;
 

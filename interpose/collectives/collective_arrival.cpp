@@ -22,7 +22,7 @@ namespace penstock::interpose {
 namespace {
 
 /// This rank's note; made at the first collective. None: there is no room, and the others know.
-std::optional<std::uint32_t> place_of(CommunicatorInfo& info, DirectoryRow& row) noexcept try {
+std::optional<ClaimedPlace> place_of(CommunicatorInfo& info, DirectoryRow& row) noexcept try {
   if (info.arrival_place == nullptr) info.arrival_place = std::make_shared<ArrivalPlace>(row, info.global_id);
   return info.arrival_place->get();
 } catch (const std::bad_alloc&) {
@@ -45,7 +45,7 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t o
     // on another node, and sent no envelopes; or this rank itself, which is here
     if (row == nullptr || row == node_directory().own_row()) continue;
     for (;;) {
-      const Seen seen = look_for_arrival(*row, info.global_id, ordinal);
+      const Seen seen = look_for_arrival(*row, info.global_id, ordinal).seen;
       if (seen == Seen::here) break;
       const bool is_late = seen == Seen::not_yet && is_trusted;
       const std::uint64_t limit_ns =
@@ -79,21 +79,75 @@ bool spans_nodes(MPI_Comm communicator, CommunicatorInfo& info) {
   return info.span == Span::nodes;
 }
 
+/// The rows of all members, once they are found: a rank may not have come out of MPI_Init yet. Empty: some
+/// rank is not on this node, or the members cannot be sure to mean the same communicator.
+const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, CommunicatorInfo& info) {
+  if (!info.rows.empty() || info.looks_for_rows == policy::most_looks_for_rows) return info.rows;
+  ++info.looks_for_rows;
+  std::vector<const DirectoryRow*> rows;
+  for (const int member : members_of(communicator, info)) {
+    rows.push_back(member >= 0 ? node_directory().row_of(member) : nullptr);
+  }
+  const bool all_are_here =
+      info.id_is_agreed && !info.is_inter && std::ranges::find(rows, nullptr) == rows.end();
+  if (all_are_here) info.rows = std::move(rows);
+  return info.rows;
+}
+
+/// Ranks that meet wait for each other without limit, as in any collective that all take part in. A rank that
+/// cannot be found said nothing, and never will.
+Way meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
+  bool all_agree = true;
+  bool is_preferred = false;
+  for (const DirectoryRow* const row : info.rows) {
+    Arrival arrival = look_for_arrival(*row, info.global_id, ordinal);
+    for (Backoff backoff; arrival.seen == Seen::not_yet; backoff.pause()) {
+      progress();
+      arrival = look_for_arrival(*row, info.global_id, ordinal);
+    }
+    all_agree = all_agree && arrival.seen == Seen::here && arrival.preference != Preference::library;
+    is_preferred = is_preferred || arrival.preference == Preference::messages;
+  }
+  return all_agree && is_preferred ? Way::messages : Way::library;
+}
+
+/// What this rank says: a rank that does not meet the others goes to the library's call at once, and must say
+/// so.
+Preference preference_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found,
+                             Preference preference) {
+  if (std::exchange(info.repeats_arrival, false)) return Preference::library;  // as it said before
+  if (!can_be_found || preference == Preference::library) return Preference::library;
+  const std::vector<const DirectoryRow*>& rows = rows_of(communicator, info);
+  if (rows.empty()) return Preference::library;
+  info.meets = info.meets || preference == Preference::messages ||
+               (NodeDirectory::gpu_seen() && std::ranges::any_of(rows, [&](const DirectoryRow* row) {
+                  return has_preferred_messages(*row, info.global_id);
+                }));
+  return info.meets ? preference : Preference::library;
+}
+
 }  // namespace
 
-void arrive(MPI_Comm communicator) {
+Way arrive(MPI_Comm communicator, Preference preference) {
   CommunicatorInfo* const info = peek_info(communicator);
-  if (info == nullptr) return;
-  if (spans_nodes(communicator, *info)) return meet_others(communicator, *info);
+  if (info == nullptr) return Way::library;
+  if (spans_nodes(communicator, *info)) {
+    meet_others(communicator, *info);
+    return Way::library;
+  }
   DirectoryRow* const row = node_directory().own_row();
-  if (row == nullptr) return;
+  if (row == nullptr) return Way::library;
   // collectives of one communicator never overlap, so nobody else counts at the same time
   const std::uint32_t ordinal = info->arrivals.load(std::memory_order_relaxed) + 1;
   info->arrivals.store(ordinal, std::memory_order_relaxed);
-  if (const std::optional<std::uint32_t> place = place_of(*info, *row))
-    note_arrival(*row, *place, info->global_id, ordinal);
+  const std::optional<ClaimedPlace> place = place_of(*info, *row);
+  const bool can_be_found = place && place->is_certain;
+  const Preference said = preference_to_say(communicator, *info, can_be_found, preference);
+  if (place) note_arrival(*row, place->index, ordinal, said);
+  if (info->meets) return meet_on_node(*info, ordinal);
   if (must_poll()) [[unlikely]]
     await_others(communicator, *info, ordinal);
+  return Way::library;
 }
 
 void take_back_arrival(MPI_Comm communicator) noexcept {
@@ -103,7 +157,17 @@ void take_back_arrival(MPI_Comm communicator) noexcept {
     info->has_met = true;
   } else {
     info->arrivals.fetch_sub(1, std::memory_order_relaxed);
+    info->repeats_arrival = true;
   }
+}
+
+void note_last_arrival(MPI_Comm communicator) noexcept {
+  CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr || !info->meets) return;
+  const std::optional<ClaimedPlace> place = info->arrival_place->get();
+  const std::uint32_t ordinal = info->arrivals.fetch_add(1, std::memory_order_relaxed) + 1;
+  note_arrival(*node_directory().own_row(), place->index, ordinal);
+  info->arrival_place->keep_until_left({std::move(info->rows), info->global_id, ordinal});
 }
 
 bool failed_alone(int code) noexcept {

@@ -1,20 +1,34 @@
-// Who has come to a collective call? A rank that still has work of Penstock's to do for others must not
-// disappear into a blocking call of the MPI library, and cannot take the non-blocking form instead: the two
-// never match, and the other ranks do not know of its work. So every rank notes in node-shared memory that it
-// has come; one with pending work goes on with it until all have, and only then enters the library's call,
-// which nothing holds up any more. Knows no single collective.
+// Who has come to a collective call, and how will all carry it out? A rank that still has work of Penstock's
+// to do for others must not disappear into a blocking call of the MPI library, and cannot take the
+// non-blocking form instead: the two never match, and the other ranks do not know of its work. So every rank
+// notes in node-shared memory that it has come; one with pending work goes on with it until all have, and
+// only then enters the library's call, which nothing holds up any more.
+//
+// The same note says whether the rank has a device buffer. The first that has one makes the communicator one
+// whose ranks meet: from then on each waits in its blocking collectives until all have come, so that all know
+// the same of each other and decide alike. Knows no single collective.
 #pragma once
 
 #include <mpi.h>
 
+#include "interpose/node/arrival_places.hpp"
+
 namespace penstock::interpose {
 
-/// Notes that this rank has come to the next blocking collective of the communicator, and progresses until
-/// the others have too if other ranks may be waiting for this one. Cost without pending work: one store.
-void arrive(MPI_Comm communicator);
+/// How all ranks of a communicator carry out one collective call.
+enum class Way : std::uint8_t { library, messages };
 
-/// The call failed on this rank and the others do not know of it: it will be made again.
+/// Notes that this rank has come to the next blocking collective of the communicator, and what it would
+/// prefer; progresses until the others have come too if they meet, or if other ranks may be waiting for this
+/// one. Returns the same on all ranks; `library` unless all are on one node. Cost without pending work: one
+/// store if no rank prefers messages; else until the last has come, and a load for each rank.
+Way arrive(MPI_Comm communicator, Preference preference = Preference::library);
+
+/// The MPI library's call failed on this rank and the others do not know of it: it will be made again.
 void take_back_arrival(MPI_Comm communicator) noexcept;
+
+/// The communicator is about to be freed. Waits for nobody, as programs free in any order.
+void note_last_arrival(MPI_Comm communicator) noexcept;
 
 /// A collective returned this code: was it refused for its arguments, before it came to the other ranks?
 [[nodiscard]] bool failed_alone(int code) noexcept;

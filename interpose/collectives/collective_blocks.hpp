@@ -35,6 +35,16 @@ class Blocks {
     if (block >= 0 && block < count_) add_to(region, block);
     return region;
   }
+  [[nodiscard]] int count() const noexcept { return count_; }
+  [[nodiscard]] BlockPlace at(int block) const noexcept { return place_(block); }
+  /// The MPI library would not say at once that something is wrong with the arguments.
+  [[nodiscard]] bool are_valid() const noexcept {
+    for (int block = 0; block < count_; ++block) {
+      const BlockPlace there = place_(block);
+      if (there.count < 0 || there.datatype == MPI_DATATYPE_NULL) return false;
+    }
+    return true;
+  }
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     std::uint64_t sum = 0;
     for (int block = 0; block < count_; ++block) {
@@ -53,6 +63,11 @@ class Blocks {
   int count_;
   Place place_;
 };
+
+/// A message as it is given to a collective.
+[[nodiscard]] inline auto one_block(MPI_Count count, MPI_Datatype datatype) noexcept {
+  return Blocks(1, [=](int) { return BlockPlace{count, datatype, 0}; });
+}
 
 /// Equal blocks, one behind the other: MPI_Gather, MPI_Alltoall …
 template <typename Count>

@@ -3,10 +3,13 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/message_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/staging/library_call.hpp"
@@ -34,6 +37,14 @@ class Ranks {
   /// root's.
   [[nodiscard]] bool is_leaf(int root) const noexcept { return !is_inter_ || root >= 0; }
 
+  /// Of an intracommunicator. The next one first, so that not all begin with the same.
+  template <typename Function>
+  void for_others(Function function) const {
+    for (int distance = 1; distance < peers; ++distance) function((rank + distance) % peers);
+  }
+  [[nodiscard]] bool is_intra() const noexcept { return rank >= 0 && !is_inter_; }
+  [[nodiscard]] bool has_root(int root) const noexcept { return !is_inter_ && root >= 0 && root < peers; }
+
   int rank = -1;
   int local = 0;  ///< size of the own group
   int peers = 0;  ///< ranks that data is exchanged with: all, or the remote group of an intercommunicator
@@ -54,21 +65,50 @@ class CollectiveCall : public LibraryCall<Library> {
     return LibraryCall<Library>::begin(ErrorTarget::of(communicator));
   }
 
+  /// By messages, if all ranks would have it so: `post` posts this rank's, to a MessageExchange. Returns the
+  /// code of the call; none: it is left to run(). Non-blocking calls (with a `request`) always are.
+  template <typename Post, typename... Request>
+  [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                               Post post, Request...) const {
+    if constexpr (sizeof...(Request) != 0) {
+      return std::nullopt;
+    } else {
+      look_out_for_envelopes();
+      has_arrived_ = true;
+      if (arrive(communicator, buffers.preference()) == Way::library) return std::nullopt;
+      const MPI_Comm messages = messages_of(communicator);
+      if (messages == MPI_COMM_NULL) return std::nullopt;
+      buffers.describe(this->scope());
+      MessageExchange exchange(this->scope(), messages);
+      post(exchange);
+      const int code = exchange.finish();
+      return code == MPI_SUCCESS ? code : ErrorTarget::of(communicator).raise(code);
+    }
+  }
+
+  /// By the MPI library.
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
-    // programs that go on to use GPU buffers have most often made a collective call after their first use of
-    // CUDA
-    expect_envelopes_if(NodeDirectory::gpu_seen() || transports::cuda_in_use());
+    look_out_for_envelopes();
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
       return LibraryCall<Library>::run(std::move(staged), arguments...);
     } else {
       const bool comes = staged.status().ok();
-      if (comes) arrive(communicator);
+      if (comes && !has_arrived_) arrive(communicator);
       const int code = LibraryCall<Library>::run(std::move(staged), arguments...);
       if (comes && failed_alone(code)) take_back_arrival(communicator);
       return code;
     }
   }
+
+ private:
+  /// Programs that go on to use GPU buffers have most often made a collective call after their first use of
+  /// CUDA.
+  static void look_out_for_envelopes() {
+    expect_envelopes_if(NodeDirectory::gpu_seen() || transports::cuda_in_use());
+  }
+
+  mutable bool has_arrived_ = false;  ///< in by_messages()
 };
 
 template <typename Library>

@@ -22,6 +22,26 @@ void stage_allgather(StagedCall& staged, const Ranks& ranks, const void*& send, 
       receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); });
 }
 
+template <typename Call, typename OwnBlock, typename ReceiveBlocks, typename... Request>
+std::optional<int> allgather_by_messages(const Call& call, const Ranks& ranks, const void* send,
+                                         const OwnBlock& block, void* receive, const ReceiveBlocks& blocks,
+                                         MPI_Comm communicator, Request... request) {
+  BroughtBuffers buffers;
+  if (!ranks.is_intra()) buffers.leave_to_library();
+  buffers.add(send, block);
+  buffers.add(receive, blocks);
+  const auto post = [&](MessageExchange& exchange) {
+    const bool in_place = send == MPI_IN_PLACE;
+    const void* const own = in_place ? receive : send;
+    const BlockPlace own_block = in_place ? blocks.at(ranks.rank) : block.at(0);
+    ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
+    if (!in_place) exchange.receive(receive, blocks.at(ranks.rank), ranks.rank);
+    ranks.for_others([&](int other) { exchange.send(own, own_block, other); });
+    if (!in_place) exchange.send(own, own_block, ranks.rank);
+  };
+  return call.by_messages(communicator, buffers, post, request...);
+}
+
 template <typename ReceiveBlocks>
 std::uint64_t allgather_payload(const void* send, MPI_Count send_count, MPI_Datatype send_type,
                                 const ReceiveBlocks& blocks) noexcept {
@@ -35,6 +55,10 @@ inline constexpr auto allgather = [](const auto& call, const void* send, auto se
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
+  if (const auto code = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
+                                              blocks, communicator, request...)) {
+    return *code;
+  }
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
                   receive_type, communicator, request...);
@@ -48,6 +72,10 @@ inline constexpr auto allgatherv = [](const auto& call, const void* send, auto s
   const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
+  if (const auto code = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
+                                              blocks, communicator, request...)) {
+    return *code;
+  }
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
                   displacements, receive_type, communicator, request...);
@@ -64,6 +92,28 @@ void stage_alltoall(StagedCall& staged, const void*& send, const SendBlocks& sen
       [&] { return receive_blocks.all(); });
 }
 
+/// In place each block that arrives overwrites one that is still to be sent: the MPI library does that.
+template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
+std::optional<int> alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
+                                        const SendBlocks& send_blocks, void* receive,
+                                        const ReceiveBlocks& receive_blocks, MPI_Comm communicator,
+                                        Request... request) {
+  BroughtBuffers buffers;
+  if (send == MPI_IN_PLACE || !ranks.is_intra()) {
+    buffers.leave_to_library();
+  } else {
+    buffers.add(send, send_blocks);
+    buffers.add(receive, receive_blocks);
+  }
+  const auto post = [&](MessageExchange& exchange) {
+    ranks.for_others([&](int other) { exchange.receive(receive, receive_blocks.at(other), other); });
+    exchange.receive(receive, receive_blocks.at(ranks.rank), ranks.rank);
+    ranks.for_others([&](int other) { exchange.send(send, send_blocks.at(other), other); });
+    exchange.send(send, send_blocks.at(ranks.rank), ranks.rank);
+  };
+  return call.by_messages(communicator, buffers, post, request...);
+}
+
 template <typename SendBlocks, typename ReceiveBlocks>
 std::uint64_t alltoall_payload(const void* send, const SendBlocks& send_blocks,
                                const ReceiveBlocks& receive_blocks) noexcept {
@@ -78,6 +128,10 @@ inline constexpr auto alltoall = [](const auto& call, const void* send, auto sen
   const auto receive_blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
+  if (const auto code = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                             communicator, request...)) {
+    return *code;
+  }
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
                   receive_type, communicator, request...);
@@ -92,6 +146,10 @@ inline constexpr auto alltoallv = [](const auto& call, const void* send, const a
   const auto receive_blocks = placed_blocks(ranks.peers, receive_counts, receive_displacements, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
+  if (const auto code = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                             communicator, request...)) {
+    return *code;
+  }
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
   return call.run(std::move(staged), communicator, send, send_counts, send_displacements, send_type, receive,
                   receive_counts, receive_displacements, receive_type, communicator, request...);
@@ -108,6 +166,10 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
       individual_blocks(ranks.peers, receive_counts, receive_displacements, receive_types);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
+  if (const auto code = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                             communicator, request...)) {
+    return *code;
+  }
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
   return call.run(std::move(staged), communicator, send, send_counts, send_displacements, send_types, receive,
                   receive_counts, receive_displacements, receive_types, communicator, request...);

@@ -7,11 +7,30 @@
 
 namespace penstock::interpose {
 
+/// What `add` adds, in a collective whose root must be one.
+template <typename Add>
+BroughtBuffers brought(const Ranks& ranks, int root, Add add) {
+  BroughtBuffers buffers;
+  if (ranks.has_root(root)) {
+    add(buffers);
+  } else {
+    buffers.leave_to_library();
+  }
+  return buffers;
+}
+
 inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI_Datatype datatype, int root,
                                  MPI_Comm communicator, auto... request) {
   const Ranks ranks(communicator);
   const auto message = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
+  const auto block = one_block(count, datatype);
+  const auto post = [&](MessageExchange& exchange) {
+    if (!ranks.is_root(root)) return exchange.receive(buffer, block.at(0), root);
+    ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
+  };
+  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) { all.add(buffer, block); });
+  if (const auto code = call.by_messages(communicator, buffers, post, request...)) return *code;
   if (ranks.is_root(root)) {
     staged.read(buffer, message);
   } else if (ranks.is_leaf(root)) {
@@ -31,6 +50,24 @@ void stage_gather(StagedCall& staged, const Ranks& ranks, int root, const void*&
       receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); });
 }
 
+template <typename Call, typename OwnBlock, typename BlocksOfAll, typename... Request>
+std::optional<int> gather_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
+                                      const OwnBlock& block, void* receive, const BlocksOfAll& blocks,
+                                      MPI_Comm communicator, Request... request) {
+  const bool is_root = ranks.is_root(root);
+  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
+    all.add(send, block);
+    if (is_root) all.add(receive, blocks);
+  });
+  const auto post = [&](MessageExchange& exchange) {
+    if (is_root) ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
+    if (send == MPI_IN_PLACE) return;
+    if (is_root) exchange.receive(receive, blocks.at(root), root);
+    exchange.send(send, block.at(0), root);
+  };
+  return call.by_messages(communicator, buffers, post, request...);
+}
+
 template <typename BlocksOfAll>
 std::uint64_t gather_payload(const Ranks& ranks, int root, const void* send, MPI_Count send_count,
                              MPI_Datatype send_type, const BlocksOfAll& blocks) noexcept {
@@ -45,6 +82,10 @@ inline constexpr auto gather = [](const auto& call, const void* send, auto send_
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
+  if (const auto code = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
+                                           blocks, communicator, request...)) {
+    return *code;
+  }
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
                   receive_type, root, communicator, request...);
@@ -58,6 +99,10 @@ inline constexpr auto gatherv = [](const auto& call, const void* send, auto send
   const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
+  if (const auto code = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
+                                           blocks, communicator, request...)) {
+    return *code;
+  }
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
                   displacements, receive_type, root, communicator, request...);
@@ -69,6 +114,25 @@ void stage_scatter(StagedCall& staged, const Ranks& ranks, int root, const void*
                    MPI_Datatype receive_type) {
   if (ranks.is_root(root)) staged.read(send, [&] { return blocks.all(); });
   if (ranks.is_leaf(root)) staged.write(receive, [&] { return Region(receive_count, receive_type); });
+}
+
+template <typename Call, typename BlocksOfAll, typename OwnBlock, typename... Request>
+std::optional<int> scatter_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
+                                       const BlocksOfAll& blocks, void* receive, const OwnBlock& block,
+                                       MPI_Comm communicator, Request... request) {
+  const bool is_root = ranks.is_root(root);
+  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
+    all.add(receive, block);
+    if (is_root) all.add(send, blocks);
+  });
+  const auto post = [&](MessageExchange& exchange) {
+    const bool in_place = receive == MPI_IN_PLACE;
+    if (!in_place) exchange.receive(receive, block.at(0), root);
+    if (!is_root) return;
+    ranks.for_others([&](int other) { exchange.send(send, blocks.at(other), other); });
+    if (!in_place) exchange.send(send, blocks.at(root), root);
+  };
+  return call.by_messages(communicator, buffers, post, request...);
 }
 
 template <typename BlocksOfAll>
@@ -87,6 +151,11 @@ inline constexpr auto scatter =
       StagedCall staged = call.begin(communicator, root, [&] {
         return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
       });
+      if (const auto code =
+              scatter_by_messages(call, ranks, root, send, blocks, receive,
+                                  one_block(receive_count, receive_type), communicator, request...)) {
+        return *code;
+      }
       stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
       return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
                       receive_type, root, communicator, request...);
@@ -101,6 +170,11 @@ inline constexpr auto scatterv = [](const auto& call, const void* send, const au
   StagedCall staged = call.begin(communicator, root, [&] {
     return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
   });
+  if (const auto code =
+          scatter_by_messages(call, ranks, root, send, blocks, receive,
+                              one_block(receive_count, receive_type), communicator, request...)) {
+    return *code;
+  }
   stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
   return call.run(std::move(staged), communicator, send, counts, displacements, send_type, receive,
                   receive_count, receive_type, root, communicator, request...);

@@ -10,6 +10,7 @@ void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MP
                           bool blocking) noexcept {
   if (!scope.recording() || peer == MPI_PROC_NULL) return;
   const CommunicatorInfo* info = peek_info(communicator);
+  if (info != nullptr && info->is_for_collectives) return;  // the record of the collective says it all
   half_ = {};
   half_.post_ns = scope.begin_ns();
   half_.bytes = bytes;

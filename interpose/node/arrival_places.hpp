@@ -1,6 +1,6 @@
 // Which communicator a rank's notes about collectives are of: each rank keeps one place in its row of the
 // node directory for each communicator on which it has come to a collective, and the others find it by the
-// communicator's id. Two communicators never share a place. Knows no MPI call.
+// communicator's id. Knows no MPI call.
 #pragma once
 
 #include <array>
@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "interpose/node/node_directory.hpp"
 
@@ -19,25 +21,61 @@ enum class Seen : std::uint8_t {
   unknown,  ///< it may have: it has more communicators than places, or has used a place again
 };
 
-/// Of another rank (or one's own): has it come to that collective of the communicator? `row` is in shared
-/// memory. Cost: one load, mostly; of all places where nothing is found in a row without a free one.
-[[nodiscard]] Seen look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
-                                    std::uint32_t ordinal) noexcept;
+/// How a rank would have a collective carried out.
+enum class Preference : std::uint8_t {
+  library,   ///< by the MPI library, whatever the others say
+  any,       ///< as the others will
+  messages,  ///< by messages between the ranks: it has a device buffer
+};
+
+/// `preference` counts only if the rank is here.
+struct Arrival {
+  Seen seen = Seen::not_yet;
+  Preference preference = Preference::library;
+};
+
+/// Of another rank (or one's own): has it come to that collective of the communicator, and what did it say?
+/// That is remembered for its last two collectives; of earlier ones it is `library`, which is right if every
+/// rank that says something else waits for all before it goes on. `row` is in shared memory. Cost: two loads,
+/// mostly; of all places where nothing is found in a row without a free one.
+[[nodiscard]] Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
+                                       std::uint32_t ordinal) noexcept;
+
+/// Has that rank preferred messages in one of its last two collectives of the communicator?
+[[nodiscard]] bool has_preferred_messages(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
+
+/// Where a rank's notes of one communicator are.
+struct ClaimedPlace {
+  std::uint32_t index = 0;
+  /// Every rank that looks finds it. Else some may have taken it for a communicator without a place.
+  bool is_certain = false;
+};
+
+/// Those who may still read what a rank said at the last collective of a communicator: until each of them has
+/// come to that ordinal, too.
+struct Readers {
+  std::vector<const DirectoryRow*> rows;
+  std::uint64_t communicator_id = 0;
+  std::uint32_t ordinal = 0;
+
+  [[nodiscard]] bool have_left() const noexcept;
+};
 
 /// Of one's own row. A place that was once used stays findable for the others, who may still be waiting at a
 /// communicator's last collective when this rank has freed it: it is used again only when all places are
-/// taken, the one longest free first. Thread: any.
+/// taken, the one longest free first, and not before its readers have left. Thread: any.
 class ArrivalPlaces {
  public:
   /// None: all places are those of communicators in use. Says so in the row.
-  [[nodiscard]] std::optional<std::uint32_t> claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
+  [[nodiscard]] std::optional<ClaimedPlace> claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
   /// The communicator is gone. Waits for nothing.
-  void release(std::uint32_t place) noexcept;
+  void release(std::uint32_t place, Readers readers = {}) noexcept;
 
  private:
   struct Place {
     std::uint64_t released = 0;  ///< when, counted in releases; 0: not yet
     bool is_claimed = false;     ///< once
+    Readers readers;
   };
 
   std::mutex mutex_;
@@ -45,9 +83,9 @@ class ArrivalPlaces {
   std::uint64_t releases_ = 0;
 };
 
-/// This rank has come to that many collectives of the communicator. Cost: one store.
-void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint64_t communicator_id,
-                  std::uint32_t ordinal) noexcept;
+/// This rank has come to that many collectives of the communicator whose place it is. Cost: one store.
+void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal,
+                  Preference preference = Preference::library) noexcept;
 
 /// This process's.
 [[nodiscard]] ArrivalPlaces& own_arrival_places() noexcept;
@@ -58,15 +96,18 @@ class ArrivalPlace {
   ArrivalPlace(DirectoryRow& row, std::uint64_t communicator_id) noexcept
       : place_(own_arrival_places().claim(row, communicator_id)) {}
   ~ArrivalPlace() {
-    if (place_) own_arrival_places().release(*place_);
+    if (place_) own_arrival_places().release(place_->index, std::move(readers_));
   }
   ArrivalPlace(const ArrivalPlace&) = delete;
   ArrivalPlace& operator=(const ArrivalPlace&) = delete;
 
-  [[nodiscard]] std::optional<std::uint32_t> get() const noexcept { return place_; }
+  [[nodiscard]] std::optional<ClaimedPlace> get() const noexcept { return place_; }
+  /// Of a communicator whose ranks rely on what the others said.
+  void keep_until_left(Readers readers) noexcept { readers_ = std::move(readers); }
 
  private:
-  std::optional<std::uint32_t> place_;
+  Readers readers_;
+  std::optional<ClaimedPlace> place_;
 };
 
 }  // namespace penstock::interpose

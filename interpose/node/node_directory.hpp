@@ -23,6 +23,12 @@ inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on
 inline constexpr std::uint32_t arrival_places = 512;    ///< communicators of a rank that have collectives
 inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
 
+/// What a rank says of its collectives of one communicator; arrival_places.cpp's.
+struct ArrivalNote {
+  std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
+  std::atomic<std::uint64_t> said;
+};
+
 /// One rank's row. Lies in shared memory. What changes with each message has a cache line of its own, as
 /// others read the rest with each of theirs.
 struct alignas(64) DirectoryRow {
@@ -35,7 +41,7 @@ struct alignas(64) DirectoryRow {
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
-  std::atomic<std::uint64_t> arrivals[arrival_places];  ///< at collectives; arrival_places.cpp's
+  ArrivalNote arrivals[arrival_places];                 ///< at collectives
   std::atomic<std::uint8_t> crossed[forecast_places];   ///< where payloads went; destination_forecast.cpp's
 
   /// Called by its own rank. Threads may count one for two, as all that matters is that the number changes;

@@ -66,6 +66,10 @@ inline constexpr std::uint64_t longest_pause_unneeded_ns = 1'000'000;
 /// With nothing pending for so long it sleeps until something is posted, which then has to wake it up (1 µs).
 inline constexpr std::uint64_t awake_without_work_ns = 1'000'000;
 
+/// So often the rows of a communicator's members are looked for: ranks may still be in MPI_Init when another
+/// comes to the first collective; those of other nodes never have one.
+inline constexpr unsigned most_looks_for_rows = 100;
+
 // -- What to take on at once --
 
 /// Payloads that go through rings in host memory at a time: the same cores and copy engines move them all, so

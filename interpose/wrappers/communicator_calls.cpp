@@ -3,6 +3,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/message_exchange.hpp"
 #include "interpose/progress/progress.hpp"
 
 #define PENSTOCK_CALLER __builtin_return_address(0)
@@ -76,6 +77,8 @@ int release(Function function, const void* caller, MPI_Comm* freed, Call call) {
   CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
   scope.collective(*freed, -1, 0);
+  note_last_arrival(*freed);
+  free_messages_of(*freed);
   settle();
   if (function == Function::Comm_free && is_kept(*freed)) {
     *freed = MPI_COMM_NULL;

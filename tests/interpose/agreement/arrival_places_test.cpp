@@ -13,12 +13,18 @@ struct Rank {
   std::unique_ptr<DirectoryRow> row{new DirectoryRow()};
   ArrivalPlaces places;
 
-  std::optional<std::uint32_t> claim(std::uint64_t communicator) { return places.claim(*row, communicator); }
-  void arrive(std::uint64_t communicator, std::uint32_t place, std::uint32_t ordinal) {
-    note_arrival(*row, place, communicator, ordinal);
+  std::optional<std::uint32_t> claim(std::uint64_t communicator) {
+    const std::optional<ClaimedPlace> claimed = places.claim(*row, communicator);
+    return claimed ? std::optional(claimed->index) : std::nullopt;
+  }
+  void arrive(std::uint32_t place, std::uint32_t ordinal, Preference preference = Preference::library) {
+    note_arrival(*row, place, ordinal, preference);
   }
   [[nodiscard]] Seen look(std::uint64_t communicator, std::uint32_t ordinal) const {
-    return look_for_arrival(*row, communicator, ordinal);
+    return look_for_arrival(*row, communicator, ordinal).seen;
+  }
+  [[nodiscard]] Preference preference(std::uint64_t communicator, std::uint32_t ordinal) const {
+    return look_for_arrival(*row, communicator, ordinal).preference;
   }
 };
 
@@ -34,11 +40,11 @@ TEST(ArrivalPlaces,
   const auto second = rank.claim(colliding(1));
   ASSERT_TRUE(first && second);
   EXPECT_EQ(rank.look(colliding(0), 1), Seen::not_yet);
-  rank.arrive(colliding(0), *first, 1);
+  rank.arrive(*first, 1);
   EXPECT_EQ(rank.look(colliding(0), 1), Seen::here);
   EXPECT_EQ(rank.look(colliding(0), 2), Seen::not_yet);
   EXPECT_EQ(rank.look(colliding(1), 1), Seen::not_yet);
-  rank.arrive(colliding(1), *second, 1);
+  rank.arrive(*second, 1);
   EXPECT_EQ(rank.look(colliding(0), 1), Seen::here);
   EXPECT_EQ(rank.look(colliding(1), 1), Seen::here);
 }
@@ -47,10 +53,10 @@ TEST(ArrivalPlaces, a_count_may_pass_the_end_of_its_range) {
   Rank rank;
   const auto place = rank.claim(5);
   ASSERT_TRUE(place);
-  rank.arrive(5, *place, 0xffffffffu);
+  rank.arrive(*place, 0xffffffffu);
   EXPECT_EQ(rank.look(5, 0xfffffffeu), Seen::here);
   EXPECT_EQ(rank.look(5, 0), Seen::not_yet);
-  rank.arrive(5, *place, 0);
+  rank.arrive(*place, 0);
   EXPECT_EQ(rank.look(5, 0xffffffffu), Seen::here);
 }
 
@@ -58,12 +64,12 @@ TEST(ArrivalPlaces, a_freed_communicators_last_collective_is_still_seen) {
   Rank rank;
   const auto freed = rank.claim(colliding(0));
   ASSERT_TRUE(freed);
-  rank.arrive(colliding(0), *freed, 3);
+  rank.arrive(*freed, 3);
   rank.places.release(*freed);
   for (std::uint64_t next = 1; next < arrival_places; ++next) {
     const auto place = rank.claim(colliding(next));
     ASSERT_TRUE(place);
-    rank.arrive(colliding(next), *place, 1);
+    rank.arrive(*place, 1);
     rank.places.release(*place);
     ASSERT_EQ(rank.look(colliding(0), 3), Seen::here) << next << " communicators later";
   }
@@ -75,7 +81,7 @@ TEST(ArrivalPlaces, when_all_are_taken_the_one_longest_free_is_used_again_and_wh
   for (std::uint64_t i = 0; i < arrival_places; ++i) {
     const auto place = rank.claim(colliding(i));
     ASSERT_TRUE(place);
-    rank.arrive(colliding(i), *place, 1);
+    rank.arrive(*place, 1);
     places.push_back(*place);
   }
   EXPECT_EQ(rank.look(colliding(arrival_places), 1), Seen::not_yet);
@@ -84,7 +90,7 @@ TEST(ArrivalPlaces, when_all_are_taken_the_one_longest_free_is_used_again_and_wh
   const auto again = rank.claim(colliding(arrival_places));
   ASSERT_EQ(again, places[7]);
   EXPECT_EQ(rank.look(colliding(arrival_places), 1), Seen::not_yet);
-  rank.arrive(colliding(arrival_places), *again, 1);
+  rank.arrive(*again, 1);
   EXPECT_EQ(rank.look(colliding(arrival_places), 1), Seen::here);
   EXPECT_EQ(rank.look(colliding(3), 1), Seen::here);
   EXPECT_EQ(rank.look(colliding(7), 1), Seen::unknown);
@@ -97,11 +103,80 @@ TEST(ArrivalPlaces, with_more_communicators_than_places_the_others_are_told_that
   EXPECT_EQ(rank.look(colliding(arrival_places), 1), Seen::unknown);
 }
 
-TEST(ArrivalPlaces, two_communicators_that_cannot_be_told_apart_are_not_taken_for_each_other) {
+TEST(ArrivalPlaces, two_communicators_whose_ids_differ_in_one_half_are_not_taken_for_each_other) {
   Rank rank;
   const auto first = rank.claim(colliding(0));
-  ASSERT_TRUE(first);
-  EXPECT_FALSE(rank.claim(colliding(0) + arrival_places));
+  const auto second = rank.claim(colliding(0) + arrival_places);
+  ASSERT_TRUE(first && second);
+  rank.arrive(*first, 1);
+  EXPECT_EQ(rank.look(colliding(0), 1), Seen::here);
+  EXPECT_EQ(rank.look(colliding(0) + arrival_places, 1), Seen::not_yet);
+}
+
+TEST(ArrivalPlaces, a_rank_that_is_one_collective_ahead_still_tells_what_it_preferred) {
+  Rank rank;
+  const auto place = rank.claim(5);
+  ASSERT_TRUE(place);
+  rank.arrive(*place, 1, Preference::messages);
+  EXPECT_EQ(rank.preference(5, 1), Preference::messages);
+  rank.arrive(*place, 2, Preference::any);
+  EXPECT_EQ(rank.preference(5, 1), Preference::messages);
+  EXPECT_EQ(rank.preference(5, 2), Preference::any);
+  rank.arrive(*place, 3, Preference::library);
+  EXPECT_EQ(rank.preference(5, 2), Preference::any);
+  EXPECT_EQ(rank.preference(5, 3), Preference::library);
+}
+
+TEST(ArrivalPlaces, a_rank_that_is_two_collectives_ahead_did_not_wait_and_so_had_no_preference) {
+  Rank rank;
+  const auto place = rank.claim(5);
+  ASSERT_TRUE(place);
+  rank.arrive(*place, 1);
+  rank.arrive(*place, 2);
+  rank.arrive(*place, 3, Preference::messages);
+  EXPECT_EQ(rank.preference(5, 1), Preference::library);
+  EXPECT_EQ(rank.preference(5, 3), Preference::messages);
+}
+
+TEST(ArrivalPlaces, that_messages_were_preferred_is_remembered_for_two_collectives) {
+  Rank rank;
+  const auto place = rank.claim(5);
+  ASSERT_TRUE(place);
+  EXPECT_FALSE(has_preferred_messages(*rank.row, 5));
+  EXPECT_FALSE(has_preferred_messages(*rank.row, 6));
+  rank.arrive(*place, 7, Preference::messages);
+  EXPECT_TRUE(has_preferred_messages(*rank.row, 5));
+  rank.arrive(*place, 8, Preference::any);
+  EXPECT_TRUE(has_preferred_messages(*rank.row, 5));
+  rank.arrive(*place, 9, Preference::any);
+  EXPECT_FALSE(has_preferred_messages(*rank.row, 5));
+}
+
+TEST(ArrivalPlaces, a_place_is_not_used_again_before_those_who_may_read_it_have_left) {
+  Rank rank;
+  Rank reader;
+  const auto read = reader.claim(colliding(0));
+  ASSERT_TRUE(read);
+  reader.arrive(*read, 4);
+  for (std::uint64_t i = 0; i < arrival_places; ++i) ASSERT_TRUE(rank.claim(colliding(i)));
+  rank.places.release(0, {{reader.row.get()}, colliding(0), 5});
+  EXPECT_FALSE(rank.claim(colliding(arrival_places)));
+  reader.arrive(*read, 5);
+  EXPECT_TRUE(rank.claim(colliding(arrival_places)));
+}
+
+TEST(ArrivalPlaces, a_place_of_a_rank_that_forgets_is_not_certain_to_be_found) {
+  Rank rank;
+  std::uint32_t some = 0;
+  for (std::uint64_t i = 0; i < arrival_places; ++i) {
+    const auto claimed = rank.places.claim(*rank.row, colliding(i));
+    ASSERT_TRUE(claimed && claimed->is_certain);
+    some = claimed->index;
+  }
+  rank.places.release(some);
+  const auto again = rank.places.claim(*rank.row, colliding(arrival_places));
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->is_certain);
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// What this rank brings to a collective call, by which it says how it would have the call carried out. Knows
+// no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/node/arrival_places.hpp"
+#include "interpose/node/settings.hpp"
+#include "interpose/staging/staged_call.hpp"
+#include "transports/machine.hpp"
+
+namespace penstock::interpose {
+
+/// A value; refers to nothing.
+class BroughtBuffers {
+ public:
+  /// The blocks of a buffer, unless it is MPI_IN_PLACE.
+  template <typename BlocksThere>
+  void add(const void* buffer, const BlocksThere& blocks) noexcept {
+    if (buffer == MPI_IN_PLACE) return;
+    // of absolute addresses nothing is known yet
+    if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) leave_to_library();
+    if (lies_on_device(buffer)) on_device_ = buffer;
+  }
+  /// There is something about the call that messages do not do, or that the MPI library will refuse.
+  void leave_to_library() noexcept { is_left_to_library_ = true; }
+
+  [[nodiscard]] Preference preference() const noexcept {
+    if (is_left_to_library_ || !settings().move) return Preference::library;
+    return on_device_ != nullptr ? Preference::messages : Preference::any;
+  }
+  /// Says in the record what kind of memory it is.
+  void describe(CallScope& scope) const noexcept {
+    if (on_device_ == nullptr || !scope.recording()) return;
+    scope.buffer(static_cast<trace::BufferKind>(transports::inspect(on_device_).kind));
+  }
+
+ private:
+  const void* on_device_ = nullptr;
+  bool is_left_to_library_ = false;
+};
+
+}  // namespace penstock::interpose

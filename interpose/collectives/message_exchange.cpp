@@ -1,0 +1,103 @@
+#include "interpose/collectives/message_exchange.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/protocol/receiving.hpp"
+#include "interpose/protocol/sending.hpp"
+#include "interpose/record/recorder.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+constexpr int tag = 0;  // messages between two ranks come in the order of the collectives
+
+/// Whatever goes wrong inside must not reach the program's error handler, which may end the job.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {
+    PMPI_Comm_get_errhandler(communicator, &before_);
+    PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  }
+  ~ErrorsReturned() {
+    PMPI_Comm_set_errhandler(communicator_, before_);
+    PMPI_Errhandler_free(&before_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm communicator_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+}  // namespace
+
+MPI_Comm messages_of(MPI_Comm communicator) {
+  CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr || info->for_collectives != MPI_COMM_NULL || info->has_no_messages) {
+    return info == nullptr ? MPI_COMM_NULL : info->for_collectives;
+  }
+  const ErrorsReturned errors_returned(communicator);
+  // a duplicate would take the program's attributes along
+  if (PMPI_Comm_split(communicator, 0, info->rank, &info->for_collectives) != MPI_SUCCESS) {
+    info->for_collectives = MPI_COMM_NULL;
+    info->has_no_messages = true;
+    record::notice("no communicator could be made for collectives on device buffers: they are staged");
+    return MPI_COMM_NULL;
+  }
+  PMPI_Comm_set_errhandler(info->for_collectives, MPI_ERRORS_RETURN);
+  note_created(info->for_collectives, origin_for_collectives_of(*info));
+  return info->for_collectives;
+}
+
+void free_messages_of(MPI_Comm communicator) {
+  CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr || info->for_collectives == MPI_COMM_NULL) return;
+  note_freeing(info->for_collectives);
+  PMPI_Comm_free(&info->for_collectives);
+}
+
+void MessageExchange::receive(void* buffer, const BlockPlace& block, int source) {
+  const ReceiveCall call{static_cast<std::byte*>(buffer) + block.displacement,
+                         block.count,
+                         block.datatype,
+                         source,
+                         tag,
+                         messages_};
+  Operation operation;
+  const int code = post_receive(call, plan_receive(call), scope_, false, operation);
+  add(code, std::move(operation));
+}
+
+void MessageExchange::send(const void* buffer, const BlockPlace& block, int destination) {
+  const SendCall call{static_cast<const std::byte*>(buffer) + block.displacement,
+                      block.count,
+                      block.datatype,
+                      destination,
+                      tag,
+                      messages_};
+  Operation operation;
+  const int code = post_send(call, plan_send(call), scope_, false, operation);
+  add(code, std::move(operation));
+}
+
+void MessageExchange::add(int code, Operation operation) {
+  note(code);
+  if (code == MPI_SUCCESS) waiting_.push_back(std::make_unique<Waiting>(std::move(operation)));
+}
+
+int MessageExchange::finish() {
+  for (Backoff backoff;; backoff.pause()) {
+    std::erase_if(waiting_, [&](const std::unique_ptr<Waiting>& one) {
+      if (!one->step()) return false;
+      note(one->end(MPI_STATUS_IGNORE));
+      return true;
+    });
+    if (waiting_.empty()) return code_;
+    progress();
+  }
+}
+
+}  // namespace penstock::interpose
