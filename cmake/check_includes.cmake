@@ -27,6 +27,7 @@ set(gpu transports/host transports/memory transports/cuda transports/device_memo
 may_include(transports/copies ${gpu})
 may_include(transports/regions ${gpu} transports/copies)
 may_include(transports/small ${gpu} transports/kernels transports/tuning transports/copies)
+may_include(transports/reduction ${gpu} transports/kernels)
 may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small)
 may_include(transports/tune ${gpu} transports/tuning transports/regions transports)
 
@@ -44,8 +45,8 @@ may_include(interpose/messages ${basis} interpose/datatypes)
 may_include(interpose/network ${basis} interpose/progress interpose/messages)
 may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network)
 may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
-may_include(interpose/collectives ${basis} interpose/progress interpose/messages interpose/network interpose/protocol
-            interpose/staging)
+may_include(interpose/collectives ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network
+            interpose/protocol interpose/staging)
 may_include(interpose/wrappers ${known})
 
 # Folders with one header for all others.

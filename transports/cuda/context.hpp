@@ -34,9 +34,10 @@ enum class StreamUse : std::uint8_t {
   relay,
   order,
   standby,
+  reduction,
   beside_capture
 };
-inline constexpr std::size_t stream_uses = 10;
+inline constexpr std::size_t stream_uses = 11;
 
 /// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).

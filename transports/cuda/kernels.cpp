@@ -12,6 +12,9 @@ constexpr const char* names[] = {
 #define ROW(capacity) "penstock_copy_" #capacity,
     PENSTOCK_COPY_CAPACITIES(ROW)
 #undef ROW
+#define ROW(name, Type) "penstock_reduce_" #name,
+        PENSTOCK_REDUCED_TYPES(ROW)
+#undef ROW
         "penstock_standby",
 };
 static_assert(std::size(names) == kernel_count);

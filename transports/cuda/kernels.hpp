@@ -8,6 +8,7 @@
 
 #include "transports/cuda/driver.hpp"
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/kernels/reduction.hpp"
 
 namespace penstock::transports::cuda {
 
@@ -15,9 +16,12 @@ enum class Kernel : std::uint8_t {
 #define ROW(capacity) copy_##capacity,
   PENSTOCK_COPY_CAPACITIES(ROW)
 #undef ROW
-      standby,
+#define ROW(name, Type) reduce_##name,
+      PENSTOCK_REDUCED_TYPES(ROW)
+#undef ROW
+          standby,
 };
-inline constexpr std::size_t kernel_count = 4;
+inline constexpr std::size_t kernel_count = static_cast<std::size_t>(Kernel::standby) + 1;
 
 /// Thread: any.
 class Kernels {

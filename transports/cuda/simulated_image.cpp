@@ -41,8 +41,12 @@ namespace penstock::transports::kernels {
 const void* image() noexcept {
 #define PENSTOCK_COPY_ROW(capacity) \
   simulated_gpu::kernel_row("penstock_copy_" #capacity, penstock_copy_##capacity),
-  static const SimulatedGpuKernel rows[] = {PENSTOCK_COPY_CAPACITIES(
-      PENSTOCK_COPY_ROW) simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
+#define PENSTOCK_REDUCE_ROW(name, Type) \
+  simulated_gpu::kernel_row("penstock_reduce_" #name, penstock_reduce_##name),
+  static const SimulatedGpuKernel rows[] = {
+      PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_ROW) PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW)
+          simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
+#undef PENSTOCK_REDUCE_ROW
 #undef PENSTOCK_COPY_ROW
   static const SimulatedGpuImage table = {SIMULATED_GPU_IMAGE_MAGIC, sizeof(rows) / sizeof(rows[0]), rows};
   return &table;

@@ -9,6 +9,7 @@
 #endif
 
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/kernels/reduction.cuh"
 #include "transports/kernels/standby.hpp"
 
 namespace penstock::transports::kernels {
@@ -477,6 +478,13 @@ __device__ void stand_by(const Standby& standby) {
     copy_batch(batch);                                                              \
   }
 PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_KERNEL)
+
+#define PENSTOCK_REDUCTION_KERNEL(name, Type)                           \
+  extern "C" __global__ void __launch_bounds__(most_threads)            \
+      penstock_reduce_##name(const __grid_constant__ Reduction reduction) { \
+    reduce<Type>(reduction);                                            \
+  }
+PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
 
 extern "C" __global__ void __launch_bounds__(standby_threads)
     penstock_standby(const __grid_constant__ Standby standby) {

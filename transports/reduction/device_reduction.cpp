@@ -1,0 +1,103 @@
+#include "transports/reduction/device_reduction.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "transports/cuda/kernels.hpp"
+#include "transports/kernels/copy_batch.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// Enough for every processor of a large GPU; with more data each thread combines more.
+#ifdef PENSTOCK_SIMULATED_GPU
+constexpr std::uint64_t most_blocks = 4;
+#else
+constexpr std::uint64_t most_blocks = 1056;  // 8 on each of 132
+#endif
+
+constexpr std::size_t element_bytes[] = {
+#define PENSTOCK_ROW(name, Type) sizeof(Type),
+    PENSTOCK_REDUCED_TYPES(PENSTOCK_ROW)
+#undef PENSTOCK_ROW
+};
+
+cuda::Kernel kernel_of(ElementType type) noexcept {
+  return static_cast<cuda::Kernel>(static_cast<unsigned>(cuda::Kernel::reduce_int8) +
+                                   static_cast<unsigned>(type));
+}
+
+Status launch_one(kernels::Reduction& parameters, ElementType type, CUstream stream) noexcept {
+  constexpr std::uint64_t vector_bytes = 16;
+  const std::uint64_t vectors = parameters.count * bytes_of(type) / vector_bytes + 1;
+  const std::uint64_t blocks =
+      std::min((vectors + kernels::most_threads - 1) / kernels::most_threads, most_blocks);
+  void* arguments[] = {&parameters};
+  return cuda::check(cuda::driver()->cuLaunchKernel(
+                         cuda::Kernels::of_process()[kernel_of(type)], static_cast<unsigned>(blocks), 1, 1,
+                         kernels::most_threads, 1, 1, 0, stream, arguments, nullptr),
+                     "cuLaunchKernel");
+}
+
+}  // namespace
+
+std::size_t bytes_of(ElementType type) noexcept {
+  return element_bytes[static_cast<std::size_t>(type)];
+}
+
+bool is_defined(ReductionOperation operation, ElementType type) noexcept {
+  const bool is_floating = type == ElementType::float32 || type == ElementType::float64;
+  return !is_floating || operation <= ReductionOperation::minimum;
+}
+
+Status DeviceReduction::available() noexcept {
+  return cuda::Kernels::of_process().status();
+}
+
+Status DeviceReduction::launch(const VectorReduction& reduction) noexcept {
+  if (Status usable = available(); !usable.ok()) return usable;
+  const cuda::ContextScope scope(*context_);
+  if (!scope.status().ok()) return scope.status();
+  CUstream stream = nullptr;
+  if (Status made = context_->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
+  if (!end_) {
+    if (Status taken = cuda::Context::take_event(context_, end_); !taken.ok()) return taken;
+  }
+  kernels::Reduction parameters{};
+  parameters.to = reduction.to;
+  parameters.count = reduction.count;
+  parameters.operation = reduction.operation;
+  Status launched;
+  for (std::size_t next = 0; launched.ok() && next < reduction.sources.size();) {
+    parameters.sources = 0;
+    // from the second launch on, what those before have made comes first
+    if (next != 0) parameters.from[parameters.sources++] = reduction.to;
+    while (parameters.sources < kernels::most_sources && next < reduction.sources.size())
+      parameters.from[parameters.sources++] = reduction.sources[next++];
+    launched = launch_one(parameters, reduction.type, stream);
+  }
+  in_flight_ = true;
+  Status recorded = end_.record(stream);
+  return launched.ok() ? recorded : launched;
+}
+
+Status DeviceReduction::query(bool& done) noexcept {
+  done = !in_flight_;
+  if (done) return {};
+  Status state = end_.query(done);
+  if (!state.ok()) done = true;
+  in_flight_ = !done;
+  return state;
+}
+
+Status DeviceReduction::wait() noexcept {
+  constexpr int spins = 2000;  // some milliseconds
+  for (int polls = 0;; ++polls) {
+    bool done = false;
+    Status state = query(done);
+    if (done) return state;
+    if (polls > spins) std::this_thread::yield();
+  }
+}
+
+}  // namespace penstock::transports

@@ -1,0 +1,66 @@
+// Vectors in a GPU's reach combined element by element, by a kernel. Knows no MPI, nor where the vectors come
+// from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "transports/cuda/context.hpp"
+#include "transports/kernels/reduction.hpp"
+
+namespace penstock::transports {
+
+using kernels::ReductionOperation;
+
+/// The elements that the kernels know, by the name of their kernel.
+enum class ElementType : std::uint8_t {
+#define PENSTOCK_ROW(name, Type) name,
+  PENSTOCK_REDUCED_TYPES(PENSTOCK_ROW)
+#undef PENSTOCK_ROW
+};
+[[nodiscard]] std::size_t bytes_of(ElementType type) noexcept;
+/// Floating-point numbers have neither logical nor bitwise operations.
+[[nodiscard]] bool is_defined(ReductionOperation operation, ElementType type) noexcept;
+
+/// to[i] = sources[0][i] ∘ sources[1][i] ∘ …, from left to right: the same bits whenever the sources are the
+/// same. At least one source. `to` may be the first of them; they overlap in no other way. All as kernels of
+/// the context reach them; fastest where all are aligned to 16 bytes.
+struct VectorReduction {
+  void* to = nullptr;
+  std::span<const void* const> sources;
+  std::size_t count = 0;  ///< elements
+  ElementType type = ElementType::int8;
+  ReductionOperation operation = ReductionOperation::sum;
+};
+
+/// A token for one reduction at a time. Owns an event; the vectors are the caller's and must stay until it is
+/// done, for which the destructor waits. Thread: one at a time. Errors: the driver's refusal; the result is
+/// undefined then.
+class DeviceReduction {
+ public:
+  /// Why there can be none in this process (`declined`: the driver is too old for the kernels). Cost: 2 ns
+  /// after the first call.
+  [[nodiscard]] static Status available() noexcept;
+
+  explicit DeviceReduction(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
+  ~DeviceReduction() { static_cast<void>(wait()); }
+  DeviceReduction(const DeviceReduction&) = delete;
+  DeviceReduction& operator=(const DeviceReduction&) = delete;
+
+  /// Queues it on a stream of Penstock's, behind the last one, and returns. What the application has queued
+  /// is not waited for. Cost: a launch for each eight sources.
+  [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept;
+  /// Never waits.
+  [[nodiscard]] Status query(bool& done) noexcept;
+  /// Polls until then.
+  [[nodiscard]] Status wait() noexcept;
+
+ private:
+  cuda::ContextRef context_;
+  cuda::Event end_;
+  bool in_flight_ = false;
+};
+
+}  // namespace penstock::transports
