@@ -24,7 +24,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f000aull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f000bull;  // ranks of another layout make another file
 
 /// The size of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -289,6 +289,23 @@ void NodeDirectory::foresee(const Envelope& envelope) noexcept {
 void NodeDirectory::note_gpu() noexcept {
   // once: it is said with each message, and all ranks read that cache line with each of theirs
   if (shared_ != nullptr && !gpu_seen()) shared_->gpu_seen.store(1, std::memory_order_relaxed);
+}
+
+bool NodeDirectory::shares_gpu(std::uint64_t gpu) noexcept {
+  if (shared_ == nullptr) return false;
+  for (std::atomic<std::uint64_t>& place : shared_->rows[own_].gpus) {
+    std::uint64_t noted = 0;
+    if (place.compare_exchange_strong(noted, gpu) || noted == gpu) break;
+  }
+  const std::uint32_t taken = std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    const DirectoryRow& row = shared_->rows[i];
+    if (i == own_ || row.world_rank.load(std::memory_order_relaxed) < 0) continue;
+    for (const std::atomic<std::uint64_t>& place : row.gpus) {
+      if (place.load(std::memory_order_relaxed) == gpu) return true;
+    }
+  }
+  return false;
 }
 
 bool NodeDirectory::speaks_of_tuning() noexcept {

@@ -22,6 +22,7 @@ namespace penstock::interpose {
 inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on one node
 inline constexpr std::uint32_t arrival_places = 512;    ///< communicators of a rank that have collectives
 inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
+inline constexpr std::uint32_t gpu_places = 16;         ///< GPUs that a rank uses
 
 /// What a rank says of its collectives of one communicator; arrival_places.cpp's.
 struct ArrivalNote {
@@ -41,8 +42,9 @@ struct alignas(64) DirectoryRow {
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
-  ArrivalNote arrivals[arrival_places];                 ///< at collectives
-  std::atomic<std::uint8_t> crossed[forecast_places];   ///< where payloads went; destination_forecast.cpp's
+  ArrivalNote arrivals[arrival_places];               ///< at collectives
+  std::atomic<std::uint64_t> gpus[gpu_places];        ///< that it copies on: their ids, then 0
+  std::atomic<std::uint8_t> crossed[forecast_places];  ///< where payloads went; destination_forecast.cpp's
 
   /// Called by its own rank. Threads may count one for two, as all that matters is that the number changes;
   /// one instruction would wait for the slot to come back from the sender's core.
@@ -94,6 +96,8 @@ class NodeDirectory {
     return gpu_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
   }
   void note_gpu() noexcept;
+  /// Notes that this rank copies on that GPU (not 0): does another rank, too? Cost: a look at each rank's.
+  [[nodiscard]] bool shares_gpu(std::uint64_t gpu) noexcept;
   /// True for the first rank of the node that asks: it says what concerns all.
   [[nodiscard]] bool speaks_of_tuning() noexcept;
 

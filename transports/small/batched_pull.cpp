@@ -12,6 +12,7 @@
 #include "transports/host/guarded.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
+#include "transports/small/shared_gpus.hpp"
 #include "transports/small/standby.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -248,7 +249,7 @@ bool suits_a_batch(const CopySource& source, const Place& destination, const cud
   return context != nullptr && source.side == Side::device && source.context == nullptr && source.bytes > 0 &&
          source.bytes <= tuning().batched_to && lives_on_device(destination.buffer.kind) &&
          destination.buffer.kind != BufferKind::managed && destination.layout.is_contiguous() &&
-         is_idle(destination) && BatchedCopy::available().ok();
+         is_idle(destination) && !is_on_shared_gpu(*context) && BatchedCopy::available().ok();
 }
 
 Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,

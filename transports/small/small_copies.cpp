@@ -15,4 +15,10 @@ Status start_small_copy(const CopySource& source, const Place& destination, cons
   return start_alone(source, destination, context, pull);
 }
 
+std::unique_ptr<Pull> copy_standing_by(const CopySource& source, const Place& destination,
+                                       const cuda::ContextRef& context) {
+  if (context == nullptr || !suits_standby(source, destination) || !is_idle(destination)) return nullptr;
+  return start_standing_by(source, destination, context);
+}
+
 }  // namespace penstock::transports

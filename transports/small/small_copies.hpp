@@ -14,12 +14,23 @@ namespace penstock::transports {
 /// at the start: never use one. Thread: any.
 void set_linger(std::uint64_t linger_ns) noexcept;
 
+/// `is_shared(id of a GPU)` says whether another process uses it, too; then no kernel of ours copies there.
+/// Null, as at the start: none is shared. Thread: any.
+void set_shared_gpu_check(bool (*is_shared)(std::uint64_t gpu)) noexcept;
+/// What it says of the context's GPU.
+[[nodiscard]] bool is_on_shared_gpu(const cuda::Context& context) noexcept;
+
 /// Starts a small copy: by the kernel that stands by, with others of its time, or, where neither serves, by
 /// the copy engine, which makes it likelier that the kernel stands by for the next. `pull` stays null if the
 /// copy is none for a kernel. Thread: any; the pull one at a time. Errors: as CopyPull's; `declined` where
 /// the driver cannot run our kernels.
 [[nodiscard]] Status start_small_copy(const CopySource& source, const Place& destination,
                                       const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+/// Within a device, by the kernel that stands by; null if none is ready for it. Thread: any; the pull one at
+/// a time.
+[[nodiscard]] std::unique_ptr<Pull> copy_standing_by(const CopySource& source, const Place& destination,
+                                                     const cuda::ContextRef& context);
 
 /// Between a device and host memory, at once, if a kernel is ready and the application's earlier work is
 /// done. False: nothing was copied, for whatever reason. Thread: any.

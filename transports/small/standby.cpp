@@ -11,6 +11,7 @@
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
+#include "transports/small/shared_gpus.hpp"
 #include "transports/small/standby_copy.hpp"
 #include "transports/stream_order/readiness.hpp"
 
@@ -230,6 +231,7 @@ void note_small_copy(const cuda::ContextRef& context, const void* known, bool is
     post.has_shared = is_shared || (is_quick && post.has_shared);
     if (post.is_launched && post.copy.is_over()) judge(post);
     if (post.is_launched || post.copy.has_order() || post.quick_copies < post.needed) return {};
+    if (is_on_shared_gpu(*context)) return {};
     const kernels::StandbyStay stay{linger_ns, std::min(linger_ns, outside_ns), most_lingers * linger_ns};
     const auto size = std::exchange(post.has_shared, false) ? StandbyCopy::Size::several_blocks
                                                             : StandbyCopy::Size::one_block;
