@@ -10,6 +10,7 @@
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/staging/library_call.hpp"
@@ -69,21 +70,29 @@ class CollectiveCall : public LibraryCall<Library> {
   /// code of the call; none: it is left to run(). Non-blocking calls (with a `request`) always are.
   template <typename Post, typename... Request>
   [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                               Post post, Request...) const {
-    if constexpr (sizeof...(Request) != 0) {
-      return std::nullopt;
-    } else {
-      look_out_for_envelopes();
-      has_arrived_ = true;
-      if (arrive(communicator, buffers.preference()) == Way::library) return std::nullopt;
-      const MPI_Comm messages = messages_of(communicator);
-      if (messages == MPI_COMM_NULL) return std::nullopt;
-      buffers.describe(this->scope());
+                                               Post post, Request... request) const {
+    const auto carry_out = [&](MPI_Comm messages) {
       MessageExchange exchange(this->scope(), messages);
       post(exchange);
       const int code = exchange.finish();
       return code == MPI_SUCCESS ? code : ErrorTarget::of(communicator).raise(code);
-    }
+    };
+    return instead_of_library(communicator, buffers, carry_out, request...);
+  }
+
+  /// The same for a reduction: `reduce` makes a ReductionExchange do it.
+  template <typename Reduce, typename... Request>
+  [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                                const ReductionShape& shape, Reduce reduce,
+                                                Request... request) const {
+    const auto carry_out = [&](MPI_Comm messages) {
+      ReductionExchange reduction(this->scope(), messages, shape);
+      reduce(reduction);
+      const ErrorTarget errors = ErrorTarget::of(communicator);
+      if (reduction.code() != MPI_SUCCESS) return errors.raise(reduction.code());
+      return reduction.status().ok() ? MPI_SUCCESS : errors.raise_status(this->name(), reduction.status());
+    };
+    return instead_of_library(communicator, buffers, carry_out, request...);
   }
 
   /// By the MPI library.
@@ -108,7 +117,24 @@ class CollectiveCall : public LibraryCall<Library> {
     expect_envelopes_if(NodeDirectory::gpu_seen() || transports::cuda_in_use());
   }
 
-  mutable bool has_arrived_ = false;  ///< in by_messages()
+  /// `carry_out(the communicator for messages)` returns the code of the call.
+  template <typename CarryOut, typename... Request>
+  [[nodiscard]] std::optional<int> instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                                      CarryOut carry_out, Request...) const {
+    if constexpr (sizeof...(Request) != 0) {
+      return std::nullopt;
+    } else {
+      look_out_for_envelopes();
+      has_arrived_ = true;
+      if (arrive(communicator, buffers.preference()) == Way::library) return std::nullopt;
+      const MPI_Comm messages = messages_of(communicator);
+      if (messages == MPI_COMM_NULL) return std::nullopt;
+      buffers.describe(this->scope());
+      return carry_out(messages);
+    }
+  }
+
+  mutable bool has_arrived_ = false;  ///< in instead_of_library()
 };
 
 template <typename Library>

@@ -34,10 +34,9 @@ std::optional<int> allgather_by_messages(const Call& call, const Ranks& ranks, c
     const bool in_place = send == MPI_IN_PLACE;
     const void* const own = in_place ? receive : send;
     const BlockPlace own_block = in_place ? blocks.at(ranks.rank) : block.at(0);
+    if (!in_place) exchange.keep(own, own_block, receive, blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
-    if (!in_place) exchange.receive(receive, blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.send(own, own_block, other); });
-    if (!in_place) exchange.send(own, own_block, ranks.rank);
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
@@ -106,10 +105,9 @@ std::optional<int> alltoall_by_messages(const Call& call, const Ranks& ranks, co
     buffers.add(receive, receive_blocks);
   }
   const auto post = [&](MessageExchange& exchange) {
+    exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.receive(receive, receive_blocks.at(other), other); });
-    exchange.receive(receive, receive_blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.send(send, send_blocks.at(other), other); });
-    exchange.send(send, send_blocks.at(ranks.rank), ranks.rank);
   };
   return call.by_messages(communicator, buffers, post, request...);
 }

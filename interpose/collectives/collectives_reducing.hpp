@@ -1,12 +1,16 @@
-// What the reductions to all ranks read and write: Allreduce, Reduce_scatter(_block), Scan, Exscan. The
-// operation sees host memory only, since the MPI library is given nothing else. Included by collectives.cpp
-// only.
+// What the reductions to all ranks read and write: Allreduce, Reduce_scatter(_block), Scan, Exscan, and which
+// of them the GPU does. An operation of the program's own sees host memory only, since the MPI library is
+// given nothing else. Included by collectives.cpp only.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/reduction_part.hpp"
 
 namespace penstock::interpose {
 
@@ -19,10 +23,35 @@ void stage_reduction(StagedCall& staged, const void*& send, void*& receive, Inpu
       receive, [&] { return in_place ? input() : Region(); }, output);
 }
 
-/// Allreduce and Scan: a vector in, a vector out.
-inline constexpr auto reduce_to_all = [](const auto& call, const void* send, void* receive, auto count,
-                                         MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
-                                         auto... request) {
+inline constexpr auto allreduce = [](const auto& call, const void* send, void* receive, auto count,
+                                     MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
+                                     auto... request) {
+  const Ranks ranks(communicator);
+  const auto vector = [&] { return Region(count, datatype); };
+  StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
+  const void* const own = send == MPI_IN_PLACE ? receive : send;
+  const auto elements = static_cast<std::size_t>(count);
+  if constexpr (sizeof...(request) == 0) {
+    ReductionPart part(ranks, datatype, operation, count);
+    if (part.is_for_gpu())
+      part.take_place(own, receive, ReductionExchange::largest_at_a_time(part.shape(), elements));
+    const auto carry_out = [&](ReductionExchange& exchange) {
+      exchange.all_to_all(*part.place(), own, receive, elements);
+    };
+    if (const auto code =
+            call.by_reduction(communicator, part.buffers(own, count, datatype), part.shape(), carry_out)) {
+      return *code;
+    }
+  }
+  stage_reduction(staged, send, receive, vector, vector);
+  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
+                  request...);
+};
+
+/// Scan: a vector in, a vector out.
+inline constexpr auto scan = [](const auto& call, const void* send, void* receive, auto count,
+                                MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
+                                auto... request) {
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
   stage_reduction(staged, send, receive, vector, vector);
@@ -42,12 +71,47 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
                   request...);
 };
 
+/// In place the result would overwrite what is still to be sent: the MPI library does that. `count_of` a
+/// rank.
+template <typename Call, typename CountOf, typename... Request>
+std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send,
+                                         void* receive, CountOf count_of, MPI_Datatype datatype,
+                                         MPI_Op operation, MPI_Comm communicator, Request...) {
+  if constexpr (sizeof...(Request) != 0) {
+    return std::nullopt;
+  } else {
+    std::vector<ElementRange> ranges;
+    std::size_t total = 0;
+    std::size_t largest = 0;
+    bool are_valid = send != MPI_IN_PLACE;
+    for (int rank = 0; rank < ranks.local; ++rank) {
+      are_valid = are_valid && count_of(rank) >= 0;
+      const auto count = static_cast<std::size_t>(are_valid ? count_of(rank) : 0);
+      ranges.push_back({total, count});
+      total += count;
+      largest = std::max(largest, count);
+    }
+    const auto count = static_cast<MPI_Count>(total);
+    ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
+    if (part.is_for_gpu()) part.take_place(send, receive, largest);
+    const auto carry_out = [&](ReductionExchange& exchange) {
+      exchange.scatter(*part.place(), send, receive, ranges);
+    };
+    return call.by_reduction(communicator, part.buffers(send, count, datatype), part.shape(), carry_out);
+  }
+}
+
 inline constexpr auto reduce_scatter = [](const auto& call, const void* send, void* receive,
                                           const auto* counts, MPI_Datatype datatype, MPI_Op operation,
                                           MPI_Comm communicator, auto... request) {
   const Ranks ranks(communicator);
   const auto total = [&] { return std::accumulate(counts, counts + ranks.local, MPI_Count{0}); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(total(), datatype); });
+  if (const auto code = reduce_scatter_on_gpu(
+          call, ranks, send, receive, [&](int rank) { return static_cast<MPI_Count>(counts[rank]); },
+          datatype, operation, communicator, request...)) {
+    return *code;
+  }
   stage_reduction(
       staged, send, receive, [&] { return Region(total(), datatype); },
       [&] { return ranks.rank < 0 ? Region() : Region(counts[ranks.rank], datatype); });
@@ -61,6 +125,11 @@ inline constexpr auto reduce_scatter_block = [](const auto& call, const void* se
   const Ranks ranks(communicator);
   const MPI_Count total = static_cast<MPI_Count>(count) * ranks.local;
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(total, datatype); });
+  if (const auto code = reduce_scatter_on_gpu(
+          call, ranks, send, receive, [&](int) { return static_cast<MPI_Count>(count); }, datatype, operation,
+          communicator, request...)) {
+    return *code;
+  }
   stage_reduction(
       staged, send, receive, [&] { return Region(total, datatype); },
       [&] { return Region(count, datatype); });

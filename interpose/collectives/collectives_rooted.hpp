@@ -4,6 +4,7 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/reduction_part.hpp"
 
 namespace penstock::interpose {
 
@@ -60,10 +61,9 @@ std::optional<int> gather_by_messages(const Call& call, const Ranks& ranks, int 
     if (is_root) all.add(receive, blocks);
   });
   const auto post = [&](MessageExchange& exchange) {
-    if (is_root) ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
-    if (send == MPI_IN_PLACE) return;
-    if (is_root) exchange.receive(receive, blocks.at(root), root);
-    exchange.send(send, block.at(0), root);
+    if (!is_root) return exchange.send(send, block.at(0), root);
+    if (send != MPI_IN_PLACE) exchange.keep(send, block.at(0), receive, blocks.at(root), root);
+    ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
@@ -126,11 +126,9 @@ std::optional<int> scatter_by_messages(const Call& call, const Ranks& ranks, int
     if (is_root) all.add(send, blocks);
   });
   const auto post = [&](MessageExchange& exchange) {
-    const bool in_place = receive == MPI_IN_PLACE;
-    if (!in_place) exchange.receive(receive, block.at(0), root);
-    if (!is_root) return;
+    if (!is_root) return exchange.receive(receive, block.at(0), root);
+    if (receive != MPI_IN_PLACE) exchange.keep(send, blocks.at(root), receive, block.at(0), root);
     ranks.for_others([&](int other) { exchange.send(send, blocks.at(other), other); });
-    if (!in_place) exchange.send(send, blocks.at(root), root);
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
@@ -187,6 +185,20 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const auto vector = [&] { return Region(count, datatype); };
   const bool in_place = send == MPI_IN_PLACE;
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
+  if constexpr (sizeof...(request) == 0) {
+    const void* const own = in_place ? receive : send;
+    const auto elements = static_cast<std::size_t>(count);
+    ReductionPart part(ranks, datatype, operation, count);
+    if (!ranks.has_root(root)) part.leave_to_library();
+    if (part.is_for_gpu() && ranks.is_root(root)) part.take_place(own, receive, elements);
+    const auto carry_out = [&](ReductionExchange& exchange) {
+      exchange.all_to_root(part.place() ? &*part.place() : nullptr, own, receive, elements, root);
+    };
+    if (const auto code =
+            call.by_reduction(communicator, part.buffers(own, count, datatype), part.shape(), carry_out)) {
+      return *code;
+    }
+  }
   if (ranks.is_leaf(root)) staged.read(send, vector);
   if (ranks.is_root(root)) {
     staged.use(

@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/copies/copy_pull.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -83,9 +87,51 @@ void MessageExchange::send(const void* buffer, const BlockPlace& block, int dest
   add(code, std::move(operation));
 }
 
+void MessageExchange::keep(const void* buffer, const BlockPlace& block, void* to, const BlockPlace& place,
+                           int own_rank) {
+  const auto* const from = static_cast<const std::byte*>(buffer) + block.displacement;
+  auto* const destination = static_cast<std::byte*>(to) + place.displacement;
+  if (copy(from, block, destination, place)) return;
+  receive(to, place, own_rank);
+  send(buffer, block, own_rank);
+}
+
+/// Without a message, which costs several microseconds, where both lie in one context and in one piece.
+bool MessageExchange::copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place) {
+  if (!transports::is_on_device(from) || !transports::is_on_device(to)) return false;
+  const transports::Place source = place_of(from, block.count, block.datatype);
+  const transports::Place destination = place_of(to, place.count, place.datatype);
+  const auto is_plain = [](const transports::Place& one) {
+    return one.buffer.kind == transports::BufferKind::device && one.layout.is_contiguous();
+  };
+  if (!is_plain(source) || !is_plain(destination) || source.buffer.context != destination.buffer.context ||
+      source.layout.bytes() != destination.layout.bytes() || source.layout.bytes() == 0) {
+    return false;
+  }
+  note_gpu_use();
+  const transports::CopySource memory{source.first_byte(), source.layout.bytes()};
+  const transports::cuda::ContextRef& context = transports::cuda::Context::of(destination.buffer);
+  own_copy_ = transports::copy_standing_by(memory, destination, context);
+  if (own_copy_ != nullptr) return true;
+  auto pull = std::make_unique<transports::CopyPull>(memory, destination, context);
+  if (!pull->start().ok()) return false;
+  own_copy_ = std::move(pull);
+  return true;
+}
+
 void MessageExchange::add(int code, Operation operation) {
   note(code);
   if (code == MPI_SUCCESS) waiting_.push_back(std::make_unique<Waiting>(std::move(operation)));
+}
+
+void MessageExchange::step_own_copy() {
+  bool finished = false;
+  const Status stepped = own_copy_->advance(finished);
+  if (!stepped.ok()) {
+    record::notice(describe("a copy within a GPU", stepped).data());
+    note(MPI_ERR_OTHER);
+  }
+  if (finished || !stepped.ok()) own_copy_.reset();
 }
 
 int MessageExchange::finish() {
@@ -95,7 +141,8 @@ int MessageExchange::finish() {
       note(one->end(MPI_STATUS_IGNORE));
       return true;
     });
-    if (waiting_.empty()) return code_;
+    if (own_copy_ != nullptr) step_own_copy();
+    if (waiting_.empty() && own_copy_ == nullptr) return code_;
     progress();
   }
 }

@@ -4,11 +4,13 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/progress/progress.hpp"
+#include "transports/copies/pull.hpp"
 
 namespace penstock::interpose {
 
@@ -29,11 +31,15 @@ class MessageExchange {
   /// The block lies at its displacement from `buffer`; ranks are the communicator's.
   void receive(void* buffer, const BlockPlace& block, int source);
   void send(const void* buffer, const BlockPlace& block, int destination);
+  /// From this rank to itself.
+  void keep(const void* buffer, const BlockPlace& block, void* to, const BlockPlace& place, int own_rank);
 
   /// Waits for all. Returns the first error, which has not been raised yet.
   [[nodiscard]] int finish();
 
  private:
+  [[nodiscard]] bool copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place);
+  void step_own_copy();
   void add(int code, Operation operation);
   void note(int code) noexcept {
     if (code_ == MPI_SUCCESS) code_ = code;
@@ -42,6 +48,7 @@ class MessageExchange {
   const CallScope& scope_;
   MPI_Comm messages_;
   std::vector<std::unique_ptr<Waiting>> waiting_;
+  std::unique_ptr<transports::Pull> own_copy_;
   int code_ = MPI_SUCCESS;
 };
 

@@ -29,6 +29,7 @@ struct Settings {
   bool everywhere = false;
   std::string node;  ///< PENSTOCK_NODE: ranks with another one count as being on another node; for tests
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
+  bool reduce_on_gpu = true;  ///< PENSTOCK_REDUCE_ON_GPU=0: reductions in the MPI library's own order
   /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their transports although Fortran's binding is loaded
   bool despite_fortran = false;
 };

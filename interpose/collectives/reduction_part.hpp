@@ -1,0 +1,58 @@
+// What this rank brings to a reduction that the GPU may do. Knows no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/reduction_exchange.hpp"
+#include "interpose/node/policy.hpp"
+#include "transports/small/small_copies.hpp"
+
+namespace penstock::interpose {
+
+/// Owns the memory to combine in. Lives within the call.
+class ReductionPart {
+ public:
+  ReductionPart(const Ranks& ranks, MPI_Datatype datatype, MPI_Op operation, MPI_Count count) {
+    if (!ranks.is_intra() || ranks.peers == 1 || count <= 0 || !settings().reduce_on_gpu) return;
+    const std::optional<ReductionKind> kind = reduction_kind(datatype, operation);
+    if (!kind) return;
+    shape_ = {*kind, ranks.rank, ranks.peers};
+    bytes_ = static_cast<std::size_t>(count) * shape_.element_bytes();
+    is_for_gpu_ = bytes_ >= policy::least_reduced_bytes;
+  }
+
+  [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
+  [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
+  /// This rank combines, `largest` elements at a time.
+  void take_place(const void* own, const void* result, std::size_t largest) {
+    if (!is_for_gpu_ || !lies_on_device(own) || !lies_on_device(result)) return leave_to_library();
+    place_ = ReductionWorkplace::make(shape_, own, result, largest);
+    if (!place_ || (bytes_ < policy::least_reduced_on_shared_gpu_bytes &&
+                    transports::is_on_shared_gpu(*place_->context()))) {
+      leave_to_library();
+    }
+  }
+  void leave_to_library() noexcept { is_for_gpu_ = false; }
+  [[nodiscard]] std::optional<ReductionWorkplace>& place() noexcept { return place_; }
+
+  [[nodiscard]] BroughtBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype) const {
+    BroughtBuffers all;
+    if (is_for_gpu_) {
+      all.add(own, one_block(count, datatype));
+    } else {
+      all.leave_to_library();
+    }
+    return all;
+  }
+
+ private:
+  bool is_for_gpu_ = false;
+  ReductionShape shape_{};
+  std::size_t bytes_ = 0;  ///< of the vector
+  std::optional<ReductionWorkplace> place_;
+};
+
+}  // namespace penstock::interpose

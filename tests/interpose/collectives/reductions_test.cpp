@@ -1,0 +1,225 @@
+// Reductions that the GPU does: every operation on every type that it knows, vectors of several pieces, and
+// the promise about the bits of floating-point results.
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "tests/interpose/collectives/comparison.hpp"
+#include "tests/support/memory.hpp"
+#include "tests/support/random.hpp"
+
+namespace penstock::test_support {
+namespace {
+
+struct World {
+  World() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+  int rank = 0;
+  int size = 0;
+};
+
+/// One for each rank, as far as there are enough.
+int own_gpu() {
+  return World().rank % gpu_count();
+}
+
+template <class T>
+struct MpiType;
+#define PENSTOCK_ROW(Type, name)                  \
+  template <>                                     \
+  struct MpiType<Type> {                          \
+    static MPI_Datatype handle() { return name; } \
+  };
+PENSTOCK_ROW(signed char, MPI_SIGNED_CHAR)
+PENSTOCK_ROW(unsigned char, MPI_UNSIGNED_CHAR)
+PENSTOCK_ROW(std::int16_t, MPI_INT16_T)
+PENSTOCK_ROW(std::uint16_t, MPI_UINT16_T)
+PENSTOCK_ROW(int, MPI_INT)
+PENSTOCK_ROW(unsigned, MPI_UNSIGNED)
+PENSTOCK_ROW(long, MPI_LONG)
+PENSTOCK_ROW(std::uint64_t, MPI_UINT64_T)
+PENSTOCK_ROW(float, MPI_FLOAT)
+PENSTOCK_ROW(double, MPI_DOUBLE)
+#undef PENSTOCK_ROW
+
+/// Small whole numbers, so that floating-point results are exact in any order.
+template <class T>
+std::vector<T> vector_of(int rank, std::size_t count) {
+  std::vector<T> all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i] = static_cast<T>(1 + (i * 7 + static_cast<std::size_t>(rank) * 5) % 4);
+  return all;
+}
+
+template <class T>
+std::vector<T> read_all(const Memory& memory, std::size_t count) {
+  std::vector<T> all(count);
+  memory.read(0, all.data(), count * sizeof(T));
+  return all;
+}
+
+template <class T>
+class Reductions : public testing::Test {
+ protected:
+  static constexpr std::size_t count = 10'001;
+
+  /// `reduce(send, receive)` on host memory and on the device; `received` elements are compared.
+  template <class Reduce>
+  void expect_same(std::size_t received, Reduce reduce) {
+    const std::vector<T> sent = vector_of<T>(world.rank, count * static_cast<std::size_t>(world.size));
+    std::vector<T> expected(received);
+    EXPECT_EQ(reduce(sent.data(), expected.data()), MPI_SUCCESS);
+    Memory send(MemoryKind::device, sent.size() * sizeof(T), own_gpu());
+    Memory receive(MemoryKind::device, (received + 1) * sizeof(T), own_gpu());
+    send.write(0, sent.data(), sent.size() * sizeof(T));
+    EXPECT_EQ(reduce(send.data(), receive.data()), MPI_SUCCESS);
+    EXPECT_EQ(read_all<T>(receive, received), expected);
+    EXPECT_EQ(read_all<T>(send, sent.size()), sent);
+  }
+
+  static std::vector<MPI_Op> operations() {
+    std::vector<MPI_Op> all = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
+    if (std::is_integral_v<T>) {
+      for (const MPI_Op operation : {MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR})
+        all.push_back(operation);
+    }
+    return all;
+  }
+
+  const World world;
+  const MPI_Datatype type = MpiType<T>::handle();
+};
+
+using Types = testing::Types<signed char, unsigned char, std::int16_t, std::uint16_t, int, unsigned, long,
+                             std::uint64_t, float, double>;
+TYPED_TEST_SUITE(Reductions, Types);
+
+TYPED_TEST(Reductions, Allreduce_knows_every_operation) {
+  for (const MPI_Op operation : this->operations()) {
+    this->expect_same(this->count, [&](const void* send, void* receive) {
+      return MPI_Allreduce(send, receive, this->count, this->type, operation, MPI_COMM_WORLD);
+    });
+  }
+}
+
+TYPED_TEST(Reductions, Reduce_to_each_root_is_right) {
+  for (int root = 0; root < this->world.size; ++root) {
+    this->expect_same(this->world.rank == root ? this->count : 0, [&](const void* send, void* receive) {
+      return MPI_Reduce(send, receive, this->count, this->type, MPI_SUM, root, MPI_COMM_WORLD);
+    });
+  }
+}
+
+TYPED_TEST(Reductions, Reduce_scatter_to_ranges_of_any_length_is_right) {
+  std::vector<int> counts(static_cast<std::size_t>(this->world.size), 11);
+  counts[0] = 0;
+  counts.back() = static_cast<int>(this->count);
+  const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(this->world.rank)]);
+  this->expect_same(own, [&](const void* send, void* receive) {
+    return MPI_Reduce_scatter(send, receive, counts.data(), this->type, MPI_MAX, MPI_COMM_WORLD);
+  });
+  this->expect_same(this->count, [&](const void* send, void* receive) {
+    return MPI_Reduce_scatter_block(send, receive, this->count, this->type, MPI_SUM, MPI_COMM_WORLD);
+  });
+}
+
+/// More than fits in one step, and more than one piece of each rank's range.
+TEST(Reductions, of_large_vectors_are_right_and_may_be_in_place) {
+  const World world;
+  for (const std::size_t count : {std::size_t{1} << 20, (std::size_t{20} << 20) + 3}) {
+    std::vector<int> own(count);
+    for (std::size_t i = 0; i < count; ++i) own[i] = static_cast<int>(i * 2654435761u) + world.rank;
+    const auto expected = [&](std::size_t i) {
+      const auto ranks = static_cast<unsigned>(world.size);
+      return static_cast<int>(static_cast<unsigned>(i * 2654435761u) * ranks + ranks * (ranks - 1) / 2);
+    };
+    for (const bool in_place : {false, true}) {
+      SCOPED_TRACE(testing::Message() << count << (in_place ? " in place" : ""));
+      Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
+      Memory receive(MemoryKind::device, count * sizeof(int), own_gpu());
+      (in_place ? receive : send).write(0, own.data(), count * sizeof(int));
+      EXPECT_EQ(MPI_Allreduce(in_place ? MPI_IN_PLACE : send.data(), receive.data(), static_cast<int>(count),
+                              MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+                MPI_SUCCESS);
+      const std::vector<int> seen = read_all<int>(receive, count);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < count; ++i) wrong += seen[i] == expected(i) ? 0 : 1;
+      EXPECT_EQ(wrong, 0u);
+    }
+  }
+}
+
+TEST(Reductions, of_floating_point_numbers_give_the_same_bits_on_all_ranks_and_each_time) {
+  const World world;
+  for (const std::size_t count : {std::size_t{9'999}, std::size_t{400'001}}) {
+    std::vector<double> own(count);
+    Random random(17u + static_cast<unsigned>(world.rank));
+    random.fill(own.data(), count * sizeof(double));
+    for (double& number : own) {  // of any magnitude, but numbers
+      const auto bits = std::bit_cast<std::uint64_t>(number);
+      number = static_cast<double>(static_cast<std::int64_t>(bits)) * 1e-9;
+    }
+    Memory send(MemoryKind::device, count * sizeof(double), own_gpu());
+    Memory receive(MemoryKind::device, count * sizeof(double), own_gpu());
+    send.write(0, own.data(), count * sizeof(double));
+    std::vector<double> first;
+    for (int run = 0; run < 3; ++run) {
+      MPI_Allreduce(send.data(), receive.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM,
+                    MPI_COMM_WORLD);
+      std::vector<double> seen = read_all<double>(receive, count);
+      if (run == 0) first = seen;
+      EXPECT_EQ(std::memcmp(seen.data(), first.data(), count * sizeof(double)), 0);
+      std::vector<double> of_rank_0 = seen;
+      MPI_Bcast(of_rank_0.data(), static_cast<int>(count), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      EXPECT_EQ(std::memcmp(seen.data(), of_rank_0.data(), count * sizeof(double)), 0);
+    }
+  }
+}
+
+TEST(Reductions, with_one_ranks_buffer_on_the_host_are_right) {
+  const World world;
+  constexpr int count = 4000;
+  const std::vector<int> own(count, world.rank + 1);
+  for (int odd = 0; odd < world.size; ++odd) {
+    const MemoryKind kind = world.rank == odd ? MemoryKind::pageable : MemoryKind::device;
+    Memory send(kind, count * sizeof(int), own_gpu());
+    Memory receive(kind, count * sizeof(int), own_gpu());
+    send.write(0, own.data(), count * sizeof(int));
+    EXPECT_EQ(MPI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
+              MPI_SUCCESS);
+    EXPECT_EQ(read_all<int>(receive, count), std::vector<int>(count, world.size * (world.size + 1) / 2));
+  }
+}
+
+TEST(Reductions, that_the_MPI_library_refuses_are_refused) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  Memory send(MemoryKind::device, 64, own_gpu());
+  Memory receive(MemoryKind::device, 64, own_gpu());
+  EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), 4, MPI_DOUBLE, MPI_BXOR, communicator), MPI_SUCCESS);
+  const int one = 1;
+  int sum = 0;
+  EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, communicator), MPI_SUCCESS);
+  MPI_Comm_free(&communicator);
+}
+
+/// Run where kernels cannot be launched, which also shows that the GPU is asked to.
+TEST(Reductions, DISABLED_that_the_GPU_cannot_do_are_an_MPI_error_on_each_rank) {
+  constexpr int count = 4000;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
+  Memory receive(MemoryKind::device, count * sizeof(int), own_gpu());
+  EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator), MPI_SUCCESS);
+  MPI_Comm_free(&communicator);
+}
+
+}  // namespace
+}  // namespace penstock::test_support
