@@ -6,11 +6,17 @@
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/node/arrival_places.hpp"
+#include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/staging/staged_call.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
+
+/// Could any rank have a device buffer? If not, nothing needs to be looked at. Cost: some loads.
+[[nodiscard]] inline bool is_gpu_in_sight() noexcept {
+  return NodeDirectory::gpu_seen() || transports::cuda_in_use();
+}
 
 /// A value; refers to nothing.
 class BroughtBuffers {
@@ -18,7 +24,7 @@ class BroughtBuffers {
   /// The blocks of a buffer, unless it is MPI_IN_PLACE.
   template <typename BlocksThere>
   void add(const void* buffer, const BlocksThere& blocks) noexcept {
-    if (buffer == MPI_IN_PLACE) return;
+    if (is_left_to_library_ || buffer == MPI_IN_PLACE) return;
     // of absolute addresses nothing is known yet
     if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) leave_to_library();
     if (lies_on_device(buffer)) on_device_ = buffer;
@@ -38,7 +44,7 @@ class BroughtBuffers {
 
  private:
   const void* on_device_ = nullptr;
-  bool is_left_to_library_ = false;
+  bool is_left_to_library_ = !is_gpu_in_sight();
 };
 
 }  // namespace penstock::interpose

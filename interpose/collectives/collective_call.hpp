@@ -113,9 +113,7 @@ class CollectiveCall : public LibraryCall<Library> {
  private:
   /// Programs that go on to use GPU buffers have most often made a collective call after their first use of
   /// CUDA.
-  static void look_out_for_envelopes() {
-    expect_envelopes_if(NodeDirectory::gpu_seen() || transports::cuda_in_use());
-  }
+  static void look_out_for_envelopes() { expect_envelopes_if(is_gpu_in_sight()); }
 
   /// `carry_out(the communicator for messages)` returns the code of the call.
   template <typename CarryOut, typename... Request>

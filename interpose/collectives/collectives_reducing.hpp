@@ -80,6 +80,7 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
   if constexpr (sizeof...(Request) != 0) {
     return std::nullopt;
   } else {
+    if (!is_gpu_in_sight()) return std::nullopt;
     std::vector<ElementRange> ranges;
     std::size_t total = 0;
     std::size_t largest = 0;

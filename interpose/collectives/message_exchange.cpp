@@ -21,10 +21,11 @@ constexpr int tag = 0;  // messages between two ranks come in the order of the c
 class ErrorsReturned {
  public:
   explicit ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {
-    PMPI_Comm_get_errhandler(communicator, &before_);
-    PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_get_errhandler(communicator, &before_) != MPI_SUCCESS) before_ = MPI_ERRHANDLER_NULL;
+    if (before_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
   }
   ~ErrorsReturned() {
+    if (before_ == MPI_ERRHANDLER_NULL) return;
     PMPI_Comm_set_errhandler(communicator_, before_);
     PMPI_Errhandler_free(&before_);
   }

@@ -16,7 +16,8 @@ namespace penstock::interpose {
 class ReductionPart {
  public:
   ReductionPart(const Ranks& ranks, MPI_Datatype datatype, MPI_Op operation, MPI_Count count) {
-    if (!ranks.is_intra() || ranks.peers == 1 || count <= 0 || !settings().reduce_on_gpu) return;
+    if (!is_gpu_in_sight() || !settings().reduce_on_gpu) return;
+    if (!ranks.is_intra() || ranks.peers == 1 || count <= 0) return;
     const std::optional<ReductionKind> kind = reduction_kind(datatype, operation);
     if (!kind) return;
     shape_ = {*kind, ranks.rank, ranks.peers};

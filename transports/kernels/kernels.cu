@@ -143,6 +143,11 @@ __device__ void publish(Word& word, Word value) {
 #endif
 }
 
+/// By all threads of the launch, after their work.
+__device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
+  if (flag != nullptr && is_last_of_launch(block_counters[slot].finished)) publish(*flag, 1u);
+}
+
 template <std::uint32_t capacity>
 __device__ void copy_batch(const CopyBatch<capacity>& batch) {
   std::uint32_t mine = 0;  // the last item whose first block is not after this one
@@ -156,8 +161,7 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
   copy_piece<Loads::cached>(static_cast<char*>(item.to) + begin, static_cast<const char*>(item.from) + begin,
                             left < piece_bytes ? static_cast<std::uint32_t>(left) : piece_bytes,
                             all_of_block());
-  if (batch.flag != nullptr && is_last_of_launch(block_counters[batch.slot].finished))
-    publish(*batch.flag, 1u);
+  raise_at_end(batch.flag, batch.slot);
 }
 
 __device__ StandbyOrder read(const StandbyOrder& order) {
@@ -479,10 +483,11 @@ __device__ void stand_by(const Standby& standby) {
   }
 PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_KERNEL)
 
-#define PENSTOCK_REDUCTION_KERNEL(name, Type)                           \
-  extern "C" __global__ void __launch_bounds__(most_threads)            \
+#define PENSTOCK_REDUCTION_KERNEL(name, Type)                               \
+  extern "C" __global__ void __launch_bounds__(most_threads)                \
       penstock_reduce_##name(const __grid_constant__ Reduction reduction) { \
-    reduce<Type>(reduction);                                            \
+    reduce<Type>(reduction);                                                \
+    raise_at_end(reduction.flag, reduction.slot);                           \
   }
 PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
 

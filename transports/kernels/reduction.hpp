@@ -30,6 +30,8 @@ struct Reduction {
   std::uint64_t count;    ///< elements
   std::uint32_t sources;  ///< at least 1
   ReductionOperation operation;
+  std::uint32_t* flag;  ///< host memory as the device sees it: becomes 1 at the end; may be null
+  std::uint32_t slot;   ///< whose counter to use
 };
 
 /// One kernel each, by the name `penstock_reduce_<name>`, called with (Reduction). Floating-point ones know

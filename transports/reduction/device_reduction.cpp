@@ -1,7 +1,6 @@
 #include "transports/reduction/device_reduction.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "transports/cuda/kernels.hpp"
 #include "transports/kernels/copy_batch.hpp"
@@ -60,9 +59,7 @@ Status DeviceReduction::launch(const VectorReduction& reduction) noexcept {
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;
   if (Status made = context_->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
-  if (!end_) {
-    if (Status taken = cuda::Context::take_event(context_, end_); !taken.ok()) return taken;
-  }
+  if (Status ready = launch_.prepare(context_, stream); !ready.ok()) return ready;
   kernels::Reduction parameters{};
   parameters.to = reduction.to;
   parameters.count = reduction.count;
@@ -74,30 +71,14 @@ Status DeviceReduction::launch(const VectorReduction& reduction) noexcept {
     if (next != 0) parameters.from[parameters.sources++] = reduction.to;
     while (parameters.sources < kernels::most_sources && next < reduction.sources.size())
       parameters.from[parameters.sources++] = reduction.sources[next++];
+    if (next == reduction.sources.size()) {  // the last one
+      parameters.flag = launch_.flag().device_word();
+      parameters.slot = launch_.flag().slot();
+    }
     launched = launch_one(parameters, reduction.type, stream);
   }
-  in_flight_ = true;
-  Status recorded = end_.record(stream);
-  return launched.ok() ? recorded : launched;
-}
-
-Status DeviceReduction::query(bool& done) noexcept {
-  done = !in_flight_;
-  if (done) return {};
-  Status state = end_.query(done);
-  if (!state.ok()) done = true;
-  in_flight_ = !done;
-  return state;
-}
-
-Status DeviceReduction::wait() noexcept {
-  constexpr int spins = 2000;  // some milliseconds
-  for (int polls = 0;; ++polls) {
-    bool done = false;
-    Status state = query(done);
-    if (done) return state;
-    if (polls > spins) std::this_thread::yield();
-  }
+  if (launched.ok()) launch_.launched();
+  return launched;
 }
 
 }  // namespace penstock::transports

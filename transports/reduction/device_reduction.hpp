@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "transports/cuda/context.hpp"
+#include "transports/cuda/flagged_launch.hpp"
 #include "transports/kernels/reduction.hpp"
 
 namespace penstock::transports {
@@ -35,9 +36,9 @@ struct VectorReduction {
   ReductionOperation operation = ReductionOperation::sum;
 };
 
-/// A token for one reduction at a time. Owns an event; the vectors are the caller's and must stay until it is
-/// done, for which the destructor waits. Thread: one at a time. Errors: the driver's refusal; the result is
-/// undefined then.
+/// A token for one reduction at a time. The vectors are the caller's and must stay until it is done, for
+/// which the destructor waits. Thread: one at a time. Errors: the driver's refusal; the result is undefined
+/// then.
 class DeviceReduction {
  public:
   /// Why there can be none in this process (`declined`: the driver is too old for the kernels). Cost: 2 ns
@@ -45,22 +46,17 @@ class DeviceReduction {
   [[nodiscard]] static Status available() noexcept;
 
   explicit DeviceReduction(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
-  ~DeviceReduction() { static_cast<void>(wait()); }
-  DeviceReduction(const DeviceReduction&) = delete;
-  DeviceReduction& operator=(const DeviceReduction&) = delete;
 
   /// Queues it on a stream of Penstock's, behind the last one, and returns. What the application has queued
   /// is not waited for. Cost: a launch for each eight sources.
   [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept;
-  /// Never waits.
-  [[nodiscard]] Status query(bool& done) noexcept;
-  /// Polls until then.
-  [[nodiscard]] Status wait() noexcept;
+  /// As FlaggedLaunch's.
+  [[nodiscard]] Status query(bool& done) noexcept { return launch_.query(done); }
+  [[nodiscard]] Status wait() noexcept { return launch_.wait(); }
 
  private:
   cuda::ContextRef context_;
-  cuda::Event end_;
-  bool in_flight_ = false;
+  cuda::FlaggedLaunch launch_{"a reduction kernel that did not raise its flag"};
 };
 
 }  // namespace penstock::transports

@@ -1,8 +1,6 @@
 #include "transports/small/batched_copy.hpp"
 
 #include <algorithm>
-#include <thread>
-#include <utility>
 
 #include "transports/cuda/kernels.hpp"
 #include "transports/kernels/copy_batch.hpp"
@@ -92,71 +90,14 @@ Status BatchedCopy::prepare(const cuda::ContextRef& context, CUstream stream) no
   return {};
 }
 
-BatchedCopy::BatchedCopy(BatchedCopy&& other) noexcept {
-  *this = std::move(other);
-}
-
-BatchedCopy& BatchedCopy::operator=(BatchedCopy&& other) noexcept {
-  std::swap(flag_, other.flag_);
-  std::swap(stream_, other.stream_);
-  std::swap(failure_watch_, other.failure_watch_);
-  std::swap(in_flight_, other.in_flight_);
-  return *this;
-}
-
-BatchedCopy::~BatchedCopy() {
-  if (in_flight_) static_cast<void>(wait());
-}
-
 Status BatchedCopy::launch(const cuda::ContextRef& context, CUstream stream,
                            std::span<const CopyItem> items) noexcept {
-  if (!done()) return {Code::bad_argument, "a batch while the last is in flight"};
-  in_flight_ = false;
   if (Status usable = available(); !usable.ok()) return usable;
-  if (flag_.context() != context) {
-    flag_ = {};
-    if (Status taken = cuda::CompletionFlag::take(context, flag_); !taken.ok()) return taken;
-  }
-  flag_.lower();
-  stream_ = stream;
-  failure_watch_.progress();
-  return launch_smallest(flag_, stream, items, in_flight_);
-}
-
-Status BatchedCopy::query(bool& done) noexcept {
-  done = this->done();
-  if (done || !failure_watch_.is_due()) return {};
-  return look_for_failure(done);
-}
-
-Status BatchedCopy::look_for_failure(bool& done) noexcept {
-  failure_watch_.progress();
-  Status state;
-  {
-    const cuda::ContextScope scope(*flag_.context());
-    const cuda::Driver* driver = cuda::driver();
-    state = scope.status();
-    if (state.ok() && driver != nullptr) {
-      const CUresult result = driver->cuStreamQuery(stream_);
-      if (result == CUDA_ERROR_NOT_READY) return {};
-      state = cuda::check(result, "cuStreamQuery");
-    }
-  }
-  done = true;
-  if (flag_.is_raised()) return {};
-  in_flight_ = false;
-  if (flag_.context()->is_alive()) flag_.abandon();
-  return state.ok() ? Status{Code::cuda_failed, "a copy kernel that did not raise its flag"} : state;
-}
-
-Status BatchedCopy::wait() noexcept {
-  constexpr int spins = 2000;  // some tens of microseconds
-  bool done = false;
-  for (int polls = 0;; ++polls) {
-    Status state = query(done);
-    if (done || !state.ok()) return state;
-    if (polls > spins) std::this_thread::yield();
-  }
+  if (Status ready = launch_.prepare(context, stream); !ready.ok()) return ready;
+  bool is_launched = false;
+  Status state = launch_smallest(launch_.flag(), stream, items, is_launched);
+  if (is_launched) launch_.launched();
+  return state;
 }
 
 }  // namespace penstock::transports

@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "transports/cuda/completion_flag.hpp"
-#include "transports/host/watch.hpp"
+#include "transports/cuda/flagged_launch.hpp"
 
 namespace penstock::transports {
 
@@ -38,11 +37,6 @@ class BatchedCopy {
   /// context is first met; without it launches do the same when they need it. Errors: as launch().
   [[nodiscard]] static Status prepare(const cuda::ContextRef& context, CUstream stream) noexcept;
 
-  BatchedCopy() noexcept = default;
-  BatchedCopy(BatchedCopy&& other) noexcept;
-  BatchedCopy& operator=(BatchedCopy&& other) noexcept;
-  ~BatchedCopy();
-
   /// Queues the copies on a stream of the context, which is current (cuda::ContextScope). They may run in any
   /// order; where two write the same byte, either may win. Errors: as available(); bad_argument for too many
   /// items, or while the last batch is not done; out_of_memory when all flags are in use; the driver's
@@ -53,23 +47,13 @@ class BatchedCopy {
 
   /// Has all been copied, seen from the host, too, where that is the destination? Also true before the first
   /// launch and after a failure. Cost: a load. A batch that fails is never done: ask query() then.
-  [[nodiscard]] bool done() const noexcept { return !in_flight_ || flag_.is_raised(); }
-
-  /// The same, and looks every 100 µs whether the batch has failed (it, or work before it on the stream, or
-  /// the context has been destroyed); then `done` is true beside the error. Cost: 20 ns, with the look 1.3
-  /// µs.
-  [[nodiscard]] Status query(bool& done) noexcept;
-
-  /// Polls until then: spins a little, then yields the core.
-  [[nodiscard]] Status wait() noexcept;
+  [[nodiscard]] bool done() const noexcept { return launch_.done(); }
+  /// As FlaggedLaunch's.
+  [[nodiscard]] Status query(bool& done) noexcept { return launch_.query(done); }
+  [[nodiscard]] Status wait() noexcept { return launch_.wait(); }
 
  private:
-  [[nodiscard]] Status look_for_failure(bool& done) noexcept;
-
-  cuda::CompletionFlag flag_;
-  CUstream stream_ = nullptr;
-  Watch failure_watch_{std::chrono::microseconds(100)};
-  bool in_flight_ = false;
+  cuda::FlaggedLaunch launch_{"a copy kernel that did not raise its flag"};
 };
 
 }  // namespace penstock::transports

@@ -14,16 +14,6 @@
 namespace penstock::test_support {
 namespace {
 
-struct World {
-  World() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-  }
-  int rank = 0;
-  int size = 0;
-  MPI_Comm communicator = MPI_COMM_WORLD;
-};
-
 /// A test body: a template over the counts' size, given a form, element type and number of elements.
 template <template <typename> typename Body>
 void for_all_spellings(std::span<const ElementType> types) {

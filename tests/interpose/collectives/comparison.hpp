@@ -13,6 +13,17 @@
 
 namespace penstock::test_support {
 
+/// MPI_COMM_WORLD, as each rank sees it.
+struct World {
+  World() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+  }
+  int rank = 0;
+  int size = 0;
+  MPI_Comm communicator = MPI_COMM_WORLD;
+};
+
 /// Bytes that a call may look at around the address it is given.
 struct Extent {
   std::size_t before = 0;

@@ -14,15 +14,6 @@
 namespace penstock::test_support {
 namespace {
 
-struct World {
-  World() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-  }
-  int rank = 0;
-  int size = 0;
-};
-
 /// One for each rank, as far as there are enough.
 int own_gpu() {
   return World().rank % gpu_count();

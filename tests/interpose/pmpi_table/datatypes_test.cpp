@@ -176,8 +176,12 @@ TYPED_TEST(UnreadableDatatypes, are_an_error_of_the_receive) {
 TYPED_TEST(UnreadableDatatypes, are_an_error_of_a_collective) {
   const Datatype datatype(make_vector());
   const Memory device(MemoryKind::device, buffer_bytes);
+  const Memory other(MemoryKind::device, buffer_bytes);
   const TypeParam fault;
-  EXPECT_NE(MPI_Bcast(device.data(), 1, datatype, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+  EXPECT_NE(MPI_Allgather(device.data(), 1, datatype, other.data(), 1, datatype, MPI_COMM_WORLD),
+            MPI_SUCCESS);
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_NE(MPI_Ibcast(device.data(), 1, datatype, 0, MPI_COMM_WORLD, &request), MPI_SUCCESS);
 }
 
 TEST(UnreadableEnvelopes, are_an_error_of_persistent_operations) {

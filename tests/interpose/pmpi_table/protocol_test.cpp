@@ -57,6 +57,53 @@ TEST(FailingFunctions, an_envelope_that_cannot_be_sent_is_an_error_of_the_send_a
   expect_messages_arrive();
 }
 
+/// Of a communicator that no collective has used yet.
+void expect_allgather_arrives(MPI_Comm communicator) {
+  const Memory source = device_memory(std::byte{1});
+  const Memory destination = device_memory(std::byte{2});
+  EXPECT_EQ(MPI_Allgather(source.data(), message_bytes, MPI_BYTE, destination.data(), message_bytes, MPI_BYTE,
+                          communicator),
+            MPI_SUCCESS);
+  EXPECT_TRUE(holds(destination, std::byte{1}));
+}
+
+TEST(FailingFunctions, a_collective_is_staged_where_its_messages_can_have_no_communicator) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_SELF, 0, 0, &communicator);
+  {
+    const Replaced split(penstock_pmpi_Comm_split, fail);
+    expect_allgather_arrives(communicator);
+  }
+  expect_allgather_arrives(communicator);
+  MPI_Comm_free(&communicator);
+}
+
+TEST(FailingFunctions, a_collective_needs_no_error_handler) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_SELF, 0, 0, &communicator);
+  const Replaced handler(penstock_pmpi_Comm_get_errhandler, fail);
+  expect_allgather_arrives(communicator);
+  MPI_Comm_free(&communicator);
+}
+
+TEST(FailingFunctions, a_message_of_a_collective_that_cannot_be_sent_is_an_error_of_the_call) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_SELF, 0, 0, &communicator);
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  expect_allgather_arrives(communicator);
+  const Memory source = device_memory(std::byte{1});
+  std::vector<std::byte> host(message_bytes);  // so that a rank's own block is a message, too
+  {
+    const Replaced isend(penstock_pmpi_Isend, fail);
+    const Replaced irecv(penstock_pmpi_Irecv, fail);
+    EXPECT_EQ(MPI_Allgather(source.data(), message_bytes, MPI_BYTE, host.data(), message_bytes, MPI_BYTE,
+                            communicator),
+              failure);
+  }
+  expect_allgather_arrives(communicator);
+  MPI_Comm_free(&communicator);
+}
+
 TEST(FailingFunctions, a_receive_that_cannot_be_posted_is_an_error_of_the_call) {
   const Memory destination = device_memory(std::byte{1});
   {
