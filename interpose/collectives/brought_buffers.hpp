@@ -7,9 +7,12 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/staging/staged_call.hpp"
 #include "transports/machine.hpp"
+#include "transports/small/small_copies.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 
@@ -28,6 +31,17 @@ class BroughtBuffers {
     // of absolute addresses nothing is known yet
     if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) leave_to_library();
     if (lies_on_device(buffer)) on_device_ = buffer;
+  }
+  /// A block for or from each rank, `in_all()` bytes: a little goes sooner through host memory, and so does
+  /// more where other ranks use the GPU, too.
+  template <typename Bytes>
+  void weigh(Bytes in_all) noexcept {
+    if (is_left_to_library_ || on_device_ == nullptr) return;
+    const std::uint64_t bytes = in_all();
+    if (bytes < policy::least_exchanged_bytes ||
+        (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
+      leave_to_library();
+    }
   }
   /// There is something about the call that messages do not do, or that the MPI library will refuse.
   void leave_to_library() noexcept { is_left_to_library_ = true; }

@@ -30,6 +30,7 @@ std::optional<int> allgather_by_messages(const Call& call, const Ranks& ranks, c
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
+  buffers.weigh([&] { return blocks.bytes(); });
   const auto post = [&](MessageExchange& exchange) {
     const bool in_place = send == MPI_IN_PLACE;
     const void* const own = in_place ? receive : send;
@@ -103,6 +104,7 @@ std::optional<int> alltoall_by_messages(const Call& call, const Ranks& ranks, co
   } else {
     buffers.add(send, send_blocks);
     buffers.add(receive, receive_blocks);
+    buffers.weigh([&] { return receive_blocks.bytes(); });
   }
   const auto post = [&](MessageExchange& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);

@@ -59,6 +59,8 @@ std::optional<int> gather_by_messages(const Call& call, const Ranks& ranks, int 
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(send, block);
     if (is_root) all.add(receive, blocks);
+    all.weigh(
+        [&] { return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers); });
   });
   const auto post = [&](MessageExchange& exchange) {
     if (!is_root) return exchange.send(send, block.at(0), root);
@@ -124,6 +126,8 @@ std::optional<int> scatter_by_messages(const Call& call, const Ranks& ranks, int
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(receive, block);
     if (is_root) all.add(send, blocks);
+    all.weigh(
+        [&] { return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers); });
   });
   const auto post = [&](MessageExchange& exchange) {
     if (!is_root) return exchange.receive(receive, block.at(0), root);

@@ -9,6 +9,7 @@
 #include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/node/policy.hpp"
 #include "transports/small/small_copies.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 
@@ -31,8 +32,8 @@ class ReductionPart {
   void take_place(const void* own, const void* result, std::size_t largest) {
     if (!is_for_gpu_ || !lies_on_device(own) || !lies_on_device(result)) return leave_to_library();
     place_ = ReductionWorkplace::make(shape_, own, result, largest);
-    if (!place_ || (bytes_ < policy::least_reduced_on_shared_gpu_bytes &&
-                    transports::is_on_shared_gpu(*place_->context()))) {
+    if (!place_ ||
+        (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
       leave_to_library();
     }
   }

@@ -82,12 +82,12 @@ inline constexpr std::size_t most_chunks_posted = 16;
 
 /// Device memory for the parts of other ranks that are being combined: two pieces of each.
 inline constexpr std::size_t reduction_memory_bytes = 64u << 20;
+/// Collectives with a block for or from each rank are staged if a rank's blocks have less than that in all
+/// (two H200: of 8 B in 12 to 14 µs, by messages in 20 to 22; of 1 KiB in 15, by messages too).
+inline constexpr std::size_t least_exchanged_bytes = 1u << 10;
 /// Vectors from so many bytes on are combined by the GPU (two H200: of 8 B in 22 µs, by the MPI library in
-/// 12, of 4 KiB in 21 and 18, of 32 KiB in 22 and 37) …
+/// 12, of 4 KiB in 21 and 18, of 32 KiB in 22 and 37).
 inline constexpr std::size_t least_reduced_bytes = 8u << 10;
-/// … and where its kernels take turns with another process's (of 64 KiB in 590 µs, by the MPI library in 72;
-/// of 1 MiB in 895 and 676, of 16 MiB in 980 and 8,170).
-inline constexpr std::size_t least_reduced_on_shared_gpu_bytes = 2u << 20;
 /// Up to so much in all from the other ranks, each rank combines whole vectors: a second round of messages
 /// takes longer than what is saved.
 inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;

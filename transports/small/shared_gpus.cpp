@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <new>
 
 #include "transports/cuda/devices.hpp"
 #include "transports/small/small_copies.hpp"
@@ -48,6 +49,15 @@ bool is_on_shared_gpu(const cuda::Context& context) noexcept {
   if (times % times_between_questions != 0 || !ask(context.device())) return false;
   mine.is_shared.store(true, std::memory_order_relaxed);
   return true;
+}
+
+bool is_on_shared_gpu(const void* device_memory) noexcept {
+  try {
+    const cuda::ContextRef context = cuda::Context::of(inspect(device_memory));
+    return context != nullptr && is_on_shared_gpu(*context);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 }  // namespace penstock::transports

@@ -19,6 +19,8 @@ void set_linger(std::uint64_t linger_ns) noexcept;
 void set_shared_gpu_check(bool (*is_shared)(std::uint64_t gpu)) noexcept;
 /// What it says of the context's GPU.
 [[nodiscard]] bool is_on_shared_gpu(const cuda::Context& context) noexcept;
+/// The same of device memory. Cost: a question to the driver as well.
+[[nodiscard]] bool is_on_shared_gpu(const void* device_memory) noexcept;
 
 /// Starts a small copy: by the kernel that stands by, with others of its time, or, where neither serves, by
 /// the copy engine, which makes it likelier that the kernel stands by for the next. `pull` stays null if the

@@ -31,8 +31,9 @@ struct Tuning {
   std::uint64_t staged_chunk;  ///< the largest chunk of a staged payload
 
   // Not measured.
-  std::uint64_t network_from;         ///< between nodes in chunks; below, in one piece
-  std::uint64_t buffered_to;          ///< standard-mode sends never wait for the receiver; above, until …
+  std::uint64_t network_from;     ///< between nodes in chunks; below, in one piece
+  std::uint64_t shared_gpu_from;  ///< collectives of so much by messages where ranks share a GPU; else staged
+  std::uint64_t buffered_to;      ///< standard-mode sends never wait for the receiver; above, until …
   std::uint64_t receiver_timeout_us;  ///< … it has not come for so long: then they are buffered, too
   std::uint64_t linger_us;            ///< that a kernel stands by for the next small payload; 0: never
 
