@@ -15,7 +15,7 @@ constexpr const char* names[] = {
 #define ROW(name, Type) "penstock_reduce_" #name,
         PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-        "penstock_standby",
+            "penstock_standby",
 };
 static_assert(std::size(names) == kernel_count);
 
