@@ -117,12 +117,14 @@ Preference preference_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool
                              Preference preference) {
   if (std::exchange(info.repeats_arrival, false)) return Preference::library;  // as it said before
   if (!can_be_found || preference == Preference::library) return Preference::library;
+  if (preference == Preference::messages) node_directory().note_device_collective();
+  if (!node_directory().device_collective_seen()) return Preference::library;
   const std::vector<const DirectoryRow*>& rows = rows_of(communicator, info);
   if (rows.empty()) return Preference::library;
   info.meets = info.meets || preference == Preference::messages ||
-               (NodeDirectory::gpu_seen() && std::ranges::any_of(rows, [&](const DirectoryRow* row) {
-                  return has_preferred_messages(*row, info.global_id);
-                }));
+               std::ranges::any_of(rows, [&](const DirectoryRow* row) {
+                 return has_preferred_messages(*row, info.global_id);
+               });
   return info.meets ? preference : Preference::library;
 }
 

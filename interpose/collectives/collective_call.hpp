@@ -38,10 +38,10 @@ class Ranks {
   /// root's.
   [[nodiscard]] bool is_leaf(int root) const noexcept { return !is_inter_ || root >= 0; }
 
-  /// Of an intracommunicator. The next one first, so that not all begin with the same.
+  /// Of an intracommunicator.
   template <typename Function>
   void for_others(Function function) const {
-    for (int distance = 1; distance < peers; ++distance) function((rank + distance) % peers);
+    interpose::for_others(rank, peers, function);
   }
   [[nodiscard]] bool is_intra() const noexcept { return rank >= 0 && !is_inter_; }
   [[nodiscard]] bool has_root(int root) const noexcept { return !is_inter_ && root >= 0 && root < peers; }

@@ -21,6 +21,12 @@ namespace penstock::interpose {
 /// The communicator is about to be freed, by all its ranks.
 void free_messages_of(MPI_Comm communicator);
 
+/// Calls `function(rank)` for each other rank, the next one first, so that not all begin with the same.
+template <typename Function>
+void for_others(int own, int ranks, Function function) {
+  for (int distance = 1; distance < ranks; ++distance) function((own + distance) % ranks);
+}
+
 /// One call. Post all receives, then all sends: nothing is waited for before finish(), and between two ranks
 /// goes one message each way at most. Lives within the call. Thread: one.
 class MessageExchange {

@@ -47,9 +47,14 @@ ElementRange piece_of(const ElementRange& range, std::size_t index, std::size_t 
 
 }  // namespace
 
-std::size_t ReductionShape::most_piece_elements() const noexcept {
+std::size_t ReductionShape::piece_elements(std::size_t largest) const noexcept {
   const std::size_t bytes = policy::reduction_memory_bytes / 2 / static_cast<std::size_t>(ranks - 1);
-  return std::max<std::size_t>(1, bytes / piece_alignment_bytes) * piece_alignment_bytes / element_bytes();
+  const std::size_t most = std::max<std::size_t>(1, bytes / piece_alignment_bytes) * piece_alignment_bytes;
+  return std::min(largest, most / element_bytes());
+}
+
+std::size_t ReductionShape::slot_bytes(std::size_t piece) const noexcept {
+  return rounded_up(piece * element_bytes(), piece_alignment_bytes);
 }
 
 std::size_t ReductionExchange::largest_at_a_time(const ReductionShape& shape, std::size_t count) {
@@ -72,10 +77,9 @@ std::optional<ReductionWorkplace> ReductionWorkplace::make(const ReductionShape&
   const transports::cuda::ContextScope scope(*place.context_);
   if (!scope.status().ok()) return std::nullopt;
   // of large ranges two pieces: one comes while the other is combined
-  const std::size_t piece = std::min(largest, shape.most_piece_elements());
+  const std::size_t piece = shape.piece_elements(largest);
   const std::size_t pieces = piece == largest ? 1 : 2;
-  const std::size_t slot_bytes = rounded_up(piece * shape.element_bytes(), piece_alignment_bytes);
-  const std::size_t bytes = pieces * slot_bytes * static_cast<std::size_t>(shape.ranks - 1);
+  const std::size_t bytes = pieces * shape.slot_bytes(piece) * static_cast<std::size_t>(shape.ranks - 1);
   if (!transports::cuda::RelaySlice::take(place.context_, bytes, place.memory_).ok()) return std::nullopt;
   return place;
 }
@@ -89,7 +93,7 @@ class ReductionExchange::Pieces {
          void* result)
       : all_(all),
         place_(place),
-        piece_(std::min(largest, all.shape_.most_piece_elements())),
+        piece_(all.shape_.piece_elements(largest)),
         pieces_(piece_ == 0 ? 0 : (largest + piece_ - 1) / piece_),
         own_(static_cast<const std::byte*>(own)),
         result_(static_cast<std::byte*>(result)) {
@@ -111,23 +115,18 @@ class ReductionExchange::Pieces {
   }
 
  private:
+  [[nodiscard]] const ReductionShape& shape() const noexcept { return all_.shape_; }
   [[nodiscard]] const ElementRange& own_range(std::span<const ElementRange> ranges) const noexcept {
-    return ranges[static_cast<std::size_t>(all_.shape_.rank)];
+    return ranges[static_cast<std::size_t>(shape().rank)];
   }
   [[nodiscard]] std::size_t bytes(std::size_t elements) const noexcept {
-    return elements * all_.shape_.element_bytes();
+    return elements * shape().element_bytes();
   }
   /// Where another rank's part of a piece comes to lie.
   [[nodiscard]] std::byte* slot(std::size_t index, int other) const noexcept {
-    const auto others = static_cast<std::size_t>(all_.shape_.ranks - 1);
-    const auto number = static_cast<std::size_t>(other < all_.shape_.rank ? other : other - 1);
-    const std::size_t slot_bytes = rounded_up(bytes(piece_), piece_alignment_bytes);
-    return place_->memory() + (index % 2 * others + number) * slot_bytes;
-  }
-  template <typename Function>
-  void for_others(Function function) const {
-    const int ranks = all_.shape_.ranks;
-    for (int distance = 1; distance < ranks; ++distance) function((all_.shape_.rank + distance) % ranks);
+    const auto others = static_cast<std::size_t>(shape().ranks - 1);
+    const auto number = static_cast<std::size_t>(other < shape().rank ? other : other - 1);
+    return place_->memory() + (index % 2 * others + number) * shape().slot_bytes(piece_);
   }
 
   [[nodiscard]] std::unique_ptr<MessageExchange> post(std::span<const ElementRange> ranges,
@@ -135,11 +134,11 @@ class ReductionExchange::Pieces {
     auto exchange = std::make_unique<MessageExchange>(all_.scope_, all_.messages_);
     const std::size_t own_bytes = bytes(piece_of(own_range(ranges), index, piece_).count);
     if (own_bytes != 0) {
-      for_others([&](int other) {
+      for_others(shape().rank, shape().ranks, [&](int other) {
         exchange->receive(slot(index, other), {static_cast<MPI_Count>(own_bytes), MPI_BYTE, 0}, other);
       });
     }
-    for_others([&](int other) {
+    for_others(shape().rank, shape().ranks, [&](int other) {
       const ElementRange piece = piece_of(ranges[static_cast<std::size_t>(other)], index, piece_);
       if (piece.count == 0) return;
       exchange->send(own_ + bytes(piece.first), {static_cast<MPI_Count>(bytes(piece.count)), MPI_BYTE, 0},
@@ -151,21 +150,21 @@ class ReductionExchange::Pieces {
   void combine(const ElementRange& piece, const ElementRange& range, std::size_t index) {
     if (piece.count == 0) return;
     const std::byte* const own = own_ + bytes(piece.first);
-    const int ranks = all_.shape_.ranks;
+    const int ranks = shape().ranks;
     std::vector<const void*> sources;
     sources.reserve(static_cast<std::size_t>(ranks));
     // in several launches the result is there before the last vector is read, so it may be the first only
     const bool own_comes_first = static_cast<std::uint32_t>(ranks) > transports::kernels::most_sources;
     if (own_comes_first) sources.push_back(own);
     for (int rank = 0; rank < ranks; ++rank) {
-      if (rank != all_.shape_.rank) {
+      if (rank != shape().rank) {
         sources.push_back(slot(index, rank));
       } else if (!own_comes_first) {
         sources.push_back(own);
       }
     }
     all_.note(reduction_->launch({result_ + bytes(piece.first - range.first), sources, piece.count,
-                                  all_.shape_.kind.type, all_.shape_.kind.operation}));
+                                  shape().kind.type, shape().kind.operation}));
   }
 
   ReductionExchange& all_;
@@ -203,14 +202,12 @@ void ReductionExchange::gather_ranges(void* result, std::span<const ElementRange
     return BlockPlace{static_cast<MPI_Count>(range.count * shape_.element_bytes()), MPI_BYTE,
                       static_cast<std::ptrdiff_t>(range.first * shape_.element_bytes())};
   };
-  for (int distance = 1; distance < shape_.ranks; ++distance) {
-    const int other = (shape_.rank + distance) % shape_.ranks;
+  for_others(shape_.rank, shape_.ranks, [&](int other) {
     if (block_of(other).count != 0) exchange.receive(result, block_of(other), other);
-  }
-  for (int distance = 1; distance < shape_.ranks; ++distance) {
-    const int other = (shape_.rank + distance) % shape_.ranks;
-    if (block_of(shape_.rank).count != 0) exchange.send(result, block_of(shape_.rank), other);
-  }
+  });
+  const BlockPlace own = block_of(shape_.rank);
+  if (own.count != 0)
+    for_others(shape_.rank, shape_.ranks, [&](int other) { exchange.send(result, own, other); });
   note(exchange.finish());
 }
 

@@ -32,8 +32,9 @@ struct ReductionShape {
   int ranks = 0;
 
   [[nodiscard]] std::size_t element_bytes() const noexcept { return transports::bytes_of(kind.type); }
-  /// Of one of the pieces in which large vectors are combined.
-  [[nodiscard]] std::size_t most_piece_elements() const noexcept;
+  /// Of one of the pieces in which a range of `largest` elements is combined, and the memory that it takes.
+  [[nodiscard]] std::size_t piece_elements(std::size_t largest) const noexcept;
+  [[nodiscard]] std::size_t slot_bytes(std::size_t piece) const noexcept;
 };
 
 /// What a rank that combines needs: the context of its buffers, and memory for the others' parts. Made before

@@ -96,6 +96,9 @@ class NodeDirectory {
     return gpu_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
   }
   void note_gpu() noexcept;
+  /// Some rank of the node has had a device buffer in a collective; until then nobody looks for such.
+  void note_device_collective() noexcept;
+  [[nodiscard]] bool device_collective_seen() const noexcept;
   /// Notes that this rank copies on that GPU (not 0): does another rank, too? Cost: a look at each rank's.
   [[nodiscard]] bool shares_gpu(std::uint64_t gpu) noexcept;
   /// True for the first rank of the node that asks: it says what concerns all.

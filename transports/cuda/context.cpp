@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "transports/host/in_call.hpp"
+#include "transports/host/poll_until_done.hpp"
 
 namespace penstock::transports::cuda {
 namespace {
@@ -359,13 +360,7 @@ Status Event::query(bool& done) const noexcept {
 }
 
 Status Event::wait() const noexcept {
-  constexpr int spins = 2000;  // some hundreds of microseconds
-  bool done = false;
-  for (int polls = 0;; ++polls) {
-    Status state = query(done);
-    if (done || !state.ok()) return state;
-    if (polls > spins) std::this_thread::yield();
-  }
+  return poll_until_done([this](bool& done) { return query(done); });
 }
 
 }  // namespace penstock::transports::cuda

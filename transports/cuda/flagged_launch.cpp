@@ -1,7 +1,8 @@
 #include "transports/cuda/flagged_launch.hpp"
 
-#include <thread>
 #include <utility>
+
+#include "transports/host/poll_until_done.hpp"
 
 namespace penstock::transports::cuda {
 
@@ -54,13 +55,7 @@ Status FlaggedLaunch::look_for_failure(bool& done) noexcept {
 }
 
 Status FlaggedLaunch::wait() noexcept {
-  constexpr int spins = 2000;  // some tens of microseconds
-  bool done = false;
-  for (int polls = 0;; ++polls) {
-    Status state = query(done);
-    if (done || !state.ok()) return state;
-    if (polls > spins) std::this_thread::yield();
-  }
+  return poll_until_done([this](bool& done) { return query(done); });
 }
 
 }  // namespace penstock::transports::cuda
