@@ -1,6 +1,7 @@
 // The local transport: sender and receiver are threads of one process (or one thread that sends to itself),
 // so the payload is copied from where it lies. A process cannot open its own IPC handles.
 #include "transports/host/guarded.hpp"
+#include "transports/small/small_copies.hpp"
 #include "transports/start_copy.hpp"
 #include "transports/transport_table.hpp"
 
@@ -16,6 +17,18 @@ bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
          source.context != destination.context;
 }
 
+/// By a kernel, between buffers of one context.
+bool can_copy_pieces(const Payload& payload) {
+  const Offer& offer = payload.offer;
+  const Buffer& destination = payload.destination.buffer;
+  if (offer.strided == 0 || !lives_on_device(offer.kind) || offer.kind == BufferKind::managed ||
+      !lives_on_device(destination.kind)) {
+    return false;
+  }
+  return !needs_peer_copy(inspect(reinterpret_cast<const void*>(offer.address)), destination) &&
+         can_copy_by_kernel(payload.destination, cuda::Context::of(destination));
+}
+
 class LocalTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::local; }
@@ -24,7 +37,8 @@ class LocalTransport final : public Transport {
     const Offer& offer = payload.offer;
     const Place& destination = payload.destination;
     if (!payload.is_own()) return {false, "sender is another process"};
-    if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
+    if (offer.contiguous == 0 && !can_copy_pieces(payload))
+      return {false, "sender's payload is not contiguous"};
     if (!destination.layout.is_contiguous() &&
         needs_peer_copy(inspect(reinterpret_cast<const void*>(offer.address)), destination.buffer)) {
       return {false, "receiver's layout is not contiguous, and the sender's device is another"};
@@ -43,6 +57,7 @@ class LocalTransport final : public Transport {
       CopySource source{pointer, offer.payload_bytes};
       source.side = lives_on_device(buffer.kind) ? Side::device : Side::host;
       source.is_managed = buffer.kind == BufferKind::managed;
+      source.loops = offer.loops;
       cuda::ContextRef context;
       // managed memory is reached from every context, another device's pool memory only from its own
       if (lives_on_device(destination.buffer.kind) &&

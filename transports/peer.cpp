@@ -2,6 +2,7 @@
 // NVLink or PCIe. The sender's process takes no part in it.
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
+#include "transports/small/small_copies.hpp"
 #include "transports/start_copy.hpp"
 #include "transports/transport_table.hpp"
 
@@ -23,8 +24,8 @@ const char* why_not_exported(const Offer& offer) noexcept {
     case BufferKind::unknown:
       break;
   }
-  return offer.contiguous == 0 ? "sender's payload is not contiguous"
-                               : "sender's memory could not be exported";
+  return offer.contiguous == 0 && offer.strided == 0 ? "sender's payload is not contiguous"
+                                                     : "sender's memory could not be exported";
 }
 
 Verdict judge(const Payload& payload) {
@@ -33,7 +34,8 @@ Verdict judge(const Payload& payload) {
   if (payload.is_own()) return {false, ""};
   // the handle of a payload that is relayed is the ring's
   if (offer.ipc_exported == 0 || offer.ring_bytes != 0) return {false, why_not_exported(offer)};
-  if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
+  if (offer.strided != 0 && !can_copy_by_kernel(payload.destination, payload.context()))
+    return {false, "sender's payload is not contiguous"};
   return payload.reach();
 }
 
@@ -46,8 +48,11 @@ class PeerTransport final : public Transport {
   [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
       ReachedMemory memory;
-      if (Status reached = reach(payload, payload.offer.payload_bytes, memory); !reached.ok()) return reached;
+      const std::uint64_t extent = payload.offer.extent();
+      if (extent == 0 && payload.offer.payload_bytes != 0) return {Code::peer_lost, "sender's offer"};
+      if (Status reached = reach(payload, extent, memory); !reached.ok()) return reached;
       CopySource source{reinterpret_cast<const void*>(memory.first), payload.offer.payload_bytes};
+      source.loops = payload.offer.loops;
       source.keeper = memory.mapped;
       Status started = start_copy(source, payload.destination, payload.context(), pull);
       if (started.code() != Code::cuda_failed) return started;

@@ -17,15 +17,55 @@ namespace {
 using transports::Block;
 using transports::Layout;
 
+constexpr std::size_t as_size(std::ptrdiff_t number) noexcept {
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(number, 0));
+}
+
+/// A layout whose first byte lies at the address itself, and where that is in the user's buffer.
+struct PlacedLayout {
+  Layout layout;
+  std::ptrdiff_t first_offset = 0;
+};
+
+PlacedLayout placed(const Layout& layout) {
+  return {layout.shifted(-layout.first_offset()), layout.first_offset()};
+}
+
 /// One element of a datatype. `extent` is from one element to the next.
 struct Element {
   Layout layout;
   std::ptrdiff_t extent = 0;
+
+  [[nodiscard]] Layout of(MPI_Count count) const {
+    return count == 1 ? layout : layout.repeated(as_size(count), extent);
+  }
 };
 
-constexpr std::size_t as_size(std::ptrdiff_t number) noexcept {
-  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(number, 0));
-}
+/// What a derived type keeps: its element, and the layout of its last message, as the next one is likely to
+/// have as many elements. Thread: any.
+class KeptElement {
+ public:
+  explicit KeptElement(Element element) : element_(std::move(element)) {}
+
+  [[nodiscard]] const Element& element() const noexcept { return element_; }
+  [[nodiscard]] PlacedLayout message(MPI_Count count) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (count == last_count_) return last_;
+    }
+    PlacedLayout made = placed(element_.of(count));
+    const std::lock_guard lock(mutex_);
+    last_count_ = count;
+    last_ = made;
+    return made;
+  }
+
+ private:
+  const Element element_;
+  mutable std::mutex mutex_;
+  mutable MPI_Count last_count_ = -1;
+  mutable PlacedLayout last_;
+};
 
 void append(Layout& layout, const Layout& more, std::ptrdiff_t offset) {
   for (Block block : more.blocks()) {
@@ -223,7 +263,7 @@ Element element_of(MPI_Datatype datatype) {
   return element;
 }
 
-/// The attribute under which a derived type keeps its Element. A duplicate of the type makes its own.
+/// The attribute under which a derived type keeps its KeptElement. A duplicate of the type makes its own.
 int attribute_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -233,7 +273,7 @@ int attribute_key() {
           return MPI_SUCCESS;
         },
         [](MPI_Datatype, int, void* value, void*) {
-          delete static_cast<Element*>(value);
+          delete static_cast<KeptElement*>(value);
           return MPI_SUCCESS;
         },
         &made, nullptr);
@@ -242,37 +282,38 @@ int attribute_key() {
   return key;
 }
 
-const Element* kept_element(MPI_Datatype datatype) noexcept {
+const KeptElement* kept_element(MPI_Datatype datatype) noexcept {
   void* value = nullptr;
   int found = 0;
   if (attribute_key() == MPI_KEYVAL_INVALID) return nullptr;
   PMPI_Type_get_attr(datatype, attribute_key(), &value, &found);
-  return found != 0 ? static_cast<const Element*>(value) : nullptr;
+  return found != 0 ? static_cast<const KeptElement*>(value) : nullptr;
 }
 
-/// The Element of a derived type: the one that the type keeps, or, where the MPI library keeps no attribute,
-/// one of its own. Valid while the datatype is.
+/// The KeptElement of a derived type: the one that the type keeps, or, where the MPI library keeps no
+/// attribute, one of its own. Valid while the datatype is.
 class DerivedElement {
  public:
   explicit DerivedElement(MPI_Datatype datatype) : element_(kept_element(datatype)) {
     if (element_ != nullptr) return;
-    own_ = std::make_unique<Element>(element_of(datatype));
+    own_ = std::make_unique<KeptElement>(element_of(datatype));
     element_ = own_.get();
     if (attribute_key() == MPI_KEYVAL_INVALID) return;
     // for two threads that meet a type for the first time at once
     static std::mutex lock;
     const std::lock_guard guard(lock);
-    if (const Element* const kept = kept_element(datatype)) {
+    if (const KeptElement* const kept = kept_element(datatype)) {
       element_ = kept;
     } else if (PMPI_Type_set_attr(datatype, attribute_key(), own_.get()) == MPI_SUCCESS) {
       static_cast<void>(own_.release());
     }
   }
-  const Element* operator->() const noexcept { return element_; }
+  const Element* operator->() const noexcept { return &element_->element(); }
+  [[nodiscard]] PlacedLayout message(MPI_Count count) const { return element_->message(count); }
 
  private:
-  std::unique_ptr<Element> own_;
-  const Element* element_;
+  std::unique_ptr<KeptElement> own_;
+  const KeptElement* element_;
 };
 
 /// Sizes of predefined types that lie in one piece, which are asked for with every message. Handles of
@@ -299,6 +340,14 @@ bool is_simple(MPI_Datatype datatype, std::size_t& bytes) {
   return true;
 }
 
+PlacedLayout message_of(MPI_Datatype datatype, MPI_Count count) {
+  if (std::size_t bytes = 0; is_simple(datatype, bytes))
+    return {Layout::contiguous(bytes * as_size(count)), 0};
+  if (datatype == MPI_DATATYPE_NULL || count <= 0) return {};
+  if (DatatypeContents::is_predefined(datatype)) return placed(layout_of(datatype, count));
+  return DerivedElement(datatype).message(count);
+}
+
 }  // namespace
 
 Layout layout_of(MPI_Datatype datatype, MPI_Count count) {
@@ -307,8 +356,7 @@ Layout layout_of(MPI_Datatype datatype, MPI_Count count) {
   if (DatatypeContents::is_predefined(datatype)) {
     return layout_of_named(datatype).repeated(as_size(count), extent_of(datatype));
   }
-  const DerivedElement element(datatype);
-  return count == 1 ? element->layout : element->layout.repeated(as_size(count), element->extent);
+  return DerivedElement(datatype)->of(count);
 }
 
 bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offset, std::size_t* bytes) {
@@ -330,12 +378,12 @@ bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offse
 }
 
 transports::Place place_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  Layout layout = layout_of(datatype, count);
-  const std::ptrdiff_t first = layout.first_offset();
-  if (first != 0) layout = layout.shifted(-first);
+  PlacedLayout message = message_of(datatype, count);
   // by number: MPI_BOTTOM is null, and the sum need not lie in the object that `buffer` points to
-  const auto address = reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(first);
-  return {.buffer = transports::inspect(reinterpret_cast<const void*>(address)), .layout = std::move(layout)};
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(message.first_offset);
+  return {.buffer = transports::inspect(reinterpret_cast<const void*>(address)),
+          .layout = std::move(message.layout)};
 }
 
 bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype) {

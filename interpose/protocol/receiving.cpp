@@ -250,6 +250,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     if (in_one_piece_) return base + offset_;
     std::size_t used = 0;
     for (const transports::Block& block : place_.layout.blocks()) {
+      if (used == envelope_bytes) break;
       for (std::size_t i = 0; i < block.count && used < envelope_bytes; ++i) {
         const auto* from = static_cast<const std::byte*>(place_.buffer.pointer) + block.offset +
                            static_cast<std::ptrdiff_t>(i) * block.stride;

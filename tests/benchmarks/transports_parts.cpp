@@ -83,7 +83,7 @@ BENCHMARK(host_copy)->RangeMultiplier(4)->Range(256 << 10, largest_host_bytes)->
 
 /// Pieces from the peer by one launch, as many as it takes; raw is a loop of copies.
 void batched(benchmark::State& state) {
-  constexpr std::size_t count = BatchedCopy::most_items;
+  constexpr std::size_t count = CopyKernels::most_items;
   const auto each = static_cast<std::size_t>(state.range(0));
   const MappedSender sender;
   const CUdeviceptr target = receiver_memory().address();

@@ -72,7 +72,7 @@ class Launcher {
 
 TEST(BatchedCopy, is_available) {
   use_device(0);
-  EXPECT_TRUE(BatchedCopy::available().ok()) << BatchedCopy::available().where();
+  EXPECT_TRUE(CopyKernels::available().ok()) << CopyKernels::available().where();
 }
 
 TEST(BatchedCopy, moves_any_size_at_any_alignment_and_nothing_else) {
@@ -104,7 +104,7 @@ TEST(BatchedCopy, moves_any_size_at_any_alignment_and_nothing_else) {
                   wanted.begin() + static_cast<std::ptrdiff_t>(to));
     }
     for (std::span<const CopyItem> left = items; !left.empty();) {
-      const std::size_t count = std::min(left.size(), BatchedCopy::most_items);
+      const std::size_t count = std::min(left.size(), CopyKernels::most_items);
       const Status copied = launcher.copy(left.first(count));
       ASSERT_TRUE(copied.ok()) << copied.where() << " " << copied.detail();
       left = left.subspan(count);
@@ -113,10 +113,110 @@ TEST(BatchedCopy, moves_any_size_at_any_alignment_and_nothing_else) {
   }
 }
 
+/// Where the n-th byte of a side lies.
+std::size_t offset_of(const CopySide& side, std::size_t position) {
+  position += side.begin;
+  if (side.is_contiguous()) return position;
+  std::size_t offset = position % side.loops.row_bytes;
+  std::size_t row = position / side.loops.row_bytes;
+  for (std::uint32_t loop = 0; loop < side.loops.depth; ++loop) {
+    offset += row % side.loops.counts[loop] * static_cast<std::size_t>(side.loops.strides[loop]);
+    row /= side.loops.counts[loop];
+  }
+  return offset;
+}
+
+TEST(BatchedCopy, moves_layouts_in_pieces_in_every_unit) {
+  struct Case {
+    const char* name;
+    CopySide to, from;
+    std::size_t to_address, from_address, bytes;
+  };
+  const CopySide contiguous;
+  const CopySide columns{{.row_bytes = 8, .depth = 1, .counts = {512}, .strides = {64}}};
+  const CopySide wide{{.row_bytes = 48, .depth = 1, .counts = {100}, .strides = {80}}};
+  const CopySide box{{.row_bytes = 24, .depth = 3, .counts = {5, 4, 3}, .strides = {40, 240, 1200}}};
+  const CopySide transposed{{.row_bytes = 4, .depth = 2, .counts = {30, 12}, .strides = {48, 4}}};
+  const CopySide odd{{.row_bytes = 7, .depth = 2, .counts = {11, 9}, .strides = {10, 131}}};
+  const CopySide second_half{{.row_bytes = 8, .depth = 1, .counts = {512}, .strides = {64}}, 2048};
+  const Case cases[] = {
+      {"gather", contiguous, columns, 0, 8, 4096},
+      {"scatter", columns, contiguous, 8, 16, 4096},
+      {"wide", contiguous, wide, 0, 0, 4800},
+      {"box to wide", wide, box, 0, 8, 1440},
+      {"transpose", contiguous, transposed, 4, 0, 1440},
+      {"odd", odd, contiguous, 3, 1, 693},
+      {"odd to columns", columns, odd, 0, 5, 693},
+      {"a part", second_half, contiguous, 0, 0, 1000},
+      {"part of a row", contiguous, columns, 1, 3, 4093},
+      {"large", contiguous, columns, 0, 0, 8},
+  };
+  constexpr std::size_t memory_bytes = 64 << 10;
+  const GpuMemory source(BufferKind::device, memory_bytes);
+  const GpuMemory target(BufferKind::device, memory_bytes);
+  const Bytes content = payload(memory_bytes, 5);
+  source.write(content);
+  Launcher launcher;
+  for (const Case& each : cases) {
+    Bytes wanted(memory_bytes, guard_byte);
+    target.write(wanted);
+    for (std::size_t i = 0; i < each.bytes; ++i)
+      wanted[each.to_address + offset_of(each.to, i)] = content[each.from_address + offset_of(each.from, i)];
+    CopyItem copy = item(target, each.to_address, source, each.from_address, each.bytes);
+    copy.to_side = each.to;
+    copy.from_side = each.from;
+    ASSERT_TRUE(launcher.copy({&copy, 1}).ok()) << each.name;
+    EXPECT_EQ(difference(target.read(), wanted), -1) << each.name;
+  }
+}
+
+TEST(BatchedCopy, takes_as_many_layouts_in_pieces_as_others) {
+  constexpr std::size_t rows = 16;
+  constexpr std::size_t each = rows * 24;
+  const GpuMemory source(BufferKind::device, CopyKernels::most_items * each);
+  const GpuMemory target(BufferKind::device, CopyKernels::most_items * each);
+  const Bytes content = payload(source.bytes(), 7);
+  source.write(content);
+  Launcher launcher;
+  for (const std::size_t count : {1u, 2u, 3u, 8u, 9u, 28u, 29u, 32u}) {
+    std::vector<CopyItem> items;
+    Bytes wanted(target.bytes(), guard_byte);
+    target.write(wanted);
+    for (std::size_t i = 0; i < count; ++i) {
+      items.push_back(item(target, i * each, source, i * each, rows * 8));
+      items.back().from_side.loops = {.row_bytes = 8, .depth = 1, .counts = {rows}, .strides = {24}};
+      for (std::size_t byte = 0; byte < rows * 8; ++byte)
+        wanted[i * each + byte] = content[i * each + offset_of(items.back().from_side, byte)];
+    }
+    ASSERT_TRUE(launcher.copy(items).ok());
+    ASSERT_EQ(difference(target.read(), wanted), -1) << count << " items";
+  }
+}
+
+TEST(BatchedCopy, by_the_copy_engine_comes_to_the_same) {
+  const GpuMemory source(BufferKind::device, 8192);
+  const GpuMemory target(BufferKind::device, 8192);
+  const Bytes content = payload(8192, 9);
+  source.write(content);
+  CopyItem copy = item(target, 3, source, 1, 693);
+  copy.to_side.loops = {.row_bytes = 7, .depth = 2, .counts = {11, 9}, .strides = {10, 131}};
+  copy.from_side.loops = {.row_bytes = 33, .depth = 1, .counts = {21}, .strides = {50}};
+  Bytes wanted(8192, guard_byte);
+  target.write(wanted);
+  for (std::size_t i = 0; i < 693; ++i)
+    wanted[3 + offset_of(copy.to_side, i)] = content[1 + offset_of(copy.from_side, i)];
+  Launcher launcher;
+  ASSERT_TRUE(launcher.prepare().ok());
+  const cuda::ContextScope scope(*cuda::Context::any(0));
+  ASSERT_TRUE(copy_by_engine(launcher.stream(), copy).ok());
+  REQUIRE_CUDA(cuStreamSynchronize(launcher.stream()));
+  EXPECT_EQ(difference(target.read(), wanted), -1);
+}
+
 TEST(BatchedCopy, takes_each_number_of_items_up_to_the_largest) {
   constexpr std::size_t each = 96;
-  const GpuMemory source(BufferKind::device, BatchedCopy::most_items * each);
-  const GpuMemory target(BufferKind::device, BatchedCopy::most_items * each);
+  const GpuMemory source(BufferKind::device, CopyKernels::most_items * each);
+  const GpuMemory target(BufferKind::device, CopyKernels::most_items * each);
   const Bytes content = payload(source.bytes(), 3);
   source.write(content);
   Launcher launcher;
@@ -129,7 +229,7 @@ TEST(BatchedCopy, takes_each_number_of_items_up_to_the_largest) {
     ASSERT_TRUE(launcher.copy(items).ok());
     ASSERT_EQ(difference(target.read(), wanted), -1) << count << " items";
   }
-  const std::vector<CopyItem> too_many(BatchedCopy::most_items + 1, item(target, 0, source, 0, 1));
+  const std::vector<CopyItem> too_many(CopyKernels::most_items + 1, item(target, 0, source, 0, 1));
   EXPECT_EQ(launcher.copy(too_many).code(), Code::bad_argument);
 }
 
@@ -177,7 +277,7 @@ TEST(BatchedCopy, pulls_from_a_peer) {
   int reachable = 0;
   REQUIRE_CUDA(cuDeviceCanAccessPeer(&reachable, 0, 1));
   if (reachable == 0) GTEST_SKIP() << "no peer access";
-  constexpr std::size_t items_each = BatchedCopy::most_items;
+  constexpr std::size_t items_each = CopyKernels::most_items;
   constexpr std::size_t each = 8192;
   const GpuMemory source(BufferKind::device, items_each * each, 1);
   source.write(payload(source.bytes(), 8));
@@ -352,7 +452,7 @@ TEST_F(BatchedCopyWithFaults, says_that_the_image_was_refused) {
         Launcher launcher;
         BatchedCopy batch;
         const Status launched = launcher.launch(batch, {});
-        finish(launched.detail() == CUDA_ERROR_INVALID_IMAGE && !BatchedCopy::available().ok() &&
+        finish(launched.detail() == CUDA_ERROR_INVALID_IMAGE && !CopyKernels::available().ok() &&
                batch.done());
       },
       testing::ExitedWithCode(0), "");
@@ -364,7 +464,7 @@ TEST_F(BatchedCopyWithFaults, tells_once_that_the_image_was_refused_and_not_befo
       {
         use_device(0);
         const bool before = take_refusal().status.ok();
-        const bool available = BatchedCopy::available().ok();
+        const bool available = CopyKernels::available().ok();
         const Status refused = take_refusal().status;
         finish(before && !available && refused.detail() == CUDA_ERROR_INVALID_IMAGE &&
                take_refusal().status.ok());

@@ -61,8 +61,14 @@ struct Sides {
 };
 
 /// What the chooser should come to; the source lies on device 0.
-TransportKind transport_of(const Sides& sides, std::size_t bytes, bool contiguous, bool lands_contiguous,
+TransportKind transport_of(const Sides& sides, const Shape& from_shape, const Shape& to_shape,
                            int to_device) {
+  const std::size_t bytes = from_shape.bytes;
+  const bool contiguous = from_shape.layout().is_contiguous();
+  const bool lands_contiguous = to_shape.layout().is_contiguous();
+  // a kernel reads layouts that it can reckon with, and no managed memory
+  const bool kernel_reads = from_shape.layout().loops() && (lands_contiguous || to_shape.layout().loops()) &&
+                            lives_on_device(sides.to) && sides.to != BufferKind::managed;
   // without a CUDA context nothing can be mapped; pinned memory brings one
   const bool maps = sides.to != BufferKind::pageable;
   const bool can_push = sides.from == BufferKind::pinned && sides.to == BufferKind::device;
@@ -71,7 +77,7 @@ TransportKind transport_of(const Sides& sides, std::size_t bytes, bool contiguou
   if (!maps || !lives_on_device(sides.from) || sides.forced == TransportKind::staged)
     return TransportKind::staged;
   if (sides.forced == TransportKind::relayed) return TransportKind::relayed;
-  if (sides.from == BufferKind::device && contiguous) return TransportKind::peer;
+  if (sides.from == BufferKind::device && (contiguous || kernel_reads)) return TransportKind::peer;
   const Tuning& figures = shipped_tuning();
   const std::uint64_t relayed_from = lives_on_device(sides.to)
                                          ? figures.of(cuda::link_between(0, to_device)).relayed_from
@@ -104,8 +110,7 @@ TEST_P(EveryKind, of_memory_at_both_ends_delivers_the_payload_and_nothing_else) 
           const Answer received = transfer(from, from_shape, to, to_shape);
           ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
           EXPECT_EQ(to.check(slot, to_shape, bytes, seed), -1);
-          EXPECT_EQ(received.transport, transport_of(sides, bytes, from_shape.layout().is_contiguous(),
-                                                     to_shape.layout().is_contiguous(), to_device))
+          EXPECT_EQ(received.transport, transport_of(sides, from_shape, to_shape, to_device))
               << received.reason;
         }
       }

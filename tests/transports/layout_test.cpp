@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <random>
 #include <vector>
@@ -95,6 +96,77 @@ TEST(Layout, joins_a_piece_to_the_end_of_a_pattern) {
   ASSERT_EQ(layout.blocks().size(), 2u);
   EXPECT_EQ(layout.blocks()[0], (Block{.offset = 0, .bytes = 8, .count = 2, .stride = 16}));
   EXPECT_EQ(layout.blocks()[1], (Block{.offset = 32, .bytes = 16}));
+}
+
+/// Where the bytes of nested loops lie, in order.
+std::vector<std::ptrdiff_t> offsets_of(const StridedLoops& loops) {
+  std::vector<std::ptrdiff_t> offsets{0};
+  for (std::uint32_t loop = loops.depth; loop-- > 0;) {
+    std::vector<std::ptrdiff_t> outer = std::move(offsets);
+    offsets.clear();
+    for (const std::ptrdiff_t base : outer)
+      for (std::uint32_t i = 0; i < loops.counts[loop]; ++i)
+        offsets.push_back(base + i * loops.strides[loop]);
+  }
+  std::vector<std::ptrdiff_t> bytes;
+  for (const std::ptrdiff_t row : offsets)
+    for (std::uint32_t i = 0; i < loops.row_bytes; ++i) bytes.push_back(row + i);
+  return bytes;
+}
+
+TEST(Layout, is_told_by_nested_loops_where_it_is_regular) {
+  const Layout rows = Layout::contiguous(8).repeated(5, 24);
+  const Layout planes = rows.repeated(4, 1000);
+  const Layout boxes = planes.repeated(3, 5000);
+  const Layout transposed = Layout::contiguous(4).repeated(6, 64).repeated(3, 4);
+  const Layout one = Layout::contiguous(100);
+  for (const Layout* layout : {&one, &rows, &planes, &boxes, &transposed}) {
+    const auto loops = layout->loops();
+    ASSERT_TRUE(loops.has_value());
+    EXPECT_EQ(offsets_of(*loops), offsets_of(layout->shifted(-layout->first_offset())));
+    EXPECT_EQ(loops->bytes(), layout->bytes());
+    const std::vector<std::ptrdiff_t> offsets = offsets_of(*loops);
+    EXPECT_EQ(loops->extent(), static_cast<std::uint64_t>(*std::ranges::max_element(offsets)) + 1);
+  }
+  EXPECT_EQ(boxes.loops()->depth, 3u);
+}
+
+TEST(Layout, is_not_told_by_loops_where_it_is_irregular) {
+  Layout longer_last = Layout::contiguous(8).repeated(5, 24);
+  longer_last.append({.offset = 200, .bytes = 9});
+  const Layout four_deep =
+      Layout::contiguous(8).repeated(2, 24).repeated(2, 100).repeated(2, 1000).repeated(2, 9999);
+  const Layout descending = Layout::contiguous(8).repeated(2, 24).repeated(3, -1000);
+  const Layout too_large = Layout::contiguous(std::size_t{1} << 31).repeated(2, std::ptrdiff_t{1} << 32);
+  for (const Layout* layout :
+       std::initializer_list<const Layout*>{&longer_last, &four_deep, &descending, &too_large})
+    EXPECT_FALSE(layout->loops().has_value());
+  EXPECT_FALSE(Layout().loops().has_value());
+}
+
+TEST(StridedLoops, of_another_process_that_cannot_be_right_have_no_extent) {
+  const StridedLoops right{.row_bytes = 8, .depth = 1, .counts = {4}, .strides = {16}};
+  EXPECT_EQ(right.extent(), 56u);
+  StridedLoops wrong = right;
+  wrong.depth = 4;
+  EXPECT_EQ(wrong.extent(), 0u);
+  wrong = right;
+  wrong.counts[0] = 0;
+  EXPECT_EQ(wrong.extent(), 0u);
+  wrong = right;
+  wrong.strides[0] = -16;
+  EXPECT_EQ(wrong.extent(), 0u);
+  wrong.strides[0] = INT64_MAX;
+  EXPECT_EQ(wrong.extent(), 0u);
+}
+
+TEST(Layout, changes_of_a_copy_leave_the_original_alone) {
+  Layout original = Layout::contiguous(8).repeated(3, 24).repeated(2, 1000);
+  const std::vector<std::ptrdiff_t> before = offsets_of(original);
+  Layout copy = original;
+  copy.append({.offset = 5000, .bytes = 3});
+  EXPECT_EQ(offsets_of(original), before);
+  EXPECT_EQ(copy.bytes(), original.bytes() + 3);
 }
 
 TEST(Layout, shifted_moves_every_byte) {

@@ -85,18 +85,27 @@ TEST(LocalTransport, carries_every_kind_of_memory_to_every_other_on_any_device) 
   }
 }
 
-TEST(LocalTransport, is_staged_when_the_sender_is_strided) {
+TEST(LocalTransport, gathers_what_lies_in_pieces_within_a_device_and_stages_the_rest) {
   Layout strided;
   strided.append({0, 10, 100, 30});
-  const GpuMemory from(BufferKind::device, 4000);
-  const GpuMemory to(BufferKind::device, 2000);
-  fill(from, strided, 1000, 5);
-  fill(to, {}, 0, 0);
-  Choice choice;
-  ASSERT_TRUE(transfer(place(from, strided), place(to, Layout::contiguous(1000)), choice).ok());
-  EXPECT_EQ(choice.transport->kind(), TransportKind::staged);
-  EXPECT_STREQ(choice.reason, "sender's payload is not contiguous");
-  EXPECT_EQ(first_difference(to, Layout::contiguous(1000), 1000, 5), -1);
+  Layout irregular = strided;
+  irregular.append({4000, 7});
+  for (const bool lands_on_device : {true, false}) {
+    for (const Layout& layout : {strided, irregular}) {
+      SCOPED_TRACE(testing::Message() << "to device: " << lands_on_device << ", bytes: " << layout.bytes());
+      const std::size_t payload = layout.bytes();
+      const GpuMemory from(BufferKind::device, 5000);
+      const GpuMemory to(lands_on_device ? BufferKind::device : BufferKind::pinned, 2000);
+      fill(from, layout, payload, 5);
+      fill(to, {}, 0, 0);
+      Choice choice;
+      ASSERT_TRUE(transfer(place(from, layout), place(to, Layout::contiguous(payload)), choice).ok());
+      const bool is_gathered = lands_on_device && layout.loops();
+      EXPECT_EQ(choice.transport->kind(), is_gathered ? TransportKind::local : TransportKind::staged);
+      EXPECT_STREQ(choice.reason, is_gathered ? "same process" : "sender's payload is not contiguous");
+      EXPECT_EQ(first_difference(to, Layout::contiguous(payload), payload, 5), -1);
+    }
+  }
 }
 
 TEST(LocalTransport, refuses_a_senders_buffer_that_was_freed) {

@@ -1,6 +1,8 @@
 #include "transports/copies/copy.hpp"
 
+#include "transports/copies/copy_kernels.hpp"
 #include "transports/cuda/driver.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
 
 namespace penstock::transports {
@@ -75,10 +77,64 @@ Status for_each_piece(LayoutCursor& cursor, std::size_t bytes, Copy copy) noexce
   return {};
 }
 
+/// Whether kernels of the place's context reach the contiguous side.
+bool is_reached_by_kernels(const void* contiguous, Side side) noexcept {
+  return side == Side::device || inspect(contiguous).kind == BufferKind::pinned;
+}
+
+Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32_t begin, void* contiguous,
+                      std::uint32_t bytes, bool gathers, CUstream stream) noexcept {
+  if (!place.buffer.holds(place.layout.first_offset(), loops.extent()))
+    return {Code::declined, "a layout that reaches past its allocation"};
+  CopyItem item{gathers ? contiguous : place.first_byte(), gathers ? place.first_byte() : contiguous, bytes};
+  (gathers ? item.from_side : item.to_side) = {loops, begin};
+  bool launched = false;
+  return CopyKernels::launch(stream, {&item, 1}, {}, launched);
+}
+
+Status launch_irregular(const Place& place, std::uint32_t begin, void* contiguous, std::uint32_t bytes,
+                        bool gathers, CUstream stream) {
+  const cuda::ContextRef& context = cuda::Context::of(place.buffer);
+  if (context == nullptr) return cuda::no_driver();
+  std::shared_ptr<const LayoutTable> table;
+  if (Status made = LayoutTable::of(place.layout, context, table); !made.ok()) return made;
+  if (!place.buffer.holds(table->begin(), static_cast<std::uint64_t>(table->end() - table->begin())))
+    return {Code::declined, "a layout that reaches past its allocation"};
+  return launch_runs_copy(stream, *table, {place.buffer.pointer, contiguous, begin, bytes, gathers});
+}
+
+/// Queues the copy of the next `bytes` as one launch of a kernel, if it is one for a kernel. False: the copy
+/// engine must do it, and nothing was queued.
+bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Side side, std::size_t bytes,
+                  bool gathers, CUstream stream) noexcept {
+  if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||
+      place.buffer.kind == BufferKind::managed || place.layout.bytes() > UINT32_MAX ||
+      cursor.position() + bytes > place.layout.bytes() || !CopyKernels::available().ok() ||
+      !is_reached_by_kernels(contiguous, side)) {
+    return false;
+  }
+  const auto begin = static_cast<std::uint32_t>(cursor.position());
+  const auto size = static_cast<std::uint32_t>(bytes);
+  const Status launched = guarded([&] {
+    const auto loops = place.layout.loops();
+    return loops ? launch_strided(place, *loops, begin, contiguous, size, gathers, stream)
+                 : launch_irregular(place, begin, contiguous, size, gathers, stream);
+  });
+  if (launched.ok()) cursor.skip(bytes);
+  return launched.ok();
+}
+
 }  // namespace
+
+bool is_in_short_pieces(const Layout& layout) noexcept {
+  if (layout.is_contiguous()) return false;
+  return layout.blocks().front().bytes < long_piece_bytes ||
+         layout.bytes() / layout.blocks().size() < long_piece_bytes;
+}
 
 Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Side source_side,
                std::size_t bytes, CUstream stream) noexcept {
+  if (queue_kernel(place, cursor, const_cast<void*>(source), source_side, bytes, false, stream)) return {};
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     const auto width = static_cast<std::ptrdiff_t>(piece.bytes);
     return copy_rows({address_in(place, piece), piece.stride, side_of(place)},
@@ -89,6 +145,7 @@ Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Sid
 
 Status copy_out(void* destination, Side destination_side, const Place& place, LayoutCursor& cursor,
                 std::size_t bytes, CUstream stream) noexcept {
+  if (queue_kernel(place, cursor, destination, destination_side, bytes, true, stream)) return {};
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     const auto width = static_cast<std::ptrdiff_t>(piece.bytes);
     return copy_rows({static_cast<char*>(destination) + done, width, destination_side},

@@ -16,6 +16,11 @@ namespace penstock::transports {
 /// Where the contiguous side of a copy lies.
 enum class Side : std::uint8_t { host, device };
 
+/// Bytes in a row or an irregular piece from which on the copy engine is as fast as memory: shorter rows it
+/// takes one by one, and each irregular piece costs a call.
+inline constexpr std::size_t long_piece_bytes = 16u << 10;
+[[nodiscard]] bool is_in_short_pieces(const Layout& layout) noexcept;
+
 /// Queue copies of the next `bytes` that `cursor` gives of `place`: from `source` into it, or out of it to
 /// `destination`. The stream's context must be current. Pageable memory may make them wait.
 [[nodiscard]] Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Side source_side,

@@ -11,18 +11,19 @@
 
 namespace penstock::transports {
 
-/// Contiguous memory to copy from.
+/// Memory to copy from, in one piece unless `loops` says otherwise.
 struct CopySource {
-  const void* pointer = nullptr;
+  const void* pointer = nullptr;  ///< where the message begins
   std::size_t bytes = 0;
   Side side = Side::device;
   CUcontext context =
       nullptr;  ///< to copy from with cuMemcpyPeerAsync; null if the copying context can reach it
   std::shared_ptr<const void> keeper;  ///< keeps it mapped meanwhile
   bool is_managed = false;
+  StridedLoops loops;  ///< depth 0: in one piece
 };
 
-/// Thread: one at a time.
+/// From memory in one piece. Thread: one at a time.
 class CopyPull final : public Pull {
  public:
   /// Copies in `context`, or by the CPU if that is null (both sides host memory).

@@ -35,9 +35,10 @@ enum class StreamUse : std::uint8_t {
   order,
   standby,
   reduction,
+  layout_tables,  ///< never waits for the application
   beside_capture
 };
-inline constexpr std::size_t stream_uses = 11;
+inline constexpr std::size_t stream_uses = 12;
 
 /// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).

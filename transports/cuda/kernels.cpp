@@ -12,10 +12,15 @@ constexpr const char* names[] = {
 #define ROW(capacity) "penstock_copy_" #capacity,
     PENSTOCK_COPY_CAPACITIES(ROW)
 #undef ROW
-#define ROW(name, Type) "penstock_reduce_" #name,
-        PENSTOCK_REDUCED_TYPES(ROW)
+#define ROW(capacity) "penstock_strided_copy_" #capacity,
+        PENSTOCK_STRIDED_CAPACITIES(ROW)
 #undef ROW
-            "penstock_standby",
+            "penstock_gather_runs",
+    "penstock_scatter_runs",
+#define ROW(name, Type) "penstock_reduce_" #name,
+    PENSTOCK_REDUCED_TYPES(ROW)
+#undef ROW
+        "penstock_standby",
 };
 static_assert(std::size(names) == kernel_count);
 

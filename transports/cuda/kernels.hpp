@@ -9,6 +9,7 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/kernels/copy_batch.hpp"
 #include "transports/kernels/reduction.hpp"
+#include "transports/kernels/strided_copy.hpp"
 
 namespace penstock::transports::cuda {
 
@@ -16,10 +17,15 @@ enum class Kernel : std::uint8_t {
 #define ROW(capacity) copy_##capacity,
   PENSTOCK_COPY_CAPACITIES(ROW)
 #undef ROW
-#define ROW(name, Type) reduce_##name,
-      PENSTOCK_REDUCED_TYPES(ROW)
+#define ROW(capacity) strided_copy_##capacity,
+      PENSTOCK_STRIDED_CAPACITIES(ROW)
 #undef ROW
-          standby,
+          gather_runs,
+  scatter_runs,
+#define ROW(name, Type) reduce_##name,
+  PENSTOCK_REDUCED_TYPES(ROW)
+#undef ROW
+      standby,
 };
 inline constexpr std::size_t kernel_count = static_cast<std::size_t>(Kernel::standby) + 1;
 

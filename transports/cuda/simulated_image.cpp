@@ -41,12 +41,18 @@ namespace penstock::transports::kernels {
 const void* image() noexcept {
 #define PENSTOCK_COPY_ROW(capacity) \
   simulated_gpu::kernel_row("penstock_copy_" #capacity, penstock_copy_##capacity),
+#define PENSTOCK_STRIDED_ROW(capacity) \
+  simulated_gpu::kernel_row("penstock_strided_copy_" #capacity, penstock_strided_copy_##capacity),
 #define PENSTOCK_REDUCE_ROW(name, Type) \
   simulated_gpu::kernel_row("penstock_reduce_" #name, penstock_reduce_##name),
   static const SimulatedGpuKernel rows[] = {
-      PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_ROW) PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW)
+      PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_ROW) PENSTOCK_STRIDED_CAPACITIES(PENSTOCK_STRIDED_ROW)
+          simulated_gpu::kernel_row("penstock_gather_runs", penstock_gather_runs),
+      simulated_gpu::kernel_row("penstock_scatter_runs", penstock_scatter_runs),
+      PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW)
           simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
 #undef PENSTOCK_REDUCE_ROW
+#undef PENSTOCK_STRIDED_ROW
 #undef PENSTOCK_COPY_ROW
   static const SimulatedGpuImage table = {SIMULATED_GPU_IMAGE_MAGIC, sizeof(rows) / sizeof(rows[0]), rows};
   return &table;

@@ -11,13 +11,10 @@
 #include "transports/kernels/copy_batch.hpp"
 #include "transports/kernels/reduction.cuh"
 #include "transports/kernels/standby.hpp"
+#include "transports/kernels/strided_copy.cuh"
 
 namespace penstock::transports::kernels {
 namespace {
-
-struct alignas(16) Word16 {
-  std::uint64_t low, high;
-};
 
 /// Threads that copy together.
 struct ThreadGroup {
@@ -148,19 +145,33 @@ __device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
   if (flag != nullptr && is_last_of_launch(block_counters[slot].finished)) publish(*flag, 1u);
 }
 
-template <std::uint32_t capacity>
-__device__ void copy_batch(const CopyBatch<capacity>& batch) {
-  std::uint32_t mine = 0;  // the last item whose first block is not after this one
+/// The item of a batch that this block of threads is for: the last one whose first block is not after it.
+template <class Batch>
+__device__ std::uint32_t item_of_block(const Batch& batch) {
+  std::uint32_t mine = 0;
   for (std::uint32_t end = batch.count; end - mine > 1;) {
     const std::uint32_t middle = (mine + end) / 2;
     (batch.first_block[middle] <= blockIdx.x ? mine : end) = middle;
   }
+  return mine;
+}
+
+template <std::uint32_t capacity>
+__device__ void copy_batch(const CopyBatch<capacity>& batch) {
+  const std::uint32_t mine = item_of_block(batch);
   const auto& item = batch.items[mine];
   const std::uint64_t begin = std::uint64_t{blockIdx.x - batch.first_block[mine]} * piece_bytes;
   const std::uint64_t left = item.bytes - begin;
   copy_piece<Loads::cached>(static_cast<char*>(item.to) + begin, static_cast<const char*>(item.from) + begin,
                             left < piece_bytes ? static_cast<std::uint32_t>(left) : piece_bytes,
                             all_of_block());
+  raise_at_end(batch.flag, batch.slot);
+}
+
+template <std::uint32_t capacity>
+__device__ void strided_copy_batch(const StridedBatch<capacity>& batch) {
+  const std::uint32_t mine = item_of_block(batch);
+  copy_strided(batch.items[mine], blockIdx.x - batch.first_block[mine]);
   raise_at_end(batch.flag, batch.slot);
 }
 
@@ -482,6 +493,22 @@ __device__ void stand_by(const Standby& standby) {
     copy_batch(batch);                                                              \
   }
 PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_KERNEL)
+
+#define PENSTOCK_STRIDED_COPY_KERNEL(capacity)                                                 \
+  extern "C" __global__ void __launch_bounds__(most_threads)                                   \
+      penstock_strided_copy_##capacity(const __grid_constant__ StridedBatch<capacity> batch) { \
+    strided_copy_batch(batch);                                                                 \
+  }
+PENSTOCK_STRIDED_CAPACITIES(PENSTOCK_STRIDED_COPY_KERNEL)
+
+extern "C" __global__ void __launch_bounds__(most_threads)
+    penstock_gather_runs(const __grid_constant__ RunsCopy copy) {
+  copy_runs<true>(copy);
+}
+extern "C" __global__ void __launch_bounds__(most_threads)
+    penstock_scatter_runs(const __grid_constant__ RunsCopy copy) {
+  copy_runs<false>(copy);
+}
 
 #define PENSTOCK_REDUCTION_KERNEL(name, Type)                               \
   extern "C" __global__ void __launch_bounds__(most_threads)                \

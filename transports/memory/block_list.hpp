@@ -1,8 +1,10 @@
 // The blocks of a layout. Nearly every layout has one, and is made, copied and cut with every message: that
-// one lies in the list itself, so that no memory is allocated. Knows nothing of what blocks stand for.
+// one lies in the list itself, so that no memory is allocated. Of several, copies share the memory until one
+// of them is changed. Knows nothing of what blocks stand for.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,16 +27,14 @@ class BlockList {
   explicit BlockList(const Block& only) noexcept : only_(only), has_only_(true) {}
 
   [[nodiscard]] std::span<const Block> all() const noexcept {
-    return has_only_ ? std::span(&only_, 1) : std::span(many_);
+    if (has_only_) return {&only_, 1};
+    return many_ == nullptr ? std::span<const Block>() : std::span<const Block>(many_->blocks);
   }
-  [[nodiscard]] std::span<Block> all() noexcept {
-    return has_only_ ? std::span(&only_, 1) : std::span(many_);
-  }
+  /// To be changed. Errors: std::bad_alloc.
+  [[nodiscard]] std::span<Block> own() { return has_only_ ? std::span(&only_, 1) : std::span(own_many()); }
   [[nodiscard]] std::size_t size() const noexcept { return all().size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] const Block& operator[](std::size_t index) const noexcept { return all()[index]; }
-  [[nodiscard]] Block& operator[](std::size_t index) noexcept { return all()[index]; }
-  [[nodiscard]] Block& back() noexcept { return all().back(); }
 
   void push_back(const Block& block) {
     if (empty()) {
@@ -42,19 +42,42 @@ class BlockList {
       has_only_ = true;
       return;
     }
-    if (has_only_) many_ = {only_};
-    has_only_ = false;
-    many_.push_back(block);
+    std::vector<Block>& blocks = own_many();
+    if (std::exchange(has_only_, false)) blocks = {only_};
+    blocks.push_back(block);
   }
-  void pop_back() noexcept { erase(size() - 1); }
-  void erase(std::size_t index) noexcept {
-    if (!std::exchange(has_only_, false)) many_.erase(many_.begin() + static_cast<std::ptrdiff_t>(index));
+  void pop_back() { erase(size() - 1); }
+  void erase(std::size_t index) {
+    if (std::exchange(has_only_, false)) return;
+    std::vector<Block>& blocks = own_many();
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+
+  /// For what is derived from several blocks and kept as long as any copy of the list has them; null for a
+  /// list of one. Whoever uses it locks.
+  [[nodiscard]] std::shared_ptr<void>* companion() const noexcept {
+    return has_only_ || many_ == nullptr ? nullptr : &many_->companion;
   }
 
  private:
+  struct Shared {
+    std::vector<Block> blocks;
+    std::shared_ptr<void> companion;
+  };
+
+  [[nodiscard]] std::vector<Block>& own_many() {
+    if (many_ == nullptr || many_.use_count() > 1) {
+      auto own = std::make_shared<Shared>();
+      if (many_ != nullptr) own->blocks = many_->blocks;
+      many_ = std::move(own);
+    }
+    many_->companion.reset();
+    return many_->blocks;
+  }
+
   Block only_;
-  bool has_only_ = false;    ///< then all there is lies there
-  std::vector<Block> many_;  ///< else here
+  bool has_only_ = false;         ///< then all there is lies there
+  std::shared_ptr<Shared> many_;  ///< else here; null: none
 };
 
 }  // namespace penstock::transports

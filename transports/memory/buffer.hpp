@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "transports/memory/block_list.hpp"
+#include "transports/memory/strided_loops.hpp"
 
 namespace penstock::transports {
 
@@ -40,6 +43,14 @@ struct Buffer {
   std::uint64_t buffer_id = 0;  ///< CU_POINTER_ATTRIBUTE_BUFFER_ID; 0 for host memory
   CUdeviceptr range_base = 0;   ///< of the allocation (virtual memory: the reserved range); 0 unknown
   std::size_t range_bytes = 0;
+
+  /// Whether `bytes` that begin at `offset` from the pointer are of the same allocation. False if that is not
+  /// known.
+  [[nodiscard]] bool holds(std::ptrdiff_t offset, std::uint64_t bytes) const noexcept {
+    const std::uint64_t in_range =
+        reinterpret_cast<std::uint64_t>(pointer) + static_cast<std::uint64_t>(offset) - range_base;
+    return in_range <= range_bytes && bytes <= range_bytes - in_range;  // wraps if before the base
+  }
 };
 
 /// Classifies an address. Never fails: what the driver does not know is pageable host memory, or `unknown` if
@@ -76,6 +87,13 @@ class Layout {
     return blocks_.empty() ? 0 : blocks_[0].offset;
   }
   [[nodiscard]] std::span<const Block> blocks() const noexcept { return blocks_.all(); }
+
+  /// The same as nested loops, if it can be told by them and is not larger than they can say. Cost: a look
+  /// at each block, up to the first that does not fit.
+  [[nodiscard]] std::optional<StridedLoops> loops() const noexcept;
+
+  /// As BlockList's.
+  [[nodiscard]] std::shared_ptr<void>* companion() const noexcept { return blocks_.companion(); }
 
   /// The first `bytes` of it (a message may be shorter than the receive it meets).
   [[nodiscard]] Layout prefix(std::size_t bytes) const;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "transports/memory/buffer.hpp"
 
@@ -66,14 +67,14 @@ void Layout::append(Block block) {
     return;
   }
 
-  Block& last = blocks_.back();
+  Block last = blocks_.own().back();
   if (end_of_last_piece(last) == block.offset) {
     // The last piece and the first one touch: cut both off their patterns and join them.
     Block joined{.offset = piece_offset(last, last.count - 1), .bytes = last.bytes + block.bytes};
     if (--last.count == 0) {
       blocks_.pop_back();
     } else {
-      last = normalised(last);
+      blocks_.own().back() = normalised(last);
     }
     blocks_.push_back(joined);
     if (--block.count > 0) {
@@ -84,11 +85,11 @@ void Layout::append(Block block) {
     for (std::size_t behind = block.count > 0 ? 2 : 1; behind > 0; --behind) {
       if (blocks_.size() <= behind) continue;
       const std::size_t at = blocks_.size() - behind;
-      if (lengthens_pattern(blocks_[at - 1], blocks_[at])) blocks_.erase(at);
+      if (lengthens_pattern(blocks_.own()[at - 1], blocks_[at])) blocks_.erase(at);
     }
     return;
   }
-  if (!lengthens_pattern(last, block)) blocks_.push_back(block);
+  if (!lengthens_pattern(blocks_.own().back(), block)) blocks_.push_back(block);
 }
 
 Layout Layout::repeated(std::size_t repeats, std::ptrdiff_t extent) const {
@@ -110,8 +111,42 @@ Layout Layout::repeated(std::size_t repeats, std::ptrdiff_t extent) const {
 
 Layout Layout::shifted(std::ptrdiff_t offset) const {
   Layout layout = *this;
-  for (Block& block : layout.blocks_.all()) block.offset += offset;
+  if (offset == 0) return layout;
+  for (Block& block : layout.blocks_.own()) block.offset += offset;
   return layout;
+}
+
+std::optional<StridedLoops> Layout::loops() const noexcept {
+  if (bytes_ == 0 || bytes_ > UINT32_MAX) return std::nullopt;
+  const std::span<const Block> blocks = this->blocks();
+  const Block& first = blocks.front();
+  StridedLoops loops;
+  loops.row_bytes = static_cast<std::uint32_t>(first.bytes);
+  const auto add_loop = [&](std::size_t count, std::ptrdiff_t stride) {
+    loops.counts[loops.depth] = static_cast<std::uint32_t>(count);
+    loops.strides[loops.depth++] = stride;
+  };
+  if (first.count > 1) add_loop(first.count, first.stride);
+  if (blocks.size() == 1) return loops;
+
+  // the blocks repeat each other at one distance, or groups of them do at another
+  const auto is_like_first = [&](const Block& block) {
+    return block.bytes == first.bytes && block.count == first.count && block.stride == first.stride;
+  };
+  if (!std::ranges::all_of(blocks, is_like_first)) return std::nullopt;
+  const std::ptrdiff_t distance = blocks[1].offset - first.offset;
+  std::size_t group = 2;
+  while (group < blocks.size() && blocks[group].offset - blocks[group - 1].offset == distance) ++group;
+  if (distance <= 0 || blocks.size() % group != 0) return std::nullopt;
+  add_loop(group, distance);
+  if (group == blocks.size()) return loops;
+  const std::ptrdiff_t group_distance = blocks[group].offset - first.offset;
+  if (group_distance <= 0) return std::nullopt;
+  for (std::size_t index = group; index < blocks.size(); ++index) {
+    if (blocks[index].offset - blocks[index - group].offset != group_distance) return std::nullopt;
+  }
+  add_loop(blocks.size() / group, group_distance);
+  return loops;
 }
 
 Layout Layout::prefix(std::size_t bytes) const {

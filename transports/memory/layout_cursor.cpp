@@ -5,6 +5,17 @@
 namespace penstock::transports {
 
 Block LayoutCursor::next(std::size_t most) noexcept {
+  while (skipped_ > 0) {
+    const Block passed = take(skipped_);
+    if (passed.bytes == 0) return {};
+    skipped_ -= passed.bytes * passed.count;
+  }
+  const Block piece = take(most);
+  position_ += piece.bytes * piece.count;
+  return piece;
+}
+
+Block LayoutCursor::take(std::size_t most) noexcept {
   const auto& blocks = layout_->blocks();
   while (block_ < blocks.size() && (row_ == blocks[block_].count || blocks[block_].bytes == 0)) {
     ++block_;

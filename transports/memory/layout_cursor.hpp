@@ -16,9 +16,20 @@ class LayoutCursor {
   /// The next piece: rows of equal length, at most `most` bytes in all; moves past it. Bytes 0 at the end
   /// only (or if `most` is 0).
   [[nodiscard]] Block next(std::size_t most) noexcept;
+  /// Moves past so many bytes. Cost: none, unless next() is asked again.
+  void skip(std::size_t bytes) noexcept {
+    position_ += bytes;
+    skipped_ += bytes;
+  }
+  /// Of the next byte, in the message.
+  [[nodiscard]] std::size_t position() const noexcept { return position_; }
 
  private:
+  [[nodiscard]] Block take(std::size_t most) noexcept;
+
   const Layout* layout_;
+  std::size_t position_ = 0;
+  std::size_t skipped_ = 0;  ///< bytes that the following three have not moved past yet
   std::size_t block_ = 0;
   std::size_t row_ = 0;   ///< in the block
   std::size_t byte_ = 0;  ///< in the row

@@ -30,7 +30,7 @@ void set_handle(const CUipcMemHandle& handle, Offer& offer) noexcept {
 
 void describe_export(const Place& source, Offer& offer, const char** why_not) {
   set_device(source.buffer.device, offer);
-  if (offer.contiguous == 0) {
+  if (offer.contiguous == 0 && offer.strided == 0) {
     *why_not = "sender's payload is not contiguous";
     return;
   }
@@ -40,7 +40,7 @@ void describe_export(const Place& source, Offer& offer, const char** why_not) {
     return;
   }
   const std::uint64_t offset = offer.address - offer.range_base;  // wraps if before the base
-  if (offset > offer.range_bytes || offer.payload_bytes > offer.range_bytes - offset) {
+  if (offset > offer.range_bytes || offer.extent() > offer.range_bytes - offset) {
     *why_not = "sender's payload reaches past its allocation";
     return;
   }
@@ -48,6 +48,11 @@ void describe_export(const Place& source, Offer& offer, const char** why_not) {
 }
 
 }  // namespace
+
+std::uint64_t Offer::extent() const noexcept {
+  if (strided == 0) return payload_bytes;
+  return loops.bytes() == payload_bytes ? loops.extent() : 0;
+}
 
 Offer outline(const Place& source) noexcept {
   const ProcessIdentity self = this_process();
@@ -57,6 +62,10 @@ Offer outline(const Place& source) noexcept {
   offer.process_nonce = self.nonce;
   offer.kind = source.buffer.kind;
   offer.contiguous = source.layout.is_contiguous() ? 1 : 0;
+  if (const auto loops = offer.contiguous == 0 ? source.layout.loops() : std::nullopt) {
+    offer.strided = 1;
+    offer.loops = *loops;
+  }
   offer.region.descriptor = -1;
   return offer;
 }

@@ -7,6 +7,7 @@
 
 #include "transports/host/status.hpp"
 #include "transports/memory/buffer.hpp"
+#include "transports/memory/strided_loops.hpp"
 
 namespace penstock::transports {
 
@@ -33,7 +34,8 @@ struct Offer {
   BufferKind kind;
   std::uint8_t ipc_exported;
   std::uint8_t contiguous;  ///< the payload's bytes lie at `address` in one piece
-  std::uint8_t reserved[1];
+  std::uint8_t strided;     ///< not in one, but as `loops` say
+  StridedLoops loops;
   /// Through which it is staged, or whose header counts for a ring on the device.
   RegionName region;
   /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
@@ -41,6 +43,9 @@ struct Offer {
   std::uint64_t ring_bytes;
   /// Through which the sender brings the payload's tail, if it is asked to (TailSend).
   RegionName tail;
+
+  /// From the payload's first byte to behind its last; 0 if the numbers cannot be right.
+  [[nodiscard]] std::uint64_t extent() const noexcept;
 };
 
 /// What of an offer is known without a question: size, kind of memory, process. A receiver may look at these

@@ -3,22 +3,12 @@
 // neither messages nor transports; whoever uses it has the copy engine to fall back on.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 
+#include "transports/copies/copy_kernels.hpp"
 #include "transports/cuda/flagged_launch.hpp"
 
 namespace penstock::transports {
-
-/// Both sides as kernels of the launching context reach them: memory of its device, of a peer that it may
-/// access (IPC mappings too), managed, or pinned host memory; never pageable. Any alignment; fastest where
-/// both addresses agree modulo 16.
-struct CopyItem {
-  void* to = nullptr;
-  const void* from = nullptr;
-  std::uint32_t bytes = 0;
-};
 
 /// A token for one batch at a time, to be used again and again. Owns: a completion flag, from the first
 /// launch on; the memory copied is the caller's and must stay until done(). Goes only when its batch is done:
@@ -26,20 +16,14 @@ struct CopyItem {
 /// may have been (or part) if query() or wait() does.
 class BatchedCopy {
  public:
-  static constexpr std::size_t most_items = 32;
-
-  /// Why there can be no batches in this process (`declined`: the driver is too old for the kernels). Loads
-  /// them the first time. Cost: then a millisecond or so, later 2 ns.
-  [[nodiscard]] static Status available() noexcept;
-
   /// Does what the first launches in a context, which is current, would have to do: pins its flags, and has
   /// the driver put the kernels there. That may wait for kernels that run in the context, so call it when the
   /// context is first met; without it launches do the same when they need it. Errors: as launch().
   [[nodiscard]] static Status prepare(const cuda::ContextRef& context, CUstream stream) noexcept;
 
   /// Queues the copies on a stream of the context, which is current (cuda::ContextScope). They may run in any
-  /// order; where two write the same byte, either may win. Errors: as available(); bad_argument for too many
-  /// items, or while the last batch is not done; out_of_memory when all flags are in use; the driver's
+  /// order; where two write the same byte, either may win. Errors: as CopyKernels::launch();
+  /// bad_argument while the last batch is not done; out_of_memory when all flags are in use; the driver's
   /// refusal. Cost: one driver call; the first time in a context more, which may wait for kernels that run
   /// there.
   [[nodiscard]] Status launch(const cuda::ContextRef& context, CUstream stream,

@@ -12,7 +12,7 @@
 #include "transports/host/guarded.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
-#include "transports/small/shared_gpus.hpp"
+#include "transports/small/kernel_pull.hpp"
 #include "transports/small/standby.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -28,7 +28,7 @@ constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
 /// of it so long ago: others' pulls in flight may not be stepped for a long time. (Two H200, windows of 64
 /// messages: by 16 instead of 32, those of 1 MiB took 254 µs instead of 282, but those of 8 KiB 133 instead
 /// of 122, as each launch takes 3.7.)
-constexpr std::size_t enough_items = BatchedCopy::most_items;
+constexpr std::size_t enough_items = CopyKernels::most_items;
 constexpr std::uint64_t enough_bytes = 8u << 20;
 constexpr std::uint64_t longest_wait_ns = 20'000;
 
@@ -130,11 +130,7 @@ class Batch {
     if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
     Status copies;
     for (const CopyItem& item : std::span(items_.data(), count_)) {
-      if (item.bytes == 0 || !copies.ok()) continue;
-      copies = cuda::check(
-          cuda::driver()->cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(item.to),
-                                        reinterpret_cast<CUdeviceptr>(item.from), item.bytes, stream),
-          "cuMemcpyAsync");
+      if (copies.ok()) copies = copy_by_engine(stream, item);
     }
     // also behind copies that failed half way
     Status recorded = copied_.record(stream);
@@ -246,17 +242,17 @@ class LonePull final : public Pull {
 }  // namespace
 
 bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
-  return context != nullptr && source.side == Side::device && source.context == nullptr && source.bytes > 0 &&
-         source.bytes <= tuning().batched_to && lives_on_device(destination.buffer.kind) &&
-         destination.buffer.kind != BufferKind::managed && destination.layout.is_contiguous() &&
-         is_idle(destination) && !is_on_shared_gpu(*context) && BatchedCopy::available().ok();
+  return source.bytes > 0 && source.bytes <= tuning().batched_to &&
+         suits_copy_kernels(source, destination, context) && is_idle(destination);
 }
 
 Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
                      std::unique_ptr<Pull>& pull) {
+  const CopyItem item = item_of(source, destination);
   std::unique_lock lock(registry().mutex);
   Traffic& traffic = registry().of(context);
-  if (traffic.in_flight == 0 && traffic.open == nullptr) {
+  const bool is_first = traffic.in_flight == 0 && traffic.open == nullptr;
+  if (is_first && item.is_contiguous()) {
     auto alone = std::make_unique<LonePull>(context);
     ++traffic.in_flight;
     lock.unlock();
@@ -267,8 +263,8 @@ Status start_batched(const CopySource& source, const Place& destination, const c
   if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(context);
   Batch& batch = *traffic.open;
   pull = std::make_unique<BatchedPull>(traffic.open, batch.size(), source.keeper);
-  batch.add({destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)});
-  if (batch.has_enough()) traffic.look_after_open();
+  batch.add(item);
+  if (is_first || batch.has_enough()) traffic.look_after_open();
   return {};
 }
 

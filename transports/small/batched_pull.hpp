@@ -9,12 +9,13 @@
 
 namespace penstock::transports {
 
-/// Can the copy go in a batch: small, contiguous, device to device, and nothing to be waited for before it?
+/// Can the copy go in a batch: small, device to device, and nothing to be waited for before it?
 [[nodiscard]] bool suits_a_batch(const CopySource& source, const Place& destination,
                                  const cuda::ContextRef& context);
 
-/// Starts a pull that suits_a_batch(). The first is a copy of its own, for the shortest way; the next ones,
-/// as long as it is in flight, wait for each other until one of them is stepped for the first time. Thread:
+/// Starts a pull that suits_a_batch(). The first is a copy of its own, for the shortest way, or, of layouts
+/// in pieces, a batch of its own; the next ones, as long as it is in flight, wait for each other until one of
+/// them is stepped for the first time. Thread:
 /// any; the pull one at a time. Errors: as CopyPull's; `declined` where the driver cannot run our kernels.
 [[nodiscard]] Status start_batched(const CopySource& source, const Place& destination,
                                    const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);

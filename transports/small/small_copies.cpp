@@ -1,10 +1,18 @@
 #include "transports/small/small_copies.hpp"
 
 #include "transports/small/batched_pull.hpp"
+#include "transports/small/kernel_pull.hpp"
 #include "transports/small/standby.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports {
+
+Status start_strided_copy(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+                          std::unique_ptr<Pull>& pull) {
+  if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
+  if (!suits_copy_kernels(source, destination, context)) return {};
+  return start_by_kernel(source, destination, context, pull);
+}
 
 Status start_small_copy(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
                         std::unique_ptr<Pull>& pull) {

@@ -22,10 +22,19 @@ void set_shared_gpu_check(bool (*is_shared)(std::uint64_t gpu)) noexcept;
 /// The same of device memory. Cost: a question to the driver as well.
 [[nodiscard]] bool is_on_shared_gpu(const void* device_memory) noexcept;
 
+/// Can kernels of the context copy to there, from device memory whose layout nested loops tell?
+[[nodiscard]] bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept;
+
+/// Starts a copy from or into a layout in pieces by a kernel, alone or with others of its time; `pull` stays
+/// null if it is none for a kernel. Thread: any; the pull one at a time. Errors: `declined` as long as
+/// nothing was copied; the driver's refusal.
+[[nodiscard]] Status start_strided_copy(const CopySource& source, const Place& destination,
+                                        const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
 /// Starts a small copy: by the kernel that stands by, with others of its time, or, where neither serves, by
 /// the copy engine, which makes it likelier that the kernel stands by for the next. `pull` stays null if the
 /// copy is none for a kernel. Thread: any; the pull one at a time. Errors: as CopyPull's; `declined` where
-/// the driver cannot run our kernels.
+/// the driver cannot run our kernels. Both sides are contiguous.
 [[nodiscard]] Status start_small_copy(const CopySource& source, const Place& destination,
                                       const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 

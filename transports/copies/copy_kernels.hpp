@@ -1,0 +1,81 @@
+// Launches of the kernels that copy: several copies by one, each from one layout to another. A copy call
+// costs its caller microseconds however few bytes it moves, and the copy engine takes rows of a few bytes one
+// by one. Knows neither messages nor how the end of a launch is seen.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transports/copies/layout_table.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/strided_loops.hpp"
+
+namespace penstock::transports {
+
+/// One side of a copy: which bytes of a message, and how they lie behind the address where it begins.
+struct CopySide {
+  StridedLoops loops;  ///< depth 0: in one piece
+  std::uint32_t begin = 0;
+
+  [[nodiscard]] bool is_contiguous() const noexcept { return loops.depth == 0; }
+};
+
+/// Both sides as kernels of the launching context reach them: memory of its device, of a peer that it may
+/// access (IPC mappings too), managed, or pinned host memory; never pageable. Any alignment; fastest where
+/// both sides agree modulo 16.
+struct CopyItem {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::uint32_t bytes = 0;
+  CopySide to_side;
+  CopySide from_side;
+
+  [[nodiscard]] bool is_contiguous() const noexcept {
+    return to_side.is_contiguous() && from_side.is_contiguous();
+  }
+};
+
+/// What the last block of a launch raises: a word in host memory, and whose counter to use.
+struct LaunchFlag {
+  std::uint32_t* device_word = nullptr;  ///< null: none
+  std::uint32_t slot = 0;
+};
+
+class CopyKernels {
+ public:
+  static constexpr std::size_t most_items = 32;
+
+  /// Why there can be none in this process (`declined`: the driver is too old). Loads them the first time.
+  /// Cost: then a millisecond or so, later 2 ns.
+  [[nodiscard]] static Status available() noexcept;
+
+  /// Queues the copies, most_items at most, on a stream of the current context. They may run in any order.
+  /// `launched`: at least one kernel was queued, and the flag will be raised if there is no error; items of 0
+  /// bytes are none. Errors: as available(); bad_argument for too many items; the driver's refusal.
+  [[nodiscard]] static Status launch(CUstream stream, std::span<const CopyItem> items, const LaunchFlag& flag,
+                                     bool& launched) noexcept;
+  /// One launch of each that copies nothing and raises no flag, by which the driver puts them into the
+  /// current context. May wait for kernels that run there.
+  [[nodiscard]] static Status launch_nothing(CUstream stream) noexcept;
+};
+
+/// Bytes of a message that lies in an irregular layout, from there into memory in one piece, or the other way
+/// round; all as kernels of the current context reach it.
+struct RunsCopyItem {
+  void* laid_out = nullptr;  ///< where the message begins
+  void* packed = nullptr;
+  std::uint32_t begin = 0;  ///< of the bytes in the message
+  std::uint32_t bytes = 0;
+  bool gathers = true;
+};
+/// Queues it on a stream of the table's context, which is current. As CopyKernels::launch().
+[[nodiscard]] Status launch_runs_copy(CUstream stream, const LayoutTable& table,
+                                      const RunsCopyItem& item) noexcept;
+
+/// A CopyItem by the copy engine, row by row: where there are no kernels. As cuMemcpyAsync.
+[[nodiscard]] Status copy_by_engine(CUstream stream, const CopyItem& item) noexcept;
+
+}  // namespace penstock::transports

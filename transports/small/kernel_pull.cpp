@@ -1,0 +1,72 @@
+#include "transports/small/kernel_pull.hpp"
+
+#include <utility>
+
+#include "transports/host/recycled.hpp"
+#include "transports/small/batched_copy.hpp"
+#include "transports/small/shared_gpus.hpp"
+#include "transports/small/small_copies.hpp"
+#include "transports/stream_order/stream_order.hpp"
+
+namespace penstock::transports {
+namespace {
+
+class KernelPull final : public Pull, public Recycled<KernelPull> {
+ public:
+  explicit KernelPull(std::shared_ptr<const void> keeper) noexcept : keeper_(std::move(keeper)) {}
+
+  [[nodiscard]] Status start(const CopyItem& item, std::uint64_t handed_over_ns,
+                             const cuda::ContextRef& context) {
+    const cuda::ContextScope scope(*context);
+    if (!scope.status().ok()) return scope.status();
+    CUstream stream = nullptr;
+    if (Status made = context->next_pull_stream(stream); !made.ok()) return made;
+    if (Status ordered = cuda::order_after_application(context, stream, handed_over_ns); !ordered.ok())
+      return ordered;
+    Status launched = copy_.launch(context, stream, {&item, 1});
+    return launched.code() == Code::out_of_memory ? Status{Code::declined, launched.where()} : launched;
+  }
+
+  [[nodiscard]] Status advance(bool& finished) noexcept override { return copy_.query(finished); }
+
+ private:
+  std::shared_ptr<const void> keeper_;
+  BatchedCopy copy_;  ///< goes first, which waits for the kernel
+};
+
+}  // namespace
+
+bool suits_copy_kernels(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
+  return context != nullptr && source.side == Side::device && source.context == nullptr &&
+         !source.is_managed && source.bytes <= UINT32_MAX && can_copy_by_kernel(destination, context);
+}
+
+bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept {
+  const Layout& layout = destination.layout;
+  if (context == nullptr || !lives_on_device(destination.buffer.kind) ||
+      destination.buffer.kind == BufferKind::managed || is_on_shared_gpu(*context) ||
+      !CopyKernels::available().ok()) {
+    return false;
+  }
+  if (layout.is_contiguous()) return true;
+  // of absolute addresses, some may be of another allocation, even of host memory
+  const auto loops = layout.loops();
+  return loops && destination.buffer.holds(layout.first_offset(), loops->extent());
+}
+
+CopyItem item_of(const CopySource& source, const Place& destination) noexcept {
+  CopyItem item{destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)};
+  item.from_side.loops = source.loops;
+  if (!destination.layout.is_contiguous()) item.to_side.loops = *destination.layout.loops();
+  return item;
+}
+
+Status start_by_kernel(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+                       std::unique_ptr<Pull>& pull) {
+  auto made = std::make_unique<KernelPull>(source.keeper);
+  Status started = made->start(item_of(source, destination), destination.handed_over_ns, context);
+  if (started.ok()) pull = std::move(made);
+  return started;
+}
+
+}  // namespace penstock::transports

@@ -1,0 +1,26 @@
+// The pull that a kernel of its own does: a payload of any size, from and into layouts that the copy engine
+// would take row by row. And which copies a kernel can make at all. Knows neither offers nor how the source
+// came to be addressable.
+#pragma once
+
+#include <memory>
+
+#include "transports/copies/copy_kernels.hpp"
+#include "transports/copies/copy_pull.hpp"
+
+namespace penstock::transports {
+
+/// From device memory to device memory that is not managed, where no other process uses the GPU; layouts that
+/// nested loops can tell.
+[[nodiscard]] bool suits_copy_kernels(const CopySource& source, const Place& destination,
+                                      const cuda::ContextRef& context);
+
+/// Of one that suits_copy_kernels().
+[[nodiscard]] CopyItem item_of(const CopySource& source, const Place& destination) noexcept;
+
+/// Starts a pull that suits_copy_kernels(), after the application's earlier work. Thread: any; the pull one
+/// at a time. Errors: the driver's refusal; `declined` where all flags are in use.
+[[nodiscard]] Status start_by_kernel(const CopySource& source, const Place& destination,
+                                     const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+}  // namespace penstock::transports
