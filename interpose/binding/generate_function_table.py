@@ -31,10 +31,11 @@ OWNERS = [
                       r"|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
                       r"|Intercomm_(create|create_from_groups|merge)"),
     ("collectives", r"I?(" + COLLECTIVE + "|" + NEIGHBOUR + ")" + LARGE_COUNT),
+    ("persistent_collectives", r"(" + COLLECTIVE + "|" + NEIGHBOUR + r")_init" + LARGE_COUNT),
     ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
     ("request_status", r"Request_get_status_(all|any|some)"),
     ("refused_calls", r"Buffer_attach" + LARGE_COUNT
-                      + r"|(" + NEIGHBOUR + r"_init|" + COLLECTIVE + r"_init)" + LARGE_COUNT + r"|P(send|recv)_init"
+                      + r"|P(send|recv)_init"
                       + r"|R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
                       + r"|Win_create" + LARGE_COUNT + r"|Win_attach"
                       + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT),
@@ -46,7 +47,7 @@ OWNERS = [
 
 # Calls that may last until another rank does something. All others are local.
 WAITS = (r"[sr]?send|recv|(sendrecv|mrecv)(_replace)?|m?probe|Wait(all|any|some)?|Init|Init_thread|Finalize|"
-         + COLLECTIVE + r"|" + NEIGHBOUR + r"|Sendrecv(_replace)?"
+         + r"(" + COLLECTIVE + r"|" + NEIGHBOUR + r")(_init)?|Sendrecv(_replace)?"
          r"|Comm_(dup|dup_with_info|create|create_group|create_from_group|split|split_type|spawn|spawn_multiple"
          r"|accept|connect|join|free|disconnect)|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
          r"|Intercomm_(create|create_from_groups|merge)|Session_finalize|Buffer_detach"

@@ -98,16 +98,24 @@ class CollectiveCall : public LibraryCall<Library> {
   /// By the MPI library.
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
-    look_out_for_envelopes();
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
+      look_out_for_envelopes();
       return LibraryCall<Library>::run(std::move(staged), arguments...);
     } else {
-      const bool comes = staged.status().ok();
-      if (comes && !has_arrived_) arrive(communicator);
-      const int code = LibraryCall<Library>::run(std::move(staged), arguments...);
-      if (comes && failed_alone(code)) take_back_arrival(communicator);
-      return code;
+      if (!staged.status().ok()) return staged.raise(staged.status());
+      return staged.finish(meet_and_call(communicator, arguments...));
     }
+  }
+
+ protected:
+  /// The library's function, once the other ranks have come to it as far as is to be waited for.
+  template <typename... Arguments>
+  int meet_and_call(MPI_Comm communicator, Arguments... arguments) const {
+    look_out_for_envelopes();
+    if (!has_arrived_) arrive(communicator);
+    const int code = this->as_it_is(arguments...);
+    if (failed_alone(code)) take_back_arrival(communicator);
+    return code;
   }
 
  private:

@@ -1,6 +1,6 @@
 // What the neighbourhood collectives read and write. A neighbour may be MPI_PROC_NULL (the rim of a Cartesian
 // grid that is not periodic), whose block stays as it is; so the receive buffer is read before it is written.
-// Included by collectives.cpp only.
+// Included by the files that wrap them only.
 #pragma once
 
 #include "interpose/collectives/collective_blocks.hpp"

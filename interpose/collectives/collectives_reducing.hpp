@@ -1,6 +1,6 @@
 // What the reductions to all ranks read and write: Allreduce, Reduce_scatter(_block), Scan, Exscan, and which
 // of them the GPU does. An operation of the program's own sees host memory only, since the MPI library is
-// given nothing else. Included by collectives.cpp only.
+// given nothing else. Included by the files that wrap them only.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What the collectives with a root read and write: Bcast, Gather(v), Scatter(v), Reduce. Arguments that
-// matter only at the root are not looked at elsewhere. Included by collectives.cpp only.
+// matter only at the root are not looked at elsewhere. Included by the files that wrap them only.
 #pragma once
 
 #include "interpose/collectives/collective_blocks.hpp"

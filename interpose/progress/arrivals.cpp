@@ -18,6 +18,10 @@ Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
     if (entry == nullptr) continue;
     attended_.emplace_back(entry);
     if (entry->arrived || entry->operation.request == MPI_REQUEST_NULL) continue;
+    if (entry->operation.is_persistent) {
+      asked_alone_.push_back(entry);
+      continue;
+    }
     awaited_.push_back(entry);
     requests_.push_back(entry->operation.request);
   }
@@ -26,6 +30,10 @@ Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
 }
 
 void Arrivals::look() {
+  std::erase_if(asked_alone_, [](Entry* entry) {
+    Engine::look_for_arrival(*entry);
+    return entry->arrived;
+  });
   if (awaited_.empty()) return;
   int count = 0;
   const int code = PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,

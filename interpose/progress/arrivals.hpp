@@ -29,7 +29,9 @@ class Arrivals {
   void look_one_by_one(int code);
 
   std::vector<Attended> attended_;
-  std::vector<Entry*> awaited_;  ///< whose operations have these requests:
+  /// MPICH (4.0) never completes several persistent collectives that it is asked about together.
+  std::vector<Entry*> asked_alone_;
+  std::vector<Entry*> awaited_;  ///< of the others: whose operations have these requests:
   std::vector<MPI_Request> requests_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

@@ -16,7 +16,16 @@
 namespace penstock::interpose {
 namespace {
 
-void look_for_arrival(Entry& entry) {
+/// What is left of an operation that the MPI library has released with `code`. May raise an MPI error.
+int complete(const Operation& operation, MPI_Status& status, int code) {
+  if (operation.pending == nullptr) return code;
+  operation.pending->mend(status);
+  return operation.pending->complete(status, code);
+}
+
+}  // namespace
+
+void Engine::look_for_arrival(Entry& entry) {
   if (entry.arrived) return;
   if (entry.operation.request == MPI_REQUEST_NULL) {
     entry.status = empty_status();
@@ -33,25 +42,16 @@ void look_for_arrival(Entry& entry) {
   }
   entry.arrived = flag != 0;
   // of one that is complete, the code is told when it is released
-  if (code != MPI_SUCCESS && flag == 0) Engine::fail(entry, code);
+  if (code != MPI_SUCCESS && flag == 0) fail(entry, code);
 }
-
-/// What is left of an operation that the MPI library has released with `code`. May raise an MPI error.
-int complete(const Operation& operation, MPI_Status& status, int code) {
-  if (operation.pending == nullptr) return code;
-  operation.pending->mend(status);
-  return operation.pending->complete(status, code);
-}
-
-}  // namespace
 
 void Engine::fail(Entry& entry, int code) noexcept {
   // nothing of it may be written to any more, if the library still knows it
-  if (entry.operation.request != MPI_REQUEST_NULL) {
+  if (entry.operation.request != MPI_REQUEST_NULL && !entry.operation.is_persistent) {
     PMPI_Cancel(&entry.operation.request);
     PMPI_Request_free(&entry.operation.request);
-    entry.operation.request = MPI_REQUEST_NULL;
   }
+  entry.operation.request = MPI_REQUEST_NULL;
   entry.status = empty_status();
   PMPI_Status_set_cancelled(&entry.status, 1);
   entry.code = code;
@@ -204,7 +204,7 @@ void Engine::orphan(Entry* entry) {
   table_.erase(entry->handle);
   entry->orphan = true;
   if (entry->kind == Handle::persistent) {
-    PMPI_Request_free(&entry->handle);
+    if (!entry->operation.is_persistent) PMPI_Request_free(&entry->handle);
     recipe = std::move(entry->recipe);
     entry->kind = Handle::own;
   } else if (entry->kind == Handle::token) {
@@ -349,6 +349,8 @@ void Engine::release_finished_orphans() {
       recycle(entry);
     }
     if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+    if (operation.is_persistent && operation.request != MPI_REQUEST_NULL)
+      PMPI_Request_free(&operation.request);
     static_cast<void>(complete(operation, status, code));
   }
 }

@@ -19,22 +19,11 @@
 
 namespace penstock::interpose {
 
-class CallScope;
-
 /// How the user's handle relates to the operation behind it.
 enum class Handle : std::uint8_t {
   own,         ///< it is the operation's own request
   token,       ///< a generalised request in its place, as the MPI library's own handle may be a shared one
-  persistent,  ///< an inert persistent request; each start posts an operation behind it
-};
-
-/// How a persistent operation is posted anew. Owns what it needs of the user's arguments.
-class Recipe {
- public:
-  virtual ~Recipe() = default;
-  /// Returns a PMPI code.
-  virtual int start(const CallScope& scope, Operation& operation) = 0;
-  [[nodiscard]] virtual Posted posts() const noexcept = 0;
+  persistent,  ///< a persistent request; each start posts an operation behind it, if it is not its own
 };
 
 /// Who must step an entry besides the call that waits for it.
@@ -99,6 +88,8 @@ class Engine {
 
   /// One step of an entry; true when it is finished. Never blocks. The caller holds Lock.
   static bool advance(Entry& entry);
+  /// Asks the MPI library whether the entry's request is complete. The caller holds Lock.
+  static void look_for_arrival(Entry& entry);
   /// Under Lock. The MPI library does not say what became of the operation's request, but returns an error
   /// when it is asked: the operation is over with that code, and what hangs on it ends as if it had been
   /// cancelled.

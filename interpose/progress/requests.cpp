@@ -50,4 +50,8 @@ void attach(Operation operation, MPI_Request* request) {
   }
 }
 
+void attach_persistent(MPI_Request handle, std::unique_ptr<Recipe> recipe) {
+  engine().insert(handle, {}, Handle::persistent, std::move(recipe));
+}
+
 }  // namespace penstock::interpose

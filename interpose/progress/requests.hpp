@@ -7,7 +7,11 @@
 
 #include <memory>
 
+#include "interpose/progress/posting_forecast.hpp"
+
 namespace penstock::interpose {
+
+class CallScope;
 
 /// Work that hangs on a request of the MPI library. Owned by the side table from attach() until it is
 /// complete. Thread: one at a time.
@@ -69,6 +73,16 @@ struct Operation {
   std::unique_ptr<Pending> pending;
   bool unique_handle = false;  ///< no other operation can have the same request handle
   Asked asked = Asked::by_status;
+  bool is_persistent = false;  ///< the request is the user's own handle, and stays when the operation is over
+};
+
+/// How a persistent operation is posted anew. Owns what it needs of the user's arguments.
+class Recipe {
+ public:
+  virtual ~Recipe() = default;
+  /// Returns a PMPI code.
+  virtual int start(const CallScope& scope, Operation& operation) = 0;
+  [[nodiscard]] virtual Posted posts() const noexcept = 0;
 };
 
 /// Hangs `pending` on a request that was just made. An MPI library may hand out one shared handle for all
@@ -78,5 +92,9 @@ void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked 
 
 /// The same for a posted operation: `*request` becomes the user's handle.
 void attach(Operation operation, MPI_Request* request);
+
+/// Each start of `handle`, a persistent request of the MPI library's that is not active, posts an operation
+/// by the recipe. The user frees the handle.
+void attach_persistent(MPI_Request handle, std::unique_ptr<Recipe> recipe);
 
 }  // namespace penstock::interpose

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -19,22 +18,22 @@
 
 namespace penstock::interpose {
 
-/// Owns the stand-ins of a non-blocking call until their bytes are back on the device.
+/// Keeps the stand-ins of a call that waits for nothing until their bytes are back on the device.
 class PendingStagedCall final : public Pending {
  public:
-  explicit PendingStagedCall(StagedCall call) noexcept : call_(std::move(call)) {}
+  explicit PendingStagedCall(std::shared_ptr<const StagedCall> call) noexcept : call_(std::move(call)) {}
 
   bool advance(bool arrived, const MPI_Status&) override {
-    if (!arrived || !stream_order_wait_.is_over([this] { return call_.may_write_back_now(); })) return false;
-    status_ = call_.write_back();
+    if (!arrived || !stream_order_wait_.is_over([this] { return call_->may_write_back_now(); })) return false;
+    status_ = call_->write_back();
     return true;
   }
   int complete(MPI_Status&, int code) override {
-    return code != MPI_SUCCESS || status_.ok() ? code : call_.raise(status_);
+    return code != MPI_SUCCESS || status_.ok() ? code : call_->raise(status_);
   }
 
  private:
-  StagedCall call_;
+  std::shared_ptr<const StagedCall> call_;
   StreamOrderWait stream_order_wait_;
   Status status_;
 };
@@ -71,10 +70,8 @@ class LibraryCall {
       constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;
       if (!staged.is_staged() && asked == Asked::by_status) return library_(arguments...);
       std::unique_ptr<Pending> pending;
-      if (staged.is_staged()) {
-        pending.reset(new (std::nothrow) PendingStagedCall(std::move(staged)));
-        if (pending == nullptr) return staged.raise({Code::out_of_memory, "staging"});
-      }
+      if (staged.is_staged())
+        pending = std::make_unique<PendingStagedCall>(std::make_shared<StagedCall>(std::move(staged)));
       const int code = library_(arguments...);
       if (code == MPI_SUCCESS)
         attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending), asked);

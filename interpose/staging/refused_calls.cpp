@@ -1,4 +1,4 @@
-// The calls that take no device buffers: one-sided, partitioned, persistent collectives, split collective
+// The calls that take no device buffers: one-sided, partitioned, split collective
 // I/O, and the buffer of buffered sends. Given one they raise MPI_ERR_BUFFER on what they are called on; with
 // host buffers they are the MPI library's. Which arguments are buffers stands in refused_functions.def.
 #include <mpi.h>

@@ -158,8 +158,13 @@ Status StagedArgument::open(const void* user, const Region& read, const Region& 
   memory_ = HostMemory::take(static_cast<std::size_t>(end - begin) + misalignment);
   if (memory_.data() == nullptr) return {Code::out_of_memory, "staging"};
   origin_ = at(reinterpret_cast<std::uintptr_t>(memory_.data()) + misalignment, -begin);
+  read_ = read.layout();
   written_ = written.layout();
-  return for_each_allocation(user_, origin_, read.layout(), [](const Place& place, std::uintptr_t origin) {
+  return {};
+}
+
+Status StagedArgument::fetch() const {
+  return for_each_allocation(user_, origin_, read_, [](const Place& place, std::uintptr_t origin) {
     return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why_staged,
                        [&] { return download(place, origin); });
   });

@@ -44,8 +44,10 @@ class Region {
 /// Owns the host memory. Unit: bytes. Thread: one at a time.
 class StagedArgument {
  public:
-  /// Takes memory for both regions and downloads what is read. Errors: as a Status; throws std::bad_alloc.
+  /// Takes memory for both regions. Errors: as a Status; throws std::bad_alloc.
   [[nodiscard]] Status open(const void* user, const Region& read, const Region& written);
+  /// Downloads what is read.
+  [[nodiscard]] Status fetch() const;
   /// What the MPI library gets in place of the user's address.
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
   /// Another region than was foreseen has been written; it must lie within the foreseen one.
@@ -59,6 +61,7 @@ class StagedArgument {
   std::uintptr_t user_ = 0;
   std::uintptr_t origin_ = 0;  ///< of the stand-in: byte n of the user's buffer is at origin_ + n
   HostMemory memory_;
+  transports::Layout read_;
   transports::Layout written_;
 };
 

@@ -31,6 +31,7 @@ void StagedCall::stage(const void*& buffer, const Region& read, const Region& wr
   StagedArgument& stand_in = buffers_.emplace_back();
   Status opened = stand_in.open(buffer, read, written);
   buffer = stand_in.address();
+  if (opened.ok() && fetched_ == Fetched::at_once) opened = stand_in.fetch();
   if (status_.ok()) status_ = opened;
 }
 
@@ -45,6 +46,18 @@ void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_
   }
 }
 
+template <typename Copy>
+Status StagedCall::for_each_buffer(Copy copy) const noexcept {
+  try {
+    for (const StagedArgument& buffer : buffers_) {
+      if (Status copied = copy(buffer); !copied.ok()) return copied;
+    }
+  } catch (const std::bad_alloc&) {
+    return {Code::out_of_memory, "staging"};
+  }
+  return {};
+}
+
 bool StagedCall::may_write_back_now() const noexcept {
   try {
     return std::ranges::all_of(buffers_,
@@ -54,15 +67,12 @@ bool StagedCall::may_write_back_now() const noexcept {
   }
 }
 
+Status StagedCall::fetch() const noexcept {
+  return for_each_buffer([](const StagedArgument& buffer) { return buffer.fetch(); });
+}
+
 Status StagedCall::write_back() const noexcept {
-  try {
-    for (const StagedArgument& buffer : buffers_) {
-      if (Status copied = buffer.write_back(); !copied.ok()) return copied;
-    }
-  } catch (const std::bad_alloc&) {
-    return {Code::out_of_memory, "staging"};
-  }
-  return {};
+  return for_each_buffer([](const StagedArgument& buffer) { return buffer.write_back(); });
 }
 
 int StagedCall::finish(int code) const {

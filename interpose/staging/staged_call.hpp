@@ -23,11 +23,18 @@ namespace penstock::interpose {
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
 [[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
+/// When the bytes that a call reads are downloaded.
+enum class Fetched : std::uint8_t {
+  at_once,
+  by_fetch,  ///< by fetch(), any number of times: a persistent operation reads anew at each start
+};
+
 /// Owns the stand-ins until finish(). Errors: kept in status() until run, none thrown.
 class StagedCall {
  public:
-  StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
-      : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
+  StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors,
+             Fetched fetched = Fetched::at_once) noexcept
+      : scope_(&scope), mpi_call_(mpi_call), errors_(errors), fetched_(fetched) {}
 
   /// Each replaces `buffer` by the address of its stand-in if it lies on a device. `region` returns the
   /// Region that the call reads or writes, and is not called for host buffers.
@@ -49,6 +56,8 @@ class StagedCall {
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
 
+  /// Downloads what the call reads.
+  [[nodiscard]] Status fetch() const noexcept;
   /// Whether it could be written back without waiting for the application's kernels.
   [[nodiscard]] bool may_write_back_now() const noexcept;
   /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
@@ -59,10 +68,14 @@ class StagedCall {
 
  private:
   void stage(const void*& buffer, const Region& read, const Region& written);
+  /// Stops at the first failure.
+  template <typename Copy>
+  [[nodiscard]] Status for_each_buffer(Copy copy) const noexcept;
 
   CallScope* scope_;  ///< valid during the call only
   const char* mpi_call_;
   ErrorTarget errors_;
+  Fetched fetched_;
   Status status_;
   std::vector<StagedArgument> buffers_;
 };

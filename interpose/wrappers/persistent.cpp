@@ -1,5 +1,5 @@
-// Persistent point-to-point operations that Penstock has a part in: the user holds an inert persistent
-// request of the MPI library (to MPI_PROC_NULL), and each start posts the operation anew behind it.
+// Persistent point-to-point operations that Penstock has a part in, each of which is posted anew behind the
+// user's request at each start; and the starts, also of persistent collectives.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -72,9 +72,10 @@ class PersistentReceive final : public Recipe {
   HeldDatatype datatype_;
 };
 
+/// The user holds an inert request of the MPI library's.
 int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI_Request* request) {
   const int code = PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, communicator, request);
-  if (code == MPI_SUCCESS) engine().insert(*request, {}, Handle::persistent, std::move(recipe));
+  if (code == MPI_SUCCESS) attach_persistent(*request, std::move(recipe));
   return code;
 }
 
@@ -101,6 +102,7 @@ Entry* find_persistent(MPI_Request request) {
 int start_one(const CallScope& scope, MPI_Request* request, Posted& posted) {
   Entry* entry = find_persistent(*request);
   if (entry == nullptr) return PMPI_Start(request);
+  if (entry->active) return ErrorTarget::of(MPI_COMM_NULL).raise(MPI_ERR_REQUEST);
   posted = std::max(posted, entry->recipe->posts());
   return engine().start(*entry, scope);
 }

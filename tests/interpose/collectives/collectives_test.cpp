@@ -19,9 +19,8 @@ template <template <typename> typename Body>
 void for_all_spellings(std::span<const ElementType> types) {
   for (const ElementType& type : types) {
     for (const int count : {0, 7, 3000}) {
-      for (const Form form : {Form::blocking, Form::nonblocking}) {
-        SCOPED_TRACE(std::string(type.name) + " x " + std::to_string(count) +
-                     (form == Form::blocking ? ", blocking" : ", non-blocking"));
+      for (const Form form : all_forms) {
+        SCOPED_TRACE(std::string(type.name) + " x " + std::to_string(count) + ", " + name_of(form));
         Body<SmallCounts>::run(World(), form, type, count);
 #if MPI_VERSION >= 4
         {

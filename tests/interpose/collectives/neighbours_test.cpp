@@ -25,9 +25,8 @@ class Neighbours : public testing::Test {
   void for_all_spellings(Body body) {
     const ElementTypes types;
     for (const ElementType& type : types.all()) {
-      for (const Form form : {Form::blocking, Form::nonblocking}) {
-        SCOPED_TRACE(testing::Message()
-                     << type.name << (form == Form::blocking ? ", blocking" : ", non-blocking"));
+      for (const Form form : all_forms) {
+        SCOPED_TRACE(testing::Message() << type.name << ", " << name_of(form));
         body(SmallCounts(), form, type);
 #if MPI_VERSION >= 4
         body(LargeCounts(), form, type);

@@ -137,19 +137,6 @@ TEST_F(RefusedCalls, go_to_the_error_handler_of_what_they_are_called_on) {
 }
 
 #if MPI_VERSION >= 4
-TEST_F(RefusedCalls, persistent_collectives) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  EXPECT_REFUSED(MPI_Bcast_init(device, 4, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
-  EXPECT_REFUSED(
-      MPI_Allreduce_init(host.data(), device, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
-  EXPECT_REFUSED(MPI_Alltoall_init_c(device, 1, MPI_INT, host.data(), 1, MPI_INT, MPI_COMM_WORLD,
-                                     MPI_INFO_NULL, &request));
-  EXPECT_EQ(MPI_Bcast_init(host.data(), 4, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request), MPI_SUCCESS);
-  MPI_Start(&request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Request_free(&request);
-}
-
 TEST_F(RefusedCalls, partitioned_messages) {
   MPI_Request request = MPI_REQUEST_NULL;
   EXPECT_REFUSED(MPI_Psend_init(device, 2, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
