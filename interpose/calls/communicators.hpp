@@ -45,6 +45,7 @@ struct CommunicatorInfo {
   std::vector<const DirectoryRow*> rows;     ///< of all members, if all are on this node
   MPI_Comm for_collectives = MPI_COMM_NULL;  ///< whose messages carry them out (message_exchange.hpp)
   bool has_no_messages = false;              ///< there could be none
+  int lanes_taken = 0;                       ///< of them (persistent_exchange.hpp)
   bool is_for_collectives = false;           ///< it is such a one itself: its messages are not the program's
   std::atomic<std::uint32_t> creations{0};   ///< of them, those that make communicators
   std::mutex

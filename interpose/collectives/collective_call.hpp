@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
+#include "interpose/progress/progress.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/machine.hpp"
 
@@ -54,6 +56,17 @@ class Ranks {
   bool is_inter_ = false;
 };
 
+/// The form of a call by what follows its arguments: a request, or an info and a request, or nothing.
+template <typename... Following>
+inline constexpr bool is_nonblocking_form = sizeof...(Following) == 1;
+
+/// Returns the code of the call.
+inline int raise_errors_of(const Exchange& exchange, MPI_Comm communicator, const char* mpi_call) {
+  const ErrorTarget errors = ErrorTarget::of(communicator);
+  if (exchange.code() != MPI_SUCCESS) return errors.raise(exchange.code());
+  return exchange.status().ok() ? MPI_SUCCESS : errors.raise_status(mpi_call, exchange.status());
+}
+
 template <typename Library>
 class CollectiveCall : public LibraryCall<Library> {
  public:
@@ -66,33 +79,27 @@ class CollectiveCall : public LibraryCall<Library> {
     return LibraryCall<Library>::begin(ErrorTarget::of(communicator));
   }
 
-  /// By messages, if all ranks would have it so: `post` posts this rank's, to a MessageExchange. Returns the
-  /// code of the call; none: it is left to run(). Non-blocking calls (with a `request`) always are.
+  /// By messages, if all ranks would have it so: `post` posts this rank's, to a MessageExchange or a
+  /// MessagePlan. Returns the code of the call; none: it is left to run(). Non-blocking calls (with a
+  /// `request`) always are.
   template <typename Post, typename... Request>
   [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
                                                Post post, Request... request) const {
-    const auto carry_out = [&](MPI_Comm messages) {
-      MessageExchange exchange(this->scope(), messages);
-      post(exchange);
-      const int code = exchange.finish();
-      return code == MPI_SUCCESS ? code : ErrorTarget::of(communicator).raise(code);
+    const auto begin = [&](MessageLane lane) {
+      auto exchange = std::make_unique<MessageExchange>(this->scope(), lane);
+      post(*exchange);
+      return exchange;
     };
-    return instead_of_library(communicator, buffers, carry_out, request...);
+    return instead_of_library(communicator, buffers, begin, request...);
   }
 
-  /// The same for a reduction: `reduce` makes a ReductionExchange do it.
-  template <typename Reduce, typename... Request>
+  /// The same for a reduction: `plan` returns a ReductionPlan.
+  template <typename Plan, typename... Request>
   [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                const ReductionShape& shape, Reduce reduce,
-                                                Request... request) const {
-    const auto carry_out = [&](MPI_Comm messages) {
-      ReductionExchange reduction(this->scope(), messages, shape);
-      reduce(reduction);
-      const ErrorTarget errors = ErrorTarget::of(communicator);
-      if (reduction.code() != MPI_SUCCESS) return errors.raise(reduction.code());
-      return reduction.status().ok() ? MPI_SUCCESS : errors.raise_status(this->name(), reduction.status());
-    };
-    return instead_of_library(communicator, buffers, carry_out, request...);
+                                                Plan plan, Request... request) const {
+    std::optional<ReductionPlan> planned;
+    const auto begin = [&](MessageLane lane) { return planned.emplace(plan()).begin(this->scope(), lane); };
+    return instead_of_library(communicator, buffers, begin, request...);
   }
 
   /// By the MPI library.
@@ -118,25 +125,33 @@ class CollectiveCall : public LibraryCall<Library> {
     return code;
   }
 
+  /// The communicator for messages, if all ranks have agreed on them; else null.
+  [[nodiscard]] MPI_Comm agree(MPI_Comm communicator, const BroughtBuffers& buffers) const {
+    look_out_for_envelopes();
+    has_arrived_ = true;
+    if (arrive(communicator, buffers.preference()) == Way::library) return MPI_COMM_NULL;
+    const MPI_Comm messages = messages_of(communicator);
+    if (messages != MPI_COMM_NULL) buffers.describe(this->scope());
+    return messages;
+  }
+
  private:
   /// Programs that go on to use GPU buffers have most often made a collective call after their first use of
   /// CUDA.
   static void look_out_for_envelopes() { expect_envelopes_if(is_gpu_in_sight()); }
 
-  /// `carry_out(the communicator for messages)` returns the code of the call.
-  template <typename CarryOut, typename... Request>
+  /// `begin(the lane)` begins an Exchange.
+  template <typename Begin, typename... Request>
   [[nodiscard]] std::optional<int> instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                      CarryOut carry_out, Request...) const {
+                                                      Begin begin, Request...) const {
     if constexpr (sizeof...(Request) != 0) {
       return std::nullopt;
     } else {
-      look_out_for_envelopes();
-      has_arrived_ = true;
-      if (arrive(communicator, buffers.preference()) == Way::library) return std::nullopt;
-      const MPI_Comm messages = messages_of(communicator);
+      const MPI_Comm messages = agree(communicator, buffers);
       if (messages == MPI_COMM_NULL) return std::nullopt;
-      buffers.describe(this->scope());
-      return carry_out(messages);
+      const auto exchange = begin(MessageLane{messages});
+      for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
+      return raise_errors_of(*exchange, communicator, this->name());
     }
   }
 

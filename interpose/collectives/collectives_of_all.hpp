@@ -31,7 +31,7 @@ std::optional<int> allgather_by_messages(const Call& call, const Ranks& ranks, c
   buffers.add(send, block);
   buffers.add(receive, blocks);
   buffers.weigh([&] { return blocks.bytes(); });
-  const auto post = [&](MessageExchange& exchange) {
+  const auto post = [&](auto& exchange) {
     const bool in_place = send == MPI_IN_PLACE;
     const void* const own = in_place ? receive : send;
     const BlockPlace own_block = in_place ? blocks.at(ranks.rank) : block.at(0);
@@ -106,7 +106,7 @@ std::optional<int> alltoall_by_messages(const Call& call, const Ranks& ranks, co
     buffers.add(receive, receive_blocks);
     buffers.weigh([&] { return receive_blocks.bytes(); });
   }
-  const auto post = [&](MessageExchange& exchange) {
+  const auto post = [&](auto& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.receive(receive, receive_blocks.at(other), other); });
     ranks.for_others([&](int other) { exchange.send(send, send_blocks.at(other), other); });

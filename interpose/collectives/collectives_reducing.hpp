@@ -31,15 +31,15 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
-  if constexpr (sizeof...(request) == 0) {
+  if constexpr (!is_nonblocking_form<decltype(request)...>) {
     ReductionPart part(ranks, datatype, operation, count);
     if (part.is_for_gpu())
-      part.take_place(own, receive, ReductionExchange::largest_at_a_time(part.shape(), elements));
-    const auto carry_out = [&](ReductionExchange& exchange) {
-      exchange.all_to_all(*part.place(), own, receive, elements);
+      part.take_place(own, receive, ReductionPlan::largest_at_a_time(part.shape(), elements));
+    const auto plan = [&] {
+      return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
     };
     if (const auto code =
-            call.by_reduction(communicator, part.buffers(own, count, datatype), part.shape(), carry_out)) {
+            call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
       return *code;
     }
   }
@@ -76,8 +76,8 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
 template <typename Call, typename CountOf, typename... Request>
 std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send,
                                          void* receive, CountOf count_of, MPI_Datatype datatype,
-                                         MPI_Op operation, MPI_Comm communicator, Request...) {
-  if constexpr (sizeof...(Request) != 0) {
+                                         MPI_Op operation, MPI_Comm communicator, Request... request) {
+  if constexpr (is_nonblocking_form<Request...>) {
     return std::nullopt;
   } else {
     if (!is_gpu_in_sight()) return std::nullopt;
@@ -95,10 +95,10 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
     const auto count = static_cast<MPI_Count>(total);
     ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
     if (part.is_for_gpu()) part.take_place(send, receive, largest);
-    const auto carry_out = [&](ReductionExchange& exchange) {
-      exchange.scatter(*part.place(), send, receive, ranges);
+    const auto plan = [&] {
+      return ReductionPlan::scatter(part.shape(), part.take_place_away(), send, receive, std::move(ranges));
     };
-    return call.by_reduction(communicator, part.buffers(send, count, datatype), part.shape(), carry_out);
+    return call.by_reduction(communicator, part.buffers(send, count, datatype), plan, request...);
   }
 }
 

@@ -26,7 +26,7 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
   const auto message = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
   const auto block = one_block(count, datatype);
-  const auto post = [&](MessageExchange& exchange) {
+  const auto post = [&](auto& exchange) {
     if (!ranks.is_root(root)) return exchange.receive(buffer, block.at(0), root);
     ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
   };
@@ -62,7 +62,7 @@ std::optional<int> gather_by_messages(const Call& call, const Ranks& ranks, int 
     all.weigh(
         [&] { return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers); });
   });
-  const auto post = [&](MessageExchange& exchange) {
+  const auto post = [&](auto& exchange) {
     if (!is_root) return exchange.send(send, block.at(0), root);
     if (send != MPI_IN_PLACE) exchange.keep(send, block.at(0), receive, blocks.at(root), root);
     ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
@@ -129,7 +129,7 @@ std::optional<int> scatter_by_messages(const Call& call, const Ranks& ranks, int
     all.weigh(
         [&] { return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers); });
   });
-  const auto post = [&](MessageExchange& exchange) {
+  const auto post = [&](auto& exchange) {
     if (!is_root) return exchange.receive(receive, block.at(0), root);
     if (receive != MPI_IN_PLACE) exchange.keep(send, blocks.at(root), receive, block.at(0), root);
     ranks.for_others([&](int other) { exchange.send(send, blocks.at(other), other); });
@@ -189,17 +189,17 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const auto vector = [&] { return Region(count, datatype); };
   const bool in_place = send == MPI_IN_PLACE;
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
-  if constexpr (sizeof...(request) == 0) {
+  if constexpr (!is_nonblocking_form<decltype(request)...>) {
     const void* const own = in_place ? receive : send;
     const auto elements = static_cast<std::size_t>(count);
     ReductionPart part(ranks, datatype, operation, count);
     if (!ranks.has_root(root)) part.leave_to_library();
     if (part.is_for_gpu() && ranks.is_root(root)) part.take_place(own, receive, elements);
-    const auto carry_out = [&](ReductionExchange& exchange) {
-      exchange.all_to_root(part.place() ? &*part.place() : nullptr, own, receive, elements, root);
+    const auto plan = [&] {
+      return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
     };
     if (const auto code =
-            call.by_reduction(communicator, part.buffers(own, count, datatype), part.shape(), carry_out)) {
+            call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
       return *code;
     }
   }

@@ -15,8 +15,6 @@
 namespace penstock::interpose {
 namespace {
 
-constexpr int tag = 0;  // messages between two ranks come in the order of the collectives
-
 /// Whatever goes wrong inside must not reach the program's error handler, which may end the job.
 class ErrorsReturned {
  public:
@@ -60,31 +58,36 @@ MPI_Comm messages_of(MPI_Comm communicator) {
 void free_messages_of(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr || info->for_collectives == MPI_COMM_NULL) return;
+  if (is_kept(info->for_collectives)) {
+    info->for_collectives = MPI_COMM_NULL;
+    info->has_no_messages = true;
+    return;
+  }
   note_freeing(info->for_collectives);
   PMPI_Comm_free(&info->for_collectives);
 }
 
-void MessageExchange::receive(void* buffer, const BlockPlace& block, int source) {
+void MessageExchange::receive(void* buffer, const BlockPlace& block, int source, int way) {
   const ReceiveCall call{static_cast<std::byte*>(buffer) + block.displacement,
                          block.count,
                          block.datatype,
                          source,
-                         tag,
-                         messages_};
+                         lane_.tag(way),
+                         lane_.messages};
   Operation operation;
-  const int code = post_receive(call, plan_receive(call), scope_, false, operation);
+  const int code = post_receive(call, plan_receive(call), *scope_, false, operation);
   add(code, std::move(operation));
 }
 
-void MessageExchange::send(const void* buffer, const BlockPlace& block, int destination) {
+void MessageExchange::send(const void* buffer, const BlockPlace& block, int destination, int way) {
   const SendCall call{static_cast<const std::byte*>(buffer) + block.displacement,
                       block.count,
                       block.datatype,
                       destination,
-                      tag,
-                      messages_};
+                      lane_.tag(way),
+                      lane_.messages};
   Operation operation;
-  const int code = post_send(call, plan_send(call), scope_, false, operation);
+  const int code = post_send(call, plan_send(call), *scope_, false, operation);
   add(code, std::move(operation));
 }
 
@@ -112,11 +115,14 @@ bool MessageExchange::copy(const void* from, const BlockPlace& block, void* to, 
   note_gpu_use();
   const transports::CopySource memory{source.first_byte(), source.layout.bytes()};
   const transports::cuda::ContextRef& context = transports::cuda::Context::of(destination.buffer);
-  own_copy_ = transports::copy_standing_by(memory, destination, context);
-  if (own_copy_ != nullptr) return true;
+  own_copies_.reserve(own_copies_.size() + 1);
+  if (auto standing_by = transports::copy_standing_by(memory, destination, context)) {
+    own_copies_.push_back(std::move(standing_by));
+    return true;
+  }
   auto pull = std::make_unique<transports::CopyPull>(memory, destination, context);
   if (!pull->start().ok()) return false;
-  own_copy_ = std::move(pull);
+  own_copies_.push_back(std::move(pull));
   return true;
 }
 
@@ -125,27 +131,49 @@ void MessageExchange::add(int code, Operation operation) {
   if (code == MPI_SUCCESS) waiting_.push_back(std::make_unique<Waiting>(std::move(operation)));
 }
 
-void MessageExchange::step_own_copy() {
+bool MessageExchange::step_own_copy(transports::Pull& own_copy) {
   bool finished = false;
-  const Status stepped = own_copy_->advance(finished);
+  const Status stepped = own_copy.advance(finished);
   if (!stepped.ok()) {
     record::notice(describe("a copy within a GPU", stepped).data());
     note(MPI_ERR_OTHER);
   }
-  if (finished || !stepped.ok()) own_copy_.reset();
+  return finished || !stepped.ok();
 }
 
-int MessageExchange::finish() {
-  for (Backoff backoff;; backoff.pause()) {
-    std::erase_if(waiting_, [&](const std::unique_ptr<Waiting>& one) {
-      if (!one->step()) return false;
-      note(one->end(MPI_STATUS_IGNORE));
-      return true;
-    });
-    if (own_copy_ != nullptr) step_own_copy();
-    if (waiting_.empty() && own_copy_ == nullptr) return code_;
-    progress();
+bool MessageExchange::step(const CallScope&) {
+  std::erase_if(waiting_, [&](const std::unique_ptr<Waiting>& one) {
+    if (!one->step()) return false;
+    note(one->end(MPI_STATUS_IGNORE));
+    return true;
+  });
+  std::erase_if(own_copies_,
+                [&](const std::unique_ptr<transports::Pull>& one) { return step_own_copy(*one); });
+  return waiting_.empty() && own_copies_.empty();
+}
+
+void MessagePlan::hold(BlockPlace& block) {
+  datatypes_.push_back(std::make_unique<HeldDatatype>(block.datatype));
+  block.datatype = datatypes_.back()->get();
+}
+
+void MessagePlan::outlive_the_call() {
+  for (auto& message : receives_) hold(message.block);
+  for (auto& message : sends_) hold(message.block);
+  for (Kept& kept : kept_) {
+    hold(kept.from.block);
+    hold(kept.to.block);
   }
+}
+
+std::unique_ptr<Exchange> MessagePlan::begin(const CallScope& scope, MessageLane lane) const {
+  auto exchange = std::make_unique<MessageExchange>(scope, lane);
+  for (const Kept& kept : kept_)
+    exchange->keep(kept.from.buffer, kept.from.block, kept.to.buffer, kept.to.block, kept.to.peer);
+  for (const auto& message : receives_)
+    exchange->receive(message.buffer, message.block, message.peer, message.way);
+  for (const auto& message : sends_) exchange->send(message.buffer, message.block, message.peer, message.way);
+  return exchange;
 }
 
 }  // namespace penstock::interpose

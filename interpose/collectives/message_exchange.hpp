@@ -9,6 +9,8 @@
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/collective_blocks.hpp"
+#include "interpose/collectives/exchange.hpp"
+#include "interpose/datatypes/held_datatype.hpp"
 #include "interpose/progress/progress.hpp"
 #include "transports/copies/pull.hpp"
 
@@ -18,7 +20,8 @@ namespace penstock::interpose {
 /// Made at the first call, in which all ranks take part. Null: the MPI library could not make one, on any of
 /// them.
 [[nodiscard]] MPI_Comm messages_of(MPI_Comm communicator);
-/// The communicator is about to be freed, by all its ranks.
+/// The communicator is about to be freed, by all its ranks. What persistent collectives hold goes with the
+/// last of them.
 void free_messages_of(MPI_Comm communicator);
 
 /// Calls `function(rank)` for each other rank, the next one first, so that not all begin with the same.
@@ -27,35 +30,67 @@ void for_others(int own, int ranks, Function function) {
   for (int distance = 1; distance < ranks; ++distance) function((own + distance) % ranks);
 }
 
-/// One call. Post all receives, then all sends: nothing is waited for before finish(), and between two ranks
-/// goes one message each way at most. Lives within the call. Thread: one.
-class MessageExchange {
+/// Messages of one call. Post all receives, then all sends: nothing is waited for before step(). Between two
+/// ranks goes one message each way at most, or one on each `way` of the lane.
+class MessageExchange final : public Exchange {
  public:
-  /// `messages` is messages_of() the communicator.
-  MessageExchange(const CallScope& scope, MPI_Comm messages) noexcept : scope_(scope), messages_(messages) {}
+  /// `scope` is that of the call that posts, and must live as long as it does so.
+  MessageExchange(const CallScope& scope, MessageLane lane) noexcept : scope_(&scope), lane_(lane) {}
 
   /// The block lies at its displacement from `buffer`; ranks are the communicator's.
-  void receive(void* buffer, const BlockPlace& block, int source);
-  void send(const void* buffer, const BlockPlace& block, int destination);
+  void receive(void* buffer, const BlockPlace& block, int source, int way = 0);
+  void send(const void* buffer, const BlockPlace& block, int destination, int way = 0);
   /// From this rank to itself.
   void keep(const void* buffer, const BlockPlace& block, void* to, const BlockPlace& place, int own_rank);
 
-  /// Waits for all. Returns the first error, which has not been raised yet.
-  [[nodiscard]] int finish();
+  [[nodiscard]] bool step(const CallScope& scope) override;
 
  private:
   [[nodiscard]] bool copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place);
-  void step_own_copy();
+  /// True when it is over.
+  [[nodiscard]] bool step_own_copy(transports::Pull& own_copy);
   void add(int code, Operation operation);
-  void note(int code) noexcept {
-    if (code_ == MPI_SUCCESS) code_ = code;
+
+  const CallScope* scope_;
+  MessageLane lane_;
+  std::vector<std::unique_ptr<Waiting>> waiting_;
+  std::vector<std::unique_ptr<transports::Pull>> own_copies_;
+};
+
+/// The same messages, noted to be posted later.
+class MessagePlan final : public ExchangePlan {
+ public:
+  void receive(void* buffer, const BlockPlace& block, int source, int way = 0) {
+    receives_.push_back({buffer, block, source, way});
+  }
+  void send(const void* buffer, const BlockPlace& block, int destination, int way = 0) {
+    sends_.push_back({buffer, block, destination, way});
+  }
+  void keep(const void* buffer, const BlockPlace& block, void* to, const BlockPlace& place, int own_rank) {
+    kept_.push_back({{buffer, block, own_rank}, {to, place, own_rank}});
   }
 
-  const CallScope& scope_;
-  MPI_Comm messages_;
-  std::vector<std::unique_ptr<Waiting>> waiting_;
-  std::unique_ptr<transports::Pull> own_copy_;
-  int code_ = MPI_SUCCESS;
+  void outlive_the_call() override;
+  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+
+ private:
+  template <typename Buffer>
+  struct Message {
+    Buffer buffer;
+    BlockPlace block;
+    int peer;
+    int way = 0;
+  };
+  struct Kept {
+    Message<const void*> from;
+    Message<void*> to;
+  };
+  void hold(BlockPlace& block);
+
+  std::vector<Message<void*>> receives_;
+  std::vector<Message<const void*>> sends_;
+  std::vector<Kept> kept_;
+  std::vector<std::unique_ptr<HeldDatatype>> datatypes_;
 };
 
 }  // namespace penstock::interpose

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/persistent_exchange.hpp"
 #include "interpose/staging/persistent_staged_call.hpp"
 
 namespace penstock::interpose {
@@ -19,14 +20,25 @@ class PersistentCall : public CollectiveCall<Library> {
  public:
   using CollectiveCall<Library>::CollectiveCall;
 
-  /// As CollectiveCall's; what is read is downloaded by each start.
-  template <typename Payload>
-  [[nodiscard]] StagedCall begin(MPI_Comm communicator, int root, Payload payload) const {
-    if (this->scope().recording()) this->scope().collective(communicator, root, payload());
-    return {this->scope(), this->name(), ErrorTarget::of(communicator), Fetched::by_fetch};
+  /// By messages, at each start, if all ranks would have it so. As CollectiveCall's.
+  template <typename Post>
+  [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                               Post post, MPI_Info, MPI_Request* request) const {
+    return instead_of_library(communicator, buffers, request, [&] {
+      auto plan = std::make_unique<MessagePlan>();
+      post(*plan);
+      return plan;
+    });
+  }
+  template <typename Plan>
+  [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                                Plan plan, MPI_Info, MPI_Request* request) const {
+    return instead_of_library(communicator, buffers, request,
+                              [&] { return std::make_unique<ReductionPlan>(plan()); });
   }
 
-  /// By the MPI library. `arguments` end with an MPI_Request*.
+  /// By the MPI library. `arguments` end with an MPI_Request*. What is read is downloaded by each start, and
+  /// was for this call, too: MPICH (4.0) reads small gathered or scattered blocks here, and only here.
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     if (!staged.status().ok()) return staged.raise(staged.status());
@@ -35,6 +47,16 @@ class PersistentCall : public CollectiveCall<Library> {
     MPI_Request* const request = std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));
     attach_persistent(*request, std::make_unique<PersistentStagedCall>(std::move(staged), *request));
     return code;
+  }
+
+ private:
+  template <typename MakePlan>
+  [[nodiscard]] std::optional<int> instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
+                                                      MPI_Request* request, MakePlan make_plan) const {
+    if (!has_free_lane(communicator)) buffers.leave_to_library();
+    const MPI_Comm messages = this->agree(communicator, buffers);
+    if (messages == MPI_COMM_NULL) return std::nullopt;
+    return attach_exchange(make_plan(), this->name(), communicator, messages, request);
   }
 };
 

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/node/policy.hpp"
-#include "interpose/progress/progress.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -57,7 +58,7 @@ std::size_t ReductionShape::slot_bytes(std::size_t piece) const noexcept {
   return rounded_up(piece * element_bytes(), piece_alignment_bytes);
 }
 
-std::size_t ReductionExchange::largest_at_a_time(const ReductionShape& shape, std::size_t count) {
+std::size_t ReductionPlan::largest_at_a_time(const ReductionShape& shape, std::size_t count) {
   if (goes_in_one_step(shape, count)) return count;
   return ranges_of(shape, count)[0].count;
 }
@@ -84,144 +85,175 @@ std::optional<ReductionWorkplace> ReductionWorkplace::make(const ReductionShape&
   return place;
 }
 
-/// One range, piece by piece: while the GPU combines one, the next is on its way.
-class ReductionExchange::Pieces {
- public:
-  /// `largest`: elements of the largest range of any rank. `result` is where this rank's range goes; null:
-  /// it has none, and only sends.
-  Pieces(ReductionExchange& all, ReductionWorkplace* place, std::size_t largest, const void* own,
-         void* result)
-      : all_(all),
-        place_(place),
-        piece_(all.shape_.piece_elements(largest)),
-        pieces_(piece_ == 0 ? 0 : (largest + piece_ - 1) / piece_),
-        own_(static_cast<const std::byte*>(own)),
-        result_(static_cast<std::byte*>(result)) {
-    if (place_ != nullptr) reduction_ = std::make_unique<DeviceReduction>(place_->context());
-  }
+ReductionPlan::ReductionPlan(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+                             const void* own, void* result, std::vector<ElementRange> ranges)
+    : shape_(shape),
+      place_(std::move(place)),
+      own_(static_cast<const std::byte*>(own)),
+      result_(static_cast<std::byte*>(result)),
+      ranges_(std::move(ranges)) {}
 
-  /// `ranges`: of each rank what it combines.
-  void run(std::span<const ElementRange> ranges) {
-    std::unique_ptr<MessageExchange> coming = post(ranges, 0);
-    for (std::size_t index = 0; index < pieces_; ++index) {
-      all_.note(coming->finish());
-      // its memory is that of the next piece but one
-      if (reduction_ != nullptr) all_.note(reduction_->wait());
-      const bool goes_on = index + 1 < pieces_;
-      if (goes_on) coming = post(ranges, index + 1);
-      if (all_.is_well()) combine(piece_of(own_range(ranges), index, piece_), own_range(ranges), index);
-    }
-    if (reduction_ != nullptr) all_.note(reduction_->wait());
+ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+                                        const void* own, void* result, std::size_t count) {
+  if (goes_in_one_step(shape, count)) {
+    // every rank combines everything: messages for one half of the data would take as long again
+    return {shape, std::move(place), own, result,
+            std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})};
   }
-
- private:
-  [[nodiscard]] const ReductionShape& shape() const noexcept { return all_.shape_; }
-  [[nodiscard]] const ElementRange& own_range(std::span<const ElementRange> ranges) const noexcept {
-    return ranges[static_cast<std::size_t>(shape().rank)];
-  }
-  [[nodiscard]] std::size_t bytes(std::size_t elements) const noexcept {
-    return elements * shape().element_bytes();
-  }
-  /// Where another rank's part of a piece comes to lie.
-  [[nodiscard]] std::byte* slot(std::size_t index, int other) const noexcept {
-    const auto others = static_cast<std::size_t>(shape().ranks - 1);
-    const auto number = static_cast<std::size_t>(other < shape().rank ? other : other - 1);
-    return place_->memory() + (index % 2 * others + number) * shape().slot_bytes(piece_);
-  }
-
-  [[nodiscard]] std::unique_ptr<MessageExchange> post(std::span<const ElementRange> ranges,
-                                                      std::size_t index) {
-    auto exchange = std::make_unique<MessageExchange>(all_.scope_, all_.messages_);
-    const std::size_t own_bytes = bytes(piece_of(own_range(ranges), index, piece_).count);
-    if (own_bytes != 0) {
-      for_others(shape().rank, shape().ranks, [&](int other) {
-        exchange->receive(slot(index, other), {static_cast<MPI_Count>(own_bytes), MPI_BYTE, 0}, other);
-      });
-    }
-    for_others(shape().rank, shape().ranks, [&](int other) {
-      const ElementRange piece = piece_of(ranges[static_cast<std::size_t>(other)], index, piece_);
-      if (piece.count == 0) return;
-      exchange->send(own_ + bytes(piece.first), {static_cast<MPI_Count>(bytes(piece.count)), MPI_BYTE, 0},
-                     other);
-    });
-    return exchange;
-  }
-
-  void combine(const ElementRange& piece, const ElementRange& range, std::size_t index) {
-    if (piece.count == 0) return;
-    const std::byte* const own = own_ + bytes(piece.first);
-    const int ranks = shape().ranks;
-    std::vector<const void*> sources;
-    sources.reserve(static_cast<std::size_t>(ranks));
-    // in several launches the result is there before the last vector is read, so it may be the first only
-    const bool own_comes_first = static_cast<std::uint32_t>(ranks) > transports::kernels::most_sources;
-    if (own_comes_first) sources.push_back(own);
-    for (int rank = 0; rank < ranks; ++rank) {
-      if (rank != shape().rank) {
-        sources.push_back(slot(index, rank));
-      } else if (!own_comes_first) {
-        sources.push_back(own);
-      }
-    }
-    all_.note(reduction_->launch({result_ + bytes(piece.first - range.first), sources, piece.count,
-                                  shape().kind.type, shape().kind.operation}));
-  }
-
-  ReductionExchange& all_;
-  ReductionWorkplace* place_;
-  std::size_t piece_;   ///< elements
-  std::size_t pieces_;  ///< of the largest range
-  const std::byte* own_;
-  std::byte* result_;
-  std::unique_ptr<DeviceReduction> reduction_;
-};
-
-void ReductionExchange::all_to_all(ReductionWorkplace& place, const void* own, void* result,
-                                   std::size_t count) {
-  if (goes_in_one_step(shape_, count)) return in_one_step(place, own, result, count);
-  const std::vector<ElementRange> ranges = ranges_of(shape_, count);
-  const ElementRange& mine = ranges[static_cast<std::size_t>(shape_.rank)];
-  Pieces(*this, &place, ranges[0].count, own,
-         static_cast<std::byte*>(result) + mine.first * shape_.element_bytes())
-      .run(ranges);
-  // also if something went wrong here: the others are waiting
-  gather_ranges(result, ranges);
+  ReductionPlan plan(shape, std::move(place), own, result, ranges_of(shape, count));
+  plan.gathered_ = plan.result_;
+  plan.result_ += plan.own_range().first * shape.element_bytes();
+  return plan;
 }
 
-/// Every rank combines everything: messages for one half of the data would take as long again.
-void ReductionExchange::in_one_step(ReductionWorkplace& place, const void* own, void* result,
-                                    std::size_t count) {
-  const std::vector<ElementRange> ranges(static_cast<std::size_t>(shape_.ranks), {0, count});
-  Pieces(*this, &place, count, own, result).run(ranges);
-}
-
-void ReductionExchange::gather_ranges(void* result, std::span<const ElementRange> ranges) {
-  MessageExchange exchange(scope_, messages_);
-  const auto block_of = [&](int rank) {
-    const ElementRange& range = ranges[static_cast<std::size_t>(rank)];
-    return BlockPlace{static_cast<MPI_Count>(range.count * shape_.element_bytes()), MPI_BYTE,
-                      static_cast<std::ptrdiff_t>(range.first * shape_.element_bytes())};
-  };
-  for_others(shape_.rank, shape_.ranks, [&](int other) {
-    if (block_of(other).count != 0) exchange.receive(result, block_of(other), other);
-  });
-  const BlockPlace own = block_of(shape_.rank);
-  if (own.count != 0)
-    for_others(shape_.rank, shape_.ranks, [&](int other) { exchange.send(result, own, other); });
-  note(exchange.finish());
-}
-
-void ReductionExchange::all_to_root(ReductionWorkplace* place, const void* own, void* result,
-                                    std::size_t count, int root) {
-  std::vector<ElementRange> ranges(static_cast<std::size_t>(shape_.ranks));
+ReductionPlan ReductionPlan::all_to_root(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+                                         const void* own, void* result, std::size_t count, int root) {
+  std::vector<ElementRange> ranges(static_cast<std::size_t>(shape.ranks));
   ranges[static_cast<std::size_t>(root)] = {0, count};
-  Pieces(*this, place, count, own, result).run(ranges);
+  return {shape, std::move(place), own, result, std::move(ranges)};
 }
 
-void ReductionExchange::scatter(ReductionWorkplace& place, const void* own, void* result,
-                                std::span<const ElementRange> ranges) {
-  const auto largest = std::ranges::max_element(ranges, {}, &ElementRange::count);
-  Pieces(*this, &place, largest->count, own, result).run(ranges);
+ReductionPlan ReductionPlan::scatter(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+                                     const void* own, void* result, std::vector<ElementRange> ranges) {
+  return {shape, std::move(place), own, result, std::move(ranges)};
+}
+
+std::unique_ptr<Exchange> ReductionPlan::begin(const CallScope& scope, MessageLane lane) const {
+  return std::make_unique<ReductionExchange>(*this, scope, lane);
+}
+
+ReductionExchange::ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane)
+    : plan_(plan), lane_(lane) {
+  const std::size_t largest = std::ranges::max_element(plan.ranges_, {}, &ElementRange::count)->count;
+  piece_ = shape().piece_elements(largest);
+  pieces_ = piece_ == 0 ? 0 : (largest + piece_ - 1) / piece_;
+  if (plan.place_) reduction_ = std::make_unique<DeviceReduction>(plan.place_->context());
+  coming_ = post(scope, 0);
+}
+
+bool ReductionExchange::step(const CallScope& scope) {
+  while (phase_ != Phase::over) {
+    if (!go_on(scope)) return false;
+  }
+  return true;
+}
+
+/// From one phase to the next; false: not yet.
+bool ReductionExchange::go_on(const CallScope& scope) {
+  switch (phase_) {
+    case Phase::coming: {
+      if (!coming_->step(scope)) return false;
+      // the memory of the piece before is that of the next one
+      if (!is_combined()) return false;
+      const bool goes_on = index_ + 1 < pieces_;
+      if (goes_on && !may_send(plan_.own_, 1)) return false;
+      note(*coming_);
+      if (goes_on) coming_ = post(scope, index_ + 1);
+      if (is_well() && pieces_ != 0) combine(index_);
+      ++index_;
+      if (!goes_on) phase_ = Phase::combining;
+      return true;
+    }
+    case Phase::combining:
+      if (!is_combined()) return false;
+      if (plan_.gathered_ == nullptr) {
+        phase_ = Phase::over;
+        return true;
+      }
+      if (!may_send(plan_.result_, bytes(plan_.own_range().count))) return false;
+      // also if something went wrong here: the others are waiting
+      coming_ = gather(scope);
+      phase_ = Phase::gathering;
+      return true;
+    case Phase::gathering:
+      if (!coming_->step(scope)) return false;
+      note(*coming_);
+      phase_ = Phase::over;
+      return true;
+    case Phase::over:
+      return true;
+  }
+  return true;
+}
+
+bool ReductionExchange::is_combined() {
+  if (reduction_ == nullptr) return true;
+  bool done = false;
+  note(reduction_->query(done));
+  return done;
+}
+
+/// What goes out of there may have to be downloaded, and nobody may wait for the application's kernels in a
+/// step.
+bool ReductionExchange::may_send(const void* from, std::size_t length) {
+  if (length == 0) return true;
+  const bool may = stream_order_wait_.is_over(
+      [&] { return transports::is_idle(place_of(from, static_cast<MPI_Count>(length), MPI_BYTE)); });
+  if (may) stream_order_wait_ = {};
+  return may;
+}
+
+/// Where another rank's part of a piece comes to lie.
+std::byte* ReductionExchange::slot(std::size_t index, int other) const noexcept {
+  const auto others = static_cast<std::size_t>(shape().ranks - 1);
+  const auto number = static_cast<std::size_t>(other < shape().rank ? other : other - 1);
+  return plan_.place_->memory() + (index % 2 * others + number) * shape().slot_bytes(piece_);
+}
+
+std::unique_ptr<Exchange> ReductionExchange::post(const CallScope& scope, std::size_t index) const {
+  auto exchange = std::make_unique<MessageExchange>(scope, lane_);
+  const std::size_t own_bytes = bytes(piece_of(plan_.own_range(), index, piece_).count);
+  if (own_bytes != 0) {
+    for_others(shape().rank, shape().ranks, [&](int other) {
+      exchange->receive(slot(index, other), {static_cast<MPI_Count>(own_bytes), MPI_BYTE, 0}, other);
+    });
+  }
+  for_others(shape().rank, shape().ranks, [&](int other) {
+    const ElementRange piece = piece_of(plan_.ranges_[static_cast<std::size_t>(other)], index, piece_);
+    if (piece.count == 0) return;
+    exchange->send(plan_.own_ + bytes(piece.first), {static_cast<MPI_Count>(bytes(piece.count)), MPI_BYTE, 0},
+                   other);
+  });
+  return exchange;
+}
+
+void ReductionExchange::combine(std::size_t index) {
+  const ElementRange& range = plan_.own_range();
+  const ElementRange piece = piece_of(range, index, piece_);
+  if (piece.count == 0) return;
+  const std::byte* const own = plan_.own_ + bytes(piece.first);
+  const int ranks = shape().ranks;
+  std::vector<const void*> sources;
+  sources.reserve(static_cast<std::size_t>(ranks));
+  // in several launches the result is there before the last vector is read, so it may be the first only
+  const bool own_comes_first = static_cast<std::uint32_t>(ranks) > transports::kernels::most_sources;
+  if (own_comes_first) sources.push_back(own);
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank != shape().rank) {
+      sources.push_back(slot(index, rank));
+    } else if (!own_comes_first) {
+      sources.push_back(own);
+    }
+  }
+  note(reduction_->launch({plan_.result_ + bytes(piece.first - range.first), sources, piece.count,
+                           shape().kind.type, shape().kind.operation}));
+}
+
+std::unique_ptr<Exchange> ReductionExchange::gather(const CallScope& scope) const {
+  auto exchange = std::make_unique<MessageExchange>(scope, lane_);
+  const auto block_of = [&](int rank) {
+    const ElementRange& range = plan_.ranges_[static_cast<std::size_t>(rank)];
+    return BlockPlace{static_cast<MPI_Count>(bytes(range.count)), MPI_BYTE,
+                      static_cast<std::ptrdiff_t>(bytes(range.first))};
+  };
+  for_others(shape().rank, shape().ranks, [&](int other) {
+    if (block_of(other).count != 0) exchange->receive(plan_.gathered_, block_of(other), other);
+  });
+  const BlockPlace own = block_of(shape().rank);
+  if (own.count != 0) {
+    for_others(shape().rank, shape().ranks, [&](int other) { exchange->send(plan_.gathered_, own, other); });
+  }
+  return exchange;
 }
 
 }  // namespace penstock::interpose

@@ -8,12 +8,14 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "interpose/calls/call_scope.hpp"
+#include "interpose/collectives/exchange.hpp"
 #include "interpose/collectives/reduction_kind.hpp"
+#include "interpose/progress/stream_order_wait.hpp"
 #include "transports/device_memory/relay_memory.hpp"
 #include "transports/host/status.hpp"
 
@@ -56,46 +58,75 @@ class ReductionWorkplace {
   transports::cuda::RelaySlice memory_;
 };
 
-/// One reduction, of vectors of `MPI_BYTE`s on the communicator `messages`. `own` is this rank's vector.
-/// Thread: one. Errors: a code that has not been raised, or a status.
-class ReductionExchange {
+/// Which vectors are combined, and where. `own` is this rank's vector.
+class ReductionPlan final : public ExchangePlan {
  public:
-  ReductionExchange(const CallScope& scope, MPI_Comm messages, const ReductionShape& shape) noexcept
-      : scope_(scope), messages_(messages), shape_(shape) {}
-
   /// All vectors, combined, to all ranks. `result` may be `own`.
-  void all_to_all(ReductionWorkplace& place, const void* own, void* result, std::size_t count);
+  [[nodiscard]] static ReductionPlan all_to_all(const ReductionShape& shape,
+                                                std::optional<ReductionWorkplace> place, const void* own,
+                                                void* result, std::size_t count);
   /// To the root only; `place` and `result` are its alone. `result` may be `own`.
-  void all_to_root(ReductionWorkplace* place, const void* own, void* result, std::size_t count, int root);
+  [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape,
+                                                 std::optional<ReductionWorkplace> place, const void* own,
+                                                 void* result, std::size_t count, int root);
   /// Of each rank's range, to that rank. `result` holds this rank's range and nothing else, and is not in
   /// `own`.
-  void scatter(ReductionWorkplace& place, const void* own, void* result,
-               std::span<const ElementRange> ranges);
-
-  [[nodiscard]] int code() const noexcept { return code_; }
-  [[nodiscard]] const Status& status() const noexcept { return status_; }
-
-  /// Elements that a rank must have room for at a time.
+  [[nodiscard]] static ReductionPlan scatter(const ReductionShape& shape,
+                                             std::optional<ReductionWorkplace> place, const void* own,
+                                             void* result, std::vector<ElementRange> ranges);
+  /// Elements that a rank of all_to_all() must have room for at a time.
   [[nodiscard]] static std::size_t largest_at_a_time(const ReductionShape& shape, std::size_t count);
 
+  void outlive_the_call() override {}
+  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+
  private:
-  class Pieces;
-
-  void in_one_step(ReductionWorkplace& place, const void* own, void* result, std::size_t count);
-  void gather_ranges(void* result, std::span<const ElementRange> ranges);
-  [[nodiscard]] bool is_well() const noexcept { return code_ == MPI_SUCCESS && status_.ok(); }
-  void note(int code) noexcept {
-    if (code_ == MPI_SUCCESS) code_ = code;
-  }
-  void note(const Status& status) noexcept {
-    if (status_.ok()) status_ = status;
+  friend class ReductionExchange;
+  ReductionPlan(const ReductionShape& shape, std::optional<ReductionWorkplace> place, const void* own,
+                void* result, std::vector<ElementRange> ranges);
+  [[nodiscard]] const ElementRange& own_range() const noexcept {
+    return ranges_[static_cast<std::size_t>(shape_.rank)];
   }
 
-  const CallScope& scope_;
-  MPI_Comm messages_;
   ReductionShape shape_;
-  int code_ = MPI_SUCCESS;
-  Status status_;
+  std::optional<ReductionWorkplace> place_;  ///< none: this rank combines nothing
+  const std::byte* own_;
+  std::byte* result_;                 ///< where this rank's range goes
+  std::vector<ElementRange> ranges_;  ///< of each rank what it combines
+  std::byte* gathered_ = nullptr;     ///< where all ranges go in the end; null: nowhere
+};
+
+/// One reduction, of vectors of `MPI_BYTE`s, piece by piece: while the GPU combines one, the next is on its
+/// way.
+class ReductionExchange final : public Exchange {
+ public:
+  ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);
+  [[nodiscard]] bool step(const CallScope& scope) override;
+
+ private:
+  enum class Phase : unsigned char { coming, combining, gathering, over };
+
+  [[nodiscard]] const ReductionShape& shape() const noexcept { return plan_.shape_; }
+  [[nodiscard]] std::size_t bytes(std::size_t elements) const noexcept {
+    return elements * shape().element_bytes();
+  }
+  [[nodiscard]] std::byte* slot(std::size_t index, int other) const noexcept;
+  [[nodiscard]] std::unique_ptr<Exchange> post(const CallScope& scope, std::size_t index) const;
+  void combine(std::size_t index);
+  [[nodiscard]] std::unique_ptr<Exchange> gather(const CallScope& scope) const;
+  [[nodiscard]] bool is_combined();
+  [[nodiscard]] bool may_send(const void* from, std::size_t length);
+  [[nodiscard]] bool go_on(const CallScope& scope);
+
+  const ReductionPlan& plan_;
+  MessageLane lane_;
+  std::size_t piece_;   ///< elements
+  std::size_t pieces_;  ///< of the largest range
+  std::size_t index_ = 0;
+  Phase phase_ = Phase::coming;
+  std::unique_ptr<Exchange> coming_;
+  std::unique_ptr<transports::DeviceReduction> reduction_;
+  StreamOrderWait stream_order_wait_;
 };
 
 }  // namespace penstock::interpose

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <optional>
+#include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/collectives/reduction_exchange.hpp"
@@ -13,7 +14,7 @@
 
 namespace penstock::interpose {
 
-/// Owns the memory to combine in. Lives within the call.
+/// Owns the memory to combine in until the plan does. Lives within the call.
 class ReductionPart {
  public:
   ReductionPart(const Ranks& ranks, MPI_Datatype datatype, MPI_Op operation, MPI_Count count) {
@@ -38,7 +39,9 @@ class ReductionPart {
     }
   }
   void leave_to_library() noexcept { is_for_gpu_ = false; }
-  [[nodiscard]] std::optional<ReductionWorkplace>& place() noexcept { return place_; }
+  [[nodiscard]] std::optional<ReductionWorkplace> take_place_away() noexcept {
+    return std::exchange(place_, std::nullopt);
+  }
 
   [[nodiscard]] BroughtBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype) const {
     BroughtBuffers all;

@@ -31,7 +31,7 @@ void StagedCall::stage(const void*& buffer, const Region& read, const Region& wr
   StagedArgument& stand_in = buffers_.emplace_back();
   Status opened = stand_in.open(buffer, read, written);
   buffer = stand_in.address();
-  if (opened.ok() && fetched_ == Fetched::at_once) opened = stand_in.fetch();
+  if (opened.ok()) opened = stand_in.fetch();
   if (status_.ok()) status_ = opened;
 }
 

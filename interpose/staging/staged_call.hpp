@@ -23,18 +23,11 @@ namespace penstock::interpose {
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
 [[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
-/// When the bytes that a call reads are downloaded.
-enum class Fetched : std::uint8_t {
-  at_once,
-  by_fetch,  ///< by fetch(), any number of times: a persistent operation reads anew at each start
-};
-
 /// Owns the stand-ins until finish(). Errors: kept in status() until run, none thrown.
 class StagedCall {
  public:
-  StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors,
-             Fetched fetched = Fetched::at_once) noexcept
-      : scope_(&scope), mpi_call_(mpi_call), errors_(errors), fetched_(fetched) {}
+  StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
+      : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
 
   /// Each replaces `buffer` by the address of its stand-in if it lies on a device. `region` returns the
   /// Region that the call reads or writes, and is not called for host buffers.
@@ -56,7 +49,7 @@ class StagedCall {
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
 
-  /// Downloads what the call reads.
+  /// Downloads anew what the call reads.
   [[nodiscard]] Status fetch() const noexcept;
   /// Whether it could be written back without waiting for the application's kernels.
   [[nodiscard]] bool may_write_back_now() const noexcept;
@@ -75,7 +68,6 @@ class StagedCall {
   CallScope* scope_;  ///< valid during the call only
   const char* mpi_call_;
   ErrorTarget errors_;
-  Fetched fetched_;
   Status status_;
   std::vector<StagedArgument> buffers_;
 };

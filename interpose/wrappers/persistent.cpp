@@ -8,7 +8,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
-#include "interpose/datatypes/datatype_contents.hpp"
+#include "interpose/datatypes/held_datatype.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/receiving.hpp"
@@ -16,27 +16,6 @@
 
 namespace penstock::interpose {
 namespace {
-
-/// The user may free a datatype before the request: this keeps one.
-class HeldDatatype {
- public:
-  explicit HeldDatatype(MPI_Datatype datatype) : datatype_(datatype) {
-    if (datatype == MPI_DATATYPE_NULL || DatatypeContents::is_predefined(datatype)) return;
-    const int code = PMPI_Type_dup(datatype, &datatype_);
-    if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_dup", code);
-    is_derived_ = true;
-  }
-  ~HeldDatatype() {
-    if (is_derived_) PMPI_Type_free(&datatype_);
-  }
-  HeldDatatype(const HeldDatatype&) = delete;
-  HeldDatatype& operator=(const HeldDatatype&) = delete;
-  [[nodiscard]] MPI_Datatype get() const noexcept { return datatype_; }
-
- private:
-  MPI_Datatype datatype_;
-  bool is_derived_ = false;
-};
 
 class PersistentSend final : public Recipe {
  public:

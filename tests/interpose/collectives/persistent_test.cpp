@@ -148,6 +148,30 @@ TEST_F(PersistentCollectives, several_are_under_way_and_complete_in_any_order) {
   for (MPI_Request& request : requests) EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
 }
 
+TEST_F(PersistentCollectives, may_be_started_in_another_order_on_each_rank) {
+  std::array<MPI_Request, 3> requests{};
+  std::vector<Memory> memories;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    memories.push_back(on_device(elements * ranks));
+    MPI_Allgather_init(MPI_IN_PLACE, 0, MPI_INT, memories[i].data(), count, MPI_INT, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &requests[i]);
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      write_all(memories[i], static_cast<int>(i) * 1000 + world.rank);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      MPI_Start(&requests[(i + static_cast<std::size_t>(world.rank + round)) % requests.size()]);
+    MPI_Waitall(3, requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        EXPECT_TRUE(counts_up(memories[i], rank * elements, elements,
+                              static_cast<int>(i) * 1000 + static_cast<int>(rank) * (1 + count)));
+      }
+    }
+  }
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
+}
+
 TEST_F(PersistentCollectives, work_where_only_some_ranks_have_device_buffers) {
   const MemoryKind kind = world.rank == 0 ? MemoryKind::device : MemoryKind::pageable;
   Memory memory(kind, elements * sizeof(int), gpu_of(world));

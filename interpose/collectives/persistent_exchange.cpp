@@ -1,0 +1,102 @@
+#include <mpi.h>
+
+#if MPI_VERSION >= 4
+#include "interpose/collectives/persistent_exchange.hpp"
+
+#include <utility>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/collective_call.hpp"
+#include "interpose/progress/requests.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+int most_lanes() noexcept {
+  static const int lanes = [] {
+    void* value = nullptr;
+    int found = 0;
+    constexpr int guaranteed = 32767;
+    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found) != MPI_SUCCESS ||
+        found == 0)
+      return guaranteed / MessageLane::tags;
+    return *static_cast<const int*>(value) / MessageLane::tags;
+  }();
+  return lanes;
+}
+
+/// What the operation under way needs as much as the request. Owns the plan; keeps both communicators.
+struct Parts {
+  Parts(std::unique_ptr<ExchangePlan> made, const char* name, MPI_Comm users, MessageLane own)
+      : plan(std::move(made)),
+        mpi_call(name),
+        communicator(users),
+        lane(own),
+        held(users),
+        held_messages(own.messages) {}
+  const std::unique_ptr<ExchangePlan> plan;
+  const char* const mpi_call;
+  const MPI_Comm communicator;
+  const MessageLane lane;
+
+ private:
+  HeldCommunicator held;
+  HeldCommunicator held_messages;
+};
+
+class PendingExchange final : public Pending {
+ public:
+  PendingExchange(std::shared_ptr<const Parts> parts, const CallScope& scope)
+      : parts_(std::move(parts)), exchange_(parts_->plan->begin(scope, parts_->lane)) {}
+
+  bool advance(bool, const MPI_Status&) override {
+    // within another call, or on a thread of Penstock's own: what is posted is not part of its record
+    const CallScope scope(Function::Start, nullptr);
+    return exchange_->step(scope);
+  }
+  int complete(MPI_Status&, int code) override {
+    if (code != MPI_SUCCESS) return code;
+    return raise_errors_of(*exchange_, parts_->communicator, parts_->mpi_call);
+  }
+  [[nodiscard]] Progress progress() const override { return Progress::open_ended; }
+
+ private:
+  const std::shared_ptr<const Parts> parts_;
+  const std::unique_ptr<Exchange> exchange_;
+};
+
+class PersistentExchange final : public Recipe {
+ public:
+  explicit PersistentExchange(std::shared_ptr<const Parts> parts) noexcept : parts_(std::move(parts)) {}
+  int start(const CallScope& scope, Operation& operation) override {
+    operation.pending = std::make_unique<PendingExchange>(parts_, scope);
+    return MPI_SUCCESS;
+  }
+  [[nodiscard]] Posted posts() const noexcept override { return Posted::send; }
+
+ private:
+  const std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace
+
+bool has_free_lane(MPI_Comm communicator) noexcept {
+  const CommunicatorInfo* const info = peek_info(communicator);
+  return info != nullptr && info->lanes_taken + 1 < most_lanes();
+}
+
+int attach_exchange(std::unique_ptr<ExchangePlan> plan, const char* mpi_call, MPI_Comm communicator,
+                    MPI_Comm messages, MPI_Request* request) {
+  plan->outlive_the_call();
+  const MessageLane lane{messages, ++peek_info(communicator)->lanes_taken};
+  auto recipe = std::make_unique<PersistentExchange>(
+      std::make_shared<const Parts>(std::move(plan), mpi_call, communicator, lane));
+  // Stands for it, and is never started. No persistent send does: MPICH 4.0 takes the object of one that was
+  // freed for a persistent collective, where it makes one from it.
+  const int code = PMPI_Barrier_init(MPI_COMM_SELF, MPI_INFO_NULL, request);
+  if (code == MPI_SUCCESS) attach_persistent(*request, std::move(recipe));
+  return code;
+}
+
+}  // namespace penstock::interpose
+#endif

@@ -1,0 +1,32 @@
+// A datatype that the user may free while a persistent operation still needs it. Knows no operation.
+#pragma once
+
+#include <mpi.h>
+
+#include "interpose/calls/errors.hpp"
+#include "interpose/datatypes/datatype_contents.hpp"
+
+namespace penstock::interpose {
+
+/// Owns a duplicate of a derived one. Errors: UnreadableDatatype.
+class HeldDatatype {
+ public:
+  explicit HeldDatatype(MPI_Datatype datatype) : datatype_(datatype) {
+    if (datatype == MPI_DATATYPE_NULL || DatatypeContents::is_predefined(datatype)) return;
+    const int code = PMPI_Type_dup(datatype, &datatype_);
+    if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_dup", code);
+    is_derived_ = true;
+  }
+  ~HeldDatatype() {
+    if (is_derived_) PMPI_Type_free(&datatype_);
+  }
+  HeldDatatype(const HeldDatatype&) = delete;
+  HeldDatatype& operator=(const HeldDatatype&) = delete;
+  [[nodiscard]] MPI_Datatype get() const noexcept { return datatype_; }
+
+ private:
+  MPI_Datatype datatype_;
+  bool is_derived_ = false;
+};
+
+}  // namespace penstock::interpose
