@@ -3,56 +3,84 @@
 // Included by the files that wrap them only.
 #pragma once
 
+#include <algorithm>
+#include <optional>
+
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/neighbourhood.hpp"
 
 namespace penstock::interpose {
 
-/// How many neighbours this rank receives from and sends to. Zero without a topology: MPI will say so.
-struct Neighbours {
-  int sources = 0;
-  int destinations = 0;
-};
-
-inline Neighbours neighbours_of(MPI_Comm communicator) noexcept {
-  Neighbours neighbours;
-  int topology = MPI_UNDEFINED;
-  PMPI_Topo_test(communicator, &topology);
-  if (topology == MPI_CART) {
-    int dimensions = 0;
-    PMPI_Cartdim_get(communicator, &dimensions);
-    neighbours.sources = neighbours.destinations = 2 * dimensions;
-  } else if (topology == MPI_GRAPH) {
-    int rank = 0;
-    PMPI_Comm_rank(communicator, &rank);
-    PMPI_Graph_neighbors_count(communicator, rank, &neighbours.sources);
-    neighbours.destinations = neighbours.sources;
-  } else if (topology == MPI_DIST_GRAPH) {
-    int weighted = 0;
-    PMPI_Dist_graph_neighbors_count(communicator, &neighbours.sources, &neighbours.destinations, &weighted);
-  }
-  return neighbours;
-}
-
-/// `sent` and `received` return the bytes' Regions; they are asked only if a buffer lies on a device.
+/// `sent` and `received` return the bytes' Regions; they are asked only when the call is recorded.
 template <typename Call, typename Sent, typename Received>
-StagedCall stage_exchange(const Call& call, MPI_Comm communicator, const void*& send, Sent sent,
-                          void*& receive, Received received) {
-  StagedCall staged = call.begin(communicator, no_root, [&] {
+StagedCall begin_exchange(const Call& call, MPI_Comm communicator, Sent sent, Received received) {
+  return call.begin(communicator, no_root, [&] {
     return static_cast<std::uint64_t>(sent().layout().bytes() + received().layout().bytes());
   });
+}
+
+/// They are asked only if a buffer lies on a device.
+template <typename Sent, typename Received>
+void stage_exchange(StagedCall& staged, const void*& send, Sent sent, void*& receive, Received received) {
   staged.read(send, sent);
   staged.use(receive, received, received);
-  return staged;
+}
+
+/// `send_blocks(n)` and `receive_blocks(n)` return the Blocks for n neighbours.
+template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
+std::optional<int> exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
+                                        SendBlocks send_blocks, void* receive, ReceiveBlocks receive_blocks,
+                                        Request... request) {
+  if constexpr (is_nonblocking_form<Request...>) {
+    return std::nullopt;
+  } else {
+    const Ranks ranks(communicator);
+    BroughtBuffers buffers;
+    Neighbourhood neighbours;
+    if (is_gpu_in_sight()) neighbours = Neighbourhood::of(communicator, ranks.rank);
+    const auto sent = send_blocks(static_cast<int>(neighbours.destinations().size()));
+    const auto received = receive_blocks(static_cast<int>(neighbours.sources().size()));
+    if (!neighbours.suits(kind) || send == MPI_IN_PLACE || !ranks.is_intra()) {
+      buffers.leave_to_library();
+    } else if (!neighbours.are_none()) {
+      buffers.add(send, sent);
+      buffers.add(receive, received);
+      buffers.weigh([&] { return std::max(sent.bytes(), received.bytes()); });
+    }
+    const auto post = [&](auto& exchange) {
+      neighbours.for_kept([&](int destination, int source) {
+        exchange.keep(send, sent.at(destination), receive, received.at(source), ranks.rank);
+      });
+      neighbours.for_sources([&](int source, const Neighbour& from) {
+        exchange.receive(receive, received.at(source), from.rank, from.way);
+      });
+      neighbours.for_destinations([&](int destination, const Neighbour& to) {
+        exchange.send(send, sent.at(destination), to.rank, to.way);
+      });
+    };
+    return call.by_messages(communicator, buffers, post, request...);
+  }
+}
+
+/// The same block goes to each.
+[[nodiscard]] inline auto same_block(int times, MPI_Count count, MPI_Datatype datatype) noexcept {
+  return Blocks(times, [=](int) { return BlockPlace{count, datatype, 0}; });
 }
 
 inline constexpr auto neighbor_allgather = [](const auto& call, const void* send, auto send_count,
                                               MPI_Datatype send_type, void* receive, auto receive_count,
                                               MPI_Datatype receive_type, MPI_Comm communicator,
                                               auto... request) {
-  StagedCall staged = stage_exchange(
-      call, communicator, send, [&] { return Region(send_count, send_type); }, receive,
-      [&] { return equal_blocks(neighbours_of(communicator).sources, receive_count, receive_type).all(); });
+  const auto sent = [&](int neighbours) { return same_block(neighbours, send_count, send_type); };
+  const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
+  const auto sent_bytes = [&] { return Region(send_count, send_type); };
+  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+  StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
+  if (const auto code = exchange_by_messages(call, communicator, Sent::same_block, send, sent, receive,
+                                             received, request...))
+    return *code;
+  stage_exchange(staged, send, sent_bytes, receive, received_bytes);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
                   receive_type, communicator, request...);
 };
@@ -61,11 +89,17 @@ inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* sen
                                                MPI_Datatype send_type, void* receive, const auto* counts,
                                                const auto* displacements, MPI_Datatype receive_type,
                                                MPI_Comm communicator, auto... request) {
-  StagedCall staged = stage_exchange(
-      call, communicator, send, [&] { return Region(send_count, send_type); }, receive,
-      [&] {
-        return placed_blocks(neighbours_of(communicator).sources, counts, displacements, receive_type).all();
-      });
+  const auto sent = [&](int neighbours) { return same_block(neighbours, send_count, send_type); };
+  const auto received = [&](int neighbours) {
+    return placed_blocks(neighbours, counts, displacements, receive_type);
+  };
+  const auto sent_bytes = [&] { return Region(send_count, send_type); };
+  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+  StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
+  if (const auto code = exchange_by_messages(call, communicator, Sent::same_block, send, sent, receive,
+                                             received, request...))
+    return *code;
+  stage_exchange(staged, send, sent_bytes, receive, received_bytes);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
                   displacements, receive_type, communicator, request...);
 };
@@ -74,50 +108,59 @@ inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send,
                                              MPI_Datatype send_type, void* receive, auto receive_count,
                                              MPI_Datatype receive_type, MPI_Comm communicator,
                                              auto... request) {
-  StagedCall staged = stage_exchange(
-      call, communicator, send,
-      [&] { return equal_blocks(neighbours_of(communicator).destinations, send_count, send_type).all(); },
-      receive,
-      [&] { return equal_blocks(neighbours_of(communicator).sources, receive_count, receive_type).all(); });
+  const auto sent = [&](int neighbours) { return equal_blocks(neighbours, send_count, send_type); };
+  const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
+  const auto sent_bytes = [&] { return sent(count_neighbours(communicator).destinations).all(); };
+  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+  StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
+  if (const auto code = exchange_by_messages(call, communicator, Sent::equal_blocks, send, sent, receive,
+                                             received, request...))
+    return *code;
+  stage_exchange(staged, send, sent_bytes, receive, received_bytes);
   return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
                   receive_type, communicator, request...);
 };
 
-inline constexpr auto neighbor_alltoallv = [](const auto& call, const void* send, const auto* send_counts,
-                                              const auto* send_places, MPI_Datatype send_type, void* receive,
-                                              const auto* counts, const auto* places,
-                                              MPI_Datatype receive_type, MPI_Comm communicator,
-                                              auto... request) {
-  StagedCall staged = stage_exchange(
-      call, communicator, send,
-      [&] {
-        return placed_blocks(neighbours_of(communicator).destinations, send_counts, send_places, send_type)
-            .all();
-      },
-      receive,
-      [&] { return placed_blocks(neighbours_of(communicator).sources, counts, places, receive_type).all(); });
-  return call.run(std::move(staged), communicator, send, send_counts, send_places, send_type, receive, counts,
-                  places, receive_type, communicator, request...);
-};
+inline constexpr auto neighbor_alltoallv =
+    [](const auto& call, const void* send, const auto* send_counts, const auto* send_places,
+       MPI_Datatype send_type, void* receive, const auto* counts, const auto* places,
+       MPI_Datatype receive_type, MPI_Comm communicator, auto... request) {
+      const auto sent = [&](int neighbours) {
+        return placed_blocks(neighbours, send_counts, send_places, send_type);
+      };
+      const auto received = [&](int neighbours) {
+        return placed_blocks(neighbours, counts, places, receive_type);
+      };
+      const auto sent_bytes = [&] { return sent(count_neighbours(communicator).destinations).all(); };
+      const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+      StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
+      if (const auto code = exchange_by_messages(call, communicator, Sent::own_blocks, send, sent, receive,
+                                                 received, request...))
+        return *code;
+      stage_exchange(staged, send, sent_bytes, receive, received_bytes);
+      return call.run(std::move(staged), communicator, send, send_counts, send_places, send_type, receive,
+                      counts, places, receive_type, communicator, request...);
+    };
 
-inline constexpr auto neighbor_alltoallw = [](const auto& call, const void* send, const auto* send_counts,
-                                              const MPI_Aint* send_places, const MPI_Datatype* send_types,
-                                              void* receive, const auto* counts, const MPI_Aint* places,
-                                              const MPI_Datatype* receive_types, MPI_Comm communicator,
-                                              auto... request) {
-  StagedCall staged = stage_exchange(
-      call, communicator, send,
-      [&] {
-        return individual_blocks(neighbours_of(communicator).destinations, send_counts, send_places,
-                                 send_types)
-            .all();
-      },
-      receive,
-      [&] {
-        return individual_blocks(neighbours_of(communicator).sources, counts, places, receive_types).all();
-      });
-  return call.run(std::move(staged), communicator, send, send_counts, send_places, send_types, receive,
-                  counts, places, receive_types, communicator, request...);
-};
+inline constexpr auto neighbor_alltoallw =
+    [](const auto& call, const void* send, const auto* send_counts, const MPI_Aint* send_places,
+       const MPI_Datatype* send_types, void* receive, const auto* counts, const MPI_Aint* places,
+       const MPI_Datatype* receive_types, MPI_Comm communicator, auto... request) {
+      const auto sent = [&](int neighbours) {
+        return individual_blocks(neighbours, send_counts, send_places, send_types);
+      };
+      const auto received = [&](int neighbours) {
+        return individual_blocks(neighbours, counts, places, receive_types);
+      };
+      const auto sent_bytes = [&] { return sent(count_neighbours(communicator).destinations).all(); };
+      const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+      StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
+      if (const auto code = exchange_by_messages(call, communicator, Sent::own_blocks, send, sent, receive,
+                                                 received, request...))
+        return *code;
+      stage_exchange(staged, send, sent_bytes, receive, received_bytes);
+      return call.run(std::move(staged), communicator, send, send_counts, send_places, send_types, receive,
+                      counts, places, receive_types, communicator, request...);
+    };
 
 }  // namespace penstock::interpose

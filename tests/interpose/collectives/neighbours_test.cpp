@@ -26,19 +26,23 @@ class Neighbours : public testing::Test {
     const ElementTypes types;
     for (const ElementType& type : types.all()) {
       for (const Form form : all_forms) {
-        SCOPED_TRACE(testing::Message() << type.name << ", " << name_of(form));
-        body(SmallCounts(), form, type);
+        // few bytes are staged, many go as messages
+        for (const int elements : {20, 2000}) {
+          count = elements;
+          SCOPED_TRACE(testing::Message() << type.name << " x " << count << ", " << name_of(form));
+          body(SmallCounts(), form, type);
 #if MPI_VERSION >= 4
-        body(LargeCounts(), form, type);
+          body(LargeCounts(), form, type);
 #endif
-        if (any_rank_failed()) return;
+          if (any_rank_failed()) return;
+        }
       }
     }
   }
 
   MPI_Comm grid = MPI_COMM_NULL;
   static constexpr int neighbours = 4;
-  static constexpr int count = 20;
+  int count = 20;
 };
 
 TEST_F(Neighbours, Neighbor_allgather_leaves_blocks_of_no_neighbour_alone) {
@@ -86,6 +90,75 @@ TEST_F(Neighbours, Neighbor_forms_with_places_leave_the_gaps_alone) {
                            lengths.data(), byte_places.data(), types.data(), grid);
     });
   });
+}
+
+/// Its lower neighbour is the upper one, too: what goes down comes from above.
+TEST_F(Neighbours, Neighbor_calls_tell_both_sides_of_a_ring_of_two_apart) {
+  const World world;
+  MPI_Comm pair = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, world.rank / 2, world.rank, &pair);
+  int size = 0;
+  MPI_Comm_size(pair, &size);
+  const int periodic = 1;
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Cart_create(pair, 1, &size, &periodic, 0, &ring);
+  for_all_spellings([&](auto counts, Form form, const ElementType& type) {
+    using Mpi = decltype(counts);
+    expect_same_as_on_host(type.extent(2 * count), type.extent(2 * count), [&](const void* from, void* to) {
+      return PENSTOCK_CALL(Neighbor_alltoall, from, count, type.handle, to, count, type.handle, ring);
+    });
+    expect_same_as_on_host(type.extent(count), type.extent(2 * count), [&](const void* from, void* to) {
+      return PENSTOCK_CALL(Neighbor_allgather, from, count, type.handle, to, count, type.handle, ring);
+    });
+  });
+  MPI_Comm_free(&ring);
+  MPI_Comm_free(&pair);
+}
+
+/// Neighbours that stand there several times, and the rank itself.
+TEST_F(Neighbours, Neighbor_calls_do_on_any_graph_what_they_do_on_host_buffers) {
+  const World world;
+  const int next = (world.rank + 1) % world.size;
+  const int previous = (world.rank + world.size - 1) % world.size;
+  const std::array sources = {previous, world.rank, previous};
+  const std::array destinations = {next, world.rank, next};
+  for (const int edges : {1, 2, 3}) {
+    MPI_Comm graph = MPI_COMM_NULL;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, edges, sources.data(), MPI_UNWEIGHTED, edges,
+                                   destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    for_all_spellings([&](auto counts, Form form, const ElementType& type) {
+      using Mpi = decltype(counts);
+      expect_same_as_on_host(
+          type.extent(edges * count), type.extent(edges * count), [&](const void* from, void* to) {
+            return PENSTOCK_CALL(Neighbor_alltoall, from, count, type.handle, to, count, type.handle, graph);
+          });
+    });
+    MPI_Comm_free(&graph);
+  }
+}
+
+/// Ranks that have all others as neighbours, but the last one, which has none.
+TEST_F(Neighbours, Neighbor_alltoall_works_on_a_graph_with_a_rank_of_no_neighbours) {
+  const World world;
+  std::vector<int> index;
+  std::vector<int> edges;
+  for (int rank = 0; rank < world.size; ++rank) {
+    for (int other = 0; other + 1 < world.size; ++other) {
+      if (rank + 1 < world.size && other != rank) edges.push_back(other);
+    }
+    index.push_back(static_cast<int>(edges.size()));
+  }
+  MPI_Comm graph = MPI_COMM_NULL;
+  MPI_Graph_create(MPI_COMM_WORLD, world.size, index.data(), edges.data(), 0, &graph);
+  const int own = world.rank + 1 < world.size ? world.size - 2 : 0;
+  for_all_spellings([&](auto counts, Form form, const ElementType& type) {
+    using Mpi = decltype(counts);
+    expect_same_as_on_host(
+        type.extent(own * count), type.extent(own * count), [&](const void* from, void* to) {
+          return PENSTOCK_CALL(Neighbor_alltoall, from, count, type.handle, to, count, type.handle, graph);
+        });
+  });
+  MPI_Comm_free(&graph);
 }
 
 TEST_F(Neighbours, Neighbor_alltoall_works_on_a_distributed_graph) {

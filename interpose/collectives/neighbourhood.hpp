@@ -1,0 +1,92 @@
+// With whom a rank exchanges blocks in the neighbourhood collectives of a communicator with a topology, and
+// which of its blocks belongs to which of the neighbour's. Knows no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace penstock::interpose {
+
+/// How many neighbours this rank receives from and sends to. Zero without a topology: MPI will say so.
+struct NeighbourCounts {
+  int sources = 0;
+  int destinations = 0;
+};
+[[nodiscard]] NeighbourCounts count_neighbours(MPI_Comm communicator) noexcept;
+
+/// MPI_PROC_NULL at the rim of a Cartesian grid. What is sent on one way is received on the same: where two
+/// ranks are each other's neighbours on both sides, that tells the two messages apart.
+struct Neighbour {
+  int rank = MPI_PROC_NULL;
+  int way = 0;
+};
+
+/// What the neighbours get.
+enum class Sent : unsigned char {
+  same_block,    ///< Allgather(v)
+  equal_blocks,  ///< Alltoall
+  own_blocks,    ///< Alltoallv, w
+};
+
+/// Of one rank. A value, in the order of its blocks.
+class Neighbourhood {
+ public:
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] static Neighbourhood of(MPI_Comm communicator, int own_rank);
+
+  /// Whether the MPI library is sure to give each block to whom it is given here. Where a rank is a neighbour
+  /// twice the libraries do not all do as the standard says, and what they do there they shall do with all
+  /// buffers: MPICH (4.0) receives such blocks in the reverse order, which is right on a grid with one such
+  /// dimension, but for the forms with counts keeps the order, which is not.
+  [[nodiscard]] bool suits(Sent sent) const noexcept {
+    return are_all_different_ || (sent == Sent::equal_blocks && dimensions_to_itself_ <= 1 && is_grid_) ||
+           (sent == Sent::same_block && is_grid_);
+  }
+  [[nodiscard]] bool are_none() const noexcept { return sources_.empty() && destinations_.empty(); }
+  [[nodiscard]] const std::vector<Neighbour>& sources() const noexcept { return sources_; }
+  [[nodiscard]] const std::vector<Neighbour>& destinations() const noexcept { return destinations_; }
+
+  /// `function(number of the block, neighbour)` for each that is another rank.
+  template <typename Function>
+  void for_sources(Function function) const {
+    for_others(sources_, function);
+  }
+  template <typename Function>
+  void for_destinations(Function function) const {
+    for_others(destinations_, function);
+  }
+  /// `function(number sent, number received)` for each block that this rank sends to itself.
+  template <typename Function>
+  void for_kept(Function function) const {
+    for (std::size_t to = 0; to < destinations_.size(); ++to) {
+      for (std::size_t from = 0; from < sources_.size(); ++from) {
+        if (destinations_[to].rank == own_rank_ && sources_[from].rank == own_rank_ &&
+            destinations_[to].way == sources_[from].way) {
+          function(static_cast<int>(to), static_cast<int>(from));
+        }
+      }
+    }
+  }
+
+ private:
+  void add_grid(MPI_Comm communicator);
+  void add_graph(MPI_Comm communicator);
+  void add_distributed_graph(MPI_Comm communicator);
+  template <typename Function>
+  void for_others(const std::vector<Neighbour>& all, Function function) const {
+    for (std::size_t number = 0; number < all.size(); ++number) {
+      if (all[number].rank != MPI_PROC_NULL && all[number].rank != own_rank_)
+        function(static_cast<int>(number), all[number]);
+    }
+  }
+
+  int own_rank_ = MPI_PROC_NULL;
+  bool are_all_different_ = false;
+  bool is_grid_ = false;
+  int dimensions_to_itself_ = 0;
+  std::vector<Neighbour> sources_;
+  std::vector<Neighbour> destinations_;
+};
+
+}  // namespace penstock::interpose
