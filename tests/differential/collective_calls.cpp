@@ -80,7 +80,96 @@ void CollectiveRun::share_unequally() {
   receive_types_.assign(size, receive_type_.get());
 }
 
-void CollectiveRun::start(MPI_Request& request) {
+#if MPI_VERSION >= 4
+void CollectiveRun::initialise(MPI_Request* request) {
+  const int count = collective_.counts[0];
+  const int own = shares_[static_cast<std::size_t>(member_)];
+  const int* counts = shares_.data();
+  const int* starts = starts_.data();
+  const int root = collective_.root;
+  const MPI_Datatype sent = send_type_.get();
+  const MPI_Datatype received = receive_type_.get();
+  const MPI_Info info = MPI_INFO_NULL;
+  using enum CollectiveCall;
+  switch (collective_.call) {
+    case bcast:
+      MPI_Bcast_init(receive_, count, received, root, communicator_, info, request);
+      break;
+    case gather:
+      MPI_Gather_init(send_, count, sent, receive_, count, received, root, communicator_, info, request);
+      break;
+    case gatherv:
+      MPI_Gatherv_init(send_, own, sent, receive_, counts, starts, received, root, communicator_, info,
+                       request);
+      break;
+    case scatter:
+      MPI_Scatter_init(send_, count, sent, receive_, count, received, root, communicator_, info, request);
+      break;
+    case scatterv:
+      MPI_Scatterv_init(send_, counts, starts, sent, receive_, own, received, root, communicator_, info,
+                        request);
+      break;
+    case allgather:
+      MPI_Allgather_init(send_, count, sent, receive_, count, received, communicator_, info, request);
+      break;
+    case allgatherv:
+      MPI_Allgatherv_init(send_, own, sent, receive_, counts, starts, received, communicator_, info, request);
+      break;
+    case alltoall:
+      MPI_Alltoall_init(send_, count, sent, receive_, count, received, communicator_, info, request);
+      break;
+    case alltoallv:
+      MPI_Alltoallv_init(send_, counts, starts, sent, receive_, counts, starts, received, communicator_, info,
+                         request);
+      break;
+    case alltoallw:
+      MPI_Alltoallw_init(send_, counts, send_byte_starts_.data(), send_types_.data(), receive_, counts,
+                         receive_byte_starts_.data(), receive_types_.data(), communicator_, info, request);
+      break;
+    case neighbor_allgather:
+      MPI_Neighbor_allgather_init(send_, count, sent, receive_, count, received, communicator_, info,
+                                  request);
+      break;
+    case neighbor_alltoall:
+      MPI_Neighbor_alltoall_init(send_, count, sent, receive_, count, received, communicator_, info, request);
+      break;
+    case CollectiveCall::reduce:
+      MPI_Reduce_init(send_, receive_, count, received, operation_, root, communicator_, info, request);
+      break;
+    case allreduce:
+      MPI_Allreduce_init(send_, receive_, count, received, operation_, communicator_, info, request);
+      break;
+    case reduce_scatter:
+      MPI_Reduce_scatter_init(send_, receive_, counts, received, operation_, communicator_, info, request);
+      break;
+    case reduce_scatter_block:
+      MPI_Reduce_scatter_block_init(send_, receive_, count, received, operation_, communicator_, info,
+                                    request);
+      break;
+    case scan:
+      MPI_Scan_init(send_, receive_, count, received, operation_, communicator_, info, request);
+      break;
+    case exscan:
+      MPI_Exscan_init(send_, receive_, count, received, operation_, communicator_, info, request);
+      break;
+    default:
+      MPI_Barrier_init(communicator_, info, request);
+  }
+}
+#endif
+
+void CollectiveRun::start(MPI_Request& request, Blocking blocking) {
+#if MPI_VERSION >= 4
+  if (collective_.blocking && blocking == Blocking::by_persistent_request) {
+    initialise(&request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    return;
+  }
+#else
+  static_cast<void>(blocking);
+#endif
   MPI_Request* const later = collective_.blocking ? nullptr : &request;
   if (is_reduction(collective_.call)) {
     reduce(later);
@@ -122,6 +211,14 @@ void CollectiveRun::move_data(MPI_Request* request) {
     case CollectiveCall::scatter:
       request ? MPI_Iscatter(send_, count, sent, receive_, count, received, root, communicator_, request)
               : MPI_Scatter(send_, count, sent, receive_, count, received, root, communicator_);
+      break;
+    case CollectiveCall::neighbor_allgather:
+      request ? MPI_Ineighbor_allgather(send_, count, sent, receive_, count, received, communicator_, request)
+              : MPI_Neighbor_allgather(send_, count, sent, receive_, count, received, communicator_);
+      break;
+    case CollectiveCall::neighbor_alltoall:
+      request ? MPI_Ineighbor_alltoall(send_, count, sent, receive_, count, received, communicator_, request)
+              : MPI_Neighbor_alltoall(send_, count, sent, receive_, count, received, communicator_);
       break;
     default:
       request ? MPI_Iallgather(send_, count, sent, receive_, count, received, communicator_, request)

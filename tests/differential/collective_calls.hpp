@@ -12,13 +12,17 @@
 
 namespace penstock::differential {
 
+/// How a call that is to be over when it returns is made. The second way needs MPI-4, else it is the first
+/// one.
+enum class Blocking : std::uint8_t { at_once, by_persistent_request };
+
 /// One rank's part in it. Keeps what the call refers to until destroyed, so it must outlive the request.
 class CollectiveRun {
  public:
   CollectiveRun(const Collective& collective, const Arenas& arenas, MPI_Comm communicator, MPI_Op affine);
 
   /// Blocking calls leave the request null.
-  void start(MPI_Request& request);
+  void start(MPI_Request& request, Blocking blocking);
 
   /// The member's receive region is undefined from here on after the call.
   [[nodiscard]] static std::size_t defined_bytes(const Collective& collective, std::size_t member);
@@ -29,6 +33,10 @@ class CollectiveRun {
   void move_unequal_data(MPI_Request* request);
   void exchange_all(MPI_Request* request);
   void reduce(MPI_Request* request);
+
+#if MPI_VERSION >= 4
+  void initialise(MPI_Request* request);
+#endif
 
   const Collective& collective_;
   MPI_Comm communicator_;

@@ -30,12 +30,27 @@ std::string tell_status(const MPI_Status& status, MPI_Datatype type) {
                      count, elements, cancelled);
 }
 
+MPI_Comm make_ring(MPI_Comm communicator) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  if (size == 1) return MPI_COMM_NULL;
+  const int neighbours[] = {(rank + size - 1) % size, (rank + 1) % size};
+  const int count = size == 2 ? 1 : 2;
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(communicator, count, neighbours, MPI_UNWEIGHTED, count, neighbours,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
+  return ring;
+}
+
 }  // namespace
 
-Executor::Executor(const Program& program, MPI_Comm world, Arenas& arenas)
+Executor::Executor(const Program& program, MPI_Comm world, Arenas& arenas, Persistent persistent)
     : program_(program),
       world_(world),
       arenas_(arenas),
+      persistent_(persistent),
       send_requests_(program.messages.size(), MPI_REQUEST_NULL),
       receive_requests_(program.messages.size(), MPI_REQUEST_NULL),
       collective_requests_(program.collectives.size(), MPI_REQUEST_NULL),
@@ -59,6 +74,9 @@ Executor::~Executor() {
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);  // idle persistent ones
     }
   }
+  for (MPI_Comm& ring : rings_) {
+    if (ring != MPI_COMM_NULL) MPI_Comm_free(&ring);
+  }
   for (MPI_Comm& made : communicators_) {
     if (made != world_) MPI_Comm_free(&made);
   }
@@ -78,6 +96,7 @@ void Executor::make_communicators() {
     }
     communicators_.push_back(made);
   }
+  for (const MPI_Comm made : communicators_) rings_.push_back(make_ring(made));
 }
 
 void Executor::attach_buffer() {
@@ -158,9 +177,11 @@ void Executor::perform(const Action& action) {
 void Executor::perform_collective(int index) {
   const Collective& collective = program_.collectives[static_cast<std::size_t>(index)];
   auto& run = at(collectives_, index);
-  run = std::make_unique<CollectiveRun>(collective, arenas_, communicator(collective.communicator),
-                                        affine_.get());
-  run->start(at(collective_requests_, index));
+  const MPI_Comm where = is_of_neighbours(collective.call) ? at(rings_, collective.communicator)
+                                                           : communicator(collective.communicator);
+  run = std::make_unique<CollectiveRun>(collective, arenas_, where, affine_.get());
+  run->start(at(collective_requests_, index),
+             persistent_ == Persistent::collectives ? Blocking::by_persistent_request : Blocking::at_once);
   if (collective.blocking) {
     finish_collective(index);
   } else {

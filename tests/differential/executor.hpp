@@ -15,10 +15,14 @@
 
 namespace penstock::differential {
 
+/// Which of a program's operations that can be persistent are. Not both in one process: MPICH (4.0) takes the
+/// object of a freed persistent message for a persistent collective.
+enum class Persistent : std::uint8_t { messages, collectives };
+
 /// Lives for one program; `world` holds exactly its ranks. Thread: one.
 class Executor {
  public:
-  Executor(const Program& program, MPI_Comm world, Arenas& arenas);
+  Executor(const Program& program, MPI_Comm world, Arenas& arenas, Persistent persistent);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -64,9 +68,11 @@ class Executor {
   const Program& program_;
   MPI_Comm world_;
   Arenas& arenas_;
+  const Persistent persistent_;
   int rank_ = 0;
   AffineComposition affine_;
   std::vector<MPI_Comm> communicators_;
+  std::vector<MPI_Comm> rings_;  ///< of the communicators; null where there is one member
   MPI_Comm race_communicator_ = MPI_COMM_NULL;
   std::vector<std::byte> attached_;
   std::vector<MPI_Request> send_requests_, receive_requests_, collective_requests_, unmatched_requests_;

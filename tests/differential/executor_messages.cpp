@@ -45,6 +45,10 @@ void Executor::perform_send(ActionKind kind, int index) {
       MPI_Ibsend(buffer, count, type.get(), peer, message.tag, where, &request);
       break;
     default:
+      if (persistent_ != Persistent::messages) {
+        MPI_Isend(buffer, count, type.get(), peer, message.tag, where, &request);
+        break;
+      }
       if (request == MPI_REQUEST_NULL) {
         const auto init = message.send_request % 2 == 0 ? MPI_Send_init : MPI_Ssend_init;
         init(buffer, count, type.get(), peer, message.tag, where, &request);
@@ -95,6 +99,10 @@ void Executor::perform_receive(ActionKind kind, int index) {
       MPI_Imrecv(buffer, count, type.get(), &matched, &request);
       break;
     default:
+      if (persistent_ != Persistent::messages) {
+        MPI_Irecv(buffer, count, type.get(), source, tag, where, &request);
+        break;
+      }
       if (request == MPI_REQUEST_NULL) {
         MPI_Recv_init(buffer, count, type.get(), source, tag, where, &request);
       }
@@ -144,11 +152,14 @@ void Executor::receive_race(const Race& race, std::size_t index) {
   const std::size_t count = race.receives.size();
   std::vector<MPI_Status> statuses(count);
   std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
+  const bool is_persistent = race.how == Race::How::persistent && persistent_ == Persistent::messages;
+  const Race::How how =
+      race.how == Race::How::persistent && !is_persistent ? Race::How::receives_first : race.how;
   for (std::size_t i = 0; i < count; ++i) {
     void* buffer = arenas_.address(race.receives[i]);
     const int bytes = static_cast<int>(race.receives[i].bytes);
     MPI_Message matched = MPI_MESSAGE_NULL;
-    switch (race.how) {
+    switch (how) {
       case Race::How::receives_first:
         MPI_Irecv(buffer, bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, race_communicator_, &requests[i]);
         break;
@@ -165,8 +176,8 @@ void Executor::receive_race(const Race& race, std::size_t index) {
         MPI_Recv_init(buffer, bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, race_communicator_, &requests[i]);
     }
   }
-  if (race.how == Race::How::persistent) MPI_Startall(static_cast<int>(count), requests.data());
-  if (race.how == Race::How::receives_first || race.how == Race::How::persistent) {
+  if (is_persistent) MPI_Startall(static_cast<int>(count), requests.data());
+  if (how == Race::How::receives_first || is_persistent) {
     MPI_Waitall(static_cast<int>(count), requests.data(), statuses.data());
   }
   for (MPI_Request& request : requests) {

@@ -201,6 +201,7 @@ class Generator {
     }
     collective.in_place = collective.call != CollectiveCall::barrier &&
                           collective.call != CollectiveCall::bcast && random_.chance(25);
+    if (is_of_neighbours(collective.call)) collective.in_place = false;
     // MPICH 4.0 crashes in a blocking MPI_Reduce in place of more than 2 KiB unless the root is rank 0
     if (collective.call == CollectiveCall::reduce && collective.counts[0] > 250) collective.in_place = false;
     // enough for every call: each member's share for or from every member

@@ -27,6 +27,7 @@ struct Options {
   std::uint64_t first = 1;
   std::uint64_t seeds = 60;
   bool host_only = false;
+  bool persistent_collectives = false;
 };
 
 /// Waits for all ranks, those that the program left out too, without taking the others' cores meanwhile.
@@ -39,7 +40,8 @@ void meet() {
 }
 
 /// What the run sees on this rank; empty if the program leaves the rank out.
-std::vector<std::string> run_program(const Program& program, bool host_only, int gpus) {
+std::vector<std::string> run_program(const Program& program, bool host_only, int gpus,
+                                     differential::Persistent persistent) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm world = MPI_COMM_NULL;
@@ -48,7 +50,7 @@ std::vector<std::string> run_program(const Program& program, bool host_only, int
   std::vector<std::string> lines;
   {
     differential::Arenas arenas(program, rank, host_only, gpus > 0 ? rank % gpus : 0);
-    differential::Executor executor(program, world, arenas);
+    differential::Executor executor(program, world, arenas, persistent);
     executor.run();
     lines = executor.tell();
   }
@@ -94,6 +96,8 @@ int run(const Options& options) {
   test_support::watch(rank, 60);
   const bool plain = !options.plain_file.empty();
   const bool host_only = plain || options.host_only;
+  const auto persistent = options.persistent_collectives ? differential::Persistent::collectives
+                                                         : differential::Persistent::messages;
   const int gpus = host_only ? 0 : test_support::gpu_count();
   const std::string path = fmt::format("{}.{}", plain ? options.plain_file : options.check_file, rank);
   std::ofstream written;
@@ -108,7 +112,7 @@ int run(const Options& options) {
   for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
     test_support::progress("the start of seed %llu", static_cast<unsigned long long>(seed));
     const Program program = differential::generate(seed, size);
-    const std::vector<std::string> seen = run_program(program, host_only, gpus);
+    const std::vector<std::string> seen = run_program(program, host_only, gpus, persistent);
     meet();
     if (plain) {
       fmt::memory_buffer text;
@@ -135,6 +139,8 @@ int main(int argument_count, char** arguments) {
   app.add_option("--first", options.first, "first seed");
   app.add_option("--seeds", options.seeds, "how many");
   app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
+  app.add_flag("--persistent-collectives", options.persistent_collectives,
+               "blocking collectives by persistent requests, and no persistent messages");
   CLI11_PARSE(app, argument_count, arguments);
   if (options.plain_file.empty() && options.check_file.empty()) return app.exit(CLI::CallForHelp());
 

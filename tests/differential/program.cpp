@@ -58,11 +58,25 @@ bool is_reduction(CollectiveCall call) {
 }
 
 const char* name_of(CollectiveCall call) {
-  constexpr std::array names = {
-      "barrier",   "bcast",     "gather",     "gatherv",        "scatter",
-      "scatterv",  "allgather", "allgatherv", "alltoall",       "alltoallv",
-      "alltoallw", "reduce",    "allreduce",  "reduce_scatter", "reduce_scatter_block",
-      "scan",      "exscan"};
+  constexpr std::array names = {"barrier",
+                                "bcast",
+                                "gather",
+                                "gatherv",
+                                "scatter",
+                                "scatterv",
+                                "allgather",
+                                "allgatherv",
+                                "alltoall",
+                                "alltoallv",
+                                "alltoallw",
+                                "neighbor_allgather",
+                                "neighbor_alltoall",
+                                "reduce",
+                                "allreduce",
+                                "reduce_scatter",
+                                "reduce_scatter_block",
+                                "scan",
+                                "exscan"};
   static_assert(names.size() == static_cast<std::size_t>(CollectiveCall::count_));
   return names.at(static_cast<std::size_t>(call));
 }

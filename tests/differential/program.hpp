@@ -67,6 +67,8 @@ enum class CollectiveCall : std::uint8_t {
   alltoall,
   alltoallv,
   alltoallw,
+  neighbor_allgather,
+  neighbor_alltoall,
   reduce,
   allreduce,
   reduce_scatter,
@@ -198,6 +200,10 @@ inline constexpr std::size_t unit_bytes = 12;
 inline constexpr std::size_t unit_bytes_with_gaps = 24;
 [[nodiscard]] std::size_t element_bytes(Reduction reduction);
 [[nodiscard]] bool is_reduction(CollectiveCall call);
+/// Of a ring: each member's neighbours are those before and after it.
+[[nodiscard]] constexpr bool is_of_neighbours(CollectiveCall call) {
+  return call == CollectiveCall::neighbor_allgather || call == CollectiveCall::neighbor_alltoall;
+}
 [[nodiscard]] const char* name_of(CollectiveCall call);
 
 /// One line about an operation, for the report of a difference.
