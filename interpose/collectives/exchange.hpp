@@ -29,6 +29,8 @@ class Exchange {
   virtual ~Exchange() = default;
   /// Never blocks. True when this rank's part is over. `scope` is of the call that steps.
   [[nodiscard]] virtual bool step(const CallScope& scope) = 0;
+  /// Others may need this rank for what steps bring to an end whatever they do: Pending::Progress::always.
+  [[nodiscard]] virtual bool is_owed() const = 0;
 
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] const Status& status() const noexcept { return status_; }

@@ -1,5 +1,6 @@
 #include "interpose/collectives/message_exchange.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -150,6 +151,11 @@ bool MessageExchange::step(const CallScope&) {
   std::erase_if(own_copies_,
                 [&](const std::unique_ptr<transports::Pull>& one) { return step_own_copy(*one); });
   return waiting_.empty() && own_copies_.empty();
+}
+
+bool MessageExchange::is_owed() const {
+  return std::ranges::any_of(
+      waiting_, [](const std::unique_ptr<Waiting>& one) { return one->need() == Pending::Progress::always; });
 }
 
 void MessagePlan::hold(BlockPlace& block) {

@@ -44,6 +44,7 @@ class MessageExchange final : public Exchange {
   void keep(const void* buffer, const BlockPlace& block, void* to, const BlockPlace& place, int own_rank);
 
   [[nodiscard]] bool step(const CallScope& scope) override;
+  [[nodiscard]] bool is_owed() const override;
 
  private:
   [[nodiscard]] bool copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place);

@@ -58,7 +58,9 @@ class PendingExchange final : public Pending {
     if (code != MPI_SUCCESS) return code;
     return raise_errors_of(*exchange_, parts_->communicator, parts_->mpi_call);
   }
-  [[nodiscard]] Progress progress() const override { return Progress::open_ended; }
+  [[nodiscard]] Progress progress() const override {
+    return exchange_->is_owed() ? Progress::always : Progress::open_ended;
+  }
 
  private:
   const std::shared_ptr<const Parts> parts_;

@@ -102,6 +102,7 @@ class ReductionExchange final : public Exchange {
  public:
   ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
+  [[nodiscard]] bool is_owed() const override { return coming_->is_owed(); }
 
  private:
   enum class Phase : unsigned char { coming, combining, gathering, over };
