@@ -134,6 +134,8 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
   figure_line("what is staged", staged.chunk(), staged);
   const Figure network = figure("network_from");
   figure_line("between nodes", network.from("in one piece", "in chunks"), network);
+  const Figure uploaded = figure("uploaded_from");
+  figure_line("host memory to a GPU", uploaded.from("by the MPI library", "fetched by the GPU"), uploaded);
   const Figure shared = figure("shared_gpu_from");
   figure_line("collectives on a shared GPU", shared.from("staged", "by messages"), shared);
   const Figure buffered = figure("buffered_to");

@@ -96,10 +96,6 @@ inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
 
 /// Beside a computation of so long it is worth while to have something move. The last call may take half.
 inline constexpr std::uint64_t shortest_computation_ns = 20'000;
-/// Host payloads that end on a device: smaller ones are not worth a note in the directory. The library moves
-/// host memory at 13 GB/s and the upload from pageable memory runs at 19 (H200): 256 KiB take some 35 µs that
-/// way, the fetch of an envelope's payload 10 and the copy itself 5 to 10.
-inline constexpr std::uint64_t least_uploaded_bytes = 256u << 10;
 /// Device payloads that end in host memory, in a call that waits. The message through the MPI library is the
 /// last step then, where an envelope would be the first of several: that saves 1 µs of 7 with 1 KiB (H200),
 /// and less the more there is to copy into and out of MPI's own buffers. And no more than that library sends

@@ -106,8 +106,10 @@ bool NodeDelivery::fetch_from_buffer() {
   const Choice choice = choose(payload, excluded_);
   reason_ = choice.reason;
   if (choice.transport == nullptr) {
-    // nor may a sender of little have to wait for this rank's next call while it relays or pushes
-    const bool is_wanted = !is_small() || settings().transport == choice.wanted;
+    // nor may a sender of little have to wait for this rank's next call while it relays; to push it needs no
+    // more of this rank
+    const bool is_wanted =
+        !is_small() || choice.wanted == TransportKind::pushed || settings().transport == choice.wanted;
     ask_sender(is_wanted ? choice.wanted : TransportKind::staged);
     return false;
   }

@@ -308,7 +308,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     note_destination(copy, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
   }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
-    if (bytes >= policy::least_uploaded_bytes) note_copy(HostDeviceCopy::upload, on_device_, status);
+    if (bytes >= transports::tuning().uploaded_from) note_copy(HostDeviceCopy::upload, on_device_, status);
   }
 
   /// A payload that came through the MPI library and is not where it belongs yet.

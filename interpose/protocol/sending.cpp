@@ -61,7 +61,7 @@ bool looks_like_envelope(const SendCall& call) {
 /// Whether a host payload is large enough for an envelope to be worth while, if it is to end on a device.
 bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
   const bool is_forced = settings().transport == TransportKind::pushed;
-  return bytes >= (is_forced ? envelope_bytes + 1 : policy::least_uploaded_bytes) &&
+  return bytes >= (is_forced ? envelope_bytes + 1 : transports::tuning().uploaded_from) &&
          call.mode != SendMode::buffered;
 }
 

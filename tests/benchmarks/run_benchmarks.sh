@@ -69,6 +69,8 @@ measure step_benchmark_no_linger 'The same without a kernel that stands by' \
   "${preloaded[@]}" PENSTOCK_TUNING=linger_us=0 "$build/benchmarks/step_benchmark_mpich"
 measure collective_benchmark 'Collectives on device buffers, beside NCCL' \
   "${preloaded[@]}" "$build/benchmarks/collective_benchmark_mpich"
+measure datatype_benchmark 'Derived datatypes, beside contiguous messages and a bare kernel' \
+  "${preloaded[@]}" "$build/benchmarks/datatype_benchmark_mpich"
 measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA copies' \
   "$launcher" -n 1 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" "$build/benchmarks/thread_benchmark_mpich"
 measure transports_benchmark 'Each transport without MPI, beside raw CUDA copies' \

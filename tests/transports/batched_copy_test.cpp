@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "tests/transports/busy_stream.hpp"
+#include "tests/transports/strided_cases.hpp"
 #include "transports/cuda/kernels.hpp"
 #include "transports/refusals.hpp"
 
@@ -113,59 +115,17 @@ TEST(BatchedCopy, moves_any_size_at_any_alignment_and_nothing_else) {
   }
 }
 
-/// Where the n-th byte of a side lies.
-std::size_t offset_of(const CopySide& side, std::size_t position) {
-  position += side.begin;
-  if (side.is_contiguous()) return position;
-  std::size_t offset = position % side.loops.row_bytes;
-  std::size_t row = position / side.loops.row_bytes;
-  for (std::uint32_t loop = 0; loop < side.loops.depth; ++loop) {
-    offset += row % side.loops.counts[loop] * static_cast<std::size_t>(side.loops.strides[loop]);
-    row /= side.loops.counts[loop];
-  }
-  return offset;
-}
-
 TEST(BatchedCopy, moves_layouts_in_pieces_in_every_unit) {
-  struct Case {
-    const char* name;
-    CopySide to, from;
-    std::size_t to_address, from_address, bytes;
-  };
-  const CopySide contiguous;
-  const CopySide columns{{.row_bytes = 8, .depth = 1, .counts = {512}, .strides = {64}}};
-  const CopySide wide{{.row_bytes = 48, .depth = 1, .counts = {100}, .strides = {80}}};
-  const CopySide box{{.row_bytes = 24, .depth = 3, .counts = {5, 4, 3}, .strides = {40, 240, 1200}}};
-  const CopySide transposed{{.row_bytes = 4, .depth = 2, .counts = {30, 12}, .strides = {48, 4}}};
-  const CopySide odd{{.row_bytes = 7, .depth = 2, .counts = {11, 9}, .strides = {10, 131}}};
-  const CopySide second_half{{.row_bytes = 8, .depth = 1, .counts = {512}, .strides = {64}}, 2048};
-  const Case cases[] = {
-      {"gather", contiguous, columns, 0, 8, 4096},
-      {"scatter", columns, contiguous, 8, 16, 4096},
-      {"wide", contiguous, wide, 0, 0, 4800},
-      {"box to wide", wide, box, 0, 8, 1440},
-      {"transpose", contiguous, transposed, 4, 0, 1440},
-      {"odd", odd, contiguous, 3, 1, 693},
-      {"odd to columns", columns, odd, 0, 5, 693},
-      {"a part", second_half, contiguous, 0, 0, 1000},
-      {"part of a row", contiguous, columns, 1, 3, 4093},
-      {"large", contiguous, columns, 0, 0, 8},
-  };
-  constexpr std::size_t memory_bytes = 64 << 10;
-  const GpuMemory source(BufferKind::device, memory_bytes);
-  const GpuMemory target(BufferKind::device, memory_bytes);
-  const Bytes content = payload(memory_bytes, 5);
+  const GpuMemory source(BufferKind::device, strided_cases_bytes);
+  const GpuMemory target(BufferKind::device, strided_cases_bytes);
+  const Bytes content = payload(strided_cases_bytes, 5);
   source.write(content);
   Launcher launcher;
-  for (const Case& each : cases) {
-    Bytes wanted(memory_bytes, guard_byte);
+  for (const StridedCase& each : strided_cases) {
+    Bytes wanted(strided_cases_bytes, guard_byte);
     target.write(wanted);
-    for (std::size_t i = 0; i < each.bytes; ++i)
-      wanted[each.to_address + offset_of(each.to, i)] = content[each.from_address + offset_of(each.from, i)];
-    CopyItem copy = item(target, each.to_address, source, each.from_address, each.bytes);
-    copy.to_side = each.to;
-    copy.from_side = each.from;
-    ASSERT_TRUE(launcher.copy({&copy, 1}).ok()) << each.name;
+    each.copy(content, wanted);
+    ASSERT_TRUE(launcher.copy(std::array{each.item(target.data(), source.data())}).ok()) << each.name;
     EXPECT_EQ(difference(target.read(), wanted), -1) << each.name;
   }
 }

@@ -14,6 +14,7 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
+#include "tests/transports/strided_cases.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/standby_copy.hpp"
 #include "transports/staged.hpp"
@@ -93,6 +94,33 @@ TEST(StandbyCopy, copies_any_size_at_any_alignment_and_nothing_else) {
     }
   }
   EXPECT_EQ(copy.orders_of_launch(), std::size(sizes) * std::size(offsets));
+  send_away(copy);
+  EXPECT_EQ(target.read(), wanted);
+}
+
+TEST(StandbyCopy, copies_layouts_in_pieces_that_its_words_can_tell) {
+  StandbyCopy copy(context_of_device_0());
+  const std::size_t cases = std::size(strided_cases);
+  const GpuMemory source(BufferKind::device, strided_cases_bytes);
+  const GpuMemory target(BufferKind::device, cases * strided_cases_bytes);
+  const Bytes content = payload(source.bytes(), 6);
+  Bytes wanted(target.bytes(), guard_byte);
+  source.write(content);
+  target.write(wanted);
+  ASSERT_TRUE(copy.launch(target.data(), stay(30 * second_ns, 60 * second_ns)).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+  for (std::size_t i = 0; i < cases; ++i) {
+    const StridedCase& each = strided_cases[i];
+    const CopyItem item = each.item(at(target, i * strided_cases_bytes), source.data());
+    const bool is_told = each.to.begin == 0 && each.from.begin == 0 && each.from.loops.depth < 3;
+    ASSERT_EQ(copy.is_ready_for(item), is_told) << each.name;
+    if (!is_told) continue;
+    copy.order(item);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied) << each.name;
+    Bytes area(strided_cases_bytes, guard_byte);
+    each.copy(content, area);
+    std::ranges::copy(area, wanted.begin() + static_cast<std::ptrdiff_t>(i * strided_cases_bytes));
+  }
   send_away(copy);
   EXPECT_EQ(target.read(), wanted);
 }
@@ -562,6 +590,28 @@ TEST_F(StandingBy, a_pull_arrives_by_the_kernel_and_also_when_that_has_just_left
     pull.reset();
     EXPECT_EQ(target_.read(), content);
     target_.write(Bytes(target_.bytes(), guard_byte));
+  }
+}
+
+TEST_F(StandingBy, a_pull_of_columns_arrives_by_the_kernel_and_also_when_that_has_just_left) {
+  const GpuMemory source(BufferKind::device, 512 * 64);
+  const GpuMemory target(BufferKind::device, 512 * 24);
+  const Layout rows = Layout::contiguous(8).repeated(512, 24);
+  CopySource columns{source.data(), 512 * 8};
+  columns.loops = *Layout::contiguous(8).repeated(512, 64).loops();
+  set_linger(2'000'000);
+  for (int round = 0; round < 50; ++round) {
+    fill(source, Layout::contiguous(8).repeated(512, 64), 512 * 8, 3);
+    fill(target, {}, 0, 0);
+    follow_each_other(20);
+    std::unique_ptr<Pull> pull;
+    const Place place{inspect(target.data()), rows};
+    ASSERT_TRUE(start_copy(columns, place, context_, pull).ok());
+    bool finished = false;
+    ASSERT_TRUE(comes_true([&] { return !pull->advance(finished).ok() || finished; }));
+    ASSERT_TRUE(finished);
+    pull.reset();
+    EXPECT_EQ(first_difference(target, rows, 512 * 8, 3), -1);
   }
 }
 

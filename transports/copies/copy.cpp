@@ -92,8 +92,12 @@ Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32
   return CopyKernels::launch(stream, {&item, 1}, {}, launched);
 }
 
+/// Of fewer blocks a call each is sooner made than a table, which some layouts are used only once for.
+constexpr std::size_t least_table_blocks = 12;
+
 Status launch_irregular(const Place& place, std::uint32_t begin, void* contiguous, std::uint32_t bytes,
                         bool gathers, CUstream stream) {
+  if (place.layout.blocks().size() < least_table_blocks) return {Code::declined, "few blocks"};
   const cuda::ContextRef& context = cuda::Context::of(place.buffer);
   if (context == nullptr) return cuda::no_driver();
   std::shared_ptr<const LayoutTable> table;

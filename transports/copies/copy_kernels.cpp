@@ -64,20 +64,6 @@ Status launch_contiguous(cuda::Kernel kernel, CUstream stream, std::span<const C
   return state;
 }
 
-/// The largest unit by which all addresses and sizes of an item can be divided.
-std::uint32_t unit_shift_of(const CopyItem& item) noexcept {
-  std::uint64_t all = item.bytes | reinterpret_cast<std::uintptr_t>(item.to) |
-                      reinterpret_cast<std::uintptr_t>(item.from) | 1u << kernels::largest_unit_shift;
-  for (const CopySide* side : {&item.to_side, &item.from_side}) {
-    all |= side->begin;
-    if (side->is_contiguous()) continue;
-    all |= side->loops.row_bytes;
-    for (std::uint32_t loop = 0; loop < side->loops.depth; ++loop)
-      all |= static_cast<std::uint64_t>(side->loops.strides[loop]);
-  }
-  return static_cast<std::uint32_t>(std::countr_zero(all));
-}
-
 template <std::uint32_t capacity>
 Status launch_strided(cuda::Kernel kernel, CUstream stream, std::span<const CopyItem> items,
                       const LaunchFlag& flag, bool& launched) noexcept {
@@ -147,6 +133,19 @@ Status launch_all_strided(CUstream stream, std::span<const CopyItem> items, cons
 }
 
 }  // namespace
+
+std::uint32_t unit_shift_of(const CopyItem& item) noexcept {
+  std::uint64_t all = item.bytes | reinterpret_cast<std::uintptr_t>(item.to) |
+                      reinterpret_cast<std::uintptr_t>(item.from) | 1u << kernels::largest_unit_shift;
+  for (const CopySide* side : {&item.to_side, &item.from_side}) {
+    all |= side->begin;
+    if (side->is_contiguous()) continue;
+    all |= side->loops.row_bytes;
+    for (std::uint32_t loop = 0; loop < side->loops.depth; ++loop)
+      all |= static_cast<std::uint64_t>(side->loops.strides[loop]);
+  }
+  return static_cast<std::uint32_t>(std::countr_zero(all));
+}
 
 Status CopyKernels::available() noexcept {
   return cuda::Kernels::of_process().status();

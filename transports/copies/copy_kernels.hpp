@@ -38,6 +38,9 @@ struct CopyItem {
   }
 };
 
+/// The largest unit, as the power of two, by which all addresses and numbers of an item can be divided.
+[[nodiscard]] std::uint32_t unit_shift_of(const CopyItem& item) noexcept;
+
 /// What the last block of a launch raises: a word in host memory, and whose counter to use.
 struct LaunchFlag {
   std::uint32_t* device_word = nullptr;  ///< null: none

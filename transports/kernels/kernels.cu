@@ -9,50 +9,13 @@
 #endif
 
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/kernels/loads.cuh"
 #include "transports/kernels/reduction.cuh"
 #include "transports/kernels/standby.hpp"
 #include "transports/kernels/strided_copy.cuh"
 
 namespace penstock::transports::kernels {
 namespace {
-
-/// Threads that copy together.
-struct ThreadGroup {
-  std::uint32_t thread;
-  std::uint32_t threads;
-};
-__device__ ThreadGroup all_of_block() {
-  return {threadIdx.x, blockDim.x};
-}
-
-enum class Loads : std::uint8_t {
-  cached,
-  fresh  ///< for a kernel that outlives what it has read: not from the L1 cache, and in program order
-};
-
-#ifdef __CUDACC__
-/// Not __ldcv: in a loop an H200 answers it from its L1 cache, for ever.
-__device__ Word16 load_fresh(const void* from) {
-  Word16 word;
-  asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"
-               : "=l"(word.low), "=l"(word.high)
-               : "l"(from)
-               : "memory");
-  return word;
-}
-#endif
-
-template <Loads loads, class Word>
-__device__ Word load(const Word* from) {
-#ifdef __CUDACC__
-  if constexpr (loads == Loads::fresh && sizeof(Word) == 16) {
-    return load_fresh(from);
-  } else if constexpr (loads == Loads::fresh) {
-    return *static_cast<const volatile Word*>(from);
-  }
-#endif
-  return *from;
-}
 
 constexpr std::uint32_t warp_threads = 32;
 
@@ -171,7 +134,7 @@ __device__ void copy_batch(const CopyBatch<capacity>& batch) {
 template <std::uint32_t capacity>
 __device__ void strided_copy_batch(const StridedBatch<capacity>& batch) {
   const std::uint32_t mine = item_of_block(batch);
-  copy_strided(batch.items[mine], blockIdx.x - batch.first_block[mine]);
+  copy_strided<Loads::cached>(batch.items[mine], blockIdx.x - batch.first_block[mine], 1, all_of_block());
   raise_at_end(batch.flag, batch.slot);
 }
 
@@ -235,7 +198,9 @@ struct StandbyTask {
   bool is_shared;          ///< by all blocks
   bool comes_beside;       ///< its payload does, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
+  bool is_strided;         ///< and what `strided` says
   bool is_last;
+  StridedItem strided;
 };
 
 __device__ char* memory_of(std::uint64_t address, const Standby& standby) {
@@ -256,6 +221,7 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   task.count = done + ahead;
   task.is_shared = (order.from & shared_bit) != 0;
   task.comes_beside = from == beside_address;
+  task.is_strided = to == strided_address;
   task.goes_down_stamped = to == down_address;
   task.is_last = to == 0;
   if (task.is_shared) {
@@ -298,13 +264,38 @@ __device__ StandbyOrder look(const StandbyMailbox& mailbox) {
 __device__ bool has_come(const StandbyOrder& part, const StandbyTask& task, std::uint32_t* payload) {
   if (threadIdx.x == 0 || threadIdx.x >= line_threads) return true;
   const std::uint64_t words[] = {part.from, part.to};
+  const std::uint32_t bytes = task.is_strided ? largest_beside : task.bytes;
   for (std::uint32_t i = 0; i < 2; ++i) {
     const std::uint32_t index = 2 * (threadIdx.x - 1) + i;
-    if (index * stamped_bytes >= task.bytes) break;
+    if (index * stamped_bytes >= bytes) break;
     if (words[i] >> stamp_shift != task.count) return false;
     payload[index] = static_cast<std::uint32_t>(words[i]);
   }
   return true;
+}
+
+__device__ std::uint64_t wide(const std::uint32_t* words) {
+  return words[0] | std::uint64_t{words[1]} << 32;
+}
+__device__ StridedLoops loops_of(const std::uint32_t* side) {
+  StridedLoops loops;
+  loops.row_bytes = side[StridedWords::row_bytes] & ((1u << StridedWords::unit_position) - 1);
+  loops.counts[0] = side[StridedWords::count];
+  loops.strides[0] = static_cast<std::int64_t>(wide(side + StridedWords::stride));
+  loops.strides[1] = static_cast<std::int64_t>(wide(side + StridedWords::outer_stride));
+  loops.depth = loops.strides[1] != 0 ? 2 : loops.strides[0] != 0 ? 1 : 0;
+  return loops;
+}
+/// What a strided task's words say.
+__device__ void read_strided(const std::uint32_t* words, const Standby& standby, StandbyTask& task) {
+  task.strided.to = memory_of(wide(words + StridedWords::to), standby);
+  task.strided.from = task.from;
+  task.strided.bytes = task.bytes;
+  task.strided.unit_shift =
+      words[StridedWords::from_side + StridedWords::row_bytes] >> StridedWords::unit_position;
+  task.strided.to_begin = task.strided.from_begin = 0;
+  task.strided.to_loops = loops_of(words + StridedWords::to_side);
+  task.strided.from_loops = loops_of(words + StridedWords::from_side);
 }
 
 /// When to leave: the first thread's affair.
@@ -347,7 +338,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     if (threadIdx.x == 0) {
       is_there = take_and_relay(part, standby, done, task);
       if (!is_there && is_leaving) {
-        task = {nullptr, nullptr, 0, done, false, false, false, true};
+        task = {nullptr, nullptr, 0, done, false, false, false, false, true, {}};
         is_there = true;
       } else if (!is_there && attendance.is_over(part)) {
         publish(standby.mailbox->leaving, standby.launch);
@@ -357,10 +348,12 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
       if (is_there && is_leaving) task.is_last = true;
     }
     __syncwarp();
-    const bool comes_beside = is_there && task.comes_beside;
-    const bool is_complete = is_there && (!comes_beside || __all_sync(~0u, has_come(part, task, payload)));
+    const bool has_words = is_there && (task.comes_beside || task.is_strided);
+    const bool is_complete = is_there && (!has_words || __all_sync(~0u, has_come(part, task, payload)));
     __syncwarp();
-    if (is_complete) return;
+    if (!is_complete) continue;
+    if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
+    return;
   }
 }
 
@@ -393,6 +386,10 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
     copy_stamped(standby.mailbox->down, task.from, task.bytes, task.count, group);
     return;
   }
+  if (task.is_strided) {
+    copy_strided<Loads::fresh>(task.strided, 0, UINT32_MAX, group);
+    return;
+  }
   constexpr std::uint32_t line = 128;
   const std::uint32_t sharers = task.is_shared ? gridDim.x : 1;
   const std::uint32_t part = ((task.bytes + sharers - 1) / sharers + line - 1) / line * line;
@@ -406,7 +403,7 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
 __device__ bool is_small(const StandbyTask& task) {
   constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
   constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
-  return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
+  return !task.is_strided && task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }
 
 /// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with

@@ -49,6 +49,8 @@ inline constexpr std::uint64_t shared_alignment = 16;
 inline constexpr std::uint64_t bounce_address = 1;
 inline constexpr std::uint64_t beside_address = 2;
 inline constexpr std::uint64_t down_address = 3;
+inline constexpr std::uint64_t strided_address =
+    4;  ///< of `to`: the words beside the order say how both sides lie
 inline constexpr std::uint32_t bounce_bytes = 65536;
 
 /// A small payload to or from host memory passes in stamped words: four bytes each, and above them the count
@@ -64,6 +66,24 @@ inline constexpr std::uint32_t largest_beside = words_beside * stamped_bytes;
 /// 8 bytes come down in 2.8 µs instead of 4.2, 4 KiB in 3.7 instead of 4.5; 8 KiB would in 4.6 instead
 /// of 5.1, 16 KiB in more.
 inline constexpr std::uint32_t largest_down = 4096;
+
+/// What stands beside a strided order, which is one of largest_order at most: where it goes, and of each side
+/// the row's bytes, the count of the inner loop, and the strides of both loops (0: there is none). Words of
+/// 32 bits, of wider numbers the lower first.
+struct StridedWords {
+  static constexpr std::uint32_t to = 0;
+  static constexpr std::uint32_t from_side = 2;
+  static constexpr std::uint32_t to_side = 8;
+  // of a side:
+  static constexpr std::uint32_t row_bytes = 0;  ///< and above them, of the from side, unit_shift
+  static constexpr std::uint32_t count = 1;
+  static constexpr std::uint32_t stride = 2;
+  static constexpr std::uint32_t outer_stride = 4;
+  static constexpr std::uint32_t words_of_side = 6;
+  static constexpr std::uint32_t unit_position = 24;
+  static constexpr std::uint32_t most_loops = 2;
+};
+static_assert(StridedWords::to_side + StridedWords::words_of_side == words_beside);
 
 /// Each side writes cache lines of its own while orders are under way. Launches are numbered from 1 on; so
 /// are orders, by a count whose lower bits stand in them.

@@ -1,14 +1,11 @@
 // The device code of copies between layouts in pieces. Included by kernels.cu only.
 #pragma once
 
+#include "transports/kernels/loads.cuh"
 #include "transports/kernels/strided_copy.hpp"
 
 namespace penstock::transports::kernels {
 namespace {
-
-struct alignas(16) Word16 {
-  std::uint64_t low, high;
-};
 
 /// Where a byte of the message lies.
 __device__ std::int64_t offset_of(const StridedLoops& loops, std::uint32_t position) {
@@ -27,25 +24,26 @@ __device__ std::int64_t offset_of(const StridedLoops& loops, std::uint32_t posit
   return offset;
 }
 
-/// `address_of(unit)` says where the n-th of `units` words is to go and where it comes from.
 template <class Word>
 struct Words {
   Word* to;
   const Word* from;
 };
-template <class Word, std::uint32_t in_flight, class AddressOf>
-__device__ void copy_units(std::uint32_t begin, std::uint32_t units, AddressOf addresses_of) {
+/// One round: units from `begin` on, each thread's apart by as many as there are threads. `words_of(unit)`
+/// says where the n-th of `units` is to go and where it comes from.
+template <class Word, std::uint32_t in_flight, Loads loads, class WordsOf>
+__device__ void copy_units(std::uint32_t begin, std::uint32_t units, ThreadGroup group, WordsOf words_of) {
   Word held[in_flight] = {};
   Word* to[in_flight] = {};
 #ifdef __CUDACC__
 #pragma unroll
 #endif
   for (std::uint32_t i = 0; i < in_flight; ++i) {
-    const std::uint32_t unit = begin + i * blockDim.x + threadIdx.x;
+    const std::uint32_t unit = begin + i * group.threads + group.thread;
     if (unit >= units) continue;
-    const Words<Word> words = addresses_of(unit);
+    const Words<Word> words = words_of(unit);
     to[i] = words.to;
-    held[i] = *words.from;
+    held[i] = load<loads>(words.from);
   }
 #ifdef __CUDACC__
 #pragma unroll
@@ -55,32 +53,40 @@ __device__ void copy_units(std::uint32_t begin, std::uint32_t units, AddressOf a
   }
 }
 
-template <class Word, std::uint32_t unit_shift>
-__device__ void copy_strided_units(const StridedItem& item, std::uint32_t block) {
+template <class Word, std::uint32_t unit_shift, Loads loads>
+__device__ void copy_strided_units(const StridedItem& item, std::uint32_t round, std::uint32_t rounds,
+                                   ThreadGroup group) {
   static_assert(sizeof(Word) == 1u << unit_shift);
   constexpr std::uint32_t in_flight = units_in_flight[unit_shift];
-  copy_units<Word, in_flight>(
-      block * in_flight * blockDim.x, item.bytes >> unit_shift, [&](std::uint32_t unit) -> Words<Word> {
-        const std::uint32_t position = unit << unit_shift;
-        return {reinterpret_cast<Word*>(static_cast<char*>(item.to) +
-                                        offset_of(item.to_loops, item.to_begin + position)),
-                reinterpret_cast<const Word*>(static_cast<const char*>(item.from) +
-                                              offset_of(item.from_loops, item.from_begin + position))};
-      });
+  const std::uint32_t units = item.bytes >> unit_shift;
+  const std::uint32_t units_each = in_flight * group.threads;
+  for (; rounds != 0 && round * units_each < units; ++round, --rounds) {
+    copy_units<Word, in_flight, loads>(round * units_each, units, group, [&](std::uint32_t unit) {
+      const std::uint32_t position = unit << unit_shift;
+      return Words<Word>{
+          reinterpret_cast<Word*>(static_cast<char*>(item.to) +
+                                  offset_of(item.to_loops, item.to_begin + position)),
+          reinterpret_cast<const Word*>(static_cast<const char*>(item.from) +
+                                        offset_of(item.from_loops, item.from_begin + position))};
+    });
+  }
 }
 
-__device__ void copy_strided(const StridedItem& item, std::uint32_t block) {
+/// As many rounds of the item as are asked for, from that round on, and as there are.
+template <Loads loads>
+__device__ void copy_strided(const StridedItem& item, std::uint32_t round, std::uint32_t rounds,
+                             ThreadGroup group) {
   switch (item.unit_shift) {
     case 4:
-      return copy_strided_units<Word16, 4>(item, block);
+      return copy_strided_units<Word16, 4, loads>(item, round, rounds, group);
     case 3:
-      return copy_strided_units<std::uint64_t, 3>(item, block);
+      return copy_strided_units<std::uint64_t, 3, loads>(item, round, rounds, group);
     case 2:
-      return copy_strided_units<std::uint32_t, 2>(item, block);
+      return copy_strided_units<std::uint32_t, 2, loads>(item, round, rounds, group);
     case 1:
-      return copy_strided_units<std::uint16_t, 1>(item, block);
+      return copy_strided_units<std::uint16_t, 1, loads>(item, round, rounds, group);
     default:
-      return copy_strided_units<std::uint8_t, 0>(item, block);
+      return copy_strided_units<std::uint8_t, 0, loads>(item, round, rounds, group);
   }
 }
 
@@ -111,7 +117,7 @@ __device__ void copy_units_of_runs(const RunsCopy& copy) {
   __syncthreads();
   const std::uint32_t first_run = bounds[0];
   const std::uint32_t end_run = bounds[1] + 1;
-  copy_units<Word, in_flight>(begin, units, [&](std::uint32_t unit) -> Words<Word> {
+  copy_units<Word, in_flight, Loads::cached>(begin, units, all_of_block(), [&](std::uint32_t unit) {
     const std::uint32_t position = copy.begin + (unit << unit_shift);
     const Run run = copy.runs[run_of(copy.runs, first_run, end_run, position)];
     const std::uint32_t in_run = position - run.start;

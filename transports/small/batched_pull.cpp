@@ -248,11 +248,9 @@ bool suits_a_batch(const CopySource& source, const Place& destination, const cud
 
 Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
                      std::unique_ptr<Pull>& pull) {
-  const CopyItem item = item_of(source, destination);
   std::unique_lock lock(registry().mutex);
   Traffic& traffic = registry().of(context);
-  const bool is_first = traffic.in_flight == 0 && traffic.open == nullptr;
-  if (is_first && item.is_contiguous()) {
+  if (traffic.in_flight == 0 && traffic.open == nullptr) {
     auto alone = std::make_unique<LonePull>(context);
     ++traffic.in_flight;
     lock.unlock();
@@ -263,8 +261,8 @@ Status start_batched(const CopySource& source, const Place& destination, const c
   if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(context);
   Batch& batch = *traffic.open;
   pull = std::make_unique<BatchedPull>(traffic.open, batch.size(), source.keeper);
-  batch.add(item);
-  if (is_first || batch.has_enough()) traffic.look_after_open();
+  batch.add(item_of(source, destination));
+  if (batch.has_enough()) traffic.look_after_open();
   return {};
 }
 

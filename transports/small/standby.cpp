@@ -11,6 +11,7 @@
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
+#include "transports/small/kernel_pull.hpp"
 #include "transports/small/shared_gpus.hpp"
 #include "transports/small/standby_copy.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -67,6 +68,19 @@ Registry& registry() {
   return *instance;
 }
 
+bool is_strided(const CopySource& source, const Place& destination) noexcept {
+  return source.loops.depth != 0 || !destination.layout.is_contiguous();
+}
+
+Status start_without_standby(const CopySource& source, const Place& destination,
+                             const cuda::ContextRef& context, std::unique_ptr<Pull>& pull) {
+  if (is_strided(source, destination)) return start_by_kernel(source, destination, context, pull);
+  auto copy = std::make_unique<CopyPull>(source, destination, context);
+  Status started = copy->start();
+  if (started.ok()) pull = std::move(copy);
+  return started;
+}
+
 /// The last launch is over: was it worth while?
 void judge(Post& post) noexcept {
   post.is_launched = false;
@@ -92,7 +106,9 @@ class StandbyPull final : public Pull {
   /// Under the registry's mutex; the kernel is ready.
   void order() noexcept {
     const auto bytes = static_cast<std::uint32_t>(source_.bytes);
-    if (lives_on_device(destination_.buffer.kind)) {
+    if (is_strided(source_, destination_)) {
+      post_->copy.order(item_of(source_, destination_));
+    } else if (lives_on_device(destination_.buffer.kind)) {
       post_->copy.order(destination_.first_byte(), source_.pointer, bytes);
     } else {
       post_->copy.order_download(destination_.first_byte(), source_.pointer, bytes);
@@ -122,8 +138,8 @@ class StandbyPull final : public Pull {
   /// The kernel had left.
   [[nodiscard]] Status advance_copy(bool& finished) {
     if (copy_ == nullptr) {
-      copy_ = std::make_unique<CopyPull>(source_, destination_, post_->copy.context());
-      if (Status started = copy_->start(); !started.ok()) return started;
+      Status started = start_without_standby(source_, destination_, post_->copy.context(), copy_);
+      if (!started.ok()) return started;
     }
     return copy_->advance(finished);
   }
@@ -131,7 +147,7 @@ class StandbyPull final : public Pull {
   std::shared_ptr<Post> post_;
   CopySource source_;
   Place destination_;
-  std::unique_ptr<CopyPull> copy_;
+  std::unique_ptr<Pull> copy_;
   bool is_ordered_ = false;
 };
 
@@ -169,14 +185,21 @@ void set_linger(std::uint64_t linger_ns) noexcept {
 }
 
 bool suits_standby(const CopySource& source, const Place& destination) noexcept {
-  return is_lingering() && source.side == Side::device && source.context == nullptr && !source.is_managed &&
-         destination.layout.is_contiguous() && destination.buffer.kind != BufferKind::managed &&
-         StandbyCopy::takes(destination.first_byte(), source.pointer, source.bytes) &&
+  if (!is_lingering() || source.side != Side::device || source.context != nullptr || source.is_managed ||
+      destination.buffer.kind == BufferKind::managed) {
+    return false;
+  }
+  if (is_strided(source, destination)) {
+    return source.bytes <= kernels::largest_order && lives_on_device(destination.buffer.kind) &&
+           (destination.layout.is_contiguous() || destination.layout.loops()) &&
+           StandbyCopy::takes(item_of(source, destination));
+  }
+  return StandbyCopy::takes(destination.first_byte(), source.pointer, source.bytes) &&
          (lives_on_device(destination.buffer.kind) || source.bytes <= kernels::bounce_bytes);
 }
 
 bool suits_sharing(const CopySource& source, const Place& destination) noexcept {
-  return lives_on_device(destination.buffer.kind) &&
+  return lives_on_device(destination.buffer.kind) && !is_strided(source, destination) &&
          StandbyCopy::is_shared(destination.first_byte(), source.pointer, source.bytes);
 }
 
@@ -184,7 +207,10 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
                                         const cuda::ContextRef& context) {
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
-  if (!post->copy.is_ready_for(destination.first_byte(), source.pointer, source.bytes)) return nullptr;
+  const bool is_ready = is_strided(source, destination)
+                            ? post->copy.is_ready_for(item_of(source, destination))
+                            : post->copy.is_ready_for(destination.first_byte(), source.pointer, source.bytes);
+  if (!is_ready) return nullptr;
   auto pull = std::make_unique<StandbyPull>(post, source, destination);
   pull->order();
   return pull;
@@ -208,14 +234,12 @@ Status start_alone(const CopySource& source, const Place& destination, const cud
   const bool suits = suits_standby(source, destination);
   if (suits) pull = start_standing_by(source, destination, context);
   if (pull != nullptr) return {};
-  auto copy = std::make_unique<CopyPull>(source, destination, context);
-  Status started = copy->start();
+  Status started = start_without_standby(source, destination, context, pull);
   if (suits) {
     const bool is_to_device = lives_on_device(destination.buffer.kind);
     const void* known = is_to_device ? destination.buffer.pointer : source.pointer;
     note_small_copy(context, known, suits_sharing(source, destination));
   }
-  if (started.ok()) pull = std::move(copy);
   return started;
 }
 

@@ -19,8 +19,8 @@ namespace penstock::transports {
 [[nodiscard]] std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
                                                       const cuda::ContextRef& context);
 
-/// Starts a copy on its own: by the kernel if it suits_standby() and one is ready, else by the copy engine.
-/// Errors: as CopyPull's.
+/// Starts a copy on its own: by the kernel if it suits_standby() and one is ready, else by the copy engine,
+/// or of layouts in pieces by a kernel of its own. Errors: as CopyPull's, start_by_kernel()'s.
 [[nodiscard]] Status start_alone(const CopySource& source, const Place& destination,
                                  const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 

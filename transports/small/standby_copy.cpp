@@ -111,6 +111,16 @@ bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) n
          address_of(to) < kernels::addresses_end && address_of(from) < kernels::addresses_end;
 }
 
+bool StandbyCopy::takes(const CopyItem& item) noexcept {
+  const auto is_told = [](const CopySide& side) {
+    return side.begin == 0 && side.loops.depth <= kernels::StridedWords::most_loops &&
+           (side.is_contiguous() || side.loops.row_bytes <= kernels::largest_order);
+  };
+  return item.bytes > 0 && item.bytes <= kernels::largest_order && is_told(item.to_side) &&
+         is_told(item.from_side) && address_of(item.to) < kernels::addresses_end &&
+         address_of(item.from) < kernels::addresses_end;
+}
+
 bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept {
   return is_ready() && takes(to, from, bytes) && (bytes <= kernels::largest_order || shares());
 }
@@ -142,13 +152,40 @@ void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) 
     order_between(address_of(to), kernels::bounce_address, bytes);
     return;
   }
-  std::uint32_t data[kernels::words_beside] = {};
-  std::memcpy(data, from, bytes);
-  for (std::uint32_t word = 0; word * kernels::stamped_bytes < bytes; ++word) {
-    std::atomic_ref(mailbox_->line.beside[word])
-        .store(stamped(data[word], orders_), std::memory_order_relaxed);
-  }
+  std::uint32_t words[kernels::words_beside] = {};
+  std::memcpy(words, from, bytes);
+  write_beside(words, (bytes - 1) / kernels::stamped_bytes + 1);
   order_between(address_of(to), kernels::beside_address, bytes);
+}
+
+void StandbyCopy::order(const CopyItem& item) noexcept {
+  using Words = kernels::StridedWords;
+  count();
+  std::uint32_t words[kernels::words_beside] = {};
+  const auto put_wide = [&](std::uint32_t at, std::uint64_t number) {
+    words[at] = static_cast<std::uint32_t>(number);
+    words[at + 1] = static_cast<std::uint32_t>(number >> 32);
+  };
+  const auto put_side = [&](std::uint32_t at, const StridedLoops& loops) {
+    words[at + Words::row_bytes] = loops.row_bytes;
+    words[at + Words::count] = loops.counts[0];
+    if (loops.depth > 0) put_wide(at + Words::stride, static_cast<std::uint64_t>(loops.strides[0]));
+    if (loops.depth > 1) put_wide(at + Words::outer_stride, static_cast<std::uint64_t>(loops.strides[1]));
+  };
+  put_wide(Words::to, address_of(item.to));
+  put_side(Words::from_side, item.from_side.loops);
+  put_side(Words::to_side, item.to_side.loops);
+  words[Words::from_side + Words::row_bytes] |= unit_shift_of(item) << Words::unit_position;
+  write_beside(words, kernels::words_beside);
+  order_between(kernels::strided_address, address_of(item.from), item.bytes);
+}
+
+void StandbyCopy::write_beside(const std::uint32_t (&words)[kernels::words_beside],
+                               std::uint32_t count) noexcept {
+  for (std::uint32_t word = 0; word < count; ++word) {
+    std::atomic_ref(mailbox_->line.beside[word])
+        .store(stamped(words[word], orders_), std::memory_order_relaxed);
+  }
 }
 
 void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {

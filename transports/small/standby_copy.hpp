@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "transports/copies/copy_kernels.hpp"
 #include "transports/cuda/completion_flag.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/host/watch.hpp"
@@ -34,6 +35,7 @@ class StandbyCopy {
   [[nodiscard]] bool is_ready() const noexcept;
   /// The same, for an order of that kind, which takes() it.
   [[nodiscard]] bool is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept;
+  [[nodiscard]] bool is_ready_for(const CopyItem& item) const noexcept { return is_ready() && takes(item); }
   /// The same, for a download or an upload.
   [[nodiscard]] bool is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept;
   /// There is no launch, or it will touch nothing any more. Asks the driver now and then.
@@ -46,6 +48,9 @@ class StandbyCopy {
   [[nodiscard]] static bool is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept;
   /// Orders a copy, only if is_ready_for() it. Source and target: memory that kernels of the context reach.
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
+  /// The same for layouts in pieces.
+  [[nodiscard]] static bool takes(const CopyItem& item) noexcept;
+  void order(const CopyItem& item) noexcept;
   /// The same, where host memory, which no kernel need reach, is one side: at most kernels::bounce_bytes.
   /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
   void order_download(void* to, const void* from, std::uint32_t bytes) noexcept;
@@ -79,6 +84,7 @@ class StandbyCopy {
 
   /// Begins an order: counts it. Then tell() of it, as kernels::StandbyOrder says.
   void count() noexcept;
+  void write_beside(const std::uint32_t (&words)[kernels::words_beside], std::uint32_t count) noexcept;
   void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
   void order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
   void give(std::uint64_t to, std::uint64_t from) noexcept;

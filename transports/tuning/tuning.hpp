@@ -32,6 +32,8 @@ struct Tuning {
 
   // Not measured.
   std::uint64_t network_from;     ///< between nodes in chunks; below, in one piece
+  std::uint64_t uploaded_from;    ///< from host memory to a device as the GPU fetches it; below, by the MPI
+                                  ///< library and from there
   std::uint64_t shared_gpu_from;  ///< collectives of so much by messages where ranks share a GPU; else staged
   std::uint64_t buffered_to;      ///< standard-mode sends never wait for the receiver; above, until …
   std::uint64_t receiver_timeout_us;  ///< … it has not come for so long: then they are buffered, too
