@@ -25,7 +25,9 @@ bool can_copy_pieces(const Payload& payload) {
       !lives_on_device(destination.kind)) {
     return false;
   }
-  return !needs_peer_copy(inspect(reinterpret_cast<const void*>(offer.address)), destination) &&
+  const Buffer source = inspect(reinterpret_cast<const void*>(offer.address));
+  // of absolute addresses, some may be of another allocation, even of host memory
+  return offer.extent() != 0 && source.holds(0, offer.extent()) && !needs_peer_copy(source, destination) &&
          can_copy_by_kernel(payload.destination, cuda::Context::of(destination));
 }
 
@@ -57,7 +59,7 @@ class LocalTransport final : public Transport {
       CopySource source{pointer, offer.payload_bytes};
       source.side = lives_on_device(buffer.kind) ? Side::device : Side::host;
       source.is_managed = buffer.kind == BufferKind::managed;
-      source.loops = offer.loops;
+      if (offer.strided != 0) source.loops = offer.loops;
       cuda::ContextRef context;
       // managed memory is reached from every context, another device's pool memory only from its own
       if (lives_on_device(destination.buffer.kind) &&

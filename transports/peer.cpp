@@ -52,7 +52,7 @@ class PeerTransport final : public Transport {
       if (extent == 0 && payload.offer.payload_bytes != 0) return {Code::peer_lost, "sender's offer"};
       if (Status reached = reach(payload, extent, memory); !reached.ok()) return reached;
       CopySource source{reinterpret_cast<const void*>(memory.first), payload.offer.payload_bytes};
-      source.loops = payload.offer.loops;
+      if (payload.offer.strided != 0) source.loops = payload.offer.loops;
       source.keeper = memory.mapped;
       Status started = start_copy(source, payload.destination, payload.context(), pull);
       if (started.code() != Code::cuda_failed) return started;

@@ -13,7 +13,7 @@ Status start_copy(const CopySource& source, const Place& destination, const cuda
     return {Code::bad_argument, "a message longer than its receive"};
   if (source.loops.depth != 0 || is_in_short_pieces(destination.layout)) {
     Status strided = start_strided_copy(source, destination, context, pull);
-    if (!strided.ok() || pull != nullptr) return strided;
+    if (pull != nullptr || (!strided.ok() && source.loops.depth != 0)) return strided;
     if (source.loops.depth != 0) return {Code::declined, "a layout in pieces, and no kernels for it"};
   }
   if (context != nullptr && source.side == Side::device && source.bytes >= tuning().bounced_from &&

@@ -30,7 +30,8 @@ inline constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
 class CallScope {
  public:
   CallScope(Function function, const void* return_address) noexcept
-      : in_call_(NodeDirectory::gpu_seen() || record::is_on()), function_(function) {
+      : in_call_(detail::call_depth == 0 && (NodeDirectory::gpu_seen() || record::is_on())),
+        function_(function) {
     const bool is_outermost = detail::call_depth++ == 0;
     if (!detail::is_awake.load(std::memory_order_acquire)) [[unlikely]] {
       stand_aside_asleep();

@@ -89,8 +89,9 @@ bool has_free_lane(MPI_Comm communicator) noexcept {
 
 int attach_exchange(std::unique_ptr<ExchangePlan> plan, const char* mpi_call, MPI_Comm communicator,
                     MPI_Comm messages, MPI_Request* request) {
-  plan->outlive_the_call();
+  // before anything that may fail on this rank alone, as all ranks count
   const MessageLane lane{messages, ++peek_info(communicator)->lanes_taken};
+  plan->outlive_the_call();
   auto recipe = std::make_unique<PersistentExchange>(
       std::make_shared<const Parts>(std::move(plan), mpi_call, communicator, lane));
   // Stands for it, and is never started. No persistent send does: MPICH 4.0 takes the object of one that was

@@ -102,7 +102,8 @@ class ReductionExchange final : public Exchange {
  public:
   ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  [[nodiscard]] bool is_owed() const override { return coming_->is_owed(); }
+  /// What is combined may be for the others, and comes to its end by itself.
+  [[nodiscard]] bool is_owed() const override { return phase_ == Phase::combining || coming_->is_owed(); }
 
  private:
   enum class Phase : unsigned char { coming, combining, gathering, over };

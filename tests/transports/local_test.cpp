@@ -85,6 +85,30 @@ TEST(LocalTransport, carries_every_kind_of_memory_to_every_other_on_any_device) 
   }
 }
 
+TEST(LocalTransport, leaves_rows_of_several_allocations_to_the_copy_engine) {
+  const GpuMemory device(BufferKind::device, 4000);
+  const GpuMemory pinned(BufferKind::pinned, 4000);
+  const bool device_is_first = device.data() < pinned.data();
+  const GpuMemory& first = device_is_first ? device : pinned;
+  const GpuMemory& second = device_is_first ? pinned : device;
+  const Layout row = Layout::contiguous(1000);
+  fill(first, row, 1000, 3);
+  fill(second, row, 1000, 4);
+  Layout rows = row;
+  rows.append({static_cast<const char*>(second.data()) - static_cast<const char*>(first.data()), 1000});
+  ASSERT_TRUE(rows.loops().has_value());
+  const GpuMemory to(BufferKind::device, 3000);
+  fill(to, {}, 0, 0);
+  Choice choice;
+  ASSERT_TRUE(transfer(place(first, rows), place(to, Layout::contiguous(2000)), choice).ok());
+  EXPECT_EQ(choice.transport->kind(), TransportKind::staged);
+  const std::vector<std::uint8_t> arrived = to.read();
+  for (std::size_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(arrived[i], payload_byte(3, i));
+    ASSERT_EQ(arrived[1000 + i], payload_byte(4, i));
+  }
+}
+
 TEST(LocalTransport, gathers_what_lies_in_pieces_within_a_device_and_stages_the_rest) {
   Layout strided;
   strided.append({0, 10, 100, 30});

@@ -78,8 +78,10 @@ Status for_each_piece(LayoutCursor& cursor, std::size_t bytes, Copy copy) noexce
 }
 
 /// Whether kernels of the place's context reach the contiguous side.
-bool is_reached_by_kernels(const void* contiguous, Side side) noexcept {
-  return side == Side::device || inspect(contiguous).kind == BufferKind::pinned;
+bool is_reached_by_kernels(const void* contiguous, Side side, std::size_t bytes) noexcept {
+  if (side == Side::device) return true;
+  const auto is_pinned = [](const void* address) { return inspect(address).kind == BufferKind::pinned; };
+  return bytes > 0 && is_pinned(contiguous) && is_pinned(static_cast<const char*>(contiguous) + bytes - 1);
 }
 
 Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32_t begin, void* contiguous,
@@ -114,7 +116,7 @@ bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Si
   if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||
       place.buffer.kind == BufferKind::managed || place.layout.bytes() > UINT32_MAX ||
       cursor.position() + bytes > place.layout.bytes() || !CopyKernels::available().ok() ||
-      !is_reached_by_kernels(contiguous, side)) {
+      !is_reached_by_kernels(contiguous, side, bytes)) {
     return false;
   }
   const auto begin = static_cast<std::uint32_t>(cursor.position());

@@ -139,6 +139,7 @@ class StandbyPull final : public Pull {
   [[nodiscard]] Status advance_copy(bool& finished) {
     if (copy_ == nullptr) {
       Status started = start_without_standby(source_, destination_, post_->copy.context(), copy_);
+      if (started.code() == Code::declined) return {};  // too many launches are under way: later
       if (!started.ok()) return started;
     }
     return copy_->advance(finished);
