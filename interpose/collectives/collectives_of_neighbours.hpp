@@ -5,27 +5,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/collectives/neighbourhood.hpp"
 
 namespace penstock::interpose {
-
-/// `sent` and `received` return the bytes' Regions; they are asked only when the call is recorded.
-template <typename Call, typename Sent, typename Received>
-StagedCall begin_exchange(const Call& call, MPI_Comm communicator, Sent sent, Received received) {
-  return call.begin(communicator, no_root, [&] {
-    return static_cast<std::uint64_t>(sent().layout().bytes() + received().layout().bytes());
-  });
-}
-
-/// They are asked only if a buffer lies on a device.
-template <typename Sent, typename Received>
-void stage_exchange(StagedCall& staged, const void*& send, Sent sent, void*& receive, Received received) {
-  staged.read(send, sent);
-  staged.use(receive, received, received);
-}
 
 /// `send_blocks(n)` and `receive_blocks(n)` return the Blocks for n neighbours.
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
@@ -63,6 +49,29 @@ std::optional<int> exchange_by_messages(const Call& call, MPI_Comm communicator,
   }
 }
 
+/// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours; `run(staged, send,
+/// receive)` calls the MPI library with what it is handed in the place of the user's buffers.
+template <typename Call, typename SentBlocks, typename ReceivedBlocks, typename Run, typename... Request>
+int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
+                             SentBlocks sent, void* receive, ReceivedBlocks received, Run run,
+                             Request... request) {
+  // both are asked only when the call is recorded, or a buffer lies on a device
+  const auto sent_bytes = [&] {
+    return sent(kind == Sent::same_block ? 1 : count_neighbours(communicator).destinations).all();
+  };
+  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+  StagedCall staged = call.begin(communicator, no_root, [&] {
+    return static_cast<std::uint64_t>(sent_bytes().layout().bytes() + received_bytes().layout().bytes());
+  });
+  if (const auto code =
+          exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...)) {
+    return *code;
+  }
+  staged.read(send, sent_bytes);
+  staged.use(receive, received_bytes, received_bytes);
+  return run(std::move(staged), send, receive);
+}
+
 /// The same block goes to each.
 [[nodiscard]] inline auto same_block(int times, MPI_Count count, MPI_Datatype datatype) noexcept {
   return Blocks(times, [=](int) { return BlockPlace{count, datatype, 0}; });
@@ -74,15 +83,12 @@ inline constexpr auto neighbor_allgather = [](const auto& call, const void* send
                                               auto... request) {
   const auto sent = [&](int neighbours) { return same_block(neighbours, send_count, send_type); };
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
-  const auto sent_bytes = [&] { return Region(send_count, send_type); };
-  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
-  StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
-  if (const auto code = exchange_by_messages(call, communicator, Sent::same_block, send, sent, receive,
-                                             received, request...))
-    return *code;
-  stage_exchange(staged, send, sent_bytes, receive, received_bytes);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
-                  receive_type, communicator, request...);
+  const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(staged), communicator, sending, send_count, send_type, receiving, receive_count,
+                    receive_type, communicator, request...);
+  };
+  return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, receive, received, run,
+                                  request...);
 };
 
 inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* send, auto send_count,
@@ -93,15 +99,12 @@ inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* sen
   const auto received = [&](int neighbours) {
     return placed_blocks(neighbours, counts, displacements, receive_type);
   };
-  const auto sent_bytes = [&] { return Region(send_count, send_type); };
-  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
-  StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
-  if (const auto code = exchange_by_messages(call, communicator, Sent::same_block, send, sent, receive,
-                                             received, request...))
-    return *code;
-  stage_exchange(staged, send, sent_bytes, receive, received_bytes);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
-                  displacements, receive_type, communicator, request...);
+  const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(staged), communicator, sending, send_count, send_type, receiving, counts,
+                    displacements, receive_type, communicator, request...);
+  };
+  return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, receive, received, run,
+                                  request...);
 };
 
 inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send, auto send_count,
@@ -110,15 +113,12 @@ inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send,
                                              auto... request) {
   const auto sent = [&](int neighbours) { return equal_blocks(neighbours, send_count, send_type); };
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
-  const auto sent_bytes = [&] { return sent(count_neighbours(communicator).destinations).all(); };
-  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
-  StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
-  if (const auto code = exchange_by_messages(call, communicator, Sent::equal_blocks, send, sent, receive,
-                                             received, request...))
-    return *code;
-  stage_exchange(staged, send, sent_bytes, receive, received_bytes);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
-                  receive_type, communicator, request...);
+  const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(staged), communicator, sending, send_count, send_type, receiving, receive_count,
+                    receive_type, communicator, request...);
+  };
+  return exchange_with_neighbours(call, communicator, Sent::equal_blocks, send, sent, receive, received, run,
+                                  request...);
 };
 
 inline constexpr auto neighbor_alltoallv =
@@ -131,15 +131,12 @@ inline constexpr auto neighbor_alltoallv =
       const auto received = [&](int neighbours) {
         return placed_blocks(neighbours, counts, places, receive_type);
       };
-      const auto sent_bytes = [&] { return sent(count_neighbours(communicator).destinations).all(); };
-      const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
-      StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
-      if (const auto code = exchange_by_messages(call, communicator, Sent::own_blocks, send, sent, receive,
-                                                 received, request...))
-        return *code;
-      stage_exchange(staged, send, sent_bytes, receive, received_bytes);
-      return call.run(std::move(staged), communicator, send, send_counts, send_places, send_type, receive,
-                      counts, places, receive_type, communicator, request...);
+      const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
+        return call.run(std::move(staged), communicator, sending, send_counts, send_places, send_type,
+                        receiving, counts, places, receive_type, communicator, request...);
+      };
+      return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received,
+                                      run, request...);
     };
 
 inline constexpr auto neighbor_alltoallw =
@@ -152,15 +149,12 @@ inline constexpr auto neighbor_alltoallw =
       const auto received = [&](int neighbours) {
         return individual_blocks(neighbours, counts, places, receive_types);
       };
-      const auto sent_bytes = [&] { return sent(count_neighbours(communicator).destinations).all(); };
-      const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
-      StagedCall staged = begin_exchange(call, communicator, sent_bytes, received_bytes);
-      if (const auto code = exchange_by_messages(call, communicator, Sent::own_blocks, send, sent, receive,
-                                                 received, request...))
-        return *code;
-      stage_exchange(staged, send, sent_bytes, receive, received_bytes);
-      return call.run(std::move(staged), communicator, send, send_counts, send_places, send_types, receive,
-                      counts, places, receive_types, communicator, request...);
+      const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
+        return call.run(std::move(staged), communicator, sending, send_counts, send_places, send_types,
+                        receiving, counts, places, receive_types, communicator, request...);
+      };
+      return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received,
+                                      run, request...);
     };
 
 }  // namespace penstock::interpose

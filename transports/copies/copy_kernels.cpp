@@ -39,7 +39,7 @@ void begin(Batch& batch, const LaunchFlag& flag) noexcept {
   batch.count = 0;
 }
 
-/// False in `launched` if there was nothing to copy.
+/// Leaves `launched` alone if there was nothing to copy.
 template <std::uint32_t capacity>
 Status launch_contiguous(cuda::Kernel kernel, CUstream stream, std::span<const CopyItem> items,
                          const LaunchFlag& flag, bool& launched) noexcept {
