@@ -41,6 +41,7 @@ OWNERS = [
                       + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT),
     ("staged_calls", r"(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT),
+    ("freed_handles", r"(Type|Op)_free"),
     ("pcontrol", r"Pcontrol"),
     ("pass", r".*"),
 ]

@@ -11,12 +11,13 @@
 #include <mutex>
 #include <vector>
 
+#include "interpose/node/arrival_places.hpp"
+
 namespace penstock::interpose {
 
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
-class ArrivalPlace;   // arrival_places.hpp
-struct DirectoryRow;  // node_directory.hpp
+class DeferredCollectives;  // deferred_collectives.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
@@ -40,14 +41,17 @@ struct CommunicatorInfo {
   std::atomic<Span> span{Span::unknown};
   bool has_met = false;  ///< for a collective that failed on this rank alone, and will be called again
   bool repeats_arrival = false;  ///< the same, on one node
+  Said said;                     ///< at the last of them
+  bool wants_to_meet = false;    ///< has had a device buffer in a non-blocking one
   bool meets = false;            ///< all ranks wait for each other in blocking collectives
   unsigned looks_for_rows = 0;
-  std::vector<const DirectoryRow*> rows;     ///< of all members, if all are on this node
-  MPI_Comm for_collectives = MPI_COMM_NULL;  ///< whose messages carry them out (message_exchange.hpp)
-  bool has_no_messages = false;              ///< there could be none
-  int lanes_taken = 0;                       ///< of them (persistent_exchange.hpp)
-  bool is_for_collectives = false;           ///< it is such a one itself: its messages are not the program's
-  std::atomic<std::uint32_t> creations{0};   ///< of them, those that make communicators
+  std::vector<const DirectoryRow*> rows;          ///< of all members, if all are on this node
+  MPI_Comm for_collectives = MPI_COMM_NULL;       ///< whose messages carry them out (message_exchange.hpp)
+  bool has_no_messages = false;                   ///< there could be none
+  int lanes_taken = 0;                            ///< of them (persistent_exchange.hpp)
+  std::shared_ptr<DeferredCollectives> deferred;  ///< the non-blocking ones; made when it meets
+  bool is_for_collectives = false;          ///< it is such a one itself: its messages are not the program's
+  std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::shared_ptr<Stash> stash;  ///< made at first need; shared only so that its type may stay unknown here

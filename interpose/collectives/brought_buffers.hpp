@@ -31,6 +31,7 @@ class BroughtBuffers {
     // of absolute addresses nothing is known yet
     if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) leave_to_library();
     if (lies_on_device(buffer)) on_device_ = buffer;
+    has_bytes_ = has_bytes_ || !blocks.are_empty();
   }
   /// A block for or from each rank, `in_all()` bytes: a little goes sooner through host memory, and so does
   /// more where other ranks use the GPU, too.
@@ -50,6 +51,7 @@ class BroughtBuffers {
     if (is_left_to_library_ || !settings().move) return Preference::library;
     return on_device_ != nullptr ? Preference::messages : Preference::any;
   }
+  [[nodiscard]] bool have_bytes() const noexcept { return has_bytes_; }
   /// Says in the record what kind of memory it is.
   void describe(CallScope& scope) const noexcept {
     if (on_device_ == nullptr || !scope.recording()) return;
@@ -58,6 +60,7 @@ class BroughtBuffers {
 
  private:
   const void* on_device_ = nullptr;
+  bool has_bytes_ = false;
   bool is_left_to_library_ = !is_gpu_in_sight();
 };
 

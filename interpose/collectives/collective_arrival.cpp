@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/deferred_collectives.hpp"
+#include "interpose/collectives/message_exchange.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -94,38 +96,66 @@ const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, Communica
   return info.rows;
 }
 
+/// What all ranks have said, which is the same on all that look.
+struct Meeting {
+  Way way = Way::library;
+  bool starts_deferring = false;
+};
+
 /// Ranks that meet wait for each other without limit, as in any collective that all take part in. A rank that
 /// cannot be found said nothing, and never will.
-Way meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
+Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   bool all_agree = true;
   bool is_preferred = false;
+  bool all_meet = true;
+  bool some_defer = false;
   for (const DirectoryRow* const row : info.rows) {
     Arrival arrival = look_for_arrival(*row, info.global_id, ordinal);
     for (Backoff backoff; arrival.seen == Seen::not_yet; backoff.pause()) {
       progress();
       arrival = look_for_arrival(*row, info.global_id, ordinal);
     }
-    all_agree = all_agree && arrival.seen == Seen::here && arrival.preference != Preference::library;
-    is_preferred = is_preferred || arrival.preference == Preference::messages;
+    const Said& said = arrival.said;
+    all_agree = all_agree && arrival.seen == Seen::here && said.preference != Preference::library;
+    is_preferred = is_preferred || said.preference == Preference::messages;
+    all_meet = all_meet && arrival.seen == Seen::here && said.meets;
+    some_defer = some_defer || said.defers;
   }
-  return all_agree && is_preferred ? Way::messages : Way::library;
+  return {all_agree && is_preferred ? Way::messages : Way::library, all_meet && some_defer};
+}
+
+/// Each rank that looks has found the same said. Their non-blocking collectives need a communicator that is
+/// not made without waiting.
+void start_deferring(MPI_Comm communicator, const CommunicatorInfo& info) {
+  if (info.deferred->is_open() || info.has_no_messages) return;
+  const MPI_Comm messages = messages_of(communicator);
+  DirectoryRow* const first = node_directory().row_of(info.world_ranks.front());
+  AgreementRing* const agreements = first != nullptr ? find_agreements(*first, info.global_id) : nullptr;
+  if (messages != MPI_COMM_NULL && agreements != nullptr)
+    info.deferred->open(Agreement(*agreements, info.size), messages);
 }
 
 /// What this rank says: a rank that does not meet the others goes to the library's call at once, and must say
 /// so.
-Preference preference_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found,
-                             Preference preference) {
-  if (std::exchange(info.repeats_arrival, false)) return Preference::library;  // as it said before
-  if (!can_be_found || preference == Preference::library) return Preference::library;
-  if (preference == Preference::messages) node_directory().note_device_collective();
-  if (!node_directory().device_collective_seen()) return Preference::library;
+Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found,
+                 Preference preference) try {
+  using Kind = NodeDirectory::DeviceCollectives;
+  if (std::exchange(info.repeats_arrival, false)) return info.said;
+  if (!can_be_found) return {};
+  if (preference == Preference::messages) node_directory().note_device_collective(Kind::blocking);
+  const Kind seen = node_directory().device_collectives_seen();
+  if (seen == Kind::none) return {};
   const std::vector<const DirectoryRow*>& rows = rows_of(communicator, info);
-  if (rows.empty()) return Preference::library;
-  info.meets = info.meets || preference == Preference::messages ||
-               std::ranges::any_of(rows, [&](const DirectoryRow* row) {
-                 return has_preferred_messages(*row, info.global_id);
-               });
-  return info.meets ? preference : Preference::library;
+  if (rows.empty()) return {};
+  info.meets = info.meets || info.wants_to_meet || preference == Preference::messages ||
+               std::ranges::any_of(
+                   rows, [&](const DirectoryRow* row) { return has_met_others(*row, info.global_id); });
+  if (!info.meets) return {};
+  // now, as nothing may fail once all have said so
+  if (info.deferred == nullptr) info.deferred = std::make_shared<DeferredCollectives>();
+  return {preference, true, seen == Kind::nonblocking};
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 }  // namespace
@@ -144,12 +174,21 @@ Way arrive(MPI_Comm communicator, Preference preference) {
   info->arrivals.store(ordinal, std::memory_order_relaxed);
   const std::optional<ClaimedPlace> place = place_of(*info, *row);
   const bool can_be_found = place && place->is_certain;
-  const Preference said = preference_to_say(communicator, *info, can_be_found, preference);
-  if (place) note_arrival(*row, place->index, ordinal, said);
-  if (info->meets) return meet_on_node(*info, ordinal);
+  info->said = what_to_say(communicator, *info, can_be_found, preference);
+  if (place) note_arrival(*row, place->index, ordinal, info->said);
+  if (info->said.meets) {
+    const Meeting meeting = meet_on_node(*info, ordinal);
+    if (meeting.starts_deferring) start_deferring(communicator, *info);
+    return meeting.way;
+  }
   if (must_poll()) [[unlikely]]
     await_others(communicator, *info, ordinal);
   return Way::library;
+}
+
+void wish_for_deferral(CommunicatorInfo& info) noexcept {
+  info.wants_to_meet = true;
+  node_directory().note_device_collective(NodeDirectory::DeviceCollectives::nonblocking);
 }
 
 void take_back_arrival(MPI_Comm communicator) noexcept {
@@ -166,6 +205,7 @@ void take_back_arrival(MPI_Comm communicator) noexcept {
 void note_last_arrival(MPI_Comm communicator) noexcept {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr || !info->meets) return;
+  if (info->deferred != nullptr) info->deferred->leave();
   const std::optional<ClaimedPlace> place = info->arrival_place->get();
   const std::uint32_t ordinal = info->arrivals.fetch_add(1, std::memory_order_relaxed) + 1;
   note_arrival(*node_directory().own_row(), place->index, ordinal);

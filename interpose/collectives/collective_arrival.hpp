@@ -6,23 +6,27 @@
 //
 // The same note says whether the rank has a device buffer. The first that has one makes the communicator one
 // whose ranks meet: from then on each waits in its blocking collectives until all have come, so that all know
-// the same of each other and decide alike. Knows no single collective.
+// the same of each other and decide alike. Once all of them meet, they can agree on non-blocking collectives,
+// too (deferred_collectives.hpp). Knows no single collective.
 #pragma once
 
 #include <mpi.h>
 
+#include "interpose/calls/communicators.hpp"
+#include "interpose/node/agreement_ring.hpp"
 #include "interpose/node/arrival_places.hpp"
 
 namespace penstock::interpose {
-
-/// How all ranks of a communicator carry out one collective call.
-enum class Way : std::uint8_t { library, messages };
 
 /// Notes that this rank has come to the next blocking collective of the communicator, and what it would
 /// prefer; progresses until the others have come too if they meet, or if other ranks may be waiting for this
 /// one. Returns the same on all ranks; `library` unless all are on one node. Cost without pending work: one
 /// store if no rank prefers messages; else until the last has come, and a load for each rank.
 Way arrive(MPI_Comm communicator, Preference preference = Preference::library);
+
+/// This rank has a device buffer in a non-blocking collective of a communicator on whose non-blocking
+/// collectives nobody agrees yet.
+void wish_for_deferral(CommunicatorInfo& info) noexcept;
 
 /// The MPI library's call failed on this rank and the others do not know of it: it will be made again.
 void take_back_arrival(MPI_Comm communicator) noexcept;

@@ -45,6 +45,13 @@ class Blocks {
     }
     return true;
   }
+  [[nodiscard]] bool are_empty() const noexcept {
+    for (int block = 0; block < count_; ++block) {
+      const BlockPlace there = place_(block);
+      if (payload_bytes(there.count, there.datatype) != 0) return false;
+    }
+    return true;
+  }
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     std::uint64_t sum = 0;
     for (int block = 0; block < count_; ++block) {

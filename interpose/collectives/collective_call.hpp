@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -60,13 +62,6 @@ class Ranks {
 template <typename... Following>
 inline constexpr bool is_nonblocking_form = sizeof...(Following) == 1;
 
-/// Returns the code of the call.
-inline int raise_errors_of(const Exchange& exchange, MPI_Comm communicator, const char* mpi_call) {
-  const ErrorTarget errors = ErrorTarget::of(communicator);
-  if (exchange.code() != MPI_SUCCESS) return errors.raise(exchange.code());
-  return exchange.status().ok() ? MPI_SUCCESS : errors.raise_status(mpi_call, exchange.status());
-}
-
 template <typename Library>
 class CollectiveCall : public LibraryCall<Library> {
  public:
@@ -80,36 +75,51 @@ class CollectiveCall : public LibraryCall<Library> {
   }
 
   /// By messages, if all ranks would have it so: `post` posts this rank's, to a MessageExchange or a
-  /// MessagePlan. Returns the code of the call; none: it is left to run(). Non-blocking calls (with a
+  /// MessagePlan. Returns the code of the call; none: it is left to run(), as non-blocking calls (with a
   /// `request`) always are.
   template <typename Post, typename... Request>
   [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                               Post post, Request... request) const {
-    const auto begin = [&](MessageLane lane) {
-      auto exchange = std::make_unique<MessageExchange>(this->scope(), lane);
-      post(*exchange);
-      return exchange;
-    };
-    return instead_of_library(communicator, buffers, begin, request...);
+                                               Post post, Request...) const {
+    if constexpr (is_nonblocking_form<Request...>) {
+      defer(communicator, buffers, [&] {
+        auto plan = std::make_unique<MessagePlan>();
+        post(*plan);
+        return plan;
+      });
+      return std::nullopt;
+    } else {
+      return instead_of_library(communicator, buffers, [&](MessageLane lane) {
+        auto exchange = std::make_unique<MessageExchange>(this->scope(), lane);
+        post(*exchange);
+        return exchange;
+      });
+    }
   }
 
   /// The same for a reduction: `plan` returns a ReductionPlan.
   template <typename Plan, typename... Request>
   [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                Plan plan, Request... request) const {
-    std::optional<ReductionPlan> planned;
-    const auto begin = [&](MessageLane lane) { return planned.emplace(plan()).begin(this->scope(), lane); };
-    return instead_of_library(communicator, buffers, begin, request...);
+                                                Plan plan, Request...) const {
+    if constexpr (is_nonblocking_form<Request...>) {
+      defer(communicator, buffers, [&] { return std::make_unique<ReductionPlan>(plan()); });
+      return std::nullopt;
+    } else {
+      std::optional<ReductionPlan> planned;
+      return instead_of_library(communicator, buffers, [&](MessageLane lane) {
+        return planned.emplace(plan()).begin(this->scope(), lane);
+      });
+    }
   }
 
-  /// By the MPI library.
+  /// By the MPI library, or deferred.
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
       look_out_for_envelopes();
+      if (deferred_ != nullptr) return run_deferred(std::move(staged), communicator, arguments...);
       return LibraryCall<Library>::run(std::move(staged), arguments...);
     } else {
-      if (!staged.status().ok()) return staged.raise(staged.status());
+      if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
       return staged.finish(meet_and_call(communicator, arguments...));
     }
   }
@@ -141,21 +151,59 @@ class CollectiveCall : public LibraryCall<Library> {
   static void look_out_for_envelopes() { expect_envelopes_if(is_gpu_in_sight()); }
 
   /// `begin(the lane)` begins an Exchange.
-  template <typename Begin, typename... Request>
+  template <typename Begin>
   [[nodiscard]] std::optional<int> instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                      Begin begin, Request...) const {
-    if constexpr (sizeof...(Request) != 0) {
-      return std::nullopt;
-    } else {
-      const MPI_Comm messages = agree(communicator, buffers);
-      if (messages == MPI_COMM_NULL) return std::nullopt;
-      const auto exchange = begin(MessageLane{messages});
-      for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
-      return raise_errors_of(*exchange, communicator, this->name());
+                                                      Begin begin) const {
+    const MPI_Comm messages = agree(communicator, buffers);
+    if (messages == MPI_COMM_NULL) return std::nullopt;
+    const auto exchange = begin(MessageLane{messages});
+    for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
+    return raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
+  }
+
+  /// All ranks of the communicator do so with the same calls, whatever their arguments. `make_plan()` returns
+  /// what this rank would do. A buffer in host memory is better off with the library, which begins at once.
+  template <typename MakePlan>
+  void defer(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan) const {
+    CommunicatorInfo* const info = peek_info(communicator);
+    if (info == nullptr) return;
+    const bool agrees = buffers.preference() == Preference::messages ||
+                        (buffers.preference() == Preference::any && !buffers.have_bytes());
+    if (info->deferred == nullptr || !info->deferred->is_open()) {
+      if (buffers.preference() == Preference::messages) wish_for_deferral(*info);
+      return;
+    }
+    deferred_ = info->deferred.get();
+    if (!agrees) return;
+    try {
+      auto plan = make_plan();
+      plan->outlive_the_call();
+      plan_ = std::move(plan);
+      buffers.describe(this->scope());
+    } catch (const std::bad_alloc&) {
+      // the library may find a way
     }
   }
 
-  mutable bool has_arrived_ = false;  ///< in instead_of_library()
+  /// `arguments` end with the communicator and the request, as those of all non-blocking collectives do.
+  template <typename... Arguments>
+  int run_deferred(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+    constexpr std::size_t others = sizeof...(Arguments) - 2;
+    const auto all = std::make_tuple(arguments...);
+    const auto call_library = [&]<std::size_t... index>(std::index_sequence<index...>) {
+      return [library = this->library(), all](MPI_Comm messages, MPI_Request* request) {
+        return library(std::get<index>(all)..., messages, request);
+      };
+    };
+    return deferred_->post(this->scope(),
+                           {this->name(), ErrorTarget::of(communicator), std::move(plan_), std::move(staged),
+                            call_library(std::make_index_sequence<others>())},
+                           std::get<others + 1>(all));
+  }
+
+  mutable bool has_arrived_ = false;                 ///< in instead_of_library()
+  mutable DeferredCollectives* deferred_ = nullptr;  ///< in defer(): this call is one of them
+  mutable std::unique_ptr<ExchangePlan> plan_;       ///< of it, if this rank agrees
 };
 
 template <typename Library>

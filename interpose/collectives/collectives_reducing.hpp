@@ -31,17 +31,15 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
-  if constexpr (!is_nonblocking_form<decltype(request)...>) {
-    ReductionPart part(ranks, datatype, operation, count);
-    if (part.is_for_gpu())
-      part.take_place(own, receive, ReductionPlan::largest_at_a_time(part.shape(), elements));
-    const auto plan = [&] {
-      return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
-    };
-    if (const auto code =
-            call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
-      return *code;
-    }
+  ReductionPart part(ranks, datatype, operation, count);
+  if (part.is_for_gpu())
+    part.take_place(own, receive, ReductionPlan::largest_at_a_time(part.shape(), elements));
+  const auto plan = [&] {
+    return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
+  };
+  if (const auto code =
+          call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
+    return *code;
   }
   stage_reduction(staged, send, receive, vector, vector);
   return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
@@ -77,29 +75,25 @@ template <typename Call, typename CountOf, typename... Request>
 std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send,
                                          void* receive, CountOf count_of, MPI_Datatype datatype,
                                          MPI_Op operation, MPI_Comm communicator, Request... request) {
-  if constexpr (is_nonblocking_form<Request...>) {
-    return std::nullopt;
-  } else {
-    if (!is_gpu_in_sight()) return std::nullopt;
-    std::vector<ElementRange> ranges;
-    std::size_t total = 0;
-    std::size_t largest = 0;
-    bool are_valid = send != MPI_IN_PLACE;
-    for (int rank = 0; rank < ranks.local; ++rank) {
-      are_valid = are_valid && count_of(rank) >= 0;
-      const auto count = static_cast<std::size_t>(are_valid ? count_of(rank) : 0);
-      ranges.push_back({total, count});
-      total += count;
-      largest = std::max(largest, count);
-    }
-    const auto count = static_cast<MPI_Count>(total);
-    ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
-    if (part.is_for_gpu()) part.take_place(send, receive, largest);
-    const auto plan = [&] {
-      return ReductionPlan::scatter(part.shape(), part.take_place_away(), send, receive, std::move(ranges));
-    };
-    return call.by_reduction(communicator, part.buffers(send, count, datatype), plan, request...);
+  if (!is_gpu_in_sight()) return std::nullopt;
+  std::vector<ElementRange> ranges;
+  std::size_t total = 0;
+  std::size_t largest = 0;
+  bool are_valid = send != MPI_IN_PLACE;
+  for (int rank = 0; rank < ranks.local; ++rank) {
+    are_valid = are_valid && count_of(rank) >= 0;
+    const auto count = static_cast<std::size_t>(are_valid ? count_of(rank) : 0);
+    ranges.push_back({total, count});
+    total += count;
+    largest = std::max(largest, count);
   }
+  const auto count = static_cast<MPI_Count>(total);
+  ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
+  if (part.is_for_gpu()) part.take_place(send, receive, largest);
+  const auto plan = [&] {
+    return ReductionPlan::scatter(part.shape(), part.take_place_away(), send, receive, std::move(ranges));
+  };
+  return call.by_reduction(communicator, part.buffers(send, count, datatype), plan, request...);
 }
 
 inline constexpr auto reduce_scatter = [](const auto& call, const void* send, void* receive,

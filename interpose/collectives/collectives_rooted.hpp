@@ -189,19 +189,17 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const auto vector = [&] { return Region(count, datatype); };
   const bool in_place = send == MPI_IN_PLACE;
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
-  if constexpr (!is_nonblocking_form<decltype(request)...>) {
-    const void* const own = in_place ? receive : send;
-    const auto elements = static_cast<std::size_t>(count);
-    ReductionPart part(ranks, datatype, operation, count);
-    if (!ranks.has_root(root)) part.leave_to_library();
-    if (part.is_for_gpu() && ranks.is_root(root)) part.take_place(own, receive, elements);
-    const auto plan = [&] {
-      return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
-    };
-    if (const auto code =
-            call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
-      return *code;
-    }
+  const void* const own = in_place ? receive : send;
+  const auto elements = static_cast<std::size_t>(count);
+  ReductionPart part(ranks, datatype, operation, count);
+  if (!ranks.has_root(root)) part.leave_to_library();
+  if (part.is_for_gpu() && ranks.is_root(root)) part.take_place(own, receive, elements);
+  const auto plan = [&] {
+    return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
+  };
+  if (const auto code =
+          call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
+    return *code;
   }
   if (ranks.is_leaf(root)) staged.read(send, vector);
   if (ranks.is_root(root)) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
 #include "transports/host/status.hpp"
 
 namespace penstock::interpose {
@@ -19,6 +20,8 @@ struct MessageLane {
 
   /// Between two ranks there may be two messages at once in each direction.
   static constexpr int tags = 2;
+  /// The last ones are those of non-blocking calls, in turns; those before, but for 0, persistent ones'.
+  static constexpr int nonblocking = 1024;
   [[nodiscard]] int tag(int which) const noexcept { return number * tags + which; }
 };
 
@@ -53,12 +56,20 @@ class Exchange {
   Status status_;
 };
 
+/// Of one that is over. Returns the code of the call.
+inline int raise_errors_of(const Exchange& exchange, const ErrorTarget& errors, const char* mpi_call) {
+  if (exchange.code() != MPI_SUCCESS) return errors.raise(exchange.code());
+  return exchange.status().ok() ? MPI_SUCCESS : errors.raise_status(mpi_call, exchange.status());
+}
+
 /// What this rank does in a call, for any number of times. Refers to the user's buffers.
 class ExchangePlan {
  public:
   virtual ~ExchangePlan() = default;
   /// The arguments' handles may be freed by the user: keeps what it needs of them.
   virtual void outlive_the_call() = 0;
+  /// Whether begin() would not have to wait for the application's kernels.
+  [[nodiscard]] virtual bool may_begin() const = 0;
   /// Posts what can be posted at once. The plan must outlive the exchange.
   [[nodiscard]] virtual std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const = 0;
 };

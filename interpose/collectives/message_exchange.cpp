@@ -11,7 +11,9 @@
 #include "interpose/protocol/sending.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/copies/copy_pull.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/small/small_copies.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -66,6 +68,27 @@ void free_messages_of(MPI_Comm communicator) {
   }
   note_freeing(info->for_collectives);
   PMPI_Comm_free(&info->for_collectives);
+}
+
+bool may_be_sent(const void* buffer, const BlockPlace& block) {
+  const auto* const first = static_cast<const std::byte*>(buffer) + block.displacement;
+  if (!transports::is_on_device(first)) return true;
+  transports::Place place = place_of(first, block.count, block.datatype);
+  place.handed_over_ns = transports::time_of_call_ns();
+  return transports::is_idle(place);
+}
+
+int most_lanes() noexcept {
+  static const int lanes = [] {
+    void* value = nullptr;
+    int found = 0;
+    constexpr int guaranteed = 32767;
+    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found) != MPI_SUCCESS ||
+        found == 0)
+      return guaranteed / MessageLane::tags;
+    return *static_cast<const int*>(value) / MessageLane::tags;
+  }();
+  return lanes;
 }
 
 void MessageExchange::receive(void* buffer, const BlockPlace& block, int source, int way) {
@@ -170,6 +193,11 @@ void MessagePlan::outlive_the_call() {
     hold(kept.from.block);
     hold(kept.to.block);
   }
+}
+
+bool MessagePlan::may_begin() const {
+  return std::ranges::all_of(
+      sends_, [](const Message<const void*>& message) { return may_be_sent(message.buffer, message.block); });
 }
 
 std::unique_ptr<Exchange> MessagePlan::begin(const CallScope& scope, MessageLane lane) const {

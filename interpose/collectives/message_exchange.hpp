@@ -24,6 +24,12 @@ namespace penstock::interpose {
 /// last of them.
 void free_messages_of(MPI_Comm communicator);
 
+/// Could that be sent without waiting for what the application had queued on the GPU when its call came?
+[[nodiscard]] bool may_be_sent(const void* buffer, const BlockPlace& block);
+
+/// As many lanes as a communicator has tags for.
+[[nodiscard]] int most_lanes() noexcept;
+
 /// Calls `function(rank)` for each other rank, the next one first, so that not all begin with the same.
 template <typename Function>
 void for_others(int own, int ranks, Function function) {
@@ -72,6 +78,7 @@ class MessagePlan final : public ExchangePlan {
   }
 
   void outlive_the_call() override;
+  [[nodiscard]] bool may_begin() const override;
   [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
 
  private:

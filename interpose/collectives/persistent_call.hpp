@@ -41,7 +41,7 @@ class PersistentCall : public CollectiveCall<Library> {
   /// was for this call, too: MPICH (4.0) reads small gathered or scattered blocks here, and only here.
   template <typename... Arguments>
   int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
-    if (!staged.status().ok()) return staged.raise(staged.status());
+    if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
     const int code = this->meet_and_call(communicator, arguments...);
     if (code != MPI_SUCCESS || !staged.is_staged()) return code;
     MPI_Request* const request = std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));

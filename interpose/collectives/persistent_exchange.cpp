@@ -12,19 +12,6 @@
 namespace penstock::interpose {
 namespace {
 
-int most_lanes() noexcept {
-  static const int lanes = [] {
-    void* value = nullptr;
-    int found = 0;
-    constexpr int guaranteed = 32767;
-    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&value), &found) != MPI_SUCCESS ||
-        found == 0)
-      return guaranteed / MessageLane::tags;
-    return *static_cast<const int*>(value) / MessageLane::tags;
-  }();
-  return lanes;
-}
-
 /// What the operation under way needs as much as the request. Owns the plan; keeps both communicators.
 struct Parts {
   Parts(std::unique_ptr<ExchangePlan> made, const char* name, MPI_Comm users, MessageLane own)
@@ -56,7 +43,7 @@ class PendingExchange final : public Pending {
   }
   int complete(MPI_Status&, int code) override {
     if (code != MPI_SUCCESS) return code;
-    return raise_errors_of(*exchange_, parts_->communicator, parts_->mpi_call);
+    return raise_errors_of(*exchange_, ErrorTarget::of(parts_->communicator), parts_->mpi_call);
   }
   [[nodiscard]] Progress progress() const override {
     return exchange_->is_owed() ? Progress::always : Progress::open_ended;
@@ -84,7 +71,7 @@ class PersistentExchange final : public Recipe {
 
 bool has_free_lane(MPI_Comm communicator) noexcept {
   const CommunicatorInfo* const info = peek_info(communicator);
-  return info != nullptr && info->lanes_taken + 1 < most_lanes();
+  return info != nullptr && info->lanes_taken + 1 < most_lanes() - MessageLane::nonblocking;
 }
 
 int attach_exchange(std::unique_ptr<ExchangePlan> plan, const char* mpi_call, MPI_Comm communicator,

@@ -8,7 +8,6 @@
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/node/policy.hpp"
-#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -118,6 +117,10 @@ ReductionPlan ReductionPlan::scatter(const ReductionShape& shape, std::optional<
   return {shape, std::move(place), own, result, std::move(ranges)};
 }
 
+bool ReductionPlan::may_begin() const {
+  return may_be_sent(own_, {1, MPI_BYTE, 0});
+}
+
 std::unique_ptr<Exchange> ReductionPlan::begin(const CallScope& scope, MessageLane lane) const {
   return std::make_unique<ReductionExchange>(*this, scope, lane);
 }
@@ -187,8 +190,9 @@ bool ReductionExchange::is_combined() {
 /// step.
 bool ReductionExchange::may_send(const void* from, std::size_t length) {
   if (length == 0) return true;
-  const bool may = stream_order_wait_.is_over(
-      [&] { return transports::is_idle(place_of(from, static_cast<MPI_Count>(length), MPI_BYTE)); });
+  const bool may = stream_order_wait_.is_over([&] {
+    return may_be_sent(from, {static_cast<MPI_Count>(length), MPI_BYTE, 0});
+  });
   if (may) stream_order_wait_ = {};
   return may;
 }

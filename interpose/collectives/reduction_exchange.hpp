@@ -78,6 +78,7 @@ class ReductionPlan final : public ExchangePlan {
   [[nodiscard]] static std::size_t largest_at_a_time(const ReductionShape& shape, std::size_t count);
 
   void outlive_the_call() override {}
+  [[nodiscard]] bool may_begin() const override;
   [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
 
  private:

@@ -5,13 +5,18 @@
 namespace penstock::interpose {
 namespace {
 
-/// What a place says: to how many collectives the rank has come, in the lower half; above it the preference
-/// for the last of even and of odd ordinal, two bits each.
-constexpr unsigned preference_shift(std::uint32_t ordinal) noexcept {
-  return 32 + 2 * (ordinal & 1u);
+/// A note: to how many collectives the rank has come, in the lower half; above it what it has said at the
+/// last of even and of odd ordinal, four bits each.
+constexpr std::uint64_t said_mask = 15;
+constexpr unsigned said_shift(std::uint32_t ordinal) noexcept {
+  return 32 + 4 * (ordinal & 1u);
 }
-constexpr Preference preference_in(std::uint64_t said, std::uint32_t ordinal) noexcept {
-  return static_cast<Preference>(said >> preference_shift(ordinal) & 3u);
+constexpr std::uint64_t bits_of(const Said& said) noexcept {
+  return static_cast<std::uint64_t>(said.preference) | (said.meets ? 4u : 0u) | (said.defers ? 8u : 0u);
+}
+constexpr Said said_in(std::uint64_t note, std::uint32_t ordinal) noexcept {
+  const std::uint64_t bits = note >> said_shift(ordinal) & said_mask;
+  return {static_cast<Preference>(bits & 3u), (bits & 4u) != 0, (bits & 8u) != 0};
 }
 
 constexpr std::uint64_t not_zero(std::uint64_t communicator_id) noexcept {
@@ -21,16 +26,21 @@ constexpr std::uint32_t home_of(std::uint64_t communicator_id) noexcept {
   return static_cast<std::uint32_t>(communicator_id % arrival_places);
 }
 
-/// What the row says of that communicator.
-std::optional<std::uint64_t> find(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
+/// Where the row speaks of that communicator, and what it says.
+struct Found {
+  std::uint32_t place;
+  std::uint64_t note;
+};
+std::optional<Found> find(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
   for (std::uint32_t step = 0; step < arrival_places; ++step) {
-    const ArrivalNote& note = row.arrivals[(home_of(communicator_id) + step) % arrival_places];
-    const std::uint64_t communicator = note.communicator.load(std::memory_order_acquire);
+    const std::uint32_t place = (home_of(communicator_id) + step) % arrival_places;
+    const ArrivalNote& at = row.arrivals[place];
+    const std::uint64_t communicator = at.communicator.load(std::memory_order_acquire);
     if (communicator == 0) break;  // places are taken in this order, and never emptied
     if (communicator != not_zero(communicator_id)) continue;
-    const std::uint64_t said = note.said.load(std::memory_order_acquire);
+    const std::uint64_t note = at.said.load(std::memory_order_acquire);
     // the place may have become another's in between
-    if (note.communicator.load(std::memory_order_relaxed) == communicator) return said;
+    if (at.communicator.load(std::memory_order_relaxed) == communicator) return Found{place, note};
   }
   return std::nullopt;
 }
@@ -39,31 +49,32 @@ std::optional<std::uint64_t> find(const DirectoryRow& row, std::uint64_t communi
 
 Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
                          std::uint32_t ordinal) noexcept {
-  std::optional<std::uint64_t> said = find(row, communicator_id);
-  if (!said) {
-    if (!row.forgets_arrivals.load(std::memory_order_acquire)) return {Seen::not_yet};
-    said = find(row, communicator_id);  // it may have got its place before the row forgot anything
-    if (!said) return {Seen::unknown};
+  std::optional<Found> found = find(row, communicator_id);
+  if (!found) {
+    if (!row.forgets_arrivals.load(std::memory_order_acquire)) return {Seen::not_yet, {}};
+    found = find(row, communicator_id);  // it may have got its place before the row forgot anything
+    if (!found) return {Seen::unknown, {}};
   }
-  const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(*said) - ordinal);
-  if (ahead < 0) return {Seen::not_yet};
-  return {Seen::here, ahead <= 1 ? preference_in(*said, ordinal) : Preference::library};
+  const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(found->note) - ordinal);
+  if (ahead < 0) return {Seen::not_yet, {}};
+  return {Seen::here, ahead <= 1 ? said_in(found->note, ordinal) : Said{}};
 }
 
-bool has_preferred_messages(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
-  const std::optional<std::uint64_t> said = find(row, communicator_id);
-  return said &&
-         (preference_in(*said, 0) == Preference::messages || preference_in(*said, 1) == Preference::messages);
+bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
+  const std::optional<Found> found = find(row, communicator_id);
+  return found && (said_in(found->note, 0).meets || said_in(found->note, 1).meets);
 }
 
-void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal,
-                  Preference preference) noexcept {
-  std::atomic<std::uint64_t>& said = row.arrivals[place].said;
-  const std::uint64_t before =
-      said.load(std::memory_order_relaxed) >> 32 & ~(std::uint64_t{3} << (preference_shift(ordinal) - 32));
-  said.store(before << 32 |
-                 std::uint64_t{static_cast<std::uint8_t>(preference)} << preference_shift(ordinal) | ordinal,
-             std::memory_order_release);
+AgreementRing* find_agreements(DirectoryRow& row, std::uint64_t communicator_id) noexcept {
+  const std::optional<Found> found = find(row, communicator_id);
+  return found ? &row.agreements[found->place] : nullptr;
+}
+
+void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Said said) noexcept {
+  std::atomic<std::uint64_t>& note = row.arrivals[place].said;
+  const std::uint64_t one_before = note.load(std::memory_order_relaxed) & said_mask
+                                                                              << said_shift(ordinal + 1);
+  note.store(one_before | bits_of(said) << said_shift(ordinal) | ordinal, std::memory_order_release);
 }
 
 std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept {
@@ -73,6 +84,8 @@ std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_
     places_[at] = {0, true, {}};
     // now, since a communicator whose place comes to lie behind it must be found past it
     row.arrivals[at].said.store(0, std::memory_order_release);
+    for (std::atomic<std::uint64_t>& word : row.agreements[at].words) word.store(0);
+    row.agreements[at].given_up.store(0);
     row.arrivals[at].communicator.store(not_zero(communicator_id), std::memory_order_release);
     return ClaimedPlace{at, is_certain};
   };

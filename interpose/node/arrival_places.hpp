@@ -28,21 +28,32 @@ enum class Preference : std::uint8_t {
   messages,  ///< by messages between the ranks: it has a device buffer
 };
 
-/// `preference` counts only if the rank is here.
+/// What a rank says when it comes to a collective.
+struct Said {
+  Preference preference = Preference::library;
+  bool meets = false;   ///< it waits for the others, and so knows what they have said
+  bool defers = false;  ///< it would agree on non-blocking collectives, too
+};
+
+/// `said` counts only if the rank is here.
 struct Arrival {
   Seen seen = Seen::not_yet;
-  Preference preference = Preference::library;
+  Said said;
 };
 
 /// Of another rank (or one's own): has it come to that collective of the communicator, and what did it say?
-/// That is remembered for its last two collectives; of earlier ones it is `library`, which is right if every
-/// rank that says something else waits for all before it goes on. `row` is in shared memory. Cost: two loads,
+/// That is remembered for its last two collectives; of earlier ones it is nothing, which is right if every
+/// rank that says something waits for all before it goes on. `row` is in shared memory. Cost: two loads,
 /// mostly; of all places where nothing is found in a row without a free one.
 [[nodiscard]] Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
                                        std::uint32_t ordinal) noexcept;
 
-/// Has that rank preferred messages in one of its last two collectives of the communicator?
-[[nodiscard]] bool has_preferred_messages(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
+/// Has that rank met others in one of its last two collectives of the communicator?
+[[nodiscard]] bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
+
+/// Where the ranks of the communicator agree on its non-blocking collectives, in the row of their first.
+/// Null: that rank has no place for it.
+[[nodiscard]] AgreementRing* find_agreements(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
 
 /// Where a rank's notes of one communicator are.
 struct ClaimedPlace {
@@ -84,8 +95,7 @@ class ArrivalPlaces {
 };
 
 /// This rank has come to that many collectives of the communicator whose place it is. Cost: one store.
-void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal,
-                  Preference preference = Preference::library) noexcept;
+void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Said said = {}) noexcept;
 
 /// This process's.
 [[nodiscard]] ArrivalPlaces& own_arrival_places() noexcept;

@@ -24,7 +24,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f000dull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f000eull;  // ranks of another layout make another file
 
 /// The size of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -72,7 +72,7 @@ struct NodeDirectory::Shared {
   std::atomic<std::uint32_t> rows_taken;
   std::atomic<std::uint32_t> gpu_seen;
   std::atomic<std::uint32_t> spoke_of_tuning;
-  std::atomic<std::uint32_t> device_collective_seen;
+  std::atomic<DeviceCollectives> device_collectives_seen;
   DirectoryRow rows[directory_rows];
   char up_to_a_page[page_bytes - (alignof(DirectoryRow) + sizeof(rows)) % page_bytes];
   Slot slots[directory_rows][slots_per_rank];
@@ -292,13 +292,16 @@ void NodeDirectory::note_gpu() noexcept {
   if (shared_ != nullptr && !gpu_seen()) shared_->gpu_seen.store(1, std::memory_order_relaxed);
 }
 
-void NodeDirectory::note_device_collective() noexcept {
-  if (shared_ != nullptr && !device_collective_seen())
-    shared_->device_collective_seen.store(1, std::memory_order_relaxed);
+void NodeDirectory::note_device_collective(DeviceCollectives kind) noexcept {
+  if (shared_ == nullptr) return;
+  DeviceCollectives before = device_collectives_seen();
+  while (before < kind && !shared_->device_collectives_seen.compare_exchange_weak(before, kind)) {
+  }
 }
 
-bool NodeDirectory::device_collective_seen() const noexcept {
-  return shared_ != nullptr && shared_->device_collective_seen.load(std::memory_order_relaxed) != 0;
+NodeDirectory::DeviceCollectives NodeDirectory::device_collectives_seen() const noexcept {
+  return shared_ == nullptr ? DeviceCollectives::none
+                            : shared_->device_collectives_seen.load(std::memory_order_relaxed);
 }
 
 bool NodeDirectory::shares_gpu(std::uint64_t gpu) noexcept {

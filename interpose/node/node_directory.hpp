@@ -13,6 +13,7 @@
 #include <mutex>
 #include <span>
 
+#include "interpose/node/agreement_ring.hpp"
 #include "interpose/node/envelope.hpp"
 #include "interpose/node/slots.hpp"
 #include "transports/host/process.hpp"
@@ -43,7 +44,8 @@ struct alignas(64) DirectoryRow {
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
   ArrivalNote arrivals[arrival_places];               ///< at collectives
-  std::atomic<std::uint64_t> gpus[gpu_places];        ///< that it copies on: their ids, then 0
+  AgreementRing agreements[arrival_places];     ///< of the same communicators, if this rank is their first
+  std::atomic<std::uint64_t> gpus[gpu_places];  ///< that it copies on: their ids, then 0
   std::atomic<std::uint8_t> crossed[forecast_places];  ///< where payloads went; destination_forecast.cpp's
 
   /// Called by its own rank. Threads may count one for two, as all that matters is that the number changes;
@@ -96,9 +98,11 @@ class NodeDirectory {
     return gpu_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
   }
   void note_gpu() noexcept;
-  /// Some rank of the node has had a device buffer in a collective; until then nobody looks for such.
-  void note_device_collective() noexcept;
-  [[nodiscard]] bool device_collective_seen() const noexcept;
+  /// Some rank of the node has had a device buffer in a collective, or even in a non-blocking one; until then
+  /// nobody looks for such.
+  enum class DeviceCollectives : std::uint8_t { none, blocking, nonblocking };
+  void note_device_collective(DeviceCollectives kind) noexcept;
+  [[nodiscard]] DeviceCollectives device_collectives_seen() const noexcept;
   /// Notes that this rank copies on that GPU (not 0): does another rank, too? Cost: a look at each rank's.
   [[nodiscard]] bool shares_gpu(std::uint64_t gpu) noexcept;
   /// True for the first rank of the node that asks: it says what concerns all.

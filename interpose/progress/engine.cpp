@@ -405,6 +405,12 @@ bool Engine::has_need(Pending::Progress need) {
 }
 
 void Engine::settle() {
+  {
+    const Lock lock(*this);
+    for (Entry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
+      if (need_of(*entry) != Pending::Progress::none) entry->operation.pending->leaving();
+    }
+  }
   for (Backoff backoff; has_need(Pending::Progress::always); backoff.pause()) progress();
 }
 

@@ -160,7 +160,7 @@ class Engine {
   [[nodiscard]] bool must_poll() const noexcept { return NodeDirectory::gpu_seen() && !is_empty(); }
 
   /// Progresses until this rank may turn to something else for any length of time: what others wait for, and
-  /// what can be ended without them, is over.
+  /// what can be ended without them, is over. Takes Lock.
   void settle();
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
   void drain(std::uint64_t limit_ns);

@@ -45,6 +45,10 @@ class Pending {
   };
   [[nodiscard]] virtual Progress progress() const { return Progress::none; }
 
+  /// This rank is about to be in a call for any length of time in which it steps nothing: what only other
+  /// ranks can bring about must not be waited for any more.
+  virtual void leaving() {}
+
   /// The MPI library's request is complete, and advance() follows after those of others that are, too.
   virtual void arrived(const MPI_Status& status) { static_cast<void>(status); }
   /// The MPI library is going to complete the request by itself: nobody else may ask about it.

@@ -61,10 +61,11 @@ class LibraryCall {
   int as_it_is(Arguments... arguments) const {
     return library_(arguments...);
   }
+  [[nodiscard]] const Library& library() const noexcept { return library_; }
 
   template <typename... Arguments>
   int run(StagedCall staged, Arguments... arguments) const {
-    if (!staged.status().ok()) return staged.raise(staged.status());
+    if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
     if constexpr (is_nonblocking<Arguments...>) {
       // a read into host memory, too: it may be waited for together with a device message
       constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;

@@ -6,6 +6,7 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
 
@@ -40,7 +41,9 @@ void for_each_piece(std::uintptr_t origin, const Layout& layout, std::byte* pack
 /// The layout seen from `base` on, and what its first byte is part of.
 Place place_at(std::uintptr_t user, const Layout& layout) {
   const std::ptrdiff_t first = layout.first_offset();
-  return {.buffer = transports::inspect(pointer(at(user, first))), .layout = layout.shifted(-first)};
+  return {.buffer = transports::inspect(pointer(at(user, first))),
+          .layout = layout.shifted(-first),
+          .handed_over_ns = transports::time_of_call_ns()};
 }
 
 /// Calls `move(place, origin)` for each allocation that a layout has bytes in. Only absolute addresses,
@@ -170,14 +173,22 @@ Status StagedArgument::fetch() const {
   });
 }
 
+bool StagedArgument::may_fetch_now() const {
+  return is_idle(read_);
+}
+
 bool StagedArgument::may_write_back_now() const {
-  bool settled = true;
+  return is_idle(written_);
+}
+
+bool StagedArgument::is_idle(const Layout& layout) const {
+  bool idle = true;
   static_cast<void>(
-      for_each_allocation(user_, origin_, written_, [&](const Place& place, std::uintptr_t) -> Status {
-        settled = settled && transports::is_idle(place);
+      for_each_allocation(user_, origin_, layout, [&](const Place& place, std::uintptr_t) -> Status {
+        idle = idle && transports::is_idle(place);
         return {};
       }));
-  return settled;
+  return idle;
 }
 
 Status StagedArgument::write_back() const {

@@ -52,12 +52,15 @@ class StagedArgument {
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
   /// Another region than was foreseen has been written; it must lie within the foreseen one.
   void set_written(const Region& written) { written_ = written.layout(); }
-  /// Nothing of the application's earlier work is left on the GPUs that it was written for.
+  /// Nothing of the application's earlier work is left on the GPUs that it is read from, or written for.
+  [[nodiscard]] bool may_fetch_now() const;
   [[nodiscard]] bool may_write_back_now() const;
   /// Uploads what was written.
   [[nodiscard]] Status write_back() const;
 
  private:
+  [[nodiscard]] bool is_idle(const transports::Layout& layout) const;
+
   std::uintptr_t user_ = 0;
   std::uintptr_t origin_ = 0;  ///< of the stand-in: byte n of the user's buffer is at origin_ + n
   HostMemory memory_;

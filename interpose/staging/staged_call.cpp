@@ -29,9 +29,8 @@ void StagedCall::stage(const void*& buffer, const Region& read, const Region& wr
     scope_->buffer(static_cast<trace::BufferKind>(transports::inspect(buffer).kind));
   }
   StagedArgument& stand_in = buffers_.emplace_back();
-  Status opened = stand_in.open(buffer, read, written);
+  const Status opened = stand_in.open(buffer, read, written);
   buffer = stand_in.address();
-  if (opened.ok()) opened = stand_in.fetch();
   if (status_.ok()) status_ = opened;
 }
 
@@ -58,16 +57,25 @@ Status StagedCall::for_each_buffer(Copy copy) const noexcept {
   return {};
 }
 
-bool StagedCall::may_write_back_now() const noexcept {
+template <typename Ask>
+bool StagedCall::all_buffers(Ask ask) const noexcept {
   try {
-    return std::ranges::all_of(buffers_,
-                               [](const StagedArgument& buffer) { return buffer.may_write_back_now(); });
+    return std::ranges::all_of(buffers_, ask);
   } catch (const std::bad_alloc&) {
-    return true;  // write_back() says so
+    return true;  // the copy says so
   }
 }
 
+bool StagedCall::may_fetch_now() const noexcept {
+  return all_buffers([](const StagedArgument& buffer) { return buffer.may_fetch_now(); });
+}
+
+bool StagedCall::may_write_back_now() const noexcept {
+  return all_buffers([](const StagedArgument& buffer) { return buffer.may_write_back_now(); });
+}
+
 Status StagedCall::fetch() const noexcept {
+  if (!status_.ok()) return status_;
   return for_each_buffer([](const StagedArgument& buffer) { return buffer.fetch(); });
 }
 

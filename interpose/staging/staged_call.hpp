@@ -1,7 +1,7 @@
 // One MPI call whose device buffers are replaced by stand-ins in host memory: the wrapper names the buffers
-// that the call reads, writes or both; the MPI library is handed the stand-ins; what was written is copied
-// back. With host buffers it does nothing, at the price of asking where each pointer lies. Knows no single
-// MPI function.
+// that the call reads, writes or both; what is read is fetched; the MPI library is handed the stand-ins; what
+// was written is copied back. With host buffers it does nothing, at the price of asking where each pointer
+// lies. Knows no single MPI function.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@ namespace penstock::interpose {
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
 [[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
-/// Owns the stand-ins until finish(). Errors: kept in status() until run, none thrown.
+/// Owns the stand-ins until finish(). Errors: kept until fetch(), none thrown.
 class StagedCall {
  public:
   StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
@@ -46,11 +46,13 @@ class StagedCall {
   /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.
   void narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept;
 
-  [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
 
-  /// Downloads anew what the call reads.
+  /// Downloads what the call reads. Before the MPI library is called; again if it is called again. An error
+  /// may be that there is no stand-in.
   [[nodiscard]] Status fetch() const noexcept;
+  /// Whether that could be done without waiting for the application's kernels.
+  [[nodiscard]] bool may_fetch_now() const noexcept;
   /// Whether it could be written back without waiting for the application's kernels.
   [[nodiscard]] bool may_write_back_now() const noexcept;
   /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
@@ -64,6 +66,8 @@ class StagedCall {
   /// Stops at the first failure.
   template <typename Copy>
   [[nodiscard]] Status for_each_buffer(Copy copy) const noexcept;
+  template <typename Ask>
+  [[nodiscard]] bool all_buffers(Ask ask) const noexcept;
 
   CallScope* scope_;  ///< valid during the call only
   const char* mpi_call_;

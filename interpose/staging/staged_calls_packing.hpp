@@ -12,7 +12,7 @@ inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Coun
   const std::ptrdiff_t begin = *position;
   staged.read(in, [&] { return Region(in_count, datatype); });
   staged.write(out, [&] { return Region::of_bytes(out_size); });
-  if (!staged.status().ok()) return staged.raise(staged.status());
+  if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
   const int code = library(in, out);
   staged.narrow(out, *position - begin, begin);
   return staged.finish(code);

@@ -167,10 +167,16 @@ void CollectiveRun::start(MPI_Request& request, Blocking blocking) {
     MPI_Request_free(&request);
     return;
   }
-#else
-  static_cast<void>(blocking);
 #endif
-  MPI_Request* const later = collective_.blocking ? nullptr : &request;
+  if (collective_.blocking && blocking == Blocking::by_nonblocking_call) {
+    call(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return;
+  }
+  call(collective_.blocking ? nullptr : &request);
+}
+
+void CollectiveRun::call(MPI_Request* later) {
   if (is_reduction(collective_.call)) {
     reduce(later);
     return;

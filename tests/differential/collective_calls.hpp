@@ -14,7 +14,7 @@ namespace penstock::differential {
 
 /// How a call that is to be over when it returns is made. The second way needs MPI-4, else it is the first
 /// one.
-enum class Blocking : std::uint8_t { at_once, by_persistent_request };
+enum class Blocking : std::uint8_t { at_once, by_persistent_request, by_nonblocking_call };
 
 /// One rank's part in it. Keeps what the call refers to until destroyed, so it must outlive the request.
 class CollectiveRun {
@@ -29,6 +29,8 @@ class CollectiveRun {
 
  private:
   void share_unequally();
+  /// With a request not blocking.
+  void call(MPI_Request* later);
   void move_data(MPI_Request* request);
   void move_unequal_data(MPI_Request* request);
   void exchange_all(MPI_Request* request);

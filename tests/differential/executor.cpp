@@ -44,13 +44,38 @@ MPI_Comm make_ring(MPI_Comm communicator) {
   return ring;
 }
 
+Blocking blocking_form_of(Forms forms) {
+  switch (forms) {
+    case Forms::persistent_collectives:
+      return Blocking::by_persistent_request;
+    case Forms::nonblocking_collectives:
+      return Blocking::by_nonblocking_call;
+    case Forms::persistent_messages:
+      break;
+  }
+  return Blocking::at_once;
+}
+
+/// Before non-blocking collectives of device memory go by messages, one has been called, and blocking ones
+/// after it.
+void let_ranks_agree(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  const test_support::Memory memory(test_support::MemoryKind::device, 4096, rank % test_support::gpu_count());
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(memory.data(), 4096, MPI_BYTE, 0, communicator, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Barrier(communicator);
+  MPI_Barrier(communicator);
+}
+
 }  // namespace
 
-Executor::Executor(const Program& program, MPI_Comm world, Arenas& arenas, Persistent persistent)
+Executor::Executor(const Program& program, MPI_Comm world, Arenas& arenas, Forms forms)
     : program_(program),
       world_(world),
       arenas_(arenas),
-      persistent_(persistent),
+      forms_(forms),
       send_requests_(program.messages.size(), MPI_REQUEST_NULL),
       receive_requests_(program.messages.size(), MPI_REQUEST_NULL),
       collective_requests_(program.collectives.size(), MPI_REQUEST_NULL),
@@ -96,7 +121,10 @@ void Executor::make_communicators() {
     }
     communicators_.push_back(made);
   }
-  for (const MPI_Comm made : communicators_) rings_.push_back(make_ring(made));
+  for (const MPI_Comm made : communicators_) {
+    if (forms_ == Forms::nonblocking_collectives && test_support::gpu_count() > 0) let_ranks_agree(made);
+    rings_.push_back(make_ring(made));
+  }
 }
 
 void Executor::attach_buffer() {
@@ -180,8 +208,7 @@ void Executor::perform_collective(int index) {
   const MPI_Comm where = is_of_neighbours(collective.call) ? at(rings_, collective.communicator)
                                                            : communicator(collective.communicator);
   run = std::make_unique<CollectiveRun>(collective, arenas_, where, affine_.get());
-  run->start(at(collective_requests_, index),
-             persistent_ == Persistent::collectives ? Blocking::by_persistent_request : Blocking::at_once);
+  run->start(at(collective_requests_, index), blocking_form_of(forms_));
   if (collective.blocking) {
     finish_collective(index);
   } else {

@@ -15,14 +15,20 @@
 
 namespace penstock::differential {
 
-/// Which of a program's operations that can be persistent are. Not both in one process: MPICH (4.0) takes the
-/// object of a freed persistent message for a persistent collective.
-enum class Persistent : std::uint8_t { messages, collectives };
+/// In which form operations are carried out that may have another.
+enum class Forms : std::uint8_t {
+  persistent_messages,
+  /// And no persistent messages in that process: MPICH (4.0) takes the object of a freed one for a persistent
+  /// collective.
+  persistent_collectives,
+  /// Persistent messages, too. The ranks agree on them from the beginning.
+  nonblocking_collectives,
+};
 
 /// Lives for one program; `world` holds exactly its ranks. Thread: one.
 class Executor {
  public:
-  Executor(const Program& program, MPI_Comm world, Arenas& arenas, Persistent persistent);
+  Executor(const Program& program, MPI_Comm world, Arenas& arenas, Forms forms);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -68,7 +74,7 @@ class Executor {
   const Program& program_;
   MPI_Comm world_;
   Arenas& arenas_;
-  const Persistent persistent_;
+  const Forms forms_;
   int rank_ = 0;
   AffineComposition affine_;
   std::vector<MPI_Comm> communicators_;

@@ -45,7 +45,7 @@ void Executor::perform_send(ActionKind kind, int index) {
       MPI_Ibsend(buffer, count, type.get(), peer, message.tag, where, &request);
       break;
     default:
-      if (persistent_ != Persistent::messages) {
+      if (forms_ == Forms::persistent_collectives) {
         MPI_Isend(buffer, count, type.get(), peer, message.tag, where, &request);
         break;
       }
@@ -99,7 +99,7 @@ void Executor::perform_receive(ActionKind kind, int index) {
       MPI_Imrecv(buffer, count, type.get(), &matched, &request);
       break;
     default:
-      if (persistent_ != Persistent::messages) {
+      if (forms_ == Forms::persistent_collectives) {
         MPI_Irecv(buffer, count, type.get(), source, tag, where, &request);
         break;
       }
@@ -152,7 +152,7 @@ void Executor::receive_race(const Race& race, std::size_t index) {
   const std::size_t count = race.receives.size();
   std::vector<MPI_Status> statuses(count);
   std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
-  const bool is_persistent = race.how == Race::How::persistent && persistent_ == Persistent::messages;
+  const bool is_persistent = race.how == Race::How::persistent && forms_ != Forms::persistent_collectives;
   const Race::How how =
       race.how == Race::How::persistent && !is_persistent ? Race::How::receives_first : race.how;
   for (std::size_t i = 0; i < count; ++i) {

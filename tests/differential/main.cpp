@@ -28,6 +28,7 @@ struct Options {
   std::uint64_t seeds = 60;
   bool host_only = false;
   bool persistent_collectives = false;
+  bool nonblocking_collectives = false;
 };
 
 /// Waits for all ranks, those that the program left out too, without taking the others' cores meanwhile.
@@ -41,7 +42,7 @@ void meet() {
 
 /// What the run sees on this rank; empty if the program leaves the rank out.
 std::vector<std::string> run_program(const Program& program, bool host_only, int gpus,
-                                     differential::Persistent persistent) {
+                                     differential::Forms forms) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm world = MPI_COMM_NULL;
@@ -50,7 +51,7 @@ std::vector<std::string> run_program(const Program& program, bool host_only, int
   std::vector<std::string> lines;
   {
     differential::Arenas arenas(program, rank, host_only, gpus > 0 ? rank % gpus : 0);
-    differential::Executor executor(program, world, arenas, persistent);
+    differential::Executor executor(program, world, arenas, forms);
     executor.run();
     lines = executor.tell();
   }
@@ -96,8 +97,9 @@ int run(const Options& options) {
   test_support::watch(rank, 60);
   const bool plain = !options.plain_file.empty();
   const bool host_only = plain || options.host_only;
-  const auto persistent = options.persistent_collectives ? differential::Persistent::collectives
-                                                         : differential::Persistent::messages;
+  const auto forms = options.persistent_collectives    ? differential::Forms::persistent_collectives
+                     : options.nonblocking_collectives ? differential::Forms::nonblocking_collectives
+                                                       : differential::Forms::persistent_messages;
   const int gpus = host_only ? 0 : test_support::gpu_count();
   const std::string path = fmt::format("{}.{}", plain ? options.plain_file : options.check_file, rank);
   std::ofstream written;
@@ -112,7 +114,7 @@ int run(const Options& options) {
   for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
     test_support::progress("the start of seed %llu", static_cast<unsigned long long>(seed));
     const Program program = differential::generate(seed, size);
-    const std::vector<std::string> seen = run_program(program, host_only, gpus, persistent);
+    const std::vector<std::string> seen = run_program(program, host_only, gpus, forms);
     meet();
     if (plain) {
       fmt::memory_buffer text;
@@ -141,6 +143,8 @@ int main(int argument_count, char** arguments) {
   app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
   app.add_flag("--persistent-collectives", options.persistent_collectives,
                "blocking collectives by persistent requests, and no persistent messages");
+  app.add_flag("--nonblocking-collectives", options.nonblocking_collectives,
+               "blocking collectives by non-blocking calls, on which the ranks agree from the beginning");
   CLI11_PARSE(app, argument_count, arguments);
   if (options.plain_file.empty() && options.check_file.empty()) return app.exit(CLI::CallForHelp());
 

@@ -1,6 +1,7 @@
 #include "transports/host/in_call.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace penstock::transports {
 namespace {
@@ -13,8 +14,9 @@ struct Caller {
 
 /// Of this thread. Plain data in the static TLS block.
 struct Calls {
-  std::uint64_t count = 0;    ///< of outermost calls so far
-  std::uint64_t time_ns = 0;  ///< in the latest; 0: nobody has asked yet
+  std::uint64_t count = 0;       ///< of outermost calls so far
+  std::uint64_t time_ns = 0;     ///< in the latest; 0: nobody has asked yet
+  std::uint64_t earlier_ns = 0;  ///< AsOfCall's; 0: none
   unsigned depth = 0;
   CallSign sign{};  ///< shown by this thread
 };
@@ -52,7 +54,15 @@ std::uint64_t number_of_call() noexcept {
   return calls.depth == 0 ? 0 : calls.count;
 }
 
+AsOfCall::AsOfCall(std::uint64_t time_of_call_ns) noexcept
+    : before_ns_(std::exchange(calls.earlier_ns, time_of_call_ns)) {}
+
+AsOfCall::~AsOfCall() {
+  calls.earlier_ns = before_ns_;
+}
+
 std::uint64_t time_of_call_ns() noexcept {
+  if (calls.earlier_ns != 0) return calls.earlier_ns;
   if (calls.depth == 0) return steady_now_ns();
   if (calls.time_ns == 0) calls.time_ns = steady_now_ns();
   return calls.time_ns;

@@ -45,6 +45,18 @@ class InCall {
 /// clock reading, the first time in a call.
 [[nodiscard]] std::uint64_t time_of_call_ns() noexcept;
 
+/// While it lives, what this thread does is done for an earlier call: time_of_call_ns() is that call's.
+class AsOfCall {
+ public:
+  explicit AsOfCall(std::uint64_t time_of_call_ns) noexcept;
+  ~AsOfCall();
+  AsOfCall(const AsOfCall&) = delete;
+  AsOfCall& operator=(const AsOfCall&) = delete;
+
+ private:
+  const std::uint64_t before_ns_;
+};
+
 /// The program's only thread is inside an MPI call; false if there are more threads. Thread: any.
 [[nodiscard]] bool caller_is_inside() noexcept;
 

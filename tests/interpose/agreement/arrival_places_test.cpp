@@ -18,13 +18,13 @@ struct Rank {
     return claimed ? std::optional(claimed->index) : std::nullopt;
   }
   void arrive(std::uint32_t place, std::uint32_t ordinal, Preference preference = Preference::library) {
-    note_arrival(*row, place, ordinal, preference);
+    note_arrival(*row, place, ordinal, {.preference = preference});
   }
   [[nodiscard]] Seen look(std::uint64_t communicator, std::uint32_t ordinal) const {
     return look_for_arrival(*row, communicator, ordinal).seen;
   }
   [[nodiscard]] Preference preference(std::uint64_t communicator, std::uint32_t ordinal) const {
-    return look_for_arrival(*row, communicator, ordinal).preference;
+    return look_for_arrival(*row, communicator, ordinal).said.preference;
   }
 };
 
@@ -138,18 +138,38 @@ TEST(ArrivalPlaces, a_rank_that_is_two_collectives_ahead_did_not_wait_and_so_had
   EXPECT_EQ(rank.preference(5, 3), Preference::messages);
 }
 
-TEST(ArrivalPlaces, that_messages_were_preferred_is_remembered_for_two_collectives) {
+TEST(ArrivalPlaces, that_a_rank_met_others_is_remembered_for_two_collectives) {
   Rank rank;
   const auto place = rank.claim(5);
   ASSERT_TRUE(place);
-  EXPECT_FALSE(has_preferred_messages(*rank.row, 5));
-  EXPECT_FALSE(has_preferred_messages(*rank.row, 6));
-  rank.arrive(*place, 7, Preference::messages);
-  EXPECT_TRUE(has_preferred_messages(*rank.row, 5));
-  rank.arrive(*place, 8, Preference::any);
-  EXPECT_TRUE(has_preferred_messages(*rank.row, 5));
-  rank.arrive(*place, 9, Preference::any);
-  EXPECT_FALSE(has_preferred_messages(*rank.row, 5));
+  EXPECT_FALSE(has_met_others(*rank.row, 5));
+  EXPECT_FALSE(has_met_others(*rank.row, 6));
+  note_arrival(*rank.row, *place, 7, {.meets = true});
+  EXPECT_TRUE(has_met_others(*rank.row, 5));
+  note_arrival(*rank.row, *place, 8, {});
+  EXPECT_TRUE(has_met_others(*rank.row, 5));
+  note_arrival(*rank.row, *place, 9, {.preference = Preference::messages, .defers = true});
+  EXPECT_FALSE(has_met_others(*rank.row, 5));
+  const Said said = look_for_arrival(*rank.row, 5, 9).said;
+  EXPECT_EQ(said.preference, Preference::messages);
+  EXPECT_TRUE(said.defers);
+}
+
+TEST(ArrivalPlaces, the_agreements_of_a_communicator_begin_anew_where_its_place_is_used_again) {
+  Rank rank;
+  const auto place = rank.claim(5);
+  ASSERT_TRUE(place);
+  AgreementRing* const agreements = find_agreements(*rank.row, 5);
+  ASSERT_NE(agreements, nullptr);
+  EXPECT_EQ(find_agreements(*rank.row, 6), nullptr);
+  Agreement agreement(*agreements, 1);
+  ASSERT_TRUE(agreement.say(1, true));
+  agreement.give_up(3);
+  rank.places.release(*place);
+  for (std::uint64_t other = 0; find_agreements(*rank.row, 5) != nullptr; ++other)
+    ASSERT_TRUE(rank.claim(colliding(other)));
+  for (const auto& word : agreements->words) EXPECT_EQ(word.load(), 0u);
+  EXPECT_EQ(agreements->given_up.load(), 0u);
 }
 
 TEST(ArrivalPlaces, a_place_is_not_used_again_before_those_who_may_read_it_have_left) {

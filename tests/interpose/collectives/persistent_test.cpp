@@ -1,60 +1,22 @@
 // Persistent collectives on device buffers: several under way, started and completed by every call that does
 // so, freed early, and beside other traffic. What each function delivers is compared in collectives_test.cpp.
 #include <array>
-#include <numeric>
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
+#include "tests/interpose/collectives/numbers.hpp"
 #include "tests/support/memory.hpp"
 
 #if MPI_VERSION >= 4
 namespace penstock::test_support {
 namespace {
 
-int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
-/// Large enough for messages between the ranks, and for the GPU to reduce.
-constexpr int count = 50'000;
-constexpr std::size_t elements = count;
-
-int gpu_of(const World& world) {
-  return world.rank % gpu_count();
-}
-
-void write_all(Memory& memory, int value) {
-  std::vector<int> numbers(memory.size() / sizeof(int));
-  std::iota(numbers.begin(), numbers.end(), value);
-  memory.write(0, numbers.data(), numbers.size() * sizeof(int));
-}
-
-/// True if the numbers from `first` on are `begin`, `begin + step` …
-testing::AssertionResult counts_up(const Memory& memory, std::size_t first, std::size_t length, int begin,
-                                   int step = 1) {
-  std::vector<int> numbers(length);
-  memory.read(first * sizeof(int), numbers.data(), length * sizeof(int));
-  for (std::size_t i = 0; i < length; ++i) {
-    const int expected = begin + static_cast<int>(i) * step;
-    if (numbers[i] != expected)
-      return testing::AssertionFailure() << numbers[i] << " instead of " << expected << " at " << i;
-  }
-  return testing::AssertionSuccess();
-}
-
 class PersistentCollectives : public testing::Test {
  protected:
   const World world;
   const std::size_t ranks = static_cast<std::size_t>(world.size);
-  [[nodiscard]] Memory on_device(std::size_t numbers) const {
-    return Memory(MemoryKind::device, numbers * sizeof(int), gpu_of(world));
-  }
-  /// As many times the sum over the ranks of what write_all(base + rank) wrote.
-  [[nodiscard]] int sum_of_first(int base) const {
-    return world.size * base + world.size * (world.size - 1) / 2;
-  }
+  [[nodiscard]] Memory on_device(std::size_t numbers) const { return numbers_on_device(world, numbers); }
+  [[nodiscard]] int sum_of_first(int base) const { return sum_of_firsts(world, base); }
 };
 
 TEST_F(PersistentCollectives, send_what_the_buffer_holds_at_each_start) {
@@ -174,7 +136,7 @@ TEST_F(PersistentCollectives, may_be_started_in_another_order_on_each_rank) {
 
 TEST_F(PersistentCollectives, work_where_only_some_ranks_have_device_buffers) {
   const MemoryKind kind = world.rank == 0 ? MemoryKind::device : MemoryKind::pageable;
-  Memory memory(kind, elements * sizeof(int), gpu_of(world));
+  Memory memory(kind, elements * sizeof(int), world.rank % gpu_count());
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Bcast_init(memory.data(), count, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   for (int round = 0; round < 3; ++round) {

@@ -1,0 +1,244 @@
+#include "interpose/collectives/deferred_collectives.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/kept_handles.hpp"
+#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/progress/engine.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/progress/requests.hpp"
+#include "interpose/progress/stream_order_wait.hpp"
+#include "interpose/staging/library_call.hpp"
+#include "transports/host/in_call.hpp"
+
+namespace penstock::interpose {
+
+/// One call, until its request is over. What it can fail to get memory for, it has before the ranks agree.
+class DeferredCall {
+ public:
+  DeferredCall(DeferredWork work, MPI_Comm messages)
+      : since_ns_(transports::time_of_call_ns()),
+        messages_(messages),
+        held_messages_(messages),
+        mpi_call_(work.mpi_call),
+        errors_(work.errors),
+        plan_(std::move(work.plan)),
+        staged_(std::make_shared<const StagedCall>(std::move(work.staged))),
+        written_back_(staged_),
+        call_library_(std::move(work.call_library)) {}
+
+  [[nodiscard]] bool agrees() const noexcept { return plan_ != nullptr; }
+  [[nodiscard]] Status fetch() const noexcept { return staged_->fetch(); }
+  int raise(const Status& status) const { return staged_->raise(status); }
+
+  /// Whether begin() would not have to wait for the application's kernels.
+  [[nodiscard]] bool may_begin(Way way) {
+    const transports::AsOfCall as_of_call(since_ns_);
+    return stream_order_wait_.is_over(
+        [&] { return way == Way::messages ? plan_->may_begin() : staged_->may_fetch_now(); });
+  }
+  /// That a buffer's GPU has nothing to do is remembered. What the application queues after this call must
+  /// not keep messages waiting that are posted in a later one.
+  void look_at_gpu() const { static_cast<void>(agrees() && plan_->may_begin()); }
+
+  void begin(const CallScope& scope, Way way, MessageLane lane) {
+    const transports::AsOfCall as_of_call(since_ns_);
+    has_begun_ = true;
+    if (way == Way::messages) {
+      begin_exchange(scope, lane);
+    } else {
+      if (agrees()) status_ = fetch();
+      if (status_.ok()) code_ = call_library_(messages_, &request_);
+    }
+    is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
+    handles_kept_.reset();
+  }
+  [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
+
+  /// True when it is over.
+  [[nodiscard]] bool step(const CallScope& scope) {
+    if (is_over_ || !has_begun_) return is_over_;
+    const transports::AsOfCall as_of_call(since_ns_);
+    is_over_ = exchange_ != nullptr ? exchange_->step(scope) : has_arrived() && is_written_back();
+    return is_over_;
+  }
+  /// All ranks have come to it, and none needs more of this one than steps.
+  [[nodiscard]] bool is_owed() const noexcept { return exchange_ != nullptr && !is_over_; }
+  [[nodiscard]] const MessageLane& lane() const noexcept { return lane_; }
+
+  /// Of a call that is over. Returns the code of the call.
+  int end() {
+    if (exchange_ != nullptr) return raise_errors_of(*exchange_, errors_, mpi_call_);
+    if (!status_.ok()) return raise(status_);
+    if (code_ != MPI_SUCCESS) return errors_.raise(code_);
+    MPI_Status unused{};
+    return staged_->is_staged() ? written_back_.complete(unused, MPI_SUCCESS) : MPI_SUCCESS;
+  }
+  /// The library's, before any error was raised.
+  [[nodiscard]] int library_code() const noexcept { return code_; }
+
+ private:
+  void begin_exchange(const CallScope& scope, MessageLane lane) try {
+    lane_ = lane;
+    exchange_ = plan_->begin(scope, lane);
+  } catch (const std::bad_alloc&) {
+    status_ = {Code::out_of_memory, "the messages of a collective"};
+  }
+  [[nodiscard]] bool has_arrived() {
+    if (request_ == MPI_REQUEST_NULL) return true;
+    int flag = 0;
+    code_ = PMPI_Test(&request_, &flag, MPI_STATUS_IGNORE);
+    if (code_ != MPI_SUCCESS) request_ = MPI_REQUEST_NULL;
+    return flag != 0 || code_ != MPI_SUCCESS;
+  }
+  [[nodiscard]] bool is_written_back() {
+    return code_ != MPI_SUCCESS || !staged_->is_staged() || written_back_.advance(true, MPI_Status{});
+  }
+
+  const std::uint64_t since_ns_;
+  const MPI_Comm messages_;
+  const HeldCommunicator held_messages_;
+  std::optional<HandlesKept> handles_kept_{std::in_place};
+  const char* const mpi_call_;
+  const ErrorTarget errors_;
+  const std::unique_ptr<ExchangePlan> plan_;
+  const std::shared_ptr<const StagedCall> staged_;
+  PendingStagedCall written_back_;
+  const std::function<int(MPI_Comm, MPI_Request*)> call_library_;
+  StreamOrderWait stream_order_wait_;
+  MessageLane lane_;
+  std::unique_ptr<Exchange> exchange_;
+  MPI_Request request_ = MPI_REQUEST_NULL;  ///< the library's
+  int code_ = MPI_SUCCESS;
+  Status status_;
+  bool has_begun_ = false;
+  bool is_over_ = false;
+};
+
+namespace {
+
+class PendingDeferredCall final : public Pending {
+ public:
+  PendingDeferredCall(std::shared_ptr<DeferredCollectives> all, std::shared_ptr<DeferredCall> call) noexcept
+      : all_(std::move(all)), call_(std::move(call)) {}
+
+  bool advance(bool, const MPI_Status&) override {
+    // within another call, or on a thread of Penstock's own: what is posted is not part of its record
+    const CallScope scope(Function::Test, nullptr);
+    if (!call_->has_begun()) all_->step(scope);
+    if (!call_->step(scope)) return false;
+    all_->note_end_of(*call_);
+    return true;
+  }
+  int complete(MPI_Status&, int code) override { return code != MPI_SUCCESS ? code : call_->end(); }
+  [[nodiscard]] Progress progress() const override {
+    if (!call_->has_begun()) return Progress::open_ended;
+    return call_->is_owed() ? Progress::always : Progress::none;
+  }
+  void leaving() override {
+    const CallScope scope(Function::Test, nullptr);
+    if (!call_->has_begun()) all_->give_up(scope);
+  }
+
+ private:
+  const std::shared_ptr<DeferredCollectives> all_;
+  const std::shared_ptr<DeferredCall> call_;
+};
+
+}  // namespace
+
+DeferredCollectives::DeferredCollectives() noexcept = default;
+DeferredCollectives::~DeferredCollectives() = default;
+
+void DeferredCollectives::open(Agreement agreement, MPI_Comm messages) noexcept {
+  agreement_ = agreement;
+  messages_ = messages;
+}
+
+int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Request* request) {
+  const auto call = std::make_shared<DeferredCall>(std::move(work), messages_);
+  auto pending = std::make_unique<PendingDeferredCall>(shared_from_this(), call);
+  if (!call->agrees()) {
+    if (const Status fetched = call->fetch(); !fetched.ok()) return call->raise(fetched);
+  }
+  {
+    const Engine::Lock lock(engine());
+    if (std::exchange(repeats_, false)) {
+      // the others have been told of this call already, and that it is the library's
+      call->begin(scope, Way::library, {});
+    } else {
+      waiting_.push_back(call);
+      step(scope);
+    }
+    if (!call->has_begun()) call->look_at_gpu();
+    // only where it has begun at once, with nothing waiting before it
+    repeats_ = failed_alone(call->library_code());
+  }
+  if (call->library_code() != MPI_SUCCESS) return call->end();
+  attach({.pending = std::move(pending)}, request);
+  return MPI_SUCCESS;
+}
+
+void DeferredCollectives::step(const CallScope& scope) {
+  do {
+    say_and_mark();
+  } while (begin_next(scope, false));
+}
+
+void DeferredCollectives::give_up(const CallScope& scope) {
+  if (waiting_.empty()) return;
+  agreement_->give_up(begun_ + static_cast<std::uint32_t>(waiting_.size()));
+  while (begin_next(scope, true)) {
+  }
+}
+
+void DeferredCollectives::leave() {
+  if (!is_open()) return;
+  const auto has_left = [&] {
+    const Engine::Lock lock(engine());
+    const CallScope scope(Function::Test, nullptr);
+    give_up(scope);
+    return waiting_.empty();
+  };
+  // of those on which all had agreed some may have to wait for a lane, which others, under way, will give
+  for (Backoff backoff; !has_left(); backoff.pause()) progress();
+  agreement_.reset();
+}
+
+void DeferredCollectives::note_end_of(const DeferredCall& call) noexcept {
+  if (call.lane().messages != MPI_COMM_NULL)
+    busy_lanes_.reset(static_cast<std::size_t>(most_lanes() - 1 - call.lane().number));
+}
+
+void DeferredCollectives::say_and_mark() noexcept {
+  if (!is_open()) return;
+  said_ = std::max(said_, begun_);
+  const std::uint32_t last = begun_ + static_cast<std::uint32_t>(waiting_.size());
+  while (said_ != last && agreement_->say(said_ + 1, waiting_[said_ - begun_]->agrees())) ++said_;
+  while (marked_ != begun_ && agreement_->mark_seen(marked_ + 1)) ++marked_;
+}
+
+/// In the order of the calls, which is that of the library's calls on all ranks. A lane is used again only
+/// when this rank has no part left in what it was used for, so that its messages come after those.
+bool DeferredCollectives::begin_next(const CallScope& scope, bool is_leaving) {
+  if (waiting_.empty()) return false;
+  const std::optional<Way> way = agreement_->outcome(begun_ + 1);
+  if (!way) return false;
+  DeferredCall& call = *waiting_.front();
+  const std::size_t lane = by_messages_ % busy_lanes_.size();
+  if (*way == Way::messages && busy_lanes_.test(lane)) return false;
+  if (!is_leaving && !call.may_begin(*way)) return false;
+  ++begun_;
+  if (*way == Way::messages) {
+    busy_lanes_.set(lane);
+    ++by_messages_;
+  }
+  call.begin(scope, *way, {messages_, most_lanes() - 1 - static_cast<int>(lane)});
+  waiting_.pop_front();
+  return true;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,77 @@
+// The non-blocking collectives of one communicator. A call that waits for nothing cannot ask the other ranks
+// how it shall be carried out, so it is put off until all have said so (agreement_ring.hpp), be it in a later
+// call: then it goes by messages or by the MPI library, one after the other in the order of the calls, on the
+// communicator of Penstock's messages. So what the program itself does with its own communicator meanwhile
+// does not matter. Knows no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <bitset>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/collectives/exchange.hpp"
+#include "interpose/node/agreement_ring.hpp"
+#include "interpose/staging/staged_call.hpp"
+
+namespace penstock::interpose {
+
+/// What one call does, in either way. Refers to the user's buffers and arrays, which MPI lets nobody change
+/// before the call is complete; datatypes and operations are kept for it (kept_handles.hpp).
+struct DeferredWork {
+  const char* mpi_call;
+  ErrorTarget errors;
+  std::unique_ptr<ExchangePlan> plan;  ///< null: this rank would have it done by the library
+  StagedCall staged;
+  /// The MPI library's function on that communicator; returns its code.
+  std::function<int(MPI_Comm, MPI_Request*)> call_library;
+};
+
+class DeferredCall;
+
+/// Thread: one at a time; with several threads inside MPI, under Engine::Lock. Owned by the communicator, and
+/// by its calls until they are over.
+class DeferredCollectives : public std::enable_shared_from_this<DeferredCollectives> {
+ public:
+  DeferredCollectives() noexcept;
+  ~DeferredCollectives();
+  DeferredCollectives(const DeferredCollectives&) = delete;
+  DeferredCollectives& operator=(const DeferredCollectives&) = delete;
+
+  /// All ranks have come to the same collective and begin to agree. `messages` is messages_of() the
+  /// communicator.
+  void open(Agreement agreement, MPI_Comm messages) noexcept;
+  [[nodiscard]] bool is_open() const noexcept { return agreement_.has_value(); }
+
+  /// The next call. `*request` becomes the user's. Returns the code of the call. Takes Engine::Lock.
+  int post(const CallScope& scope, DeferredWork work, MPI_Request* request);
+  /// Begins what can be begun.
+  void step(const CallScope& scope);
+  /// This rank is about to be away: what is not agreed on becomes the library's, so that nobody waits for it.
+  void give_up(const CallScope& scope);
+  /// The same for ever: the communicator is about to be freed. Takes Engine::Lock.
+  void leave();
+  void note_end_of(const DeferredCall& call) noexcept;
+
+ private:
+  void say_and_mark() noexcept;
+  [[nodiscard]] bool begin_next(const CallScope& scope, bool is_leaving);
+
+  std::optional<Agreement> agreement_;
+  MPI_Comm messages_ = MPI_COMM_NULL;
+  std::deque<std::shared_ptr<DeferredCall>> waiting_;  ///< not begun, in order
+  std::uint32_t begun_ = 0;                            ///< ordinal of the last that was
+  std::uint32_t said_ = 0;                             ///< of the last of which this rank has said its part
+  std::uint32_t marked_ = 0;                           ///< of the last whose outcome it has marked as seen
+  std::uint32_t by_messages_ = 0;                      ///< so many of those begun
+  std::bitset<MessageLane::nonblocking> busy_lanes_;
+  bool repeats_ = false;  ///< the last call failed on this rank alone, and will be made again
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,96 @@
+#include "interpose/node/agreement_ring.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// What a word says.
+class Word {
+ public:
+  explicit constexpr Word(std::uint64_t bits) noexcept : bits_(bits) {}
+  [[nodiscard]] static constexpr Word first_of(std::uint32_t ordinal) noexcept { return Word(ordinal); }
+
+  [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
+  [[nodiscard]] constexpr std::uint32_t ordinal() const noexcept { return static_cast<std::uint32_t>(bits_); }
+  [[nodiscard]] constexpr std::uint32_t agreeing() const noexcept { return count_at(agreeing_shift); }
+  [[nodiscard]] constexpr std::uint32_t seen() const noexcept { return count_at(seen_shift); }
+  [[nodiscard]] constexpr bool is_refused() const noexcept { return (bits_ & refused_bit) != 0; }
+
+  [[nodiscard]] constexpr Word with_one_more(bool agrees) const noexcept {
+    return agrees ? Word(bits_ + (std::uint64_t{1} << agreeing_shift)) : refused();
+  }
+  [[nodiscard]] constexpr Word refused() const noexcept { return Word(bits_ | refused_bit); }
+  [[nodiscard]] constexpr Word seen_once_more() const noexcept {
+    return Word(bits_ + (std::uint64_t{1} << seen_shift));
+  }
+  /// May this word be that ordinal's next?
+  [[nodiscard]] constexpr bool is_free_for(std::uint32_t next, std::uint32_t ranks) const noexcept {
+    if (bits_ == 0) return next <= AgreementRing::length;
+    return ordinal() == next - AgreementRing::length && seen() == ranks;
+  }
+
+ private:
+  static constexpr unsigned agreeing_shift = 32;
+  static constexpr unsigned seen_shift = 42;
+  static constexpr std::uint64_t refused_bit = std::uint64_t{1} << 52;
+  [[nodiscard]] constexpr std::uint32_t count_at(unsigned shift) const noexcept {
+    return static_cast<std::uint32_t>(bits_ >> shift) & Agreement::most_ranks;
+  }
+
+  std::uint64_t bits_;
+};
+
+std::atomic<std::uint64_t>& word_of(AgreementRing& ring, std::uint32_t ordinal) noexcept {
+  return ring.words[ordinal % AgreementRing::length];
+}
+
+/// Replaces the ordinal's word by `changed(word)`. False: it has none yet.
+template <typename Changed>
+bool change(AgreementRing& ring, std::uint32_t ordinal, std::uint32_t ranks, Changed changed) noexcept {
+  std::atomic<std::uint64_t>& word = word_of(ring, ordinal);
+  std::uint64_t bits = word.load();
+  for (;;) {
+    const Word before(bits);
+    const bool is_there = before.ordinal() == ordinal;
+    if (!is_there && !before.is_free_for(ordinal, ranks)) return false;
+    if (word.compare_exchange_weak(bits, changed(is_there ? before : Word::first_of(ordinal)).bits()))
+      return true;
+  }
+}
+
+bool reaches(std::uint32_t given_up, std::uint32_t ordinal) noexcept {
+  return static_cast<std::int32_t>(given_up - ordinal) >= 0;
+}
+
+}  // namespace
+
+bool Agreement::say(std::uint32_t ordinal, bool agrees) noexcept {
+  return change(*ring_, ordinal, ranks_, [&](Word word) { return word.with_one_more(agrees); });
+}
+
+std::optional<Way> Agreement::outcome(std::uint32_t ordinal) noexcept {
+  std::atomic<std::uint64_t>& word = word_of(*ring_, ordinal);
+  std::uint64_t bits = word.load();
+  for (;;) {
+    const Word said(bits);
+    const bool is_there = said.ordinal() == ordinal;
+    if (is_there && said.is_refused()) return Way::library;
+    if (is_there && said.agreeing() == ranks_) return Way::messages;
+    if (!reaches(ring_->given_up.load(), ordinal)) return std::nullopt;
+    // Of one without a word this rank has not said anything, and will not: so all can never agree.
+    if (!is_there || word.compare_exchange_weak(bits, said.refused().bits())) return Way::library;
+  }
+}
+
+bool Agreement::mark_seen(std::uint32_t ordinal) noexcept {
+  // where this rank is the first to make a word, it was given up without one
+  return change(*ring_, ordinal, ranks_,
+                [](Word word) { return (word.agreeing() == 0 ? word.refused() : word).seen_once_more(); });
+}
+
+void Agreement::give_up(std::uint32_t ordinal) noexcept {
+  std::uint32_t before = ring_->given_up.load();
+  while (!reaches(before, ordinal) && !ring_->given_up.compare_exchange_weak(before, ordinal)) {
+  }
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,52 @@
+// How the ranks of a communicator agree on its non-blocking collectives, one after the other, without waiting
+// for each other: each says in shared memory whether it would carry one out by messages, and whoever asks
+// sees whether all have said so. A rank may give up waiting at any time: then it is the MPI library's call,
+// for all. Knows no MPI call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace penstock::interpose {
+
+/// How all ranks of a communicator carry out one collective call.
+enum class Way : std::uint8_t { library, messages };
+
+/// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike. Those that
+/// some rank has not heard of yet are as many as there are words, and others have to wait for their word.
+struct AgreementRing {
+  static constexpr std::uint32_t length = 16;
+  /// The ordinal in the lower half; above it how many ranks agree and how many have seen the outcome, ten
+  /// bits each, and a bit for "not all agree".
+  std::atomic<std::uint64_t> words[length];
+  /// Up to this ordinal all those are the library's on which not all had agreed by then.
+  std::atomic<std::uint32_t> given_up;
+};
+
+/// One rank's view. Refers to the ring. Thread: one at a time.
+class Agreement {
+ public:
+  static constexpr int most_ranks = 1023;
+
+  Agreement(AgreementRing& ring, int ranks) noexcept
+      : ring_(&ring), ranks_(static_cast<std::uint32_t>(ranks)) {}
+
+  /// This rank has come to that collective, and agrees to messages or does not. False: there is no word for
+  /// it yet. Once for each, in order.
+  [[nodiscard]] bool say(std::uint32_t ordinal, bool agrees) noexcept;
+  /// None: not all have said so. Once there is one, it is the same on all ranks for ever. Only for ordinals
+  /// whose outcome this rank has not marked as seen.
+  [[nodiscard]] std::optional<Way> outcome(std::uint32_t ordinal) noexcept;
+  /// This rank has acted on the outcome and does not ask again. False: there is no word for it yet, so it has
+  /// to be said once more. Once for each, in order.
+  [[nodiscard]] bool mark_seen(std::uint32_t ordinal) noexcept;
+  /// This rank waits for nobody any more: from now on each collective up to that ordinal has an outcome.
+  void give_up(std::uint32_t ordinal) noexcept;
+
+ private:
+  AgreementRing* ring_;
+  std::uint32_t ranks_;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,157 @@
+#include "interpose/node/agreement_ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace penstock::interpose {
+namespace {
+
+TEST(Agreement, is_on_messages_once_all_have_agreed) {
+  AgreementRing ring{};
+  Agreement one(ring, 3);
+  Agreement two(ring, 3);
+  Agreement three(ring, 3);
+  EXPECT_TRUE(one.say(1, true));
+  EXPECT_TRUE(two.say(1, true));
+  EXPECT_FALSE(one.outcome(1));
+  EXPECT_FALSE(three.outcome(1));
+  EXPECT_TRUE(three.say(1, true));
+  for (Agreement* rank : {&one, &two, &three}) EXPECT_EQ(rank->outcome(1), Way::messages);
+}
+
+TEST(Agreement, is_on_the_library_as_soon_as_one_refuses) {
+  AgreementRing ring{};
+  Agreement one(ring, 3);
+  Agreement two(ring, 3);
+  EXPECT_TRUE(one.say(1, true));
+  EXPECT_TRUE(two.say(1, false));
+  EXPECT_EQ(one.outcome(1), Way::library);
+  EXPECT_EQ(two.outcome(1), Way::library);
+}
+
+TEST(Agreement, is_not_changed_by_a_rank_that_gives_up_later) {
+  AgreementRing ring{};
+  Agreement one(ring, 2);
+  Agreement two(ring, 2);
+  EXPECT_TRUE(one.say(1, true));
+  EXPECT_TRUE(two.say(1, true));
+  one.give_up(1);
+  EXPECT_EQ(one.outcome(1), Way::messages);
+  EXPECT_EQ(two.outcome(1), Way::messages);
+}
+
+TEST(Agreement, is_on_the_library_where_a_rank_gave_up_before_all_had_agreed) {
+  AgreementRing ring{};
+  Agreement one(ring, 2);
+  Agreement two(ring, 2);
+  EXPECT_TRUE(one.say(1, true));
+  one.give_up(1);
+  EXPECT_EQ(one.outcome(1), Way::library);
+  EXPECT_TRUE(two.say(1, true));
+  EXPECT_EQ(two.outcome(1), Way::library);
+  EXPECT_TRUE(one.say(2, true));
+  EXPECT_FALSE(one.outcome(2));
+  EXPECT_TRUE(two.say(2, true));
+  EXPECT_EQ(one.outcome(2), Way::messages);
+}
+
+TEST(Agreement, has_words_for_so_many_that_not_all_have_seen) {
+  AgreementRing ring{};
+  Agreement ahead(ring, 2);
+  Agreement behind(ring, 2);
+  for (std::uint32_t ordinal = 1; ordinal <= AgreementRing::length; ++ordinal) {
+    EXPECT_TRUE(ahead.say(ordinal, false));
+    EXPECT_TRUE(ahead.mark_seen(ordinal));
+  }
+  constexpr std::uint32_t next = AgreementRing::length + 1;
+  EXPECT_FALSE(ahead.say(next, true));
+  EXPECT_FALSE(ahead.outcome(next));
+  EXPECT_TRUE(behind.mark_seen(1));
+  EXPECT_TRUE(ahead.say(next, true));
+}
+
+TEST(Agreement, one_who_gives_up_beyond_the_words_finds_an_outcome_for_all) {
+  AgreementRing ring{};
+  Agreement ahead(ring, 2);
+  Agreement behind(ring, 2);
+  constexpr std::uint32_t last = 3 * AgreementRing::length;
+  ahead.give_up(last);
+  for (std::uint32_t ordinal = 1; ordinal <= last; ++ordinal) EXPECT_EQ(ahead.outcome(ordinal), Way::library);
+  for (std::uint32_t ordinal = 1; ordinal <= last; ++ordinal) {
+    static_cast<void>(behind.say(ordinal, true));
+    EXPECT_EQ(behind.outcome(ordinal), Way::library);
+    EXPECT_TRUE(ahead.mark_seen(ordinal));
+    EXPECT_TRUE(behind.mark_seen(ordinal));
+  }
+  EXPECT_TRUE(ahead.say(last + 1, true));
+  EXPECT_TRUE(behind.say(last + 1, true));
+  EXPECT_EQ(ahead.outcome(last + 1), Way::messages);
+}
+
+/// A rank of the test below: comes to collectives, agrees or not, gives up now and then.
+class Comer {
+ public:
+  Comer(AgreementRing& ring, int ranks, unsigned seed, std::uint32_t last)
+      : agreement_(ring, ranks), random_(seed), last_(last) {}
+
+  [[nodiscard]] bool is_over() const { return marked_ == last_; }
+  void step() {
+    if (random_() % 4 == 0 && come_ != last_) ++come_;
+    said_ = std::max(said_, known_);
+    while (said_ < come_ && agreement_.say(said_ + 1, random_() % 16 != 0)) ++said_;
+    while (marked_ < known_ && agreement_.mark_seen(marked_ + 1)) ++marked_;
+    if (random_() % 64 == 0) agreement_.give_up(come_);
+    while (known_ < come_) {
+      const std::optional<Way> way = agreement_.outcome(known_ + 1);
+      if (!way) break;
+      ways_.push_back(*way);
+      ++known_;
+    }
+  }
+  [[nodiscard]] const std::vector<Way>& ways() const { return ways_; }
+
+ private:
+  Agreement agreement_;
+  std::minstd_rand random_;
+  std::uint32_t last_;
+  std::uint32_t come_ = 0;
+  std::uint32_t said_ = 0;
+  std::uint32_t known_ = 0;
+  std::uint32_t marked_ = 0;
+  std::vector<Way> ways_;
+};
+
+TEST(Agreement, is_the_same_on_all_ranks_whoever_runs_ahead_refuses_or_gives_up) {
+  constexpr int ranks = 4;
+  constexpr std::uint32_t last = 3000;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    AgreementRing ring{};
+    std::vector<std::unique_ptr<Comer>> comers;
+    for (unsigned rank = 0; rank < ranks; ++rank)
+      comers.push_back(std::make_unique<Comer>(ring, ranks, seed * 100 + rank, last));
+    std::vector<std::thread> threads;
+    threads.reserve(comers.size());
+    for (auto& comer : comers) {
+      threads.emplace_back([&one = *comer] {
+        while (!one.is_over()) {
+          one.step();
+          std::this_thread::yield();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& comer : comers) EXPECT_EQ(comer->ways(), comers.front()->ways());
+    const auto& ways = comers.front()->ways();
+    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::messages), 0);
+    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::library), 0);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::interpose
