@@ -5,13 +5,13 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
-#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
@@ -93,12 +93,12 @@ class CollectiveCall : public LibraryCall<Library> {
     return instead_of_library(communicator, buffers, begin, request...);
   }
 
-  /// The same for a reduction: `plan` returns a ReductionPlan.
-  template <typename Plan, typename... Request>
-  [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                Plan plan, Request... request) const {
-    std::optional<ReductionPlan> planned;
-    const auto begin = [&](MessageLane lane) { return planned.emplace(plan()).begin(this->scope(), lane); };
+  /// The same by what `make_plan` returns: an ExchangePlan, as a value.
+  template <typename MakePlan, typename... Request>
+  [[nodiscard]] std::optional<int> by_plan(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                           MakePlan make_plan, Request... request) const {
+    std::optional<std::invoke_result_t<MakePlan>> plan;
+    const auto begin = [&](MessageLane lane) { return plan.emplace(make_plan()).begin(this->scope(), lane); };
     return instead_of_library(communicator, buffers, begin, request...);
   }
 

@@ -10,7 +10,9 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/collectives/reduction_part.hpp"
+#include "interpose/collectives/scan_exchange.hpp"
 
 namespace penstock::interpose {
 
@@ -34,12 +36,13 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   if constexpr (!is_nonblocking_form<decltype(request)...>) {
     ReductionPart part(ranks, datatype, operation, count);
     if (part.is_for_gpu())
-      part.take_place(own, receive, ReductionPlan::largest_at_a_time(part.shape(), elements));
+      part.take_place(own, receive,
+                      ReductionPlan::workplace_bytes(
+                          part.shape(), ReductionPlan::largest_at_a_time(part.shape(), elements)));
     const auto plan = [&] {
       return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
     };
-    if (const auto code =
-            call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
+    if (const auto code = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...)) {
       return *code;
     }
   }
@@ -48,12 +51,33 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
                   request...);
 };
 
+template <typename Call, typename... Request>
+std::optional<int> scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const void* send,
+                               void* receive, MPI_Count count, MPI_Datatype datatype, MPI_Op operation,
+                               MPI_Comm communicator, Request... request) {
+  if constexpr (is_nonblocking_form<Request...>) {
+    return std::nullopt;
+  } else {
+    const void* const own = send == MPI_IN_PLACE ? receive : send;
+    ReductionPart part(ranks, datatype, operation, count);
+    const ScanShape shape{part.shape(), static_cast<std::size_t>(count), prefix};
+    if (part.is_for_gpu() && !shape.is_first()) part.take_place(own, receive, shape.workplace_bytes());
+    const auto plan = [&] { return ScanPlan(shape, part.take_place_away(), own, receive); };
+    return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+  }
+}
+
 /// Scan: a vector in, a vector out.
 inline constexpr auto scan = [](const auto& call, const void* send, void* receive, auto count,
                                 MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
                                 auto... request) {
+  const Ranks ranks(communicator);
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
+  if (const auto code = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
+                                    communicator, request...)) {
+    return *code;
+  }
   stage_reduction(staged, send, receive, vector, vector);
   return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
                   request...);
@@ -66,6 +90,10 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
   const Ranks ranks(communicator);
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
+  if (const auto code = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
+                                    communicator, request...)) {
+    return *code;
+  }
   stage_reduction(staged, send, receive, vector, [&] { return ranks.rank == 0 ? Region() : vector(); });
   return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
                   request...);
@@ -94,11 +122,12 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
     }
     const auto count = static_cast<MPI_Count>(total);
     ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
-    if (part.is_for_gpu()) part.take_place(send, receive, largest);
+    if (part.is_for_gpu())
+      part.take_place(send, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
     const auto plan = [&] {
       return ReductionPlan::scatter(part.shape(), part.take_place_away(), send, receive, std::move(ranges));
     };
-    return call.by_reduction(communicator, part.buffers(send, count, datatype), plan, request...);
+    return call.by_plan(communicator, part.buffers(send, count, datatype), plan, request...);
   }
 }
 

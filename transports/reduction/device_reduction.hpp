@@ -36,7 +36,7 @@ struct VectorReduction {
   ReductionOperation operation = ReductionOperation::sum;
 };
 
-/// A token for one reduction at a time. The vectors are the caller's and must stay until it is done, for
+/// A token for one launch() at a time. The vectors are the caller's and must stay until it is done, for
 /// which the destructor waits. Thread: one at a time. Errors: the driver's refusal; the result is undefined
 /// then.
 class DeviceReduction {
@@ -49,7 +49,11 @@ class DeviceReduction {
 
   /// Queues it on a stream of Penstock's, behind the last one, and returns. What the application has queued
   /// is not waited for. Cost: a launch for each eight sources.
-  [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept;
+  [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept {
+    return launch_in_turn({&reduction, 1});
+  }
+  /// Several, each after the one before, which may be what it reads.
+  [[nodiscard]] Status launch_in_turn(std::span<const VectorReduction> reductions) noexcept;
   /// As FlaggedLaunch's.
   [[nodiscard]] Status query(bool& done) noexcept { return launch_.query(done); }
   [[nodiscard]] Status wait() noexcept { return launch_.wait(); }

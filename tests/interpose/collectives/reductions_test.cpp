@@ -63,12 +63,13 @@ class Reductions : public testing::Test {
   template <class Reduce>
   void expect_same(std::size_t received, Reduce reduce) {
     const std::vector<T> sent = vector_of<T>(world.rank, count * static_cast<std::size_t>(world.size));
-    std::vector<T> expected(received);
+    std::vector<T> expected(received + 1);
     EXPECT_EQ(reduce(sent.data(), expected.data()), MPI_SUCCESS);
     Memory send(MemoryKind::device, sent.size() * sizeof(T), own_gpu());
     Memory receive(MemoryKind::device, (received + 1) * sizeof(T), own_gpu());
     send.write(0, sent.data(), sent.size() * sizeof(T));
     EXPECT_EQ(reduce(send.data(), receive.data()), MPI_SUCCESS);
+    expected.pop_back();
     EXPECT_EQ(read_all<T>(receive, received), expected);
     EXPECT_EQ(read_all<T>(send, sent.size()), sent);
   }
@@ -117,6 +118,17 @@ TYPED_TEST(Reductions, Reduce_scatter_to_ranges_of_any_length_is_right) {
   this->expect_same(this->count, [&](const void* send, void* receive) {
     return MPI_Reduce_scatter_block(send, receive, this->count, this->type, MPI_SUM, MPI_COMM_WORLD);
   });
+}
+
+TYPED_TEST(Reductions, Scan_and_Exscan_know_every_operation) {
+  for (const MPI_Op operation : this->operations()) {
+    this->expect_same(this->count, [&](const void* send, void* receive) {
+      return MPI_Scan(send, receive, this->count, this->type, operation, MPI_COMM_WORLD);
+    });
+    this->expect_same(this->world.rank == 0 ? 0 : this->count, [&](const void* send, void* receive) {
+      return MPI_Exscan(send, receive, this->count, this->type, operation, MPI_COMM_WORLD);
+    });
+  }
 }
 
 /// More than fits in one step, and more than one piece of each rank's range.
@@ -172,6 +184,72 @@ TEST(Reductions, of_floating_point_numbers_give_the_same_bits_on_all_ranks_and_e
   }
 }
 
+/// A little, more than that in one piece, and more pieces than are under way at a time.
+TEST(Reductions, of_prefixes_are_the_bits_of_combining_in_the_order_of_the_ranks) {
+  const World world;
+  const auto number = [](int rank, std::size_t i) {
+    return static_cast<double>((i * 2654435761u + static_cast<unsigned>(rank) * 40503u) % 1000003u) * 1e-3 +
+           (rank % 2 == 0 ? 1e9 : -1e9);
+  };
+  for (const std::size_t count : {std::size_t{3000}, std::size_t{600'001}, std::size_t{2'600'003}}) {
+    for (const bool exclusive : {false, true}) {
+      for (const bool in_place : {false, true}) {
+        SCOPED_TRACE(testing::Message()
+                     << count << (exclusive ? " exclusive" : "") << (in_place ? " in place" : ""));
+        std::vector<double> own(count);
+        for (std::size_t i = 0; i < count; ++i) own[i] = number(world.rank, i);
+        Memory send(MemoryKind::device, count * sizeof(double), own_gpu());
+        Memory receive(MemoryKind::device, count * sizeof(double), own_gpu());
+        (in_place ? receive : send).write(0, own.data(), count * sizeof(double));
+        const auto call = exclusive ? MPI_Exscan : MPI_Scan;
+        EXPECT_EQ(call(in_place ? MPI_IN_PLACE : send.data(), receive.data(), static_cast<int>(count),
+                       MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
+                  MPI_SUCCESS);
+        if (!in_place) {
+          EXPECT_EQ(read_all<double>(send, count), own);
+        }
+        if (exclusive && world.rank == 0) continue;
+        const std::vector<double> seen = read_all<double>(receive, count);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+          double expected = number(0, i);
+          for (int rank = 1; rank < world.rank + (exclusive ? 0 : 1); ++rank) expected += number(rank, i);
+          wrong += std::bit_cast<std::uint64_t>(seen[i]) == std::bit_cast<std::uint64_t>(expected) ? 0 : 1;
+        }
+        EXPECT_EQ(wrong, 0u);
+      }
+    }
+  }
+}
+
+#if MPI_VERSION >= 4
+TEST(Reductions, of_prefixes_that_are_persistent_may_be_started_again) {
+  const World world;
+  constexpr std::size_t count = 2'000'000;
+  Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
+  Memory receive(MemoryKind::device, count * sizeof(int), own_gpu());
+  std::array<MPI_Request, 2> requests{};
+  MPI_Scan_init(send.data(), receive.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                &requests[0]);
+  Memory exclusive(MemoryKind::device, count * sizeof(int), own_gpu());
+  MPI_Exscan_init(MPI_IN_PLACE, exclusive.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                  &requests[1]);
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<int> own(count, world.rank + round);
+    send.write(0, own.data(), count * sizeof(int));
+    exclusive.write(0, own.data(), count * sizeof(int));
+    MPI_Startall(2, requests.data());
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    const int before = world.rank * (world.rank - 1) / 2 + world.rank * round;
+    EXPECT_EQ(read_all<int>(receive, count), std::vector<int>(count, before + world.rank + round));
+    if (world.rank != 0) {
+      EXPECT_EQ(read_all<int>(exclusive, count), std::vector<int>(count, before));
+    }
+  }
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
+}
+#endif
+
 TEST(Reductions, with_one_ranks_buffer_on_the_host_are_right) {
   const World world;
   constexpr int count = 4000;
@@ -184,6 +262,9 @@ TEST(Reductions, with_one_ranks_buffer_on_the_host_are_right) {
     EXPECT_EQ(MPI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
               MPI_SUCCESS);
     EXPECT_EQ(read_all<int>(receive, count), std::vector<int>(count, world.size * (world.size + 1) / 2));
+    EXPECT_EQ(MPI_Scan(send.data(), receive.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(read_all<int>(receive, count),
+              std::vector<int>(count, (world.rank + 1) * (world.rank + 2) / 2));
   }
 }
 
@@ -209,6 +290,9 @@ TEST(Reductions, DISABLED_that_the_GPU_cannot_do_are_an_MPI_error_on_each_rank) 
   Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
   Memory receive(MemoryKind::device, count * sizeof(int), own_gpu());
   EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator), MPI_SUCCESS);
+  // the first rank combines nothing
+  EXPECT_EQ(MPI_Scan(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator) == MPI_SUCCESS,
+            World().rank == 0);
   MPI_Comm_free(&communicator);
 }
 
