@@ -64,8 +64,7 @@ class ReductionPlan final : public ExchangePlan {
   std::byte* gathered_ = nullptr;     ///< where all ranges go in the end; null: nowhere
 };
 
-/// One reduction, of vectors of `MPI_BYTE`s, piece by piece: while the GPU combines one, the next is on its
-/// way.
+/// One reduction, piece by piece: while the GPU combines one, the next is on its way.
 class ReductionExchange final : public Exchange {
  public:
   ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);

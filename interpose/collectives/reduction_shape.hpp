@@ -22,8 +22,9 @@ struct ReductionShape {
   [[nodiscard]] std::size_t element_bytes() const noexcept { return transports::bytes_of(kind.type); }
   /// A message of so many elements, from element `first` on.
   [[nodiscard]] BlockPlace block(std::size_t elements, std::size_t first = 0) const noexcept {
-    return {static_cast<MPI_Count>(elements * element_bytes()), MPI_BYTE,
-            static_cast<std::ptrdiff_t>(first * element_bytes())};
+    const auto displacement = static_cast<std::ptrdiff_t>(first * element_bytes());
+    if (kind.pairs != MPI_DATATYPE_NULL) return {static_cast<MPI_Count>(elements), kind.pairs, displacement};
+    return {static_cast<MPI_Count>(elements * element_bytes()), MPI_BYTE, displacement};
   }
   /// Memory for a message of so many elements.
   [[nodiscard]] std::size_t slot_bytes(std::size_t elements) const noexcept {

@@ -8,6 +8,8 @@
 namespace penstock::transports {
 namespace {
 
+using namespace kernels;  // the element types
+
 /// Enough for every processor of a large GPU; with more data each thread combines more.
 #ifdef PENSTOCK_SIMULATED_GPU
 constexpr std::uint64_t most_blocks = 4;
@@ -67,8 +69,14 @@ std::size_t bytes_of(ElementType type) noexcept {
 }
 
 bool is_defined(ReductionOperation operation, ElementType type) noexcept {
-  const bool is_floating = type == ElementType::float32 || type == ElementType::float64;
-  return !is_floating || operation <= ReductionOperation::minimum;
+  switch (type) {
+#define PENSTOCK_ROW(name, Type) \
+  case ElementType::name:        \
+    return knows<Type>(operation);
+    PENSTOCK_REDUCED_TYPES(PENSTOCK_ROW)
+#undef PENSTOCK_ROW
+  }
+  return false;
 }
 
 Status DeviceReduction::available() noexcept {

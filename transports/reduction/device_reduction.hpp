@@ -22,12 +22,13 @@ enum class ElementType : std::uint8_t {
 #undef PENSTOCK_ROW
 };
 [[nodiscard]] std::size_t bytes_of(ElementType type) noexcept;
-/// Floating-point numbers have neither logical nor bitwise operations.
+/// Whole numbers have all operations but those on pairs, which have no others; real ones have neither logical
+/// nor bitwise operations, and complex ones sum and product only.
 [[nodiscard]] bool is_defined(ReductionOperation operation, ElementType type) noexcept;
 
 /// to[i] = sources[0][i] ∘ sources[1][i] ∘ …, from left to right: the same bits whenever the sources are the
-/// same. At least one source. `to` may be the first of them; they overlap in no other way. All as kernels of
-/// the context reach them; fastest where all are aligned to 16 bytes.
+/// same. Of pairs the gaps stay as they are. At least one source. `to` may be the first of them; they overlap
+/// in no other way. All as kernels of the context reach them; fastest where all are aligned to 16 bytes.
 struct VectorReduction {
   void* to = nullptr;
   std::span<const void* const> sources;
