@@ -214,7 +214,7 @@ std::unique_ptr<Exchange> ReductionExchange::gather(const CallScope& scope) cons
   auto exchange = std::make_unique<MessageExchange>(scope, lane_);
   const auto block_of = [&](int rank) {
     const ElementRange& range = plan_.ranges_[static_cast<std::size_t>(rank)];
-    return shape().block(range.count, range.first);
+    return shape().block_without_gaps(range.count, range.first);
   };
   for_others(shape().rank, shape().ranks, [&](int other) {
     if (block_of(other).count != 0) exchange->receive(plan_.gathered_, block_of(other), other);

@@ -152,8 +152,14 @@ std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operat
     return std::nullopt;
   const std::size_t bytes = transports::bytes_of(type->type);
   if (extent_of(datatype) != static_cast<std::ptrdiff_t>(bytes)) return std::nullopt;
-  const bool has_gaps = payload_bytes(1, datatype) != bytes;
-  return ReductionKind{type->type, known->known, has_gaps ? datatype : MPI_DATATYPE_NULL};
+  ReductionKind kind{type->type, known->known};
+  if (payload_bytes(1, datatype) == bytes) return kind;
+  MPI_Count begin = 0;
+  MPI_Count used = 0;
+  PMPI_Type_get_true_extent_x(datatype, &begin, &used);
+  kind.pairs = datatype;
+  kind.last_gap_bytes = bytes - static_cast<std::size_t>(used);
+  return kind;
 }
 
 }  // namespace penstock::interpose

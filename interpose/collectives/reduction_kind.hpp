@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <optional>
 
 #include "transports/reduction/device_reduction.hpp"
@@ -14,7 +15,9 @@ namespace penstock::interpose {
 struct ReductionKind {
   transports::ElementType type;
   transports::ReductionOperation operation;
-  MPI_Datatype pairs = MPI_DATATYPE_NULL;  ///< with gaps, which a message must leave out
+  // of pairs with gaps:
+  MPI_Datatype pairs = MPI_DATATYPE_NULL;
+  std::size_t last_gap_bytes = 0;  ///< behind an element
 };
 
 /// None: the MPI library's, be it that it refuses the pair. Cost: some comparisons of handles, and

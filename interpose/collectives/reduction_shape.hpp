@@ -20,11 +20,16 @@ struct ReductionShape {
   static constexpr std::size_t alignment_bytes = 16;
 
   [[nodiscard]] std::size_t element_bytes() const noexcept { return transports::bytes_of(kind.type); }
-  /// A message of so many elements, from element `first` on.
+  /// A message of so many elements, from element `first` on, into memory where gaps do not matter.
   [[nodiscard]] BlockPlace block(std::size_t elements, std::size_t first = 0) const noexcept {
-    const auto displacement = static_cast<std::ptrdiff_t>(first * element_bytes());
-    if (kind.pairs != MPI_DATATYPE_NULL) return {static_cast<MPI_Count>(elements), kind.pairs, displacement};
-    return {static_cast<MPI_Count>(elements * element_bytes()), MPI_BYTE, displacement};
+    return {static_cast<MPI_Count>(elements * element_bytes() - kind.last_gap_bytes), MPI_BYTE,
+            static_cast<std::ptrdiff_t>(first * element_bytes())};
+  }
+  /// The same into the user's memory, where they stay as they are.
+  [[nodiscard]] BlockPlace block_without_gaps(std::size_t elements, std::size_t first = 0) const noexcept {
+    if (kind.pairs == MPI_DATATYPE_NULL) return block(elements, first);
+    return {static_cast<MPI_Count>(elements), kind.pairs,
+            static_cast<std::ptrdiff_t>(first * element_bytes())};
   }
   /// Memory for a message of so many elements.
   [[nodiscard]] std::size_t slot_bytes(std::size_t elements) const noexcept {

@@ -59,7 +59,7 @@ ScanExchange::ScanExchange(const ScanPlan& plan, const CallScope& scope, Message
   }
   if (shape().is_first() && shape().prefix == Prefix::inclusive && plan.own_ != plan.result_) {
     kept_ = std::make_unique<MessageExchange>(scope, lane);
-    const BlockPlace vector = shape().vectors.block(shape().count);
+    const BlockPlace vector = shape().vectors.block_without_gaps(shape().count);
     kept_->keep(plan.own_, vector, plan.result_, vector, shape().vectors.rank);
   }
   while (posted_ < shape().depth()) post(scope);
