@@ -99,8 +99,7 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
                   request...);
 };
 
-/// In place the result would overwrite what is still to be sent: the MPI library does that. `count_of` a
-/// rank.
+/// `count_of` a rank.
 template <typename Call, typename CountOf, typename... Request>
 std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send,
                                          void* receive, CountOf count_of, MPI_Datatype datatype,
@@ -112,7 +111,7 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
     std::vector<ElementRange> ranges;
     std::size_t total = 0;
     std::size_t largest = 0;
-    bool are_valid = send != MPI_IN_PLACE;
+    bool are_valid = true;
     for (int rank = 0; rank < ranks.local; ++rank) {
       are_valid = are_valid && count_of(rank) >= 0;
       const auto count = static_cast<std::size_t>(are_valid ? count_of(rank) : 0);
@@ -120,14 +119,15 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
       total += count;
       largest = std::max(largest, count);
     }
+    const void* const own = send == MPI_IN_PLACE ? receive : send;
     const auto count = static_cast<MPI_Count>(total);
     ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
     if (part.is_for_gpu())
-      part.take_place(send, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
+      part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
     const auto plan = [&] {
-      return ReductionPlan::scatter(part.shape(), part.take_place_away(), send, receive, std::move(ranges));
+      return ReductionPlan::scatter(part.shape(), part.take_place_away(), own, receive, std::move(ranges));
     };
-    return call.by_plan(communicator, part.buffers(send, count, datatype), plan, request...);
+    return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
   }
 }
 

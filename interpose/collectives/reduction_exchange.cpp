@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "interpose/collectives/message_exchange.hpp"
@@ -206,8 +207,21 @@ void ReductionExchange::combine(std::size_t index) {
       sources.push_back(own);
     }
   }
-  note(reduction_->launch({plan_.result_ + bytes(piece.first - range.first), sources, piece.count,
-                           shape().kind.type, shape().kind.operation}));
+  // In place, the result of a scatter comes to lie in front, where this rank and those before it had other
+  // elements. Each of those stood no later in its rank's range than here, so it has gone out with this piece
+  // or before; but of this rank's own piece some may lie there.
+  std::byte* const to = plan_.result_ + bytes(piece.first - range.first);
+  const bool covers_own = to < own && own < to + bytes(piece.count);
+  const auto launch_to = [&](std::byte* where, std::span<const void* const> from) {
+    return transports::VectorReduction{where, from, piece.count, shape().kind.type, shape().kind.operation};
+  };
+  if (!covers_own) {
+    note(reduction_->launch(launch_to(to, sources)));
+    return;
+  }
+  std::byte* const combined = slot(index, 0);  // the first rank's result never covers its own
+  const std::array<const void*, 1> all = {combined};
+  note(reduction_->launch_in_turn(std::array{launch_to(combined, sources), launch_to(to, all)}));
 }
 
 std::unique_ptr<Exchange> ReductionExchange::gather(const CallScope& scope) const {

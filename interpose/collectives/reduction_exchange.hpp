@@ -36,8 +36,8 @@ class ReductionPlan final : public ExchangePlan {
   /// To the root only; `place` and `result` are its alone. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape, std::optional<Workplace> place,
                                                  const void* own, void* result, std::size_t count, int root);
-  /// Of each rank's range, to that rank. `result` holds this rank's range and nothing else, and is not in
-  /// `own`.
+  /// Of each rank's range, to that rank. `result` holds this rank's range and nothing else; it may begin
+  /// where `own` does, but lie nowhere else in it.
   [[nodiscard]] static ReductionPlan scatter(const ReductionShape& shape, std::optional<Workplace> place,
                                              const void* own, void* result, std::vector<ElementRange> ranges);
   /// What a rank that combines ranges of `largest` elements at a time needs of a workplace.

@@ -105,6 +105,11 @@ inline constexpr std::size_t most_scanned_piece_bytes = 8u << 20;
 /// Under way at a time: one that is combined, one that is handed on, and two that come.
 inline constexpr std::size_t most_scanned_pieces = 4;
 
+/// Blocks that two ranks swap in place go in pieces of so much at most, on which both must agree, and so many
+/// swaps are under way at a time: 64 MiB of memory.
+inline constexpr std::size_t most_swapped_bytes = 8u << 20;
+inline constexpr std::size_t most_swaps_at_once = 8;
+
 // -- What the next messages will be like --
 
 /// Beside a computation of so long it is worth while to have something move. The last call may take half.

@@ -1,5 +1,6 @@
 // Reductions that the GPU does: every operation on every type that it knows, gaps in pairs, vectors of
 // several pieces, and the promise about the bits of floating-point results.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -183,32 +184,31 @@ struct TwoNumbersOf {
     EXPECT_TRUE(read_all<std::uint8_t>(on_device, send.size()) == send);
   }
 
-  void expect_right() const {
+  void expect_right(int count = 3'000) const {
     const World world;
     int size_bytes = 0;
     if (type == MPI_DATATYPE_NULL || MPI_Type_size(type, &size_bytes) != MPI_SUCCESS ||
-        size_bytes != sizeof(First) + sizeof(Second))
+        size_bytes != sizeof(First) + sizeof(Second)) {
       return;
+    }
+    const auto elements = static_cast<std::size_t>(count);
+    const auto all = elements * static_cast<std::size_t>(world.size);
     for (const MPI_Op op : operations) {
-      for (const int count : {3'000, 300'001}) {
-        const auto elements = static_cast<std::size_t>(count);
-        const auto all = elements * static_cast<std::size_t>(world.size);
-        expect_same(elements, elements, [&](const void* send, void* receive) {
-          return MPI_Allreduce(send, receive, count, type, op, MPI_COMM_WORLD);
-        });
-        expect_same(elements, elements, [&](const void* send, void* receive) {
-          return MPI_Scan(send, receive, count, type, op, MPI_COMM_WORLD);
-        });
-        expect_same(elements, world.rank == 0 ? 0 : elements, [&](const void* send, void* receive) {
-          return MPI_Exscan(send, receive, count, type, op, MPI_COMM_WORLD);
-        });
-        expect_same(elements, world.rank == 1 ? elements : 0, [&](const void* send, void* receive) {
-          return MPI_Reduce(send, receive, count, type, op, 1, MPI_COMM_WORLD);
-        });
-        expect_same(all, elements, [&](const void* send, void* receive) {
-          return MPI_Reduce_scatter_block(send, receive, count, type, op, MPI_COMM_WORLD);
-        });
-      }
+      expect_same(elements, elements, [&](const void* send, void* receive) {
+        return MPI_Allreduce(send, receive, count, type, op, MPI_COMM_WORLD);
+      });
+      expect_same(elements, elements, [&](const void* send, void* receive) {
+        return MPI_Scan(send, receive, count, type, op, MPI_COMM_WORLD);
+      });
+      expect_same(elements, world.rank == 0 ? 0 : elements, [&](const void* send, void* receive) {
+        return MPI_Exscan(send, receive, count, type, op, MPI_COMM_WORLD);
+      });
+      expect_same(elements, world.rank == 1 ? elements : 0, [&](const void* send, void* receive) {
+        return MPI_Reduce(send, receive, count, type, op, 1, MPI_COMM_WORLD);
+      });
+      expect_same(all, elements, [&](const void* send, void* receive) {
+        return MPI_Reduce_scatter_block(send, receive, count, type, op, MPI_COMM_WORLD);
+      });
     }
   }
 };
@@ -219,6 +219,7 @@ TEST(Reductions, of_complex_numbers_are_right) {
     TwoNumbersOf<float, float>{type, operations}.expect_right();
   for (const MPI_Datatype type : {MPI_C_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX})
     TwoNumbersOf<double, double>{type, operations}.expect_right();
+  TwoNumbersOf<double, double>{MPI_C_DOUBLE_COMPLEX, operations}.expect_right(270'001);
 }
 
 TEST(Reductions, of_pairs_are_right_and_leave_their_gaps) {
@@ -230,6 +231,9 @@ TEST(Reductions, of_pairs_are_right_and_leave_their_gaps) {
   TwoNumbersOf<double, int>{MPI_DOUBLE_INT, operations}.expect_right();
   TwoNumbersOf<float, float>{MPI_2REAL, operations}.expect_right();
   TwoNumbersOf<double, double>{MPI_2DOUBLE_PRECISION, operations}.expect_right();
+  // more than fits in one step, whose results go from rank to rank
+  TwoNumbersOf<short, int>{MPI_SHORT_INT, operations}.expect_right(140'001);
+  TwoNumbersOf<double, int>{MPI_DOUBLE_INT, operations}.expect_right(270'001);
 }
 
 TEST(Reductions, of_truth_values_are_right) {
@@ -276,6 +280,46 @@ TEST(Reductions, of_large_vectors_are_right_and_may_be_in_place) {
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < count; ++i) wrong += seen[i] == expected(i) ? 0 : 1;
       EXPECT_EQ(wrong, 0u);
+    }
+  }
+}
+
+/// Equal ranges, in one piece and in several; and such that a rank's result covers some of its own elements.
+TEST(Reductions, to_ranges_may_be_in_place) {
+  const World world;
+  const auto ranks = static_cast<std::size_t>(world.size);
+  for (const int most : {3'000, 3'200'000}) {
+    for (const bool equal : {true, false}) {
+      SCOPED_TRACE(testing::Message() << most << (equal ? " each" : " at most"));
+      std::vector<int> counts(ranks, most);
+      for (std::size_t rank = 0; !equal && rank < ranks; ++rank)
+        counts[rank] = rank % 2 == 0 ? static_cast<int>(5 + rank) : most - static_cast<int>(rank);
+      const auto all = static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), 0));
+      const auto first =
+          static_cast<std::size_t>(std::accumulate(counts.begin(), counts.begin() + world.rank, 0));
+      const auto own = static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank)]);
+      std::vector<unsigned> numbers(all);
+      for (std::size_t i = 0; i < all; ++i)
+        numbers[i] = static_cast<unsigned>(i) * 2654435761u + static_cast<unsigned>(world.rank);
+      Memory memory(MemoryKind::device, all * sizeof(unsigned), own_gpu());
+      memory.write(0, numbers.data(), all * sizeof(unsigned));
+      EXPECT_EQ(equal ? MPI_Reduce_scatter_block(MPI_IN_PLACE, memory.data(), most, MPI_UNSIGNED, MPI_SUM,
+                                                 MPI_COMM_WORLD)
+                      : MPI_Reduce_scatter(MPI_IN_PLACE, memory.data(), counts.data(), MPI_UNSIGNED, MPI_SUM,
+                                           MPI_COMM_WORLD),
+                MPI_SUCCESS);
+      const std::vector<unsigned> seen = read_all<unsigned>(memory, all);
+      const auto size = static_cast<unsigned>(world.size);
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < own; ++i) {
+        const unsigned expected =
+            static_cast<unsigned>(first + i) * 2654435761u * size + size * (size - 1) / 2;
+        wrong += seen[i] == expected ? 0 : 1;
+      }
+      EXPECT_EQ(wrong, 0u);
+      // what is behind stays as it was
+      EXPECT_TRUE(std::equal(seen.begin() + static_cast<std::ptrdiff_t>(own), seen.end(),
+                             numbers.begin() + static_cast<std::ptrdiff_t>(own)));
     }
   }
 }
