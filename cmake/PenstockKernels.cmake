@@ -24,7 +24,8 @@ function(penstock_embed_kernels target)
   set(fat_binary ${CMAKE_CURRENT_BINARY_DIR}/${target}_kernels.fatbin)
   add_custom_command(
     OUTPUT ${fat_binary}
-    COMMAND ${CMAKE_CUDA_COMPILER} -fatbin -std=c++20 -I${CMAKE_SOURCE_DIR} ${generate} -MD -MF ${fat_binary}.d
+    # results do not depend on what the compiler fuses
+    COMMAND ${CMAKE_CUDA_COMPILER} -fatbin -std=c++20 --fmad=false -I${CMAKE_SOURCE_DIR} ${generate} -MD -MF ${fat_binary}.d
             -MT ${fat_binary} -o ${fat_binary} ${source}
     DEPENDS ${source}
     DEPFILE ${fat_binary}.d

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
@@ -13,7 +14,6 @@
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
-#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
@@ -96,17 +96,18 @@ class CollectiveCall : public LibraryCall<Library> {
     }
   }
 
-  /// The same for a reduction: `plan` returns a ReductionPlan.
-  template <typename Plan, typename... Request>
-  [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                Plan plan, Request...) const {
+  /// The same by what `make_plan` returns: an ExchangePlan, as a value.
+  template <typename MakePlan, typename... Request>
+  [[nodiscard]] std::optional<int> by_plan(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                           MakePlan make_plan, Request...) const {
+    using Plan = std::invoke_result_t<MakePlan>;
     if constexpr (is_nonblocking_form<Request...>) {
-      defer(communicator, buffers, [&] { return std::make_unique<ReductionPlan>(plan()); });
+      defer(communicator, buffers, [&] { return std::make_unique<Plan>(make_plan()); });
       return std::nullopt;
     } else {
-      std::optional<ReductionPlan> planned;
+      std::optional<Plan> plan;
       return instead_of_library(communicator, buffers, [&](MessageLane lane) {
-        return planned.emplace(plan()).begin(this->scope(), lane);
+        return plan.emplace(make_plan()).begin(this->scope(), lane);
       });
     }
   }

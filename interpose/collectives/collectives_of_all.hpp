@@ -2,8 +2,13 @@
 // collectives.cpp only.
 #pragma once
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/swap_exchange.hpp"
 
 namespace penstock::interpose {
 
@@ -92,20 +97,37 @@ void stage_alltoall(StagedCall& staged, const void*& send, const SendBlocks& sen
       [&] { return receive_blocks.all(); });
 }
 
-/// In place each block that arrives overwrites one that is still to be sent: the MPI library does that.
+/// In place each block that arrives overwrites one that is to be sent.
+template <typename Call, typename ReceiveBlocks, typename... Request>
+std::optional<int> alltoall_in_place(const Call& call, const Ranks& ranks, void* receive,
+                                     const ReceiveBlocks& blocks, MPI_Comm communicator, Request... request) {
+  BroughtBuffers buffers;
+  if (!ranks.is_intra()) buffers.leave_to_library();
+  buffers.add(receive, blocks);
+  buffers.weigh([&] { return blocks.bytes(); });
+  std::optional<SwapPlan> swaps;
+  if (buffers.preference() == Preference::messages) {
+    std::vector<BlockPlace> all;
+    for (int rank = 0; rank < ranks.peers; ++rank) all.push_back(blocks.at(rank));
+    swaps = SwapPlan::make(receive, std::move(all), ranks.rank);
+  }
+  if (!swaps) buffers.leave_to_library();
+  return call.by_plan(
+      communicator, buffers, [&] { return *std::move(swaps); }, request...);
+}
+
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
 std::optional<int> alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
                                         const SendBlocks& send_blocks, void* receive,
                                         const ReceiveBlocks& receive_blocks, MPI_Comm communicator,
                                         Request... request) {
+  if (send == MPI_IN_PLACE)
+    return alltoall_in_place(call, ranks, receive, receive_blocks, communicator, request...);
   BroughtBuffers buffers;
-  if (send == MPI_IN_PLACE || !ranks.is_intra()) {
-    buffers.leave_to_library();
-  } else {
-    buffers.add(send, send_blocks);
-    buffers.add(receive, receive_blocks);
-    buffers.weigh([&] { return receive_blocks.bytes(); });
-  }
+  if (!ranks.is_intra()) buffers.leave_to_library();
+  buffers.add(send, send_blocks);
+  buffers.add(receive, receive_blocks);
+  buffers.weigh([&] { return receive_blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.receive(receive, receive_blocks.at(other), other); });

@@ -10,7 +10,9 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/collectives/reduction_part.hpp"
+#include "interpose/collectives/scan_exchange.hpp"
 
 namespace penstock::interpose {
 
@@ -33,12 +35,13 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
   if (part.is_for_gpu())
-    part.take_place(own, receive, ReductionPlan::largest_at_a_time(part.shape(), elements));
+    part.take_place(own, receive,
+                    ReductionPlan::workplace_bytes(part.shape(),
+                                                   ReductionPlan::largest_at_a_time(part.shape(), elements)));
   const auto plan = [&] {
     return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
   };
-  if (const auto code =
-          call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
+  if (const auto code = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...)) {
     return *code;
   }
   stage_reduction(staged, send, receive, vector, vector);
@@ -46,12 +49,29 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
                   request...);
 };
 
+template <typename Call, typename... Request>
+std::optional<int> scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const void* send,
+                               void* receive, MPI_Count count, MPI_Datatype datatype, MPI_Op operation,
+                               MPI_Comm communicator, Request... request) {
+  const void* const own = send == MPI_IN_PLACE ? receive : send;
+  ReductionPart part(ranks, datatype, operation, count);
+  const ScanShape shape{part.shape(), static_cast<std::size_t>(count), prefix};
+  if (part.is_for_gpu() && !shape.is_first()) part.take_place(own, receive, shape.workplace_bytes());
+  const auto plan = [&] { return ScanPlan(shape, part.take_place_away(), own, receive); };
+  return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+}
+
 /// Scan: a vector in, a vector out.
 inline constexpr auto scan = [](const auto& call, const void* send, void* receive, auto count,
                                 MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
                                 auto... request) {
+  const Ranks ranks(communicator);
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
+  if (const auto code = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
+                                    communicator, request...)) {
+    return *code;
+  }
   stage_reduction(staged, send, receive, vector, vector);
   return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
                   request...);
@@ -64,13 +84,16 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
   const Ranks ranks(communicator);
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
+  if (const auto code = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
+                                    communicator, request...)) {
+    return *code;
+  }
   stage_reduction(staged, send, receive, vector, [&] { return ranks.rank == 0 ? Region() : vector(); });
   return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
                   request...);
 };
 
-/// In place the result would overwrite what is still to be sent: the MPI library does that. `count_of` a
-/// rank.
+/// `count_of` a rank.
 template <typename Call, typename CountOf, typename... Request>
 std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send,
                                          void* receive, CountOf count_of, MPI_Datatype datatype,
@@ -79,7 +102,7 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
   std::vector<ElementRange> ranges;
   std::size_t total = 0;
   std::size_t largest = 0;
-  bool are_valid = send != MPI_IN_PLACE;
+  bool are_valid = true;
   for (int rank = 0; rank < ranks.local; ++rank) {
     are_valid = are_valid && count_of(rank) >= 0;
     const auto count = static_cast<std::size_t>(are_valid ? count_of(rank) : 0);
@@ -87,13 +110,14 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
     total += count;
     largest = std::max(largest, count);
   }
+  const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto count = static_cast<MPI_Count>(total);
   ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
-  if (part.is_for_gpu()) part.take_place(send, receive, largest);
+  if (part.is_for_gpu()) part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
   const auto plan = [&] {
-    return ReductionPlan::scatter(part.shape(), part.take_place_away(), send, receive, std::move(ranges));
+    return ReductionPlan::scatter(part.shape(), part.take_place_away(), own, receive, std::move(ranges));
   };
-  return call.by_reduction(communicator, part.buffers(send, count, datatype), plan, request...);
+  return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
 }
 
 inline constexpr auto reduce_scatter = [](const auto& call, const void* send, void* receive,

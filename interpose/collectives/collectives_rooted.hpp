@@ -4,6 +4,7 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/collectives/reduction_part.hpp"
 
 namespace penstock::interpose {
@@ -193,12 +194,12 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
   if (!ranks.has_root(root)) part.leave_to_library();
-  if (part.is_for_gpu() && ranks.is_root(root)) part.take_place(own, receive, elements);
+  if (part.is_for_gpu() && ranks.is_root(root))
+    part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), elements));
   const auto plan = [&] {
     return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
   };
-  if (const auto code =
-          call.by_reduction(communicator, part.buffers(own, count, datatype), plan, request...)) {
+  if (const auto code = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...)) {
     return *code;
   }
   if (ranks.is_leaf(root)) staged.read(send, vector);

@@ -12,6 +12,7 @@
 #include "interpose/collectives/exchange.hpp"
 #include "interpose/datatypes/held_datatype.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/stream_order_wait.hpp"
 #include "transports/copies/pull.hpp"
 
 namespace penstock::interpose {
@@ -24,8 +25,23 @@ namespace penstock::interpose {
 /// last of them.
 void free_messages_of(MPI_Comm communicator);
 
-/// Could that be sent without waiting for what the application had queued on the GPU when its call came?
+/// Could that be sent without waiting for what the application had queued on the GPU when its call came? It
+/// may have to be downloaded.
 [[nodiscard]] bool may_be_sent(const void* buffer, const BlockPlace& block);
+
+/// The same for what is sent in a step, where nobody may wait for the application's kernels.
+class SendWait {
+ public:
+  /// False: not yet, ask again in the next step.
+  [[nodiscard]] bool may_send(const void* buffer, const BlockPlace& block) {
+    const bool may = wait_.is_over([&] { return may_be_sent(buffer, block); });
+    if (may) wait_ = {};
+    return may;
+  }
+
+ private:
+  StreamOrderWait wait_;
+};
 
 /// As many lanes as a communicator has tags for.
 [[nodiscard]] int most_lanes() noexcept;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
@@ -30,11 +31,11 @@ class PersistentCall : public CollectiveCall<Library> {
       return plan;
     });
   }
-  template <typename Plan>
-  [[nodiscard]] std::optional<int> by_reduction(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                Plan plan, MPI_Info, MPI_Request* request) const {
+  template <typename MakePlan>
+  [[nodiscard]] std::optional<int> by_plan(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                           MakePlan make_plan, MPI_Info, MPI_Request* request) const {
     return instead_of_library(communicator, buffers, request,
-                              [&] { return std::make_unique<ReductionPlan>(plan()); });
+                              [&] { return std::make_unique<std::invoke_result_t<MakePlan>>(make_plan()); });
   }
 
   /// By the MPI library. `arguments` end with an MPI_Request*. What is read is downloaded by each start, and

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <utility>
 
-#include "interpose/collectives/message_exchange.hpp"
-#include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/node/policy.hpp"
 
 namespace penstock::interpose {
@@ -14,11 +13,10 @@ namespace {
 
 using transports::DeviceReduction;
 
-/// So that pieces begin at an address that whole vectors can be loaded from.
-constexpr std::size_t piece_alignment_bytes = 16;
-
-std::size_t rounded_up(std::size_t count, std::size_t unit) noexcept {
-  return (count + unit - 1) / unit * unit;
+/// Of one of the pieces in which a range of `largest` elements is combined.
+std::size_t piece_elements(const ReductionShape& shape, std::size_t largest) noexcept {
+  return std::min(largest, shape.elements_within(policy::reduction_memory_bytes / 2 /
+                                                 static_cast<std::size_t>(shape.ranks - 1)));
 }
 
 bool goes_in_one_step(const ReductionShape& shape, std::size_t count) noexcept {
@@ -30,8 +28,8 @@ bool goes_in_one_step(const ReductionShape& shape, std::size_t count) noexcept {
 /// Each rank combines one: equal but for the last ones.
 std::vector<ElementRange> ranges_of(const ReductionShape& shape, std::size_t count) {
   const auto ranks = static_cast<std::size_t>(shape.ranks);
-  const std::size_t unit = piece_alignment_bytes / shape.element_bytes();
-  const std::size_t each = rounded_up((count + ranks - 1) / ranks, unit);
+  const std::size_t unit = shape.elements_within(ReductionShape::alignment_bytes);
+  const std::size_t each = ((count + ranks - 1) / ranks + unit - 1) / unit * unit;
   std::vector<ElementRange> ranges(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     ranges[rank].first = std::min(count, rank * each);
@@ -47,52 +45,27 @@ ElementRange piece_of(const ElementRange& range, std::size_t index, std::size_t 
 
 }  // namespace
 
-std::size_t ReductionShape::piece_elements(std::size_t largest) const noexcept {
-  const std::size_t bytes = policy::reduction_memory_bytes / 2 / static_cast<std::size_t>(ranks - 1);
-  const std::size_t most = std::max<std::size_t>(1, bytes / piece_alignment_bytes) * piece_alignment_bytes;
-  return std::min(largest, most / element_bytes());
-}
-
-std::size_t ReductionShape::slot_bytes(std::size_t piece) const noexcept {
-  return rounded_up(piece * element_bytes(), piece_alignment_bytes);
-}
-
 std::size_t ReductionPlan::largest_at_a_time(const ReductionShape& shape, std::size_t count) {
   if (goes_in_one_step(shape, count)) return count;
   return ranges_of(shape, count)[0].count;
 }
 
-std::optional<ReductionWorkplace> ReductionWorkplace::make(const ReductionShape& shape, const void* own,
-                                                           const void* result, std::size_t largest) {
-  if (!DeviceReduction::available().ok()) return std::nullopt;
-  const transports::Buffer result_buffer = transports::inspect(result);
-  const transports::Buffer own_buffer = own == result ? result_buffer : transports::inspect(own);
-  if (!transports::lives_on_device(own_buffer.kind) || !transports::lives_on_device(result_buffer.kind) ||
-      own_buffer.context != result_buffer.context) {
-    return std::nullopt;
-  }
-  ReductionWorkplace place;
-  place.context_ = transports::cuda::Context::of(result_buffer);
-  if (place.context_ == nullptr) return std::nullopt;
-  const transports::cuda::ContextScope scope(*place.context_);
-  if (!scope.status().ok()) return std::nullopt;
+std::size_t ReductionPlan::workplace_bytes(const ReductionShape& shape, std::size_t largest) {
   // of large ranges two pieces: one comes while the other is combined
-  const std::size_t piece = shape.piece_elements(largest);
+  const std::size_t piece = piece_elements(shape, largest);
   const std::size_t pieces = piece == largest ? 1 : 2;
-  const std::size_t bytes = pieces * shape.slot_bytes(piece) * static_cast<std::size_t>(shape.ranks - 1);
-  if (!transports::cuda::RelaySlice::take(place.context_, bytes, place.memory_).ok()) return std::nullopt;
-  return place;
+  return pieces * shape.slot_bytes(piece) * static_cast<std::size_t>(shape.ranks - 1);
 }
 
-ReductionPlan::ReductionPlan(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
-                             const void* own, void* result, std::vector<ElementRange> ranges)
+ReductionPlan::ReductionPlan(const ReductionShape& shape, std::optional<Workplace> place, const void* own,
+                             void* result, std::vector<ElementRange> ranges)
     : shape_(shape),
       place_(std::move(place)),
       own_(static_cast<const std::byte*>(own)),
       result_(static_cast<std::byte*>(result)),
       ranges_(std::move(ranges)) {}
 
-ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
                                         const void* own, void* result, std::size_t count) {
   if (goes_in_one_step(shape, count)) {
     // every rank combines everything: messages for one half of the data would take as long again
@@ -105,14 +78,14 @@ ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::option
   return plan;
 }
 
-ReductionPlan ReductionPlan::all_to_root(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+ReductionPlan ReductionPlan::all_to_root(const ReductionShape& shape, std::optional<Workplace> place,
                                          const void* own, void* result, std::size_t count, int root) {
   std::vector<ElementRange> ranges(static_cast<std::size_t>(shape.ranks));
   ranges[static_cast<std::size_t>(root)] = {0, count};
   return {shape, std::move(place), own, result, std::move(ranges)};
 }
 
-ReductionPlan ReductionPlan::scatter(const ReductionShape& shape, std::optional<ReductionWorkplace> place,
+ReductionPlan ReductionPlan::scatter(const ReductionShape& shape, std::optional<Workplace> place,
                                      const void* own, void* result, std::vector<ElementRange> ranges) {
   return {shape, std::move(place), own, result, std::move(ranges)};
 }
@@ -128,7 +101,7 @@ std::unique_ptr<Exchange> ReductionPlan::begin(const CallScope& scope, MessageLa
 ReductionExchange::ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane)
     : plan_(plan), lane_(lane) {
   const std::size_t largest = std::ranges::max_element(plan.ranges_, {}, &ElementRange::count)->count;
-  piece_ = shape().piece_elements(largest);
+  piece_ = piece_elements(shape(), largest);
   pieces_ = piece_ == 0 ? 0 : (largest + piece_ - 1) / piece_;
   if (plan.place_) reduction_ = std::make_unique<DeviceReduction>(plan.place_->context());
   coming_ = post(scope, 0);
@@ -186,15 +159,8 @@ bool ReductionExchange::is_combined() {
   return done;
 }
 
-/// What goes out of there may have to be downloaded, and nobody may wait for the application's kernels in a
-/// step.
 bool ReductionExchange::may_send(const void* from, std::size_t length) {
-  if (length == 0) return true;
-  const bool may = stream_order_wait_.is_over([&] {
-    return may_be_sent(from, {static_cast<MPI_Count>(length), MPI_BYTE, 0});
-  });
-  if (may) stream_order_wait_ = {};
-  return may;
+  return length == 0 || send_wait_.may_send(from, {static_cast<MPI_Count>(length), MPI_BYTE, 0});
 }
 
 /// Where another rank's part of a piece comes to lie.
@@ -206,17 +172,14 @@ std::byte* ReductionExchange::slot(std::size_t index, int other) const noexcept 
 
 std::unique_ptr<Exchange> ReductionExchange::post(const CallScope& scope, std::size_t index) const {
   auto exchange = std::make_unique<MessageExchange>(scope, lane_);
-  const std::size_t own_bytes = bytes(piece_of(plan_.own_range(), index, piece_).count);
-  if (own_bytes != 0) {
-    for_others(shape().rank, shape().ranks, [&](int other) {
-      exchange->receive(slot(index, other), {static_cast<MPI_Count>(own_bytes), MPI_BYTE, 0}, other);
-    });
+  const std::size_t own = piece_of(plan_.own_range(), index, piece_).count;
+  if (own != 0) {
+    for_others(shape().rank, shape().ranks,
+               [&](int other) { exchange->receive(slot(index, other), shape().block(own), other); });
   }
   for_others(shape().rank, shape().ranks, [&](int other) {
     const ElementRange piece = piece_of(plan_.ranges_[static_cast<std::size_t>(other)], index, piece_);
-    if (piece.count == 0) return;
-    exchange->send(plan_.own_ + bytes(piece.first), {static_cast<MPI_Count>(bytes(piece.count)), MPI_BYTE, 0},
-                   other);
+    if (piece.count != 0) exchange->send(plan_.own_, shape().block(piece.count, piece.first), other);
   });
   return exchange;
 }
@@ -239,16 +202,28 @@ void ReductionExchange::combine(std::size_t index) {
       sources.push_back(own);
     }
   }
-  note(reduction_->launch({plan_.result_ + bytes(piece.first - range.first), sources, piece.count,
-                           shape().kind.type, shape().kind.operation}));
+  // In place, the result of a scatter comes to lie in front, where this rank and those before it had other
+  // elements. Each of those stood no later in its rank's range than here, so it has gone out with this piece
+  // or before; but of this rank's own piece some may lie there.
+  std::byte* const to = plan_.result_ + bytes(piece.first - range.first);
+  const bool covers_own = to < own && own < to + bytes(piece.count);
+  const auto launch_to = [&](std::byte* where, std::span<const void* const> from) {
+    return transports::VectorReduction{where, from, piece.count, shape().kind.type, shape().kind.operation};
+  };
+  if (!covers_own) {
+    note(reduction_->launch(launch_to(to, sources)));
+    return;
+  }
+  std::byte* const combined = slot(index, 0);  // the first rank's result never covers its own
+  const std::array<const void*, 1> all = {combined};
+  note(reduction_->launch_in_turn(std::array{launch_to(combined, sources), launch_to(to, all)}));
 }
 
 std::unique_ptr<Exchange> ReductionExchange::gather(const CallScope& scope) const {
   auto exchange = std::make_unique<MessageExchange>(scope, lane_);
   const auto block_of = [&](int rank) {
     const ElementRange& range = plan_.ranges_[static_cast<std::size_t>(rank)];
-    return BlockPlace{static_cast<MPI_Count>(bytes(range.count)), MPI_BYTE,
-                      static_cast<std::ptrdiff_t>(bytes(range.first))};
+    return shape().block_without_gaps(range.count, range.first);
   };
   for_others(shape().rank, shape().ranks, [&](int other) {
     if (block_of(other).count != 0) exchange->receive(plan_.gathered_, block_of(other), other);

@@ -14,9 +14,9 @@
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/exchange.hpp"
-#include "interpose/collectives/reduction_kind.hpp"
-#include "interpose/progress/stream_order_wait.hpp"
-#include "transports/device_memory/relay_memory.hpp"
+#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/reduction_shape.hpp"
+#include "interpose/collectives/workplace.hpp"
 #include "transports/host/status.hpp"
 
 namespace penstock::interpose {
@@ -27,54 +27,22 @@ struct ElementRange {
   std::size_t count = 0;
 };
 
-/// What the ranks of a reduction agree on without a word, as it follows from the call's arguments.
-struct ReductionShape {
-  ReductionKind kind;
-  int rank = 0;
-  int ranks = 0;
-
-  [[nodiscard]] std::size_t element_bytes() const noexcept { return transports::bytes_of(kind.type); }
-  /// Of one of the pieces in which a range of `largest` elements is combined, and the memory that it takes.
-  [[nodiscard]] std::size_t piece_elements(std::size_t largest) const noexcept;
-  [[nodiscard]] std::size_t slot_bytes(std::size_t piece) const noexcept;
-};
-
-/// What a rank that combines needs: the context of its buffers, and memory for the others' parts. Made before
-/// the ranks agree, as it may be refused. Owns: the memory.
-class ReductionWorkplace {
- public:
-  /// None: the buffers are of different contexts or not the GPU's, no kernels, no memory. `largest`: elements
-  /// of the largest range that is combined at a time.
-  [[nodiscard]] static std::optional<ReductionWorkplace> make(const ReductionShape& shape, const void* own,
-                                                              const void* result, std::size_t largest);
-
-  [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept { return context_; }
-  [[nodiscard]] std::byte* memory() const noexcept {
-    return static_cast<std::byte*>(memory_.buffer().pointer);
-  }
-
- private:
-  transports::cuda::ContextRef context_;
-  transports::cuda::RelaySlice memory_;
-};
-
 /// Which vectors are combined, and where. `own` is this rank's vector.
 class ReductionPlan final : public ExchangePlan {
  public:
   /// All vectors, combined, to all ranks. `result` may be `own`.
-  [[nodiscard]] static ReductionPlan all_to_all(const ReductionShape& shape,
-                                                std::optional<ReductionWorkplace> place, const void* own,
-                                                void* result, std::size_t count);
+  [[nodiscard]] static ReductionPlan all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
+                                                const void* own, void* result, std::size_t count);
   /// To the root only; `place` and `result` are its alone. `result` may be `own`.
-  [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape,
-                                                 std::optional<ReductionWorkplace> place, const void* own,
-                                                 void* result, std::size_t count, int root);
-  /// Of each rank's range, to that rank. `result` holds this rank's range and nothing else, and is not in
-  /// `own`.
-  [[nodiscard]] static ReductionPlan scatter(const ReductionShape& shape,
-                                             std::optional<ReductionWorkplace> place, const void* own,
-                                             void* result, std::vector<ElementRange> ranges);
-  /// Elements that a rank of all_to_all() must have room for at a time.
+  [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape, std::optional<Workplace> place,
+                                                 const void* own, void* result, std::size_t count, int root);
+  /// Of each rank's range, to that rank. `result` holds this rank's range and nothing else; it may begin
+  /// where `own` does, but lie nowhere else in it.
+  [[nodiscard]] static ReductionPlan scatter(const ReductionShape& shape, std::optional<Workplace> place,
+                                             const void* own, void* result, std::vector<ElementRange> ranges);
+  /// What a rank that combines ranges of `largest` elements at a time needs of a workplace.
+  [[nodiscard]] static std::size_t workplace_bytes(const ReductionShape& shape, std::size_t largest);
+  /// Elements that a rank of all_to_all() combines at a time.
   [[nodiscard]] static std::size_t largest_at_a_time(const ReductionShape& shape, std::size_t count);
 
   void outlive_the_call() override {}
@@ -83,22 +51,21 @@ class ReductionPlan final : public ExchangePlan {
 
  private:
   friend class ReductionExchange;
-  ReductionPlan(const ReductionShape& shape, std::optional<ReductionWorkplace> place, const void* own,
-                void* result, std::vector<ElementRange> ranges);
+  ReductionPlan(const ReductionShape& shape, std::optional<Workplace> place, const void* own, void* result,
+                std::vector<ElementRange> ranges);
   [[nodiscard]] const ElementRange& own_range() const noexcept {
     return ranges_[static_cast<std::size_t>(shape_.rank)];
   }
 
   ReductionShape shape_;
-  std::optional<ReductionWorkplace> place_;  ///< none: this rank combines nothing
+  std::optional<Workplace> place_;  ///< none: this rank combines nothing
   const std::byte* own_;
   std::byte* result_;                 ///< where this rank's range goes
   std::vector<ElementRange> ranges_;  ///< of each rank what it combines
   std::byte* gathered_ = nullptr;     ///< where all ranges go in the end; null: nowhere
 };
 
-/// One reduction, of vectors of `MPI_BYTE`s, piece by piece: while the GPU combines one, the next is on its
-/// way.
+/// One reduction, piece by piece: while the GPU combines one, the next is on its way.
 class ReductionExchange final : public Exchange {
  public:
   ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);
@@ -129,7 +96,7 @@ class ReductionExchange final : public Exchange {
   Phase phase_ = Phase::coming;
   std::unique_ptr<Exchange> coming_;
   std::unique_ptr<transports::DeviceReduction> reduction_;
-  StreamOrderWait stream_order_wait_;
+  SendWait send_wait_;
 };
 
 }  // namespace penstock::interpose

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "interpose/binding/mpi_details.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -12,7 +14,7 @@ using transports::ElementType;
 using transports::ReductionOperation;
 
 /// What may be done with a datatype, besides what its elements can.
-enum class Allowed : std::uint8_t { everything, logical, bitwise };
+enum class Allowed : std::uint8_t { everything, not_logical, logical, bitwise };
 
 struct KnownType {
   MPI_Datatype datatype;
@@ -72,6 +74,34 @@ const auto& known_types() {
       KnownType{MPI_COUNT, element_of<MPI_Count>()},
       KnownType{MPI_BYTE, ElementType::uint8, Allowed::bitwise},
       KnownType{MPI_C_BOOL, ElementType::uint8, Allowed::logical},
+      KnownType{MPI_CXX_BOOL, ElementType::uint8, Allowed::logical},
+      KnownType{MPI_C_FLOAT_COMPLEX, ElementType::complex_float32},
+      KnownType{MPI_C_DOUBLE_COMPLEX, ElementType::complex_float64},
+      KnownType{MPI_CXX_FLOAT_COMPLEX, ElementType::complex_float32},
+      KnownType{MPI_CXX_DOUBLE_COMPLEX, ElementType::complex_float64},
+      KnownType{MPI_SHORT_INT, ElementType::located_int16},
+      KnownType{MPI_2INT, ElementType::located_int32},
+      KnownType{MPI_LONG_INT, ElementType::located_int64},
+      KnownType{MPI_FLOAT_INT, ElementType::located_float32},
+      KnownType{MPI_DOUBLE_INT, ElementType::located_float64},
+      // Fortran's, where they are of these sizes
+      KnownType{MPI_INTEGER, ElementType::int32, Allowed::not_logical},
+      KnownType{MPI_INTEGER1, ElementType::int8, Allowed::not_logical},
+      KnownType{MPI_INTEGER2, ElementType::int16, Allowed::not_logical},
+      KnownType{MPI_INTEGER4, ElementType::int32, Allowed::not_logical},
+      KnownType{MPI_INTEGER8, ElementType::int64, Allowed::not_logical},
+      KnownType{MPI_LOGICAL, ElementType::int32, Allowed::logical},
+      KnownType{MPI_REAL, ElementType::float32},
+      KnownType{MPI_REAL4, ElementType::float32},
+      KnownType{MPI_REAL8, ElementType::float64},
+      KnownType{MPI_DOUBLE_PRECISION, ElementType::float64},
+      KnownType{MPI_COMPLEX, ElementType::complex_float32},
+      KnownType{MPI_COMPLEX8, ElementType::complex_float32},
+      KnownType{MPI_COMPLEX16, ElementType::complex_float64},
+      KnownType{MPI_DOUBLE_COMPLEX, ElementType::complex_float64},
+      KnownType{MPI_2INTEGER, ElementType::located_int32},
+      KnownType{MPI_2REAL, ElementType::two_float32},
+      KnownType{MPI_2DOUBLE_PRECISION, ElementType::two_float64},
   };
   return types;
 }
@@ -88,16 +118,22 @@ const auto& known_operations() {
       KnownOperation{MPI_BAND, ReductionOperation::bit_and},
       KnownOperation{MPI_BOR, ReductionOperation::bit_or},
       KnownOperation{MPI_BXOR, ReductionOperation::bit_xor},
+      KnownOperation{MPI_MAXLOC, ReductionOperation::maximum_location},
+      KnownOperation{MPI_MINLOC, ReductionOperation::minimum_location},
   };
   return operations;
 }
 
 bool is_allowed(Allowed allowed, ReductionOperation operation) noexcept {
+  const bool is_logical =
+      operation >= ReductionOperation::logical_and && operation <= ReductionOperation::logical_xor;
   switch (allowed) {
     case Allowed::everything:
       return true;
+    case Allowed::not_logical:
+      return !is_logical;
     case Allowed::logical:
-      return operation >= ReductionOperation::logical_and && operation <= ReductionOperation::logical_xor;
+      return is_logical;
     case Allowed::bitwise:
       return operation >= ReductionOperation::bit_and;
   }
@@ -107,12 +143,23 @@ bool is_allowed(Allowed allowed, ReductionOperation operation) noexcept {
 }  // namespace
 
 std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operation) noexcept {
+  // what an MPI library does not have may stand in the list as null
+  if (datatype == MPI_DATATYPE_NULL) return std::nullopt;
   const auto type = std::ranges::find(known_types(), datatype, &KnownType::datatype);
   const auto known = std::ranges::find(known_operations(), operation, &KnownOperation::operation);
   if (type == known_types().end() || known == known_operations().end()) return std::nullopt;
   if (!is_allowed(type->allowed, known->known) || !transports::is_defined(known->known, type->type))
     return std::nullopt;
-  return ReductionKind{type->type, known->known};
+  const std::size_t bytes = transports::bytes_of(type->type);
+  if (extent_of(datatype) != static_cast<std::ptrdiff_t>(bytes)) return std::nullopt;
+  ReductionKind kind{type->type, known->known};
+  if (payload_bytes(1, datatype) == bytes) return kind;
+  MPI_Count begin = 0;
+  MPI_Count used = 0;
+  PMPI_Type_get_true_extent_x(datatype, &begin, &used);
+  kind.pairs = datatype;
+  kind.last_gap_bytes = bytes - static_cast<std::size_t>(used);
+  return kind;
 }
 
 }  // namespace penstock::interpose

@@ -1,9 +1,11 @@
-// Which operations on which datatypes the GPU combines by itself: the predefined ones on whole and on real
-// numbers. Others are the MPI library's. Knows no collective.
+// Which operations on which datatypes the GPU combines by itself: the predefined ones on whole, real and
+// complex numbers, truth values and pairs. Others are the MPI library's: long double and what is made of it,
+// and what the standard does not define (MPI_CHAR, MPI_WCHAR). Knows no collective.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <optional>
 
 #include "transports/reduction/device_reduction.hpp"
@@ -13,9 +15,13 @@ namespace penstock::interpose {
 struct ReductionKind {
   transports::ElementType type;
   transports::ReductionOperation operation;
+  // of pairs with gaps:
+  MPI_Datatype pairs = MPI_DATATYPE_NULL;
+  std::size_t last_gap_bytes = 0;  ///< behind an element
 };
 
-/// None: the MPI library's, be it that it refuses the pair. Cost: some comparisons of handles.
+/// None: the MPI library's, be it that it refuses the pair. Cost: some comparisons of handles, and
+/// two questions about the datatype.
 [[nodiscard]] std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operation) noexcept;
 
 }  // namespace penstock::interpose

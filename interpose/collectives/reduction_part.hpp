@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/reduction_exchange.hpp"
+#include "interpose/collectives/reduction_shape.hpp"
+#include "interpose/collectives/workplace.hpp"
 #include "interpose/node/policy.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -29,17 +30,20 @@ class ReductionPart {
 
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
-  /// This rank combines, `largest` elements at a time.
-  void take_place(const void* own, const void* result, std::size_t largest) {
-    if (!is_for_gpu_ || !lies_on_device(own) || !lies_on_device(result)) return leave_to_library();
-    place_ = ReductionWorkplace::make(shape_, own, result, largest);
+  /// This rank combines, and needs so many bytes of memory for it.
+  void take_place(const void* own, const void* result, std::size_t bytes) {
+    if (!is_for_gpu_ || !lies_on_device(own) || !lies_on_device(result) ||
+        !transports::DeviceReduction::available().ok()) {
+      return leave_to_library();
+    }
+    place_ = Workplace::make(own, result, bytes);
     if (!place_ ||
         (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
       leave_to_library();
     }
   }
   void leave_to_library() noexcept { is_for_gpu_ = false; }
-  [[nodiscard]] std::optional<ReductionWorkplace> take_place_away() noexcept {
+  [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
     return std::exchange(place_, std::nullopt);
   }
 
@@ -57,7 +61,7 @@ class ReductionPart {
   bool is_for_gpu_ = false;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
-  std::optional<ReductionWorkplace> place_;
+  std::optional<Workplace> place_;
 };
 
 }  // namespace penstock::interpose

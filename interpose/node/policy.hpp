@@ -92,6 +92,24 @@ inline constexpr std::size_t least_reduced_bytes = 8u << 10;
 /// takes longer than what is saved.
 inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
 
+/// A scan of so much, from up to eight ranks, goes straight: each rank gets the vectors of all before it.
+/// What goes from rank to rank instead waits for a message and a launch at each (together some 15 µs, two
+/// H200).
+inline constexpr std::size_t most_scanned_in_one_step_bytes = 4u << 20;
+/// More goes from rank to rank in so many pieces, within these bounds: the more there are, the sooner the
+/// last rank has something to combine, but a piece should take longer on its way than its message to begin
+/// (10 µs).
+inline constexpr std::size_t pieces_of_a_scan = 8;
+inline constexpr std::size_t least_scanned_piece_bytes = 4u << 20;
+inline constexpr std::size_t most_scanned_piece_bytes = 8u << 20;
+/// Under way at a time: one that is combined, one that is handed on, and two that come.
+inline constexpr std::size_t most_scanned_pieces = 4;
+
+/// Blocks that two ranks swap in place go in pieces of so much at most, on which both must agree, and so many
+/// swaps are under way at a time: 64 MiB of memory.
+inline constexpr std::size_t most_swapped_bytes = 8u << 20;
+inline constexpr std::size_t most_swaps_at_once = 8;
+
 // -- What the next messages will be like --
 
 /// Beside a computation of so long it is worth while to have something move. The last call may take half.

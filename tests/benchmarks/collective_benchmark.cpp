@@ -1,9 +1,10 @@
 // Collectives on device buffers, beside NCCL's in the same processes and by turns. Rank k uses device k
 // modulo how many there are; NCCL has no figure where ranks share a GPU.
 //   mpiexec.mpich -n 2 penstock run collective_benchmark_mpich
-// Names are collective/bytes: of the vector in bcast and allreduce, of a rank's block in allgather, of the
-// block from each rank to each in alltoall; those that begin with an i are MPI's non-blocking calls, waited
-// for at once. A figure is the time from a barrier to the last rank's end.
+// Names are collective/bytes: of the vector in bcast and the reductions, of a rank's block in allgather, of
+// the block from each rank to each in alltoall; those that begin with an i are MPI's non-blocking calls,
+// waited for at once. NCCL has no scan; beside it stands a reduce_scatter. A figure is the time from a
+// barrier to the last rank's end.
 #include <benchmark/benchmark.h>
 #include <mpi.h>
 
@@ -27,8 +28,11 @@ using namespace penstock::benchmarks;
 using penstock::test_support::Memory;
 using penstock::test_support::MemoryKind;
 
-enum class Collective : int { bcast, allgather, alltoall, allreduce };
-constexpr std::array names = {"bcast", "allgather", "alltoall", "allreduce"};
+enum class Collective : int { bcast, allgather, alltoall, allreduce, reduce_scatter, scan };
+constexpr std::array names = {"bcast", "allgather", "alltoall", "allreduce", "reduce_scatter", "scan"};
+constexpr bool is_reduction(Collective collective) {
+  return collective >= Collective::allreduce;
+}
 
 /// What all ranks do next; `samples` 0: stop.
 struct Work {
@@ -87,7 +91,7 @@ class Ranks {
     Figures figures;
     if (has_nccl()) {
       figures.nccl_s = time(work.samples, [&] { run_nccl(work, sent, received); });
-      check(work, sent, received, "NCCL");
+      if (work.collective != Collective::scan) check(work, sent, received, "NCCL");
     }
     fill(work, sent);
     cudaMemset(received.data(), 0, received.size());
@@ -129,6 +133,13 @@ class Ranks {
       case Collective::allreduce:
         MPI_Allreduce(sent.data(), received.data(), count / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         break;
+      case Collective::reduce_scatter:
+        MPI_Reduce_scatter_block(sent.data(), received.data(), count / 4 / size_, MPI_FLOAT, MPI_SUM,
+                                 MPI_COMM_WORLD);
+        break;
+      case Collective::scan:
+        MPI_Scan(sent.data(), received.data(), count / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        break;
     }
   }
 
@@ -148,6 +159,13 @@ class Ranks {
         break;
       case Collective::allreduce:
         MPI_Iallreduce(sent.data(), received.data(), count / 4, MPI_FLOAT, MPI_SUM, all, &request);
+        break;
+      case Collective::reduce_scatter:
+        MPI_Ireduce_scatter_block(sent.data(), received.data(), count / 4 / size_, MPI_FLOAT, MPI_SUM, all,
+                                  &request);
+        break;
+      case Collective::scan:
+        MPI_Iscan(sent.data(), received.data(), count / 4, MPI_FLOAT, MPI_SUM, all, &request);
         break;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -176,6 +194,11 @@ class Ranks {
         nccl.all_reduce(sent.data(), received.data(), work.bytes / 4, NcclFunctions::float32,
                         NcclFunctions::sum, all, stream_);
         break;
+      case Collective::reduce_scatter:
+      case Collective::scan:
+        nccl.reduce_scatter(sent.data(), received.data(), work.bytes / 4 / static_cast<std::size_t>(size_),
+                            NcclFunctions::float32, NcclFunctions::sum, all, stream_);
+        break;
     }
     require(cudaStreamSynchronize(stream_), "wait for NCCL");
   }
@@ -187,7 +210,7 @@ class Ranks {
   }
 
   void fill(const Work& work, Memory& sent) const {
-    if (work.collective == Collective::allreduce) {
+    if (is_reduction(work.collective)) {
       const std::vector<float> values(work.bytes / 4, static_cast<float>(rank_ + 1));
       sent.write(0, values.data(), work.bytes);
       return;
@@ -203,10 +226,12 @@ class Ranks {
 
   void check(const Work& work, const Memory& sent, const Memory& received, const char* whose) const {
     bool is_right = true;
-    if (work.collective == Collective::allreduce) {
-      std::vector<float> values(work.bytes / 4);
-      received.read(0, values.data(), work.bytes);
-      const auto expected = static_cast<float>(size_ * (size_ + 1) / 2);
+    if (is_reduction(work.collective)) {
+      const bool is_whole = work.collective != Collective::reduce_scatter;
+      std::vector<float> values(work.bytes / 4 / (is_whole ? 1 : static_cast<std::size_t>(size_)));
+      received.read(0, values.data(), values.size() * 4);
+      const int ranks = work.collective == Collective::scan ? rank_ + 1 : size_;
+      const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
       is_right = std::ranges::all_of(values, [&](float one) { return one == expected; });
     } else {
       const bool is_bcast = work.collective == Collective::bcast;
@@ -270,7 +295,8 @@ int run(int argc, char** argv) {
     benchmark::AddCustomContext("mpi", mpi_version());
     for (const bool is_nonblocking : {false, true}) {
       for (const Collective collective :
-           {Collective::bcast, Collective::allgather, Collective::alltoall, Collective::allreduce}) {
+           {Collective::bcast, Collective::allgather, Collective::alltoall, Collective::allreduce,
+            Collective::reduce_scatter, Collective::scan}) {
         for (const std::uint64_t bytes : options.sizes) {
           const int by_size = bytes > (4u << 20) ? 15 : 200;
           const Work point{collective, bytes, options.samples != 0 ? options.samples : by_size,

@@ -18,6 +18,34 @@ void fill_with_small_numbers(std::byte* bytes, std::size_t count, test_support::
   }
 }
 
+/// What the operation gives the same for in any order, and values that are equal. Of other types any bytes
+/// do.
+void fill_with_elements(std::byte* bytes, std::size_t count, Reduction reduction,
+                        test_support::Random& random) {
+  const auto fill_with_pairs = [&](auto value, std::size_t place_of_location) {
+    for (std::size_t at = 0; at < count; at += element_bytes(reduction)) {
+      value = static_cast<decltype(value)>(random.between(-3, 3));
+      const int location = random.between(0, 9);
+      std::memcpy(bytes + at, &value, sizeof value);
+      std::memcpy(bytes + at + place_of_location, &location, sizeof location);
+    }
+  };
+  switch (reduction) {
+    case Reduction::double_sum:
+    case Reduction::complex_product:
+      return fill_with_small_numbers(bytes, count, random);
+    case Reduction::bool_lxor:
+      for (std::size_t at = 0; at < count; ++at) bytes[at] &= std::byte{1};
+      return;
+    case Reduction::short_int_minloc:
+      return fill_with_pairs(std::int16_t{}, 4);
+    case Reduction::double_int_maxloc:
+      return fill_with_pairs(double{}, 8);
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 Arenas::Arenas(const Program& program, int rank, bool host_only, int device) {
@@ -29,13 +57,13 @@ Arenas::Arenas(const Program& program, int rank, bool host_only, int device) {
     random.fill(image.data(), bytes);
     const auto& numbered = program.communicators;
     for (const Collective& collective : program.collectives) {
-      if (!is_reduction(collective.call) || collective.reduction != Reduction::double_sum) continue;
+      if (!is_reduction(collective.call)) continue;
       const auto& members = numbered[static_cast<std::size_t>(collective.communicator)].members;
       for (std::size_t i = 0; i < members.size(); ++i) {
         if (members[i] != rank) continue;
         for (const Region& region : {collective.members[i].send, collective.members[i].receive}) {
           if (region.kind == kind) {
-            fill_with_small_numbers(image.data() + region.offset, region.bytes, random);
+            fill_with_elements(image.data() + region.offset, region.bytes, collective.reduction, random);
           }
         }
       }
@@ -78,6 +106,14 @@ std::uint64_t Arenas::digest(const Region& region) const {
 void Arenas::forget(const Region& region, std::size_t from_byte) {
   const std::vector<std::byte> zeros(region.bytes - from_byte);
   of(region.kind).write(region.offset + from_byte, zeros.data(), zeros.size());
+}
+
+void Arenas::forget(const Region& region, Gap gap, std::size_t element_bytes) {
+  if (gap.begin == gap.end) return;
+  std::vector<std::byte> bytes = read(region);
+  for (std::size_t at = 0; at + element_bytes <= bytes.size(); at += element_bytes)
+    std::memset(bytes.data() + at + gap.begin, 0, gap.end - gap.begin);
+  of(region.kind).write(region.offset, bytes.data(), bytes.size());
 }
 
 std::vector<std::byte> Arenas::read(const Region& region) const {

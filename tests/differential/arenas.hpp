@@ -25,6 +25,8 @@ class Arenas {
   [[nodiscard]] std::uint64_t digest(const Region& region) const;
   /// Sets to zero what MPI leaves undefined or may differ legally.
   void forget(const Region& region, std::size_t from_byte = 0);
+  /// The same with the gap of each element.
+  void forget(const Region& region, Gap gap, std::size_t element_bytes);
   /// Bytes of a region, as they are now.
   [[nodiscard]] std::vector<std::byte> read(const Region& region) const;
   /// Digest of everything of a kind.

@@ -15,7 +15,14 @@ MPI_Op operation_of(Reduction reduction, MPI_Op affine) {
     case Reduction::long_bxor:
       return MPI_BXOR;
     case Reduction::pair_minloc:
+    case Reduction::short_int_minloc:
       return MPI_MINLOC;
+    case Reduction::double_int_maxloc:
+      return MPI_MAXLOC;
+    case Reduction::complex_product:
+      return MPI_PROD;
+    case Reduction::bool_lxor:
+      return MPI_LXOR;
     case Reduction::affine_compose:
       return affine;
     default:

@@ -95,6 +95,18 @@ Datatype Datatype::element(Reduction reduction) {
     case Reduction::pair_minloc:
       element.type_ = MPI_2INT;
       break;
+    case Reduction::complex_product:
+      element.type_ = MPI_C_DOUBLE_COMPLEX;
+      break;
+    case Reduction::bool_lxor:
+      element.type_ = MPI_C_BOOL;
+      break;
+    case Reduction::short_int_minloc:
+      element.type_ = MPI_SHORT_INT;
+      break;
+    case Reduction::double_int_maxloc:
+      element.type_ = MPI_DOUBLE_INT;
+      break;
     default:
       MPI_Type_contiguous(2, MPI_UINT32_T, &element.type_);
       MPI_Type_commit(&element.type_);

@@ -223,6 +223,8 @@ void Executor::finish_collective(int index) {
   const auto member = static_cast<std::size_t>(rank_in(collective.communicator, rank_));
   const Region& receive = collective.members[member].receive;
   arenas_.forget(receive, CollectiveRun::defined_bytes(collective, member));
+  if (is_reduction(collective.call))
+    arenas_.forget(receive, gap_of(collective.reduction), element_bytes(collective.reduction));
   at(collective_lines_, index) = fmt::format("digest={:016x}", arenas_.digest(receive));
 }
 

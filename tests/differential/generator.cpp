@@ -64,16 +64,17 @@ class Generator {
     }
   }
 
-  MemoryKind draw_kind() {
+  MemoryKind draw_kind(unsigned device_percent) {
     constexpr MemoryKind host[] = {MemoryKind::pageable, MemoryKind::pinned};
     constexpr MemoryKind device[] = {MemoryKind::device, MemoryKind::device, MemoryKind::async_pool,
                                      MemoryKind::managed, MemoryKind::virtual_memory};
-    return random_.chance(device_percent_) ? device[random_.below(5)] : host[random_.below(2)];
+    return random_.chance(device_percent) ? device[random_.below(5)] : host[random_.below(2)];
   }
 
-  Region allocate(int rank, std::size_t bytes) {
+  Region allocate(int rank, std::size_t bytes) { return allocate(rank, bytes, device_percent_); }
+  Region allocate(int rank, std::size_t bytes, unsigned device_percent) {
     Region region;
-    region.kind = draw_kind();
+    region.kind = draw_kind(device_percent);
     std::size_t& used = program_.arena_bytes[rank][static_cast<std::size_t>(region.kind)];
     region.offset = used + guard_bytes;
     region.bytes = bytes;
@@ -191,7 +192,9 @@ class Generator {
     // MPICH 4.0 lets messages of one rank's communicator meet those inside its collectives
     if (size == 1) return;
     collective.root = static_cast<int>(random_.below(size));
-    const int typical = random_.chance(15) ? random_.between(1000, 6000) : random_.between(0, 200);
+    // little is combined by the MPI library
+    const bool is_large = random_.chance(is_reduction(collective.call) ? 50 : 15);
+    const int typical = is_large ? random_.between(1000, 6000) : random_.between(0, 200);
     const bool varies =
         collective.call == CollectiveCall::gatherv || collective.call == CollectiveCall::scatterv ||
         collective.call == CollectiveCall::allgatherv || collective.call == CollectiveCall::alltoallv ||
@@ -208,6 +211,8 @@ class Generator {
     const auto most =
         static_cast<std::size_t>(*std::max_element(collective.counts.begin(), collective.counts.end()));
     const std::size_t units = most * size;
+    // the GPU combines only what all have on devices
+    const unsigned device_percent = random_.chance(50) ? 100 : device_percent_;
     for (const int rank : members) {
       Collective::Member member;
       member.send_has_gaps = random_.chance(30);
@@ -216,8 +221,8 @@ class Generator {
       if (collective.call == CollectiveCall::allgatherv) member.receive_has_gaps = collective.root % 2 == 1;
       const std::size_t bytes = is_reduction(collective.call) ? units * element_bytes(collective.reduction)
                                                               : units * unit_bytes_with_gaps;
-      member.send = allocate(rank, bytes);
-      member.receive = allocate(rank, bytes);
+      member.send = allocate(rank, bytes, device_percent);
+      member.receive = allocate(rank, bytes, device_percent);
       collective.members.push_back(member);
     }
     program_.collectives.push_back(collective);

@@ -50,7 +50,23 @@ std::size_t span_bytes(const Place& place, Base base) {
 }
 
 std::size_t element_bytes(Reduction reduction) {
-  return reduction == Reduction::int_sum ? 4 : 8;
+  switch (reduction) {
+    case Reduction::bool_lxor:
+      return 1;
+    case Reduction::int_sum:
+      return 4;
+    case Reduction::complex_product:
+    case Reduction::double_int_maxloc:
+      return 16;
+    default:
+      return 8;
+  }
+}
+
+Gap gap_of(Reduction reduction) {
+  if (reduction == Reduction::short_int_minloc) return {2, 4};
+  if (reduction == Reduction::double_int_maxloc) return {12, 16};
+  return {};
 }
 
 bool is_reduction(CollectiveCall call) {

@@ -79,7 +79,24 @@ enum class CollectiveCall : std::uint8_t {
 };
 
 /// Operations whose result does not depend on how an MPI associates them.
-enum class Reduction : std::uint8_t { int_sum, long_bxor, double_sum, pair_minloc, affine_compose, count_ };
+enum class Reduction : std::uint8_t {
+  int_sum,
+  long_bxor,
+  double_sum,
+  pair_minloc,
+  complex_product,
+  bool_lxor,
+  short_int_minloc,
+  double_int_maxloc,
+  affine_compose,
+  count_
+};
+/// Bytes of each element that belong to no part of it, and that MPI libraries may write or not.
+struct Gap {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+[[nodiscard]] Gap gap_of(Reduction reduction);
 
 struct Collective {
   CollectiveCall call{};

@@ -66,6 +66,53 @@ struct BitXor {
   __device__ T operator()(T a, T b) const { return static_cast<T>(a ^ b); }
 };
 
+template <class T>
+struct Sum<Complex<T>> {
+  __device__ Complex<T> operator()(Complex<T> a, Complex<T> b) const {
+    return {a.real + b.real, a.imaginary + b.imaginary};
+  }
+};
+/// Each operation rounded by itself, as on the host (the compiler is told not to fuse them). Infinities are
+/// not recovered from NaN, as C's Annex G would have it.
+template <class T>
+struct Product<Complex<T>> {
+  __device__ Complex<T> operator()(Complex<T> a, Complex<T> b) const {
+    return {a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real};
+  }
+};
+
+/// Of equal values the lowest location; a value that cannot be compared gives way to the one behind it. As in
+/// MPICH and Open MPI.
+template <class T, bool is_maximum>
+struct Extreme;
+template <class T, class L, bool is_maximum>
+struct Extreme<Located<T, L>, is_maximum> {
+  __device__ Located<T, L> operator()(Located<T, L> a, Located<T, L> b) const {
+    if (is_maximum ? a.value > b.value : a.value < b.value) return {a.value, a.location};
+    if (a.value == b.value && a.location < b.location) return {b.value, a.location};
+    return {b.value, b.location};
+  }
+};
+
+/// Never reads or writes gaps: behind the last element may be somebody else's memory.
+template <class T>
+__device__ T load_element(const T* from) {
+  return *from;
+}
+template <class T, class L>
+__device__ Located<T, L> load_element(const Located<T, L>* from) {
+  return {from->value, from->location};
+}
+template <class T>
+__device__ void store_element(T* to, const T& element) {
+  *to = element;
+}
+template <class T, class L>
+__device__ void store_element(Located<T, L>* to, const Located<T, L>& element) {
+  to->value = element.value;
+  to->location = element.location;
+}
+
 /// Elements that one load takes.
 template <class T>
 struct alignas(16) Vector {
@@ -118,25 +165,31 @@ __device__ void combine_elements(const Reduction& reduction, std::uint64_t begin
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
   const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   for (std::uint64_t i = begin + thread; i < reduction.count; i += threads) {
-    T result = static_cast<const T*>(reduction.from[0])[i];
+    T result = load_element(static_cast<const T*>(reduction.from[0]) + i);
     for (std::uint32_t source = 1; source < reduction.sources; ++source)
-      result = combine(result, static_cast<const T*>(reduction.from[source])[i]);
-    static_cast<T*>(reduction.to)[i] = result;
+      result = combine(result, load_element(static_cast<const T*>(reduction.from[source]) + i));
+    store_element(static_cast<T*>(reduction.to) + i, result);
   }
 }
 
+/// Complex numbers and pairs are large enough to be loaded one by one; that is half the code.
 template <class T, class Combine>
 __device__ void combine_all(const Reduction& reduction, Combine combine) {
-  std::uintptr_t addresses = reinterpret_cast<std::uintptr_t>(reduction.to);
-  for (std::uint32_t source = 0; source < reduction.sources; ++source)
-    addresses |= reinterpret_cast<std::uintptr_t>(reduction.from[source]);
-  const std::uint64_t vectors = addresses % sizeof(Vector<T>) == 0 ? reduction.count / Vector<T>::length : 0;
-  combine_vectors<T>(reduction, vectors, combine);
-  combine_elements<T>(reduction, vectors * Vector<T>::length, combine);
+  std::uint64_t in_vectors = 0;
+  if constexpr (std::is_arithmetic_v<T>) {
+    std::uintptr_t addresses = reinterpret_cast<std::uintptr_t>(reduction.to);
+    for (std::uint32_t source = 0; source < reduction.sources; ++source)
+      addresses |= reinterpret_cast<std::uintptr_t>(reduction.from[source]);
+    const std::uint64_t vectors =
+        addresses % sizeof(Vector<T>) == 0 ? reduction.count / Vector<T>::length : 0;
+    combine_vectors<T>(reduction, vectors, combine);
+    in_vectors = vectors * Vector<T>::length;
+  }
+  combine_elements<T>(reduction, in_vectors, combine);
 }
 
 template <class T>
-__device__ void reduce(const Reduction& reduction) {
+__device__ void reduce_numbers(const Reduction& reduction) {
   switch (reduction.operation) {
     case ReductionOperation::sum:
       return combine_all<T>(reduction, Sum<T>());
@@ -166,6 +219,20 @@ __device__ void reduce(const Reduction& reduction) {
       default:
         break;
     }
+  }
+}
+
+template <class T>
+__device__ void reduce(const Reduction& reduction) {
+  if constexpr (is_located<T>) {
+    if (reduction.operation == ReductionOperation::maximum_location)
+      return combine_all<T>(reduction, Extreme<T, true>());
+    return combine_all<T>(reduction, Extreme<T, false>());
+  } else if constexpr (is_complex<T>) {
+    if (reduction.operation == ReductionOperation::sum) return combine_all<T>(reduction, Sum<T>());
+    return combine_all<T>(reduction, Product<T>());
+  } else {
+    reduce_numbers<T>(reduction);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace penstock::transports::kernels {
 
@@ -20,7 +21,48 @@ enum class ReductionOperation : std::uint32_t {
   bit_and,
   bit_or,
   bit_xor,
+  maximum_location,  ///< of pairs of a value and where it stands
+  minimum_location,
 };
+
+/// As C, C++ and Fortran lay them out.
+template <class T>
+struct Complex {
+  T real;
+  T imaginary;
+};
+/// What MPI's MAXLOC and MINLOC combine. Between both, and behind, there may be a gap: it is never written.
+template <class T, class L = std::int32_t>
+struct Located {
+  T value;
+  L location;
+};
+using LocatedInt16 = Located<std::int16_t>;
+using LocatedInt32 = Located<std::int32_t>;
+using LocatedInt64 = Located<std::int64_t>;
+using LocatedFloat32 = Located<float>;
+using LocatedFloat64 = Located<double>;
+/// Fortran's, whose locations are of the same type.
+using TwoFloat32 = Located<float, float>;
+using TwoFloat64 = Located<double, double>;
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<Complex<T>> = true;
+template <class T>
+inline constexpr bool is_located = false;
+template <class T, class L>
+inline constexpr bool is_located<Located<T, L>> = true;
+
+/// What the kernel of that type knows.
+template <class T>
+[[nodiscard]] constexpr bool knows(ReductionOperation operation) noexcept {
+  if (is_located<T>) return operation >= ReductionOperation::maximum_location;
+  if (is_complex<T>) return operation <= ReductionOperation::product;
+  if (std::is_floating_point_v<T>) return operation <= ReductionOperation::minimum;
+  return operation <= ReductionOperation::bit_xor;
+}
 
 /// to[i] = (…(from[0][i] ∘ from[1][i]) ∘ …) ∘ from[sources - 1][i]. `to` may be one of `from`; they overlap
 /// in no other way.
@@ -34,11 +76,15 @@ struct Reduction {
   std::uint32_t slot;   ///< whose counter to use
 };
 
-/// One kernel each, by the name `penstock_reduce_<name>`, called with (Reduction). Floating-point ones know
-/// the first four operations.
+/// One kernel each, by the name `penstock_reduce_<name>`, called with (Reduction).
 #define PENSTOCK_REDUCED_TYPES(row)                                                                   \
   row(int8, std::int8_t) row(uint8, std::uint8_t) row(int16, std::int16_t) row(uint16, std::uint16_t) \
       row(int32, std::int32_t) row(uint32, std::uint32_t) row(int64, std::int64_t)                    \
-          row(uint64, std::uint64_t) row(float32, float) row(float64, double)
+          row(uint64, std::uint64_t) row(float32, float) row(float64, double)                         \
+              row(complex_float32, Complex<float>) row(complex_float64, Complex<double>)              \
+                  row(located_int16, LocatedInt16) row(located_int32, LocatedInt32)                   \
+                      row(located_int64, LocatedInt64) row(located_float32, LocatedFloat32)           \
+                          row(located_float64, LocatedFloat64) row(two_float32, TwoFloat32)           \
+                              row(two_float64, TwoFloat64)
 
 }  // namespace penstock::transports::kernels

@@ -8,6 +8,8 @@
 namespace penstock::transports {
 namespace {
 
+using namespace kernels;  // the element types
+
 /// Enough for every processor of a large GPU; with more data each thread combines more.
 #ifdef PENSTOCK_SIMULATED_GPU
 constexpr std::uint64_t most_blocks = 4;
@@ -38,6 +40,28 @@ Status launch_one(kernels::Reduction& parameters, ElementType type, CUstream str
                      "cuLaunchKernel");
 }
 
+/// As many as the sources need; the last raises the flag, if any.
+Status launch_one_by_one(const VectorReduction& reduction, const cuda::CompletionFlag* flag,
+                         CUstream stream) noexcept {
+  kernels::Reduction parameters{};
+  parameters.to = reduction.to;
+  parameters.count = reduction.count;
+  parameters.operation = reduction.operation;
+  for (std::size_t next = 0; next < reduction.sources.size();) {
+    parameters.sources = 0;
+    // from the second launch on, what those before have made comes first
+    if (next != 0) parameters.from[parameters.sources++] = reduction.to;
+    while (parameters.sources < kernels::most_sources && next < reduction.sources.size())
+      parameters.from[parameters.sources++] = reduction.sources[next++];
+    if (next == reduction.sources.size() && flag != nullptr) {
+      parameters.flag = flag->device_word();
+      parameters.slot = flag->slot();
+    }
+    if (Status launched = launch_one(parameters, reduction.type, stream); !launched.ok()) return launched;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::size_t bytes_of(ElementType type) noexcept {
@@ -45,38 +69,31 @@ std::size_t bytes_of(ElementType type) noexcept {
 }
 
 bool is_defined(ReductionOperation operation, ElementType type) noexcept {
-  const bool is_floating = type == ElementType::float32 || type == ElementType::float64;
-  return !is_floating || operation <= ReductionOperation::minimum;
+  switch (type) {
+#define PENSTOCK_ROW(name, Type) \
+  case ElementType::name:        \
+    return knows<Type>(operation);
+    PENSTOCK_REDUCED_TYPES(PENSTOCK_ROW)
+#undef PENSTOCK_ROW
+  }
+  return false;
 }
 
 Status DeviceReduction::available() noexcept {
   return cuda::Kernels::of_process().status();
 }
 
-Status DeviceReduction::launch(const VectorReduction& reduction) noexcept {
+Status DeviceReduction::launch_in_turn(std::span<const VectorReduction> reductions) noexcept {
   if (Status usable = available(); !usable.ok()) return usable;
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;
   if (Status made = context_->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
   if (Status ready = launch_.prepare(context_, stream); !ready.ok()) return ready;
-  kernels::Reduction parameters{};
-  parameters.to = reduction.to;
-  parameters.count = reduction.count;
-  parameters.operation = reduction.operation;
   Status launched;
-  for (std::size_t next = 0; launched.ok() && next < reduction.sources.size();) {
-    parameters.sources = 0;
-    // from the second launch on, what those before have made comes first
-    if (next != 0) parameters.from[parameters.sources++] = reduction.to;
-    while (parameters.sources < kernels::most_sources && next < reduction.sources.size())
-      parameters.from[parameters.sources++] = reduction.sources[next++];
-    if (next == reduction.sources.size()) {  // the last one
-      parameters.flag = launch_.flag().device_word();
-      parameters.slot = launch_.flag().slot();
-    }
-    launched = launch_one(parameters, reduction.type, stream);
-  }
+  for (std::size_t i = 0; launched.ok() && i < reductions.size(); ++i)
+    launched =
+        launch_one_by_one(reductions[i], i + 1 == reductions.size() ? &launch_.flag() : nullptr, stream);
   if (launched.ok()) launch_.launched();
   return launched;
 }

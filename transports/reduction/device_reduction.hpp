@@ -22,12 +22,13 @@ enum class ElementType : std::uint8_t {
 #undef PENSTOCK_ROW
 };
 [[nodiscard]] std::size_t bytes_of(ElementType type) noexcept;
-/// Floating-point numbers have neither logical nor bitwise operations.
+/// Whole numbers have all operations but those on pairs, which have no others; real ones have neither logical
+/// nor bitwise operations, and complex ones sum and product only.
 [[nodiscard]] bool is_defined(ReductionOperation operation, ElementType type) noexcept;
 
 /// to[i] = sources[0][i] ∘ sources[1][i] ∘ …, from left to right: the same bits whenever the sources are the
-/// same. At least one source. `to` may be the first of them; they overlap in no other way. All as kernels of
-/// the context reach them; fastest where all are aligned to 16 bytes.
+/// same. Of pairs the gaps stay as they are. At least one source. `to` may be the first of them; they overlap
+/// in no other way. All as kernels of the context reach them; fastest where all are aligned to 16 bytes.
 struct VectorReduction {
   void* to = nullptr;
   std::span<const void* const> sources;
@@ -36,7 +37,7 @@ struct VectorReduction {
   ReductionOperation operation = ReductionOperation::sum;
 };
 
-/// A token for one reduction at a time. The vectors are the caller's and must stay until it is done, for
+/// A token for one launch() at a time. The vectors are the caller's and must stay until it is done, for
 /// which the destructor waits. Thread: one at a time. Errors: the driver's refusal; the result is undefined
 /// then.
 class DeviceReduction {
@@ -49,7 +50,11 @@ class DeviceReduction {
 
   /// Queues it on a stream of Penstock's, behind the last one, and returns. What the application has queued
   /// is not waited for. Cost: a launch for each eight sources.
-  [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept;
+  [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept {
+    return launch_in_turn({&reduction, 1});
+  }
+  /// Several, each after the one before, which may be what it reads.
+  [[nodiscard]] Status launch_in_turn(std::span<const VectorReduction> reductions) noexcept;
   /// As FlaggedLaunch's.
   [[nodiscard]] Status query(bool& done) noexcept { return launch_.query(done); }
   [[nodiscard]] Status wait() noexcept { return launch_.wait(); }

@@ -311,6 +311,53 @@ TEST(Collectives, Reduce_scatter_in_place_leaves_its_result_in_front) {
   expect_result(memory);
 }
 
+/// Blocks of several pieces, of one piece with gaps, and of more than a piece with gaps.
+TEST(Collectives, Alltoall_in_place_swaps_blocks_of_any_size) {
+  const World world;
+  MPI_Datatype every_other = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &every_other);
+  MPI_Type_commit(&every_other);
+  const auto ranks = static_cast<std::size_t>(world.size);
+  for (const bool has_gaps : {false, true}) {
+    for (const std::size_t most : {std::size_t{3'000}, std::size_t{5'300'001}}) {
+      SCOPED_TRACE(testing::Message() << most << (has_gaps ? " with gaps" : ""));
+      const std::size_t stride = has_gaps ? 2 : 1;
+      std::vector<int> counts(ranks);
+      std::vector<int> places(ranks);
+      std::size_t all = 0;
+      for (std::size_t peer = 0; peer < ranks; ++peer) {
+        const std::size_t both = peer + static_cast<std::size_t>(world.rank);
+        counts[peer] = static_cast<int>(most / (both % 3 + 1));  // the same for both of them
+        places[peer] = static_cast<int>(all);
+        all += static_cast<std::size_t>(counts[peer]);
+      }
+      const auto value = [](std::size_t source, std::size_t destination, std::size_t i) {
+        return static_cast<int>((source * 31 + destination * 17 + i) % 1'000'003);
+      };
+      std::vector<int> numbers(all * stride, -1);
+      std::vector<int> expected = numbers;
+      const auto own = static_cast<std::size_t>(world.rank);
+      for (std::size_t peer = 0; peer < ranks; ++peer) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(counts[peer]); ++i) {
+          const std::size_t at = (static_cast<std::size_t>(places[peer]) + i) * stride;
+          numbers[at] = value(own, peer, i);
+          expected[at] = value(peer, own, i);
+        }
+      }
+      const std::size_t bytes = numbers.size() * sizeof(int);
+      Memory memory(MemoryKind::device, bytes, world.rank % gpu_count());
+      memory.write(0, numbers.data(), bytes);
+      EXPECT_EQ(MPI_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, memory.data(), counts.data(),
+                              places.data(), has_gaps ? every_other : MPI_INT, MPI_COMM_WORLD),
+                MPI_SUCCESS);
+      std::vector<int> seen(numbers.size());
+      memory.read(0, seen.data(), bytes);
+      EXPECT_TRUE(seen == expected);
+    }
+  }
+  MPI_Type_free(&every_other);
+}
+
 TEST(Collectives, several_in_flight_complete_in_any_order) {
   const World world;
   constexpr int count = 4000;

@@ -1,0 +1,45 @@
+// The vectors of a reduction that the GPU does, as all its ranks know them. Knows no algorithm.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "interpose/collectives/collective_blocks.hpp"
+#include "interpose/collectives/reduction_kind.hpp"
+
+namespace penstock::interpose {
+
+/// What follows from the call's arguments, so that ranks agree on it without a word. A value.
+struct ReductionShape {
+  ReductionKind kind{};
+  int rank = 0;
+  int ranks = 0;
+
+  /// So that what lies one behind the other begins at an address that whole vectors can be loaded from.
+  static constexpr std::size_t alignment_bytes = 16;
+
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return transports::bytes_of(kind.type); }
+  /// A message of so many elements, from element `first` on, into memory where gaps do not matter.
+  [[nodiscard]] BlockPlace block(std::size_t elements, std::size_t first = 0) const noexcept {
+    return {static_cast<MPI_Count>(elements * element_bytes() - kind.last_gap_bytes), MPI_BYTE,
+            static_cast<std::ptrdiff_t>(first * element_bytes())};
+  }
+  /// The same into the user's memory, where they stay as they are.
+  [[nodiscard]] BlockPlace block_without_gaps(std::size_t elements, std::size_t first = 0) const noexcept {
+    if (kind.pairs == MPI_DATATYPE_NULL) return block(elements, first);
+    return {static_cast<MPI_Count>(elements), kind.pairs,
+            static_cast<std::ptrdiff_t>(first * element_bytes())};
+  }
+  /// Memory for a message of so many elements.
+  [[nodiscard]] std::size_t slot_bytes(std::size_t elements) const noexcept {
+    return (elements * element_bytes() + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+  }
+  /// The most elements, at least one, that so many bytes hold and behind which others are aligned, too.
+  [[nodiscard]] std::size_t elements_within(std::size_t bytes) const noexcept {
+    return (bytes < alignment_bytes ? alignment_bytes : bytes / alignment_bytes * alignment_bytes) /
+           element_bytes();
+  }
+};
+
+}  // namespace penstock::interpose

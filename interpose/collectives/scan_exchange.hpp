@@ -1,0 +1,110 @@
+// MPI_Scan and MPI_Exscan of vectors in device memory, combined by the GPU. Knows the algorithms, not which
+// MPI call asks for them.
+//
+// Little goes straight: each rank gets the vectors of all ranks before it, and combines them at once. More
+// goes from rank to rank, piece by piece: each combines what the rank before it has made with its own vector
+// and hands that on, so that each rank receives and sends one vector, whatever their number. In both forms
+// elements are combined in the order of the ranks, from the first on.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "interpose/collectives/exchange.hpp"
+#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/reduction_shape.hpp"
+#include "interpose/collectives/workplace.hpp"
+#include "interpose/node/policy.hpp"
+#include "transports/reduction/device_reduction.hpp"
+
+namespace penstock::interpose {
+
+/// Which vectors make up a rank's result: those of the ranks up to itself, or of those before it.
+enum class Prefix : unsigned char { inclusive, exclusive };
+
+/// What all ranks of a scan know alike. A value.
+struct ScanShape {
+  ReductionShape vectors;
+  std::size_t count = 0;  ///< elements
+  Prefix prefix = Prefix::inclusive;
+
+  [[nodiscard]] bool goes_straight() const noexcept;
+  /// This rank hands on what it has combined.
+  [[nodiscard]] bool passes_on() const noexcept;
+  [[nodiscard]] bool is_first() const noexcept { return vectors.rank == 0; }
+  /// Elements of a piece, and how many pieces are under way at a time.
+  [[nodiscard]] std::size_t piece() const noexcept;
+  [[nodiscard]] std::size_t pieces() const noexcept { return (count + piece() - 1) / piece(); }
+  [[nodiscard]] std::size_t depth() const noexcept;
+  /// Of a piece, vectors that come in.
+  [[nodiscard]] std::size_t sources() const noexcept;
+  /// The first rank combines nothing, and needs none.
+  [[nodiscard]] std::size_t workplace_bytes() const noexcept;
+};
+
+/// `own` is this rank's vector, `result` where its prefix goes: nowhere for the first rank's exclusive one.
+/// They may be the same.
+class ScanPlan final : public ExchangePlan {
+ public:
+  ScanPlan(const ScanShape& shape, std::optional<Workplace> place, const void* own, void* result);
+
+  void outlive_the_call() override {}
+  [[nodiscard]] bool may_begin() const override;
+  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+
+ private:
+  friend class ScanExchange;
+  ScanShape shape_;
+  std::optional<Workplace> place_;  ///< none: the first rank
+  const std::byte* own_;
+  std::byte* result_;
+};
+
+/// One scan. Each piece comes, is combined, is handed on if anybody waits for it, and is over; pieces take
+/// each step in their order, as messages between two ranks are matched in theirs.
+class ScanExchange final : public Exchange {
+ public:
+  ScanExchange(const ScanPlan& plan, const CallScope& scope, MessageLane lane);
+  [[nodiscard]] bool step(const CallScope& scope) override;
+  /// What is combined is for the others, and comes to its end by itself.
+  [[nodiscard]] bool is_owed() const override;
+
+ private:
+  struct Piece {
+    std::unique_ptr<MessageExchange> coming;
+    std::unique_ptr<transports::DeviceReduction> reduction;
+    std::unique_ptr<MessageExchange> leaving;
+  };
+
+  [[nodiscard]] const ScanShape& shape() const noexcept { return plan_.shape_; }
+  [[nodiscard]] std::size_t offset(std::size_t index) const noexcept;
+  [[nodiscard]] std::size_t elements(std::size_t index) const noexcept;
+  [[nodiscard]] Piece& piece(std::size_t index) noexcept { return under_way_[index % shape().depth()]; }
+  [[nodiscard]] std::byte* slot(std::size_t index, std::size_t source) const noexcept;
+  [[nodiscard]] std::byte* outgoing(std::size_t index) const noexcept;
+
+  void step_messages(const CallScope& scope);
+  void post(const CallScope& scope);
+  void combine();
+  void hand_on(const CallScope& scope);
+  [[nodiscard]] bool is_combined();
+  [[nodiscard]] bool may_send(const std::byte* from);
+  [[nodiscard]] bool advance(const CallScope& scope);
+
+  const ScanPlan& plan_;
+  MessageLane lane_;
+  std::array<Piece, policy::most_scanned_pieces> under_way_;
+  // how many pieces have taken each step
+  std::size_t posted_ = 0;
+  std::size_t combined_ = 0;
+  std::size_t handed_on_ = 0;
+  std::size_t over_ = 0;
+  std::unique_ptr<MessageExchange> kept_;  ///< the first rank's result, where it is not in place
+  SendWait send_wait_;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,80 @@
+// MPI_Alltoall(v, w) in place, where what a rank receives from another overwrites what it sends there: pairs
+// of ranks swap their blocks. What comes in waits in memory of Penstock's own until what goes out has been
+// taken. Knows no single collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "interpose/collectives/exchange.hpp"
+#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/workplace.hpp"
+#include "interpose/datatypes/held_datatype.hpp"
+#include "interpose/node/policy.hpp"
+
+namespace penstock::interpose {
+
+/// The swaps of this rank, in pieces if blocks are large, and in an order that is the same for both ranks of
+/// each swap: whichever comes first in it is never behind another in a rank that is busy.
+class SwapPlan final : public ExchangePlan {
+ public:
+  /// `blocks` has one for each rank of `ranks`. None: the buffer is not the GPU's, there is no memory, or a
+  /// block that must be cut has gaps.
+  [[nodiscard]] static std::optional<SwapPlan> make(void* buffer, std::vector<BlockPlace> blocks, int rank);
+
+  void outlive_the_call() override;
+  [[nodiscard]] bool may_begin() const override;
+  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+
+ private:
+  friend class SwapExchange;
+  struct Swap {
+    int peer;
+    BlockPlace block;
+    std::size_t bytes;
+  };
+
+  [[nodiscard]] bool add_swaps(const std::vector<BlockPlace>& blocks, int rank);
+  [[nodiscard]] std::size_t depth() const noexcept;
+
+  void* buffer_ = nullptr;
+  int rank_ = 0;
+  std::vector<Swap> swaps_;
+  std::size_t slot_bytes_ = 0;
+  std::optional<Workplace> place_;  ///< none: there is nothing to swap
+  std::vector<std::unique_ptr<HeldDatatype>> datatypes_;
+};
+
+/// All swaps of one call. Each goes out and comes in, is put in its place, and is over.
+class SwapExchange final : public Exchange {
+ public:
+  SwapExchange(const SwapPlan& plan, const CallScope& scope, MessageLane lane);
+  [[nodiscard]] bool step(const CallScope& scope) override;
+  [[nodiscard]] bool is_owed() const override;
+
+ private:
+  [[nodiscard]] std::byte* slot(std::size_t index) const noexcept;
+  [[nodiscard]] std::unique_ptr<MessageExchange>& messages(std::size_t index) noexcept {
+    return under_way_[index % plan_.depth()];
+  }
+  [[nodiscard]] bool may_send();
+  void post(const CallScope& scope);
+  void put_in_place(const CallScope& scope);
+  [[nodiscard]] bool advance(const CallScope& scope);
+
+  const SwapPlan& plan_;
+  MessageLane lane_;
+  std::array<std::unique_ptr<MessageExchange>, policy::most_swaps_at_once> under_way_;
+  // how many swaps have taken each step
+  std::size_t posted_ = 0;
+  std::size_t put_ = 0;
+  std::size_t over_ = 0;
+  SendWait send_wait_;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,29 @@
+// Device memory of Penstock's own, beside the buffers of one collective call. Knows no collective.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "transports/cuda/context.hpp"
+#include "transports/device_memory/relay_memory.hpp"
+
+namespace penstock::interpose {
+
+/// The context of a call's buffers, and memory there for what other ranks send. Made before the ranks agree,
+/// as it may be refused. Owns: the memory.
+class Workplace {
+ public:
+  /// None: the buffers are of different contexts or not the GPU's, or there is no memory.
+  [[nodiscard]] static std::optional<Workplace> make(const void* own, const void* result, std::size_t bytes);
+
+  [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept { return context_; }
+  [[nodiscard]] std::byte* memory() const noexcept {
+    return static_cast<std::byte*>(memory_.buffer().pointer);
+  }
+
+ private:
+  transports::cuda::ContextRef context_;
+  transports::cuda::RelaySlice memory_;
+};
+
+}  // namespace penstock::interpose
