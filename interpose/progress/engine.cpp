@@ -51,6 +51,7 @@ void Engine::fail(Entry& entry, int code) noexcept {
     PMPI_Cancel(&entry.operation.request);
     PMPI_Request_free(&entry.operation.request);
   }
+  if (entry.operation.pending != nullptr) entry.operation.pending->detached();
   entry.operation.request = MPI_REQUEST_NULL;
   entry.status = empty_status();
   PMPI_Status_set_cancelled(&entry.status, 1);

@@ -51,7 +51,8 @@ class Pending {
 
   /// The MPI library's request is complete, and advance() follows after those of others that are, too.
   virtual void arrived(const MPI_Status& status) { static_cast<void>(status); }
-  /// The MPI library is going to complete the request by itself: nobody else may ask about it.
+  /// The MPI library is going to complete the request by itself, or knows it no more: nobody else may ask
+  /// about it.
   virtual void detached() {}
 
   /// Whether a receive may get so much that calls which wait for nothing should look for it, too …

@@ -21,6 +21,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
+#include "interpose/protocol/joint_uploads.hpp"
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/open_delivery.hpp"
 #include "interpose/record/recorder.hpp"
@@ -34,7 +35,10 @@ namespace penstock::interpose {
 namespace {
 
 /// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
-class Receive final : public Pending, public HostReceive, public transports::Recycled<Receive> {
+class Receive final : public Pending,
+                      public HostReceive,
+                      public JointUpload,
+                      public transports::Recycled<Receive> {
  public:
   Receive(const ReceiveCall& call, bool on_device) : call_(call), on_device_(on_device) {}
   ~Receive() override {
@@ -100,6 +104,10 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   bool advance(bool arrived, const MPI_Status& status) override {
     if (delivery_ != nullptr) return step_delivery();
     if (from_stash_) return true;
+    if (is_uploaded_) {
+      if (arrived) note_payload(bytes_of(status), status);
+      return arrived;
+    }
     if (!arrived) {
       // the question is better asked now than when the payload waits for its answer
       static_cast<void>(on_device_ && may_be_written_now());
@@ -178,6 +186,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     code = is_staged() ? post_one(staging_.data(), staging_bytes, MPI_BYTE)
                        : post_one(call_.buffer, call_.count, call_.datatype);
     request_ = *request;
+    if (code == MPI_SUCCESS && on_device_) enlist(place_);
     return code;
   }
 
@@ -233,6 +242,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
       return false;
     }
     is_read_ = true;
+    arrival_ = status;
     const std::uint64_t received = bytes_of(status);
     staging_.was_written(received);
     const bool may_be_envelope =
@@ -311,14 +321,34 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
     if (bytes >= transports::tuning().uploaded_from) note_copy(HostDeviceCopy::upload, on_device_, status);
   }
 
+  /// Of one that came through the MPI library.
+  void note_payload(std::uint64_t bytes, const MPI_Status& status) const {
+    note_host_payload(bytes, status);
+    // whose sender may have expected it to end in host memory
+    if (on_device_ && bytes <= policy::most_downloaded_bytes)
+      note_copy(HostDeviceCopy::download, false, status);
+  }
+
+  bool has_come(bool may_ask) noexcept override { return is_read_ || (may_ask && read_message(nullptr)); }
+  std::optional<transports::Upload> payload() override {
+    const std::uint64_t bytes = bytes_of(arrival_);
+    const bool is_payload = !envelope_ && !is_uploaded_ && !was_cancelled(arrival_);
+    if (!is_payload || bytes == 0 || bytes > capacity_ || !may_be_written_now()) return std::nullopt;
+    place_.layout = place_.layout.prefix(bytes);
+    return transports::Upload{&place_, static_cast<const char*>(staging_.data())};
+  }
+  void uploaded(const Status& status) noexcept override {
+    status_ = status;
+    is_uploaded_ = true;
+  }
+
   /// A payload that came through the MPI library and is not where it belongs yet.
   void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
-    note_host_payload(count, status);
-    // whose sender may have expected it to end in host memory
-    if (on_device_ && count <= policy::most_downloaded_bytes)
-      note_copy(HostDeviceCopy::download, false, status);
+    note_payload(count, status);
     truncated_ = count > capacity_;
     if (truncated_) return;
+    if (is_enlisted()) upload_with_others();
+    if (is_uploaded_) return;
     const bool shares_the_buffer = !on_device_ && is_staged();
     write(bytes, count,
           shares_the_buffer ? "another receive was pending in the same buffer"
@@ -345,6 +375,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   MessageRecord record_;
   StreamOrderWait stream_order_wait_;
   MPI_Status stashed_status_{};
+  MPI_Status arrival_{};  ///< of what has come, once it is_read_
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
@@ -353,6 +384,7 @@ class Receive final : public Pending, public HostReceive, public transports::Rec
   bool in_one_piece_ = false;
   bool from_stash_ = false;
   bool is_read_ = false;                  ///< read_message()
+  bool is_uploaded_ = false;              ///< what came through the MPI library, with others or for them
   bool is_delivered_to_staging_ = false;  ///< the payload is on its way to the staging buffer
   bool truncated_ = false;
 };

@@ -1,0 +1,108 @@
+// Several small uploads by one launch of the batched copy, through pinned memory. Declared in
+// small_copies.hpp.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "transports/device_memory/pinned_memory.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/small/batched_copy.hpp"
+#include "transports/small/shared_gpus.hpp"
+#include "transports/small/small_copies.hpp"
+#include "transports/stream_order/stream_order.hpp"
+
+namespace penstock::transports {
+namespace {
+
+using cuda::Bounce;
+
+constexpr std::size_t most_launches = most_joint_uploads / CopyKernels::most_items;
+static_assert(most_joint_uploads % CopyKernels::most_items == 0);
+
+/// In pinned memory, for one upload: it begins there where the other side does within whole words.
+constexpr std::size_t alignment = 16;
+constexpr std::size_t room_bytes = largest_joint_upload + alignment;
+static_assert(most_joint_uploads * room_bytes <= Bounce::chunk_bytes);
+
+std::size_t offset_of(std::size_t index, const Place& place) noexcept {
+  return index * room_bytes + reinterpret_cast<std::uintptr_t>(place.first_byte()) % alignment;
+}
+
+/// When the last of them was handed over; 0: now.
+std::uint64_t last_handed_over_ns(std::span<const Upload> uploads) noexcept {
+  std::uint64_t last_ns = 0;
+  for (const Upload& upload : uploads) {
+    if (upload.place->handed_over_ns == 0) return 0;
+    last_ns = std::max(last_ns, upload.place->handed_over_ns);
+  }
+  return last_ns;
+}
+
+/// The launches follow each other on the stream, so that the GPU begins with the first at once.
+Status launch_and_wait(const cuda::ContextRef& context, CUstream stream, std::span<const CopyItem> items) {
+  std::array<BatchedCopy, most_launches> batches;
+  for (BatchedCopy& batch : batches) {
+    if (items.empty()) break;
+    const auto now = items.first(std::min(items.size(), CopyKernels::most_items));
+    if (Status launched = batch.launch(context, stream, now); !launched.ok()) return launched;
+    items = items.subspan(now.size());
+  }
+  for (BatchedCopy& batch : batches) {
+    if (Status copied = batch.wait(); !copied.ok()) return copied;
+  }
+  return {};
+}
+
+/// `declined`, or another error: they have to be made one by one.
+Status upload_jointly(std::span<const Upload> uploads) {
+  const Place& first = *uploads.front().place;
+  const auto suits = [&](const Upload& upload) {
+    return suits_a_joint_upload(*upload.place) && upload.place->buffer.context == first.buffer.context;
+  };
+  if (uploads.size() > most_joint_uploads || !std::ranges::all_of(uploads, suits))
+    return {Code::declined, "uploads that cannot be made together"};
+  const cuda::Driver* driver = cuda::driver();
+  const cuda::ContextRef context = cuda::Context::of(first.buffer);
+  if (driver == nullptr || context == nullptr) return cuda::no_driver();
+  if (is_on_shared_gpu(*context)) return {Code::declined, "a GPU that others use, too"};
+  const cuda::ContextScope scope(*context);
+  if (!scope.status().ok()) return scope.status();
+
+  const Bounce::Loan bounce = Bounce::take(context);
+  if (bounce == nullptr || !bounce->is_pinned()) return {Code::declined, "no pinned memory"};
+  CUdeviceptr pinned = 0;
+  if (Status mapped = cuda::check(driver->cuMemHostGetDevicePointer(&pinned, bounce->chunk(0), 0),
+                                  "cuMemHostGetDevicePointer");
+      !mapped.ok())
+    return mapped;
+
+  std::array<CopyItem, most_joint_uploads> items;
+  for (std::size_t i = 0; i < uploads.size(); ++i) {
+    const Place& place = *uploads[i].place;
+    const std::size_t offset = offset_of(i, place);
+    items[i].bytes = static_cast<std::uint32_t>(place.layout.bytes());
+    items[i].to = place.first_byte();
+    items[i].from = reinterpret_cast<const char*>(pinned + offset);
+    std::memcpy(bounce->chunk(0) + offset, uploads[i].host, items[i].bytes);
+  }
+  CUstream stream = nullptr;
+  if (Status made = context->stream(cuda::StreamUse::upload, stream); !made.ok()) return made;
+  if (Status ordered = cuda::order_after_application(context, stream, last_handed_over_ns(uploads));
+      !ordered.ok())
+    return ordered;
+  return launch_and_wait(context, stream, std::span(items.data(), uploads.size()));
+}
+
+}  // namespace
+
+bool suits_a_joint_upload(const Place& place) noexcept {
+  const std::size_t bytes = place.layout.bytes();
+  return bytes != 0 && bytes <= largest_joint_upload && place.layout.is_contiguous() &&
+         lives_on_device(place.buffer.kind) && place.buffer.kind != BufferKind::managed;
+}
+
+bool upload_together(std::span<const Upload> uploads) noexcept {
+  return uploads.empty() || guarded([&] { return upload_jointly(uploads); }).ok();
+}
+
+}  // namespace penstock::transports
