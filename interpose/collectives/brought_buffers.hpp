@@ -44,6 +44,8 @@ class BroughtBuffers {
       leave_to_library();
     }
   }
+  /// What must be equal on all ranks, or they would wait for each other.
+  void sign(std::uint64_t arguments) noexcept { signature_ = signature_of(arguments); }
   /// There is something about the call that messages do not do, or that the MPI library will refuse.
   void leave_to_library() noexcept { is_left_to_library_ = true; }
 
@@ -51,6 +53,7 @@ class BroughtBuffers {
     if (is_left_to_library_ || !settings().move) return Preference::library;
     return on_device_ != nullptr ? Preference::messages : Preference::any;
   }
+  [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
   [[nodiscard]] bool have_bytes() const noexcept { return has_bytes_; }
   /// Says in the record what kind of memory it is.
   void describe(CallScope& scope) const noexcept {
@@ -61,6 +64,7 @@ class BroughtBuffers {
  private:
   const void* on_device_ = nullptr;
   bool has_bytes_ = false;
+  std::uint16_t signature_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
 };
 

@@ -109,6 +109,7 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   bool is_preferred = false;
   bool all_meet = true;
   bool some_defer = false;
+  std::uint16_t signature = 0;
   for (const DirectoryRow* const row : info.rows) {
     Arrival arrival = look_for_arrival(*row, info.global_id, ordinal);
     for (Backoff backoff; arrival.seen == Seen::not_yet; backoff.pause()) {
@@ -120,6 +121,9 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
     is_preferred = is_preferred || said.preference == Preference::messages;
     all_meet = all_meet && arrival.seen == Seen::here && said.meets;
     some_defer = some_defer || said.defers;
+    // of arguments that do not fit together the MPI library tells what it always does
+    if (signature == 0) signature = said.signature;
+    all_agree = all_agree && (said.signature == 0 || said.signature == signature);
   }
   return {all_agree && is_preferred ? Way::messages : Way::library, all_meet && some_defer};
 }
@@ -137,8 +141,8 @@ void start_deferring(MPI_Comm communicator, const CommunicatorInfo& info) {
 
 /// What this rank says: a rank that does not meet the others goes to the library's call at once, and must say
 /// so.
-Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found,
-                 Preference preference) try {
+Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found, Preference preference,
+                 std::uint16_t signature) try {
   using Kind = NodeDirectory::DeviceCollectives;
   if (std::exchange(info.repeats_arrival, false)) return info.said;
   if (!can_be_found) return {};
@@ -153,14 +157,14 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
   if (!info.meets) return {};
   // now, as nothing may fail once all have said so
   if (info.deferred == nullptr) info.deferred = std::make_shared<DeferredCollectives>();
-  return {preference, true, seen == Kind::nonblocking};
+  return {preference, true, seen == Kind::nonblocking, signature};
 } catch (const std::bad_alloc&) {
   return {};
 }
 
 }  // namespace
 
-Way arrive(MPI_Comm communicator, Preference preference) {
+Way arrive(MPI_Comm communicator, Preference preference, std::uint16_t signature) {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr) return Way::library;
   if (spans_nodes(communicator, *info)) {
@@ -174,7 +178,7 @@ Way arrive(MPI_Comm communicator, Preference preference) {
   info->arrivals.store(ordinal, std::memory_order_relaxed);
   const std::optional<ClaimedPlace> place = place_of(*info, *row);
   const bool can_be_found = place && place->is_certain;
-  info->said = what_to_say(communicator, *info, can_be_found, preference);
+  info->said = what_to_say(communicator, *info, can_be_found, preference, signature);
   if (place) note_arrival(*row, place->index, ordinal, info->said);
   if (info->said.meets) {
     const Meeting meeting = meet_on_node(*info, ordinal);

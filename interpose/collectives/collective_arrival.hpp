@@ -20,9 +20,10 @@ namespace penstock::interpose {
 
 /// Notes that this rank has come to the next blocking collective of the communicator, and what it would
 /// prefer; progresses until the others have come too if they meet, or if other ranks may be waiting for this
-/// one. Returns the same on all ranks; `library` unless all are on one node. Cost without pending work: one
-/// store if no rank prefers messages; else until the last has come, and a load for each rank.
-Way arrive(MPI_Comm communicator, Preference preference = Preference::library);
+/// one. Returns the same on all ranks; `library` unless all are on one node, and if signatures differ. Cost
+/// without pending work: one store if no rank prefers messages; else until the last has come, and a load for
+/// each rank.
+Way arrive(MPI_Comm communicator, Preference preference = Preference::library, std::uint16_t signature = 0);
 
 /// This rank has a device buffer in a non-blocking collective of a communicator on whose non-blocking
 /// collectives nobody agrees yet.

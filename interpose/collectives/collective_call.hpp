@@ -140,7 +140,7 @@ class CollectiveCall : public LibraryCall<Library> {
   [[nodiscard]] MPI_Comm agree(MPI_Comm communicator, const BroughtBuffers& buffers) const {
     look_out_for_envelopes();
     has_arrived_ = true;
-    if (arrive(communicator, buffers.preference()) == Way::library) return MPI_COMM_NULL;
+    if (arrive(communicator, buffers.preference(), buffers.signature()) == Way::library) return MPI_COMM_NULL;
     const MPI_Comm messages = messages_of(communicator);
     if (messages != MPI_COMM_NULL) buffers.describe(this->scope());
     return messages;
@@ -180,6 +180,7 @@ class CollectiveCall : public LibraryCall<Library> {
       auto plan = make_plan();
       plan->outlive_the_call();
       plan_ = std::move(plan);
+      signature_ = buffers.signature();
       buffers.describe(this->scope());
     } catch (const std::bad_alloc&) {
       // the library may find a way
@@ -197,14 +198,15 @@ class CollectiveCall : public LibraryCall<Library> {
       };
     };
     return deferred_->post(this->scope(),
-                           {this->name(), ErrorTarget::of(communicator), std::move(plan_), std::move(staged),
-                            call_library(std::make_index_sequence<others>())},
+                           {this->name(), ErrorTarget::of(communicator), std::move(plan_), signature_,
+                            std::move(staged), call_library(std::make_index_sequence<others>())},
                            std::get<others + 1>(all));
   }
 
   mutable bool has_arrived_ = false;                 ///< in instead_of_library()
   mutable DeferredCollectives* deferred_ = nullptr;  ///< in defer(): this call is one of them
-  mutable std::unique_ptr<ExchangePlan> plan_;       ///< of it, if this rank agrees
+  mutable std::uint16_t signature_ = 0;
+  mutable std::unique_ptr<ExchangePlan> plan_;  ///< of it, if this rank agrees
 };
 
 template <typename Library>

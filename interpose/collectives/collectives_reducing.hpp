@@ -102,11 +102,13 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
   std::vector<ElementRange> ranges;
   std::size_t total = 0;
   std::size_t largest = 0;
+  std::uint64_t shares = 0;
   bool are_valid = true;
   for (int rank = 0; rank < ranks.local; ++rank) {
     are_valid = are_valid && count_of(rank) >= 0;
     const auto count = static_cast<std::size_t>(are_valid ? count_of(rank) : 0);
     ranges.push_back({total, count});
+    shares = shares * 31 + count;
     total += count;
     largest = std::max(largest, count);
   }
@@ -117,7 +119,7 @@ std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, c
   const auto plan = [&] {
     return ReductionPlan::scatter(part.shape(), part.take_place_away(), own, receive, std::move(ranges));
   };
-  return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+  return call.by_plan(communicator, part.buffers(own, count, datatype, shares), plan, request...);
 }
 
 inline constexpr auto reduce_scatter = [](const auto& call, const void* send, void* receive,

@@ -26,12 +26,16 @@ class DeferredCall {
         mpi_call_(work.mpi_call),
         errors_(work.errors),
         plan_(std::move(work.plan)),
+        signature_(work.signature),
         staged_(std::make_shared<const StagedCall>(std::move(work.staged))),
         written_back_(staged_),
         call_library_(std::move(work.call_library)) {}
 
   [[nodiscard]] bool agrees() const noexcept { return plan_ != nullptr; }
+  [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
   [[nodiscard]] Status fetch() const noexcept { return staged_->fetch(); }
+  /// Before the other ranks know of it: is all there for the library's call, if that it will be?
+  [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : fetch(); }
   int raise(const Status& status) const { return staged_->raise(status); }
 
   /// Whether begin() would not have to wait for the application's kernels.
@@ -105,6 +109,7 @@ class DeferredCall {
   const char* const mpi_call_;
   const ErrorTarget errors_;
   const std::unique_ptr<ExchangePlan> plan_;
+  const std::uint16_t signature_;
   const std::shared_ptr<const StagedCall> staged_;
   PendingStagedCall written_back_;
   const std::function<int(MPI_Comm, MPI_Request*)> call_library_;
@@ -161,9 +166,7 @@ void DeferredCollectives::open(Agreement agreement, MPI_Comm messages) noexcept 
 int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Request* request) {
   const auto call = std::make_shared<DeferredCall>(std::move(work), messages_);
   auto pending = std::make_unique<PendingDeferredCall>(shared_from_this(), call);
-  if (!call->agrees()) {
-    if (const Status fetched = call->fetch(); !fetched.ok()) return call->raise(fetched);
-  }
+  if (const Status prepared = call->prepare(); !prepared.ok()) return call->raise(prepared);
   {
     const Engine::Lock lock(engine());
     if (std::exchange(repeats_, false)) {
@@ -217,7 +220,10 @@ void DeferredCollectives::say_and_mark() noexcept {
   if (!is_open()) return;
   said_ = std::max(said_, begun_);
   const std::uint32_t last = begun_ + static_cast<std::uint32_t>(waiting_.size());
-  while (said_ != last && agreement_->say(said_ + 1, waiting_[said_ - begun_]->agrees())) ++said_;
+  for (; said_ != last; ++said_) {
+    const DeferredCall& call = *waiting_[said_ - begun_];
+    if (!agreement_->say(said_ + 1, call.agrees(), call.signature())) break;
+  }
   while (marked_ != begun_ && agreement_->mark_seen(marked_ + 1)) ++marked_;
 }
 

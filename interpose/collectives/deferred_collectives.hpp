@@ -28,6 +28,7 @@ struct DeferredWork {
   const char* mpi_call;
   ErrorTarget errors;
   std::unique_ptr<ExchangePlan> plan;  ///< null: this rank would have it done by the library
+  std::uint16_t signature;             ///< of its arguments (arrival_places.hpp)
   StagedCall staged;
   /// The MPI library's function on that communicator; returns its code.
   std::function<int(MPI_Comm, MPI_Request*)> call_library;

@@ -47,10 +47,16 @@ class ReductionPart {
     return std::exchange(place_, std::nullopt);
   }
 
-  [[nodiscard]] BroughtBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype) const {
+  /// `shares`: a number that differs where ranks share the vector differently.
+  [[nodiscard]] BroughtBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype,
+                                       std::uint64_t shares = 0) const {
     BroughtBuffers all;
     if (is_for_gpu_) {
       all.add(own, one_block(count, datatype));
+      // in how many steps it goes depends on these
+      const auto type = static_cast<std::uint64_t>(shape_.kind.type);
+      const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
+      all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
     } else {
       all.leave_to_library();
     }

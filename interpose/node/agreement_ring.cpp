@@ -15,8 +15,10 @@ class Word {
   [[nodiscard]] constexpr std::uint32_t seen() const noexcept { return count_at(seen_shift); }
   [[nodiscard]] constexpr bool is_refused() const noexcept { return (bits_ & refused_bit) != 0; }
 
-  [[nodiscard]] constexpr Word with_one_more(bool agrees) const noexcept {
-    return agrees ? Word(bits_ + (std::uint64_t{1} << agreeing_shift)) : refused();
+  [[nodiscard]] constexpr Word with_one_more(bool agrees, std::uint64_t signature) const noexcept {
+    if (!agrees || (agreeing() != 0 && bits_ >> signature_shift != signature)) return refused();
+    const std::uint64_t signed_bits = agreeing() == 0 ? bits_ | signature << signature_shift : bits_;
+    return Word(signed_bits + (std::uint64_t{1} << agreeing_shift));
   }
   [[nodiscard]] constexpr Word refused() const noexcept { return Word(bits_ | refused_bit); }
   [[nodiscard]] constexpr Word seen_once_more() const noexcept {
@@ -32,6 +34,7 @@ class Word {
   static constexpr unsigned agreeing_shift = 32;
   static constexpr unsigned seen_shift = 42;
   static constexpr std::uint64_t refused_bit = std::uint64_t{1} << 52;
+  static constexpr unsigned signature_shift = 53;
   [[nodiscard]] constexpr std::uint32_t count_at(unsigned shift) const noexcept {
     return static_cast<std::uint32_t>(bits_ >> shift) & Agreement::most_ranks;
   }
@@ -63,8 +66,10 @@ bool reaches(std::uint32_t given_up, std::uint32_t ordinal) noexcept {
 
 }  // namespace
 
-bool Agreement::say(std::uint32_t ordinal, bool agrees) noexcept {
-  return change(*ring_, ordinal, ranks_, [&](Word word) { return word.with_one_more(agrees); });
+bool Agreement::say(std::uint32_t ordinal, bool agrees, std::uint16_t signature) noexcept {
+  constexpr std::uint16_t signature_mask = 0x7ff;
+  return change(*ring_, ordinal, ranks_,
+                [&](Word word) { return word.with_one_more(agrees, signature & signature_mask); });
 }
 
 std::optional<Way> Agreement::outcome(std::uint32_t ordinal) noexcept {

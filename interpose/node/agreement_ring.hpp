@@ -18,7 +18,7 @@ enum class Way : std::uint8_t { library, messages };
 struct AgreementRing {
   static constexpr std::uint32_t length = 16;
   /// The ordinal in the lower half; above it how many ranks agree and how many have seen the outcome, ten
-  /// bits each, and a bit for "not all agree".
+  /// bits each; a bit for "not all agree"; and what those who agree have signed.
   std::atomic<std::uint64_t> words[length];
   /// Up to this ordinal all those are the library's on which not all had agreed by then.
   std::atomic<std::uint32_t> given_up;
@@ -32,9 +32,9 @@ class Agreement {
   Agreement(AgreementRing& ring, int ranks) noexcept
       : ring_(&ring), ranks_(static_cast<std::uint32_t>(ranks)) {}
 
-  /// This rank has come to that collective, and agrees to messages or does not. False: there is no word for
-  /// it yet. Once for each, in order.
-  [[nodiscard]] bool say(std::uint32_t ordinal, bool agrees) noexcept;
+  /// This rank has come to that collective, and agrees to messages or does not. Nobody does if their
+  /// signatures (of 11 bits) differ. False: there is no word for it yet. Once for each, in order.
+  [[nodiscard]] bool say(std::uint32_t ordinal, bool agrees, std::uint16_t signature = 0) noexcept;
   /// None: not all have said so. Once there is one, it is the same on all ranks for ever. Only for ordinals
   /// whose outcome this rank has not marked as seen.
   [[nodiscard]] std::optional<Way> outcome(std::uint32_t ordinal) noexcept;

@@ -6,17 +6,20 @@ namespace penstock::interpose {
 namespace {
 
 /// A note: to how many collectives the rank has come, in the lower half; above it what it has said at the
-/// last of even and of odd ordinal, four bits each.
-constexpr std::uint64_t said_mask = 15;
+/// last of even and of odd ordinal, 16 bits each.
+constexpr std::uint64_t said_mask = 0xffff;
 constexpr unsigned said_shift(std::uint32_t ordinal) noexcept {
-  return 32 + 4 * (ordinal & 1u);
+  return 32 + 16 * (ordinal & 1u);
 }
+constexpr unsigned signature_shift = 4;
 constexpr std::uint64_t bits_of(const Said& said) noexcept {
-  return static_cast<std::uint64_t>(said.preference) | (said.meets ? 4u : 0u) | (said.defers ? 8u : 0u);
+  return static_cast<std::uint64_t>(said.preference) | (said.meets ? 4u : 0u) | (said.defers ? 8u : 0u) |
+         static_cast<std::uint64_t>(said.signature) << signature_shift;
 }
 constexpr Said said_in(std::uint64_t note, std::uint32_t ordinal) noexcept {
   const std::uint64_t bits = note >> said_shift(ordinal) & said_mask;
-  return {static_cast<Preference>(bits & 3u), (bits & 4u) != 0, (bits & 8u) != 0};
+  return {static_cast<Preference>(bits & 3u), (bits & 4u) != 0, (bits & 8u) != 0,
+          static_cast<std::uint16_t>(bits >> signature_shift)};
 }
 
 constexpr std::uint64_t not_zero(std::uint64_t communicator_id) noexcept {
@@ -46,6 +49,12 @@ std::optional<Found> find(const DirectoryRow& row, std::uint64_t communicator_id
 }
 
 }  // namespace
+
+std::uint16_t signature_of(std::uint64_t arguments) noexcept {
+  // the multiplier spreads what differs over the upper bits
+  const std::uint64_t mixed = arguments * 0x9e3779b97f4a7c15u;
+  return static_cast<std::uint16_t>(1 + (mixed >> 32) % 4095);
+}
 
 Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
                          std::uint32_t ordinal) noexcept {

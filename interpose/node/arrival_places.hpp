@@ -28,11 +28,16 @@ enum class Preference : std::uint8_t {
   messages,  ///< by messages between the ranks: it has a device buffer
 };
 
+/// A number by which ranks see that their arguments do not fit together: below 4,096, and not 0. Others may
+/// have the same, seldom.
+[[nodiscard]] std::uint16_t signature_of(std::uint64_t arguments) noexcept;
+
 /// What a rank says when it comes to a collective.
 struct Said {
   Preference preference = Preference::library;
-  bool meets = false;   ///< it waits for the others, and so knows what they have said
-  bool defers = false;  ///< it would agree on non-blocking collectives, too
+  bool meets = false;           ///< it waits for the others, and so knows what they have said
+  bool defers = false;          ///< it would agree on non-blocking collectives, too
+  std::uint16_t signature = 0;  ///< signature_of() what must be equal on all ranks; 0: nothing is said of it
 };
 
 /// `said` counts only if the rank is here.

@@ -46,6 +46,8 @@ class StagedCall {
   /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.
   void narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept;
 
+  /// Why there is no stand-in for a buffer.
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
 
   /// Downloads what the call reads. Before the MPI library is called; again if it is called again. An error

@@ -5,6 +5,7 @@
 #        destructor   the same where MPI_Finalize is called by a global object's destructor
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
 #        midway       the same while large payloads are under way, by each transport and for each rank in turn
+#        collectives  the same in the middle of collectives, blocking and not
 #        nodes        it ends as it should, on two nodes, between which large payloads travel in chunks
 #        exit         no rank calls MPI_Finalize: the same
 #        late         rank 0 ends before its message is received, in a job of which one rank has no preload: the message
@@ -62,20 +63,33 @@ expect_nothing_left() {
   fail "left in /dev/shm: $(cat "$folder/left")"
 }
 
+# dies WHAT ENVIRONMENT: rank $victim of a job that does WHAT
+victim=0
+dies() {
+  ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" "$2" \
+    -- "$folder/job" "$case" "$victim" "$1" >"$folder/output" 2>&1 || fail "nobody saw that rank $victim died"
+  if grep -q '^SKIPPED' "$folder/output"; then
+    cat "$folder/output"
+    exit 77
+  fi
+  [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost, $1, $2"
+  expect_nothing_left
+  victim=$(((victim + 1) % ranks))
+}
 if [ "$case" = midway ]; then
-  victim=0
   for transport in peer relayed staged striped pushed local network; do
     kind=device
     [ "$transport" != pushed ] || kind=pinned
-    ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" PENSTOCK_TRANSPORT="$transport" \
-      -- "$folder/job" midway "$victim" "$kind" >"$folder/output" 2>&1 || fail "nobody saw that rank $victim died"
-    if grep -q '^SKIPPED' "$folder/output"; then
-      cat "$folder/output"
-      exit 77
-    fi
-    [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost by the transport $transport"
-    expect_nothing_left
-    victim=$(((victim + 1) % ranks))
+    dies $kind PENSTOCK_TRANSPORT="$transport"
+  done
+  echo "passed"
+  exit
+fi
+if [ "$case" = collectives ]; then
+  # by messages and kernels, though GPUs are shared; and by the MPI library, staged
+  for form in blocking nonblocking; do
+    dies $form PENSTOCK_TUNING=shared_gpu_from=0
+    dies $form PENSTOCK_REDUCE_ON_GPU=0
   done
   echo "passed"
   exit

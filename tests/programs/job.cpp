@@ -1,6 +1,7 @@
 // A small job for the scripts in this folder: neighbours exchange device buffers, and then the job ends in
 // one of several ways (`destructor`: MPI_Finalize is called when main is over); or rank 0 ends long before
-// the others (`late`, `early`); or they go on exchanging until a rank kills itself (`midway VICTIM KIND`).
+// the others (`late`, `early`); or they go on exchanging until a rank kills itself, by messages (`midway
+// VICTIM KIND`) or by collectives (`collectives VICTIM blocking|nonblocking`).
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
@@ -56,16 +57,17 @@ bool use_gpu_late(int rank, int size) {
   return received.read() == programs::payload(5000, 8);
 }
 
-/// Neighbours exchange large payloads until one rank kills itself in the middle of it.
-[[noreturn]] void exchange_until_killed(int rank, int size, int victim, MemoryKind source) {
-  constexpr std::size_t bytes = 3 << 20;
-  const programs::Buffer sent(source, bytes, 1);
-  const programs::Buffer received(MemoryKind::device, bytes);
+/// What lies in both buffers after the first rounds is the same; then one rank kills itself in the middle of
+/// the next ones.
+template <typename Exchange>
+[[noreturn]] void exchange_until_killed(int rank, int victim, const programs::Buffer& sent,
+                                        const programs::Buffer& received, Exchange exchange) {
+  constexpr int first_rounds = 3;
   std::thread end;
-  for (int round = 0;; ++round) {
-    MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, (rank + 1) % size, 1, received.data(), received.count(),
-                 MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (round > 0) continue;
+  for (int round = 1;; ++round) {
+    exchange();
+    if (round < first_rounds) MPI_Barrier(MPI_COMM_WORLD);
+    if (round != first_rounds) continue;
     std::printf("rank %d: %s\n", rank,
                 received.read() == sent.read() ? "all messages arrived" : "WRONG BYTES");
     std::fflush(stdout);
@@ -76,6 +78,33 @@ bool use_gpu_late(int rank, int size) {
       ::raise(SIGKILL);
     });
   }
+}
+
+constexpr std::size_t large_bytes = 3 << 20;
+
+/// Neighbours exchange large payloads.
+[[noreturn]] void send_until_killed(int rank, int size, int victim, MemoryKind source) {
+  const programs::Buffer sent(source, large_bytes, 1);
+  const programs::Buffer received(MemoryKind::device, large_bytes);
+  exchange_until_killed(rank, victim, sent, received, [&] {
+    MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, (rank + 1) % size, 1, received.data(), received.count(),
+                 MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  });
+}
+
+/// The bitwise or of vectors that are the same is what each of them is.
+[[noreturn]] void reduce_until_killed(int rank, int victim, bool is_nonblocking) {
+  const programs::Buffer sent(MemoryKind::device, large_bytes, 1);
+  const programs::Buffer received(MemoryKind::device, large_bytes);
+  exchange_until_killed(rank, victim, sent, received, [&] {
+    if (!is_nonblocking) {
+      MPI_Allreduce(sent.data(), received.data(), sent.count(), MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(sent.data(), received.data(), sent.count(), MPI_BYTE, MPI_BOR, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  });
 }
 
 /// As C++ wrappers of MPI have one.
@@ -104,8 +133,10 @@ int main(int argument_count, char** arguments) {
   bool right = true;
   if (end == "midway" && argument_count > 3) {
     const bool is_pinned = std::string(arguments[3]) == "pinned";
-    exchange_until_killed(rank, size, std::stoi(arguments[2]),
-                          is_pinned ? MemoryKind::pinned : MemoryKind::device);
+    send_until_killed(rank, size, std::stoi(arguments[2]),
+                      is_pinned ? MemoryKind::pinned : MemoryKind::device);
+  } else if (end == "collectives" && argument_count > 3) {
+    reduce_until_killed(rank, std::stoi(arguments[2]), std::string(arguments[3]) == "nonblocking");
   } else if (end == "late") {
     right = receive_late(rank);
   } else if (end == "early") {

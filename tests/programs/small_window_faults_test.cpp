@@ -29,17 +29,26 @@ class SmallWindowFaults : public testing::Test {
     const Bytes before = payload(window * bytes, seed + 1);
     const Bytes content = payload(window * bytes, seed);
     (rank() == 0 ? sent_ : received_).write(rank() == 0 ? content : before);
-    std::vector<MPI_Request> requests(window);
+    std::vector<MPI_Request> requests(window, MPI_REQUEST_NULL);
+    int failed = 0;  // in the call itself
     MPI_Barrier(MPI_COMM_WORLD);
     faulty_driver_fail(rank() == 0 ? senders_faults : receivers_faults);
     for (int i = 0; i < window; ++i) {
       MPI_Request& request = requests[static_cast<std::size_t>(i)];
-      if (rank() == 0)
-        MPI_Isend(sent_.data() + i * bytes, bytes, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request);
-      else
-        MPI_Irecv(received_.data() + i * bytes, bytes, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &request);
+      const int code =
+          rank() == 0
+              ? MPI_Isend(sent_.data() + i * bytes, bytes, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &request)
+              : MPI_Irecv(received_.data() + i * bytes, bytes, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &request);
+      if (code == MPI_SUCCESS) continue;
+      EXPECT_EQ(class_of(code), MPI_ERR_OTHER);
+      request = MPI_REQUEST_NULL;
+      ++failed;
     }
-    if (rank() == 0) expect(at_sender, requests);
+    if (rank() == 0 && failed == 0) expect(at_sender, requests);
+    if (failed != 0) {
+      EXPECT_EQ(failed, window);
+      EXPECT_EQ(rank() == 0 ? at_sender : at_receiver, Expected::ends_in_errors);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     // of what never left nothing comes
     if (rank() == 1 && at_sender == Expected::ends_in_errors) {

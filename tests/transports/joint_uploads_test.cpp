@@ -12,7 +12,7 @@
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/small_all.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::transports::test {
 namespace {

@@ -35,6 +35,22 @@ TEST(Agreement, is_on_the_library_as_soon_as_one_refuses) {
   EXPECT_EQ(two.outcome(1), Way::library);
 }
 
+TEST(Agreement, is_on_the_library_where_signatures_differ) {
+  AgreementRing ring{};
+  Agreement one(ring, 2);
+  Agreement two(ring, 2);
+  EXPECT_TRUE(one.say(1, true, 5));
+  EXPECT_TRUE(two.say(1, true, 6));
+  EXPECT_EQ(one.outcome(1), Way::library);
+  EXPECT_EQ(two.outcome(1), Way::library);
+  EXPECT_TRUE(one.say(2, true, 2047));
+  EXPECT_TRUE(two.say(2, true, 2047));
+  EXPECT_EQ(one.outcome(2), Way::messages);
+  EXPECT_TRUE(one.say(3, true));
+  EXPECT_TRUE(two.say(3, true, 1));
+  EXPECT_EQ(one.outcome(3), Way::library);
+}
+
 TEST(Agreement, is_not_changed_by_a_rank_that_gives_up_later) {
   AgreementRing ring{};
   Agreement one(ring, 2);
@@ -127,17 +143,44 @@ class Comer {
   std::vector<Way> ways_;
 };
 
-TEST(Agreement, is_the_same_on_all_ranks_whoever_runs_ahead_refuses_or_gives_up) {
+using Comers = std::vector<std::unique_ptr<Comer>>;
+
+Comers make_comers(AgreementRing& ring, unsigned seed) {
   constexpr int ranks = 4;
   constexpr std::uint32_t last = 3000;
+  Comers comers;
+  for (unsigned rank = 0; rank < ranks; ++rank)
+    comers.push_back(std::make_unique<Comer>(ring, ranks, seed * 100 + rank, last));
+  return comers;
+}
+
+void expect_same_ways(const Comers& comers) {
+  for (const auto& comer : comers) EXPECT_EQ(comer->ways(), comers.front()->ways());
+}
+
+TEST(Agreement, is_the_same_on_all_ranks_whoever_runs_ahead_refuses_or_gives_up) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    AgreementRing ring{};
+    const Comers comers = make_comers(ring, seed);
+    std::minstd_rand random(seed);
+    while (!std::ranges::all_of(comers, [](const auto& comer) { return comer->is_over(); })) {
+      Comer& one = *comers[random() % comers.size()];
+      for (auto steps = random() % 8; steps > 0; --steps) one.step();
+    }
+    expect_same_ways(comers);
+    const auto& ways = comers.front()->ways();
+    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::messages), 0);
+    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::library), 0);
+  }
+}
+
+TEST(Agreement, is_the_same_on_ranks_that_come_at_the_same_time) {
   for (unsigned seed = 1; seed <= 5; ++seed) {
     AgreementRing ring{};
-    std::vector<std::unique_ptr<Comer>> comers;
-    for (unsigned rank = 0; rank < ranks; ++rank)
-      comers.push_back(std::make_unique<Comer>(ring, ranks, seed * 100 + rank, last));
+    const Comers comers = make_comers(ring, seed);
     std::vector<std::thread> threads;
     threads.reserve(comers.size());
-    for (auto& comer : comers) {
+    for (const auto& comer : comers) {
       threads.emplace_back([&one = *comer] {
         while (!one.is_over()) {
           one.step();
@@ -146,10 +189,7 @@ TEST(Agreement, is_the_same_on_all_ranks_whoever_runs_ahead_refuses_or_gives_up)
       });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const auto& comer : comers) EXPECT_EQ(comer->ways(), comers.front()->ways());
-    const auto& ways = comers.front()->ways();
-    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::messages), 0);
-    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::library), 0);
+    expect_same_ways(comers);
   }
 }
 

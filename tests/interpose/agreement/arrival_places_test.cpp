@@ -148,11 +148,27 @@ TEST(ArrivalPlaces, that_a_rank_met_others_is_remembered_for_two_collectives) {
   EXPECT_TRUE(has_met_others(*rank.row, 5));
   note_arrival(*rank.row, *place, 8, {});
   EXPECT_TRUE(has_met_others(*rank.row, 5));
-  note_arrival(*rank.row, *place, 9, {.preference = Preference::messages, .defers = true});
+  const std::uint16_t signature = signature_of(12345);
+  note_arrival(*rank.row, *place, 9,
+               {.preference = Preference::messages, .defers = true, .signature = signature});
   EXPECT_FALSE(has_met_others(*rank.row, 5));
   const Said said = look_for_arrival(*rank.row, 5, 9).said;
   EXPECT_EQ(said.preference, Preference::messages);
   EXPECT_TRUE(said.defers);
+  EXPECT_EQ(said.signature, signature);
+  note_arrival(*rank.row, *place, 10, {.signature = signature_of(1)});
+  EXPECT_EQ(look_for_arrival(*rank.row, 5, 9).said.signature, signature);
+  EXPECT_EQ(look_for_arrival(*rank.row, 5, 10).said.signature, signature_of(1));
+}
+
+TEST(ArrivalPlaces, signatures_fit_into_a_note_and_differ_with_their_arguments) {
+  int equal = 0;
+  for (std::uint64_t arguments = 0; arguments < 1000; ++arguments) {
+    EXPECT_GT(signature_of(arguments), 0);
+    EXPECT_LT(signature_of(arguments), 4096);
+    equal += signature_of(arguments) == signature_of(arguments + 1) ? 1 : 0;
+  }
+  EXPECT_LT(equal, 5);
 }
 
 TEST(ArrivalPlaces, the_agreements_of_a_communicator_begin_anew_where_its_place_is_used_again) {
