@@ -32,15 +32,19 @@ inline void set_bytes(MPI_Status& status, std::uint64_t bytes) noexcept {
   PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
 }
 
-/// Bytes from one element to the next.
+/// Bytes from one element to the next; 0 of no datatype, which the MPI library would take amiss here, and not
+/// where the user's error handler hears of it.
 [[nodiscard]] inline std::ptrdiff_t extent_of(MPI_Datatype datatype) noexcept {
+  if (datatype == MPI_DATATYPE_NULL) return 0;
   MPI_Count lower_bound = 0;
   MPI_Count extent = 0;
   PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
   return extent;
 }
 
+/// The same of no datatype.
 [[nodiscard]] inline std::uint64_t payload_bytes(MPI_Count count, MPI_Datatype datatype) noexcept {
+  if (datatype == MPI_DATATYPE_NULL) return 0;
   MPI_Count size = 0;
   PMPI_Type_size_x(datatype, &size);
   return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);

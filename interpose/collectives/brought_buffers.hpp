@@ -29,7 +29,7 @@ class BroughtBuffers {
   void add(const void* buffer, const BlocksThere& blocks) noexcept {
     if (is_left_to_library_ || buffer == MPI_IN_PLACE) return;
     // of absolute addresses nothing is known yet
-    if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) leave_to_library();
+    if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) return leave_to_library();
     if (lies_on_device(buffer)) on_device_ = buffer;
     has_bytes_ = has_bytes_ || !blocks.are_empty();
   }

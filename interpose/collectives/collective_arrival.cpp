@@ -206,7 +206,7 @@ void take_back_arrival(MPI_Comm communicator) noexcept {
   }
 }
 
-void note_last_arrival(MPI_Comm communicator) noexcept {
+void note_last_arrival(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr || !info->meets) return;
   if (info->deferred != nullptr) info->deferred->leave();

@@ -32,8 +32,9 @@ void wish_for_deferral(CommunicatorInfo& info) noexcept;
 /// The MPI library's call failed on this rank and the others do not know of it: it will be made again.
 void take_back_arrival(MPI_Comm communicator) noexcept;
 
-/// The communicator is about to be freed. Waits for nobody, as programs free in any order.
-void note_last_arrival(MPI_Comm communicator) noexcept;
+/// The communicator is about to be freed. Waits for nobody, as programs free in any order, but for the GPU
+/// and for the lanes of its non-blocking collectives.
+void note_last_arrival(MPI_Comm communicator);
 
 /// A collective returned this code: was it refused for its arguments, before it came to the other ranks?
 [[nodiscard]] bool failed_alone(int code) noexcept;

@@ -48,7 +48,7 @@ class Blocks {
   [[nodiscard]] bool are_empty() const noexcept {
     for (int block = 0; block < count_; ++block) {
       const BlockPlace there = place_(block);
-      if (payload_bytes(there.count, there.datatype) != 0) return false;
+      if (there.count != 0 && payload_bytes(there.count, there.datatype) != 0) return false;
     }
     return true;
   }

@@ -11,6 +11,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
+#include "interpose/progress/user_request.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
 
@@ -69,8 +70,8 @@ class DeferredCall {
     is_over_ = exchange_ != nullptr ? exchange_->step(scope) : has_arrived() && is_written_back();
     return is_over_;
   }
-  /// All ranks have come to it, and none needs more of this one than steps.
-  [[nodiscard]] bool is_owed() const noexcept { return exchange_ != nullptr && !is_over_; }
+  /// By messages: all ranks have come to it, and none needs more of this one than steps.
+  [[nodiscard]] bool is_exchanging() const noexcept { return exchange_ != nullptr && !is_over_; }
   [[nodiscard]] const MessageLane& lane() const noexcept { return lane_; }
 
   /// Of a call that is over. Returns the code of the call.
@@ -125,6 +126,14 @@ class DeferredCall {
 
 namespace {
 
+/// The last lanes, from the end.
+MessageLane lane_of_turn(MPI_Comm messages, std::size_t turn) noexcept {
+  return {messages, most_lanes() - 1 - static_cast<int>(turn)};
+}
+std::size_t turn_of(const MessageLane& lane) noexcept {
+  return static_cast<std::size_t>(most_lanes() - 1 - lane.number);
+}
+
 class PendingDeferredCall final : public Pending {
  public:
   PendingDeferredCall(std::shared_ptr<DeferredCollectives> all, std::shared_ptr<DeferredCall> call) noexcept
@@ -140,8 +149,8 @@ class PendingDeferredCall final : public Pending {
   }
   int complete(MPI_Status&, int code) override { return code != MPI_SUCCESS ? code : call_->end(); }
   [[nodiscard]] Progress progress() const override {
-    if (!call_->has_begun()) return Progress::open_ended;
-    return call_->is_owed() ? Progress::always : Progress::none;
+    if (!call_->has_begun()) return all_->is_leaving() ? Progress::always : Progress::open_ended;
+    return call_->is_exchanging() ? Progress::always : Progress::none;
   }
   void leaving() override {
     const CallScope scope(Function::Test, nullptr);
@@ -165,37 +174,53 @@ void DeferredCollectives::open(Agreement agreement, MPI_Comm messages) noexcept 
 
 int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Request* request) {
   const auto call = std::make_shared<DeferredCall>(std::move(work), messages_);
-  auto pending = std::make_unique<PendingDeferredCall>(shared_from_this(), call);
   if (const Status prepared = call->prepare(); !prepared.ok()) return call->raise(prepared);
   {
     const Engine::Lock lock(engine());
-    if (std::exchange(repeats_, false)) {
-      // the others have been told of this call already, and that it is the library's
-      call->begin(scope, Way::library, {});
-    } else {
-      waiting_.push_back(call);
-      step(scope);
-    }
-    if (!call->has_begun()) call->look_at_gpu();
+    post_in_turn(scope, call, request);
     // only where it has begun at once, with nothing waiting before it
+    if (call->library_code() == MPI_SUCCESS) return MPI_SUCCESS;
     repeats_ = failed_alone(call->library_code());
   }
-  if (call->library_code() != MPI_SUCCESS) return call->end();
-  attach({.pending = std::move(pending)}, request);
-  return MPI_SUCCESS;
+  UserRequest refused(request);
+  MPI_Status status{};
+  static_cast<void>(refused.is_done());
+  return refused.complete(status);
+}
+
+/// From where the others may know of it on, nothing fails on this rank alone.
+void DeferredCollectives::post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call,
+                                       MPI_Request* request) {
+  // the others have been told of it already, and that it is the library's
+  const bool is_known = std::exchange(repeats_, false);
+  if (!is_known) waiting_.push_back(call);
+  try {
+    attach({.pending = std::make_unique<PendingDeferredCall>(shared_from_this(), call)}, request);
+  } catch (const std::bad_alloc&) {
+    if (!is_known) waiting_.pop_back();
+    repeats_ = is_known;
+    throw;
+  }
+  try {
+    if (is_known) return call->begin(scope, Way::library, {});
+    step(scope);
+    if (!call->has_begun()) call->look_at_gpu();
+  } catch (const std::bad_alloc&) {
+    // a later step finds more
+  }
 }
 
 void DeferredCollectives::step(const CallScope& scope) {
   do {
     say_and_mark();
-  } while (begin_next(scope, false));
+  } while (begin_next(scope));
 }
 
 void DeferredCollectives::give_up(const CallScope& scope) {
   if (waiting_.empty()) return;
-  agreement_->give_up(begun_ + static_cast<std::uint32_t>(waiting_.size()));
-  while (begin_next(scope, true)) {
-  }
+  given_up_ = begun_ + static_cast<std::uint32_t>(waiting_.size());
+  agreement_->give_up(given_up_);
+  step(scope);
 }
 
 void DeferredCollectives::leave() {
@@ -203,46 +228,49 @@ void DeferredCollectives::leave() {
   const auto has_left = [&] {
     const Engine::Lock lock(engine());
     const CallScope scope(Function::Test, nullptr);
-    give_up(scope);
+    try {
+      give_up(scope);
+    } catch (const std::bad_alloc&) {
+      // the next round
+    }
     return waiting_.empty();
   };
-  // of those on which all had agreed some may have to wait for a lane, which others, under way, will give
   for (Backoff backoff; !has_left(); backoff.pause()) progress();
   agreement_.reset();
 }
 
 void DeferredCollectives::note_end_of(const DeferredCall& call) noexcept {
-  if (call.lane().messages != MPI_COMM_NULL)
-    busy_lanes_.reset(static_cast<std::size_t>(most_lanes() - 1 - call.lane().number));
+  if (call.lane().messages != MPI_COMM_NULL) busy_lanes_.reset(turn_of(call.lane()));
 }
 
 void DeferredCollectives::say_and_mark() noexcept {
   if (!is_open()) return;
+  // first, as a word may be free for what comes next by that
+  while (marked_ != begun_ && agreement_->mark_seen(marked_ + 1)) ++marked_;
   said_ = std::max(said_, begun_);
   const std::uint32_t last = begun_ + static_cast<std::uint32_t>(waiting_.size());
   for (; said_ != last; ++said_) {
     const DeferredCall& call = *waiting_[said_ - begun_];
     if (!agreement_->say(said_ + 1, call.agrees(), call.signature())) break;
   }
-  while (marked_ != begun_ && agreement_->mark_seen(marked_ + 1)) ++marked_;
 }
 
 /// In the order of the calls, which is that of the library's calls on all ranks. A lane is used again only
 /// when this rank has no part left in what it was used for, so that its messages come after those.
-bool DeferredCollectives::begin_next(const CallScope& scope, bool is_leaving) {
+bool DeferredCollectives::begin_next(const CallScope& scope) {
   if (waiting_.empty()) return false;
   const std::optional<Way> way = agreement_->outcome(begun_ + 1);
   if (!way) return false;
   DeferredCall& call = *waiting_.front();
-  const std::size_t lane = by_messages_ % busy_lanes_.size();
-  if (*way == Way::messages && busy_lanes_.test(lane)) return false;
-  if (!is_leaving && !call.may_begin(*way)) return false;
+  const MessageLane lane = lane_of_turn(messages_, by_messages_ % busy_lanes_.size());
+  if (*way == Way::messages && busy_lanes_.test(turn_of(lane))) return false;
+  if (!call.may_begin(*way)) return false;
   ++begun_;
   if (*way == Way::messages) {
-    busy_lanes_.set(lane);
+    busy_lanes_.set(turn_of(lane));
     ++by_messages_;
   }
-  call.begin(scope, *way, {messages_, most_lanes() - 1 - static_cast<int>(lane)});
+  call.begin(scope, *way, lane);
   waiting_.pop_front();
   return true;
 }

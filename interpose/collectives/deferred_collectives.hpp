@@ -55,19 +55,25 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   /// Begins what can be begun.
   void step(const CallScope& scope);
   /// This rank is about to be away: what is not agreed on becomes the library's, so that nobody waits for it.
+  /// Begins what can be begun; for the rest is_leaving().
   void give_up(const CallScope& scope);
-  /// The same for ever: the communicator is about to be freed. Takes Engine::Lock.
+  /// It has given up on calls that steps have still to begin.
+  [[nodiscard]] bool is_leaving() const noexcept { return static_cast<std::int32_t>(given_up_ - begun_) > 0; }
+  /// The communicator is about to be freed: gives up for ever. Takes Engine::Lock. May raise errors of
+  /// others'.
   void leave();
   void note_end_of(const DeferredCall& call) noexcept;
 
  private:
   void say_and_mark() noexcept;
-  [[nodiscard]] bool begin_next(const CallScope& scope, bool is_leaving);
+  [[nodiscard]] bool begin_next(const CallScope& scope);
+  void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
 
   std::optional<Agreement> agreement_;
   MPI_Comm messages_ = MPI_COMM_NULL;
   std::deque<std::shared_ptr<DeferredCall>> waiting_;  ///< not begun, in order
   std::uint32_t begun_ = 0;                            ///< ordinal of the last that was
+  std::uint32_t given_up_ = 0;                         ///< of the last that was given up
   std::uint32_t said_ = 0;                             ///< of the last of which this rank has said its part
   std::uint32_t marked_ = 0;                           ///< of the last whose outcome it has marked as seen
   std::uint32_t by_messages_ = 0;                      ///< so many of those begun

@@ -128,7 +128,8 @@ void MessageExchange::keep(const void* buffer, const BlockPlace& block, void* to
 bool MessageExchange::copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place) {
   if (!transports::is_on_device(from) || !transports::is_on_device(to)) return false;
   const transports::Place source = place_of(from, block.count, block.datatype);
-  const transports::Place destination = place_of(to, place.count, place.datatype);
+  transports::Place destination = place_of(to, place.count, place.datatype);
+  destination.handed_over_ns = transports::time_of_call_ns();
   const auto is_plain = [](const transports::Place& one) {
     return one.buffer.kind == transports::BufferKind::device && one.layout.is_contiguous();
   };

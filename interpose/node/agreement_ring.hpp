@@ -35,8 +35,9 @@ class Agreement {
   /// This rank has come to that collective, and agrees to messages or does not. Nobody does if their
   /// signatures (of 11 bits) differ. False: there is no word for it yet. Once for each, in order.
   [[nodiscard]] bool say(std::uint32_t ordinal, bool agrees, std::uint16_t signature = 0) noexcept;
-  /// None: not all have said so. Once there is one, it is the same on all ranks for ever. Only for ordinals
-  /// whose outcome this rank has not marked as seen.
+  /// None: not all have said so. What ranks act on is the same on all of them: who has acted on `library`
+  /// before it has said its part must not say it any more. Only for ordinals whose outcome this rank has not
+  /// marked as seen.
   [[nodiscard]] std::optional<Way> outcome(std::uint32_t ordinal) noexcept;
   /// This rank has acted on the outcome and does not ask again. False: there is no word for it yet, so it has
   /// to be said once more. Once for each, in order.

@@ -408,6 +408,7 @@ bool Engine::has_need(Pending::Progress need) {
 void Engine::settle() {
   {
     const Lock lock(*this);
+    // what it begins neither files entries nor takes any out
     for (Entry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
       if (need_of(*entry) != Pending::Progress::none) entry->operation.pending->leaving();
     }

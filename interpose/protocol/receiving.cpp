@@ -353,6 +353,7 @@ class Receive final : public Pending,
     write(bytes, count,
           shares_the_buffer ? "another receive was pending in the same buffer"
                             : "the payload came through the MPI library");
+    is_uploaded_ = true;  // no other receive may take it along once more
   }
 
   /// Copies what has come to host memory to its place. `reason` is a literal.
@@ -384,7 +385,7 @@ class Receive final : public Pending,
   bool in_one_piece_ = false;
   bool from_stash_ = false;
   bool is_read_ = false;                  ///< read_message()
-  bool is_uploaded_ = false;              ///< what came through the MPI library, with others or for them
+  bool is_uploaded_ = false;              ///< what came through the MPI library, with others or alone
   bool is_delivered_to_staging_ = false;  ///< the payload is on its way to the staging buffer
   bool truncated_ = false;
 };

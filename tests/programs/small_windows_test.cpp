@@ -34,6 +34,11 @@ class Places {
     const Bytes content(memory_.size(), untouched);
     memory_.write(0, content.data(), content.size());
   }
+  [[nodiscard]] Bytes read_one(std::size_t index) const {
+    const Bytes all = read();
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(offset(index));
+    return {first, first + static_cast<std::ptrdiff_t>(bytes_)};
+  }
   [[nodiscard]] bool holds(std::uint64_t seed) const { return read() == whole(seed); }
   void expect(std::uint64_t seed) const { EXPECT_EQ(read(), whole(seed)); }
 
@@ -481,6 +486,32 @@ TEST(SmallWindows, of_payloads_that_the_gpu_has_still_to_write) {
     received.expect(seed_of(other(), round));
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+TEST(SmallWindows, leave_alone_what_is_known_to_have_come_before_others) {
+  if (rank() > 1) return;
+  Places places(MemoryKind::device, 8, usual);
+  if (rank() == 0) {
+    places.write(seed_of(0, 0));
+    Requests requests;
+    send(places, 0, requests);
+    // until the receiver has seen it and used its memory for something else
+    MPI_Recv(nullptr, 0, MPI_BYTE, 1, tag + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (std::size_t i = 1; i < usual; ++i) send(places, i, requests);
+    wait_for_all(requests);
+    return;
+  }
+  places.clear();
+  Requests requests;
+  for (std::size_t i = 0; i < usual; ++i) receive(places, i, requests);
+  for (int flag = 0; flag == 0;) MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
+  // what the first one holds from now on is not what came
+  places.write(seed_of(0, 7));
+  MPI_Send(nullptr, 0, MPI_BYTE, 0, tag + 1, MPI_COMM_WORLD);
+  wait_last_first(requests);
+  const Bytes first = places.read_one(0);
+  EXPECT_EQ(first, payload(8, seed_of(0, 7)));
+  EXPECT_EQ(places.read_one(1), payload(8, seed_of(0, 0) + 1));
 }
 
 TEST(SmallWindows, with_arguments_that_are_wrong_say_so_in_the_call) {

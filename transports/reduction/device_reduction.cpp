@@ -94,7 +94,12 @@ Status DeviceReduction::launch_in_turn(std::span<const VectorReduction> reductio
   for (std::size_t i = 0; launched.ok() && i < reductions.size(); ++i)
     launched =
         launch_one_by_one(reductions[i], i + 1 == reductions.size() ? &launch_.flag() : nullptr, stream);
-  if (launched.ok()) launch_.launched();
+  if (launched.ok()) {
+    launch_.launched();
+  } else {
+    // those before it have been launched, and the memory that they use is about to go
+    cuda::driver()->cuStreamSynchronize(stream);
+  }
   return launched;
 }
 

@@ -27,8 +27,9 @@ enum class ElementType : std::uint8_t {
 [[nodiscard]] bool is_defined(ReductionOperation operation, ElementType type) noexcept;
 
 /// to[i] = sources[0][i] ∘ sources[1][i] ∘ …, from left to right: the same bits whenever the sources are the
-/// same. Of pairs the gaps stay as they are. At least one source. `to` may be the first of them; they overlap
-/// in no other way. All as kernels of the context reach them; fastest where all are aligned to 16 bytes.
+/// same. Of pairs the gaps stay as they are. At least one source. `to` may be one of the first eight; they
+/// overlap in no other way. All as kernels of the context reach them; fastest where all are aligned to 16
+/// bytes.
 struct VectorReduction {
   void* to = nullptr;
   std::span<const void* const> sources;

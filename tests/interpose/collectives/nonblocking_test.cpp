@@ -263,6 +263,21 @@ TEST_F(NonblockingCollectives, whose_blocks_are_too_long_for_their_receivers_are
   EXPECT_TRUE(sum.is_right(world));
 }
 
+TEST_F(NonblockingCollectives, of_no_datatype_are_an_MPI_error_and_none_where_nothing_is_sent) {
+  const Memory memory = on_device(elements * ranks);
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(class_of(MPI_Bcast(memory.data(), 7, MPI_DATATYPE_NULL, 0, all)), MPI_ERR_TYPE);
+  EXPECT_EQ(class_of(MPI_Ibcast(memory.data(), 7, MPI_DATATYPE_NULL, 0, all, &request)), MPI_ERR_TYPE);
+#ifndef OPEN_MPI  // which refuses it
+  const std::vector<int> nothing(ranks, 0);
+  const std::vector<MPI_Datatype> no_types(ranks, MPI_DATATYPE_NULL);
+  std::vector<int> numbers(ranks);
+  EXPECT_EQ(MPI_Alltoallw(memory.data(), nothing.data(), nothing.data(), no_types.data(), numbers.data(),
+                          nothing.data(), nothing.data(), no_types.data(), all),
+            MPI_SUCCESS);
+#endif
+}
+
 /// MPICH says so in the blocking form. Open MPI may wait for ever.
 TEST_F(NonblockingCollectives, of_vectors_that_differ_in_length_end_as_those_of_host_memory_do) {
 #ifdef OPEN_MPI
