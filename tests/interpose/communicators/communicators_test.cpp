@@ -24,7 +24,7 @@ Way arrive(MPI_Comm, Preference, std::uint16_t) {
   return Way::library;
 }
 void take_back_arrival(MPI_Comm) noexcept {}
-void note_last_arrival(MPI_Comm) noexcept {}
+void note_last_arrival(MPI_Comm) {}
 void free_messages_of(MPI_Comm) {}
 bool failed_alone(int) noexcept {
   return false;
