@@ -128,8 +128,8 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   return {all_agree && is_preferred ? Way::messages : Way::library, all_meet && some_defer};
 }
 
-/// Each rank that looks has found the same said. Their non-blocking collectives need a communicator that is
-/// not made without waiting.
+/// All ranks come here in the same collective. The communicator for the messages of their non-blocking ones
+/// is made now, as that cannot be done without waiting.
 void start_deferring(MPI_Comm communicator, const CommunicatorInfo& info) {
   if (info.deferred->is_open() || info.has_no_messages) return;
   const MPI_Comm messages = messages_of(communicator);

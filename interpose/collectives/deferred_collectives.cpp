@@ -34,9 +34,8 @@ class DeferredCall {
 
   [[nodiscard]] bool agrees() const noexcept { return plan_ != nullptr; }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
-  [[nodiscard]] Status fetch() const noexcept { return staged_->fetch(); }
-  /// Before the other ranks know of it: is all there for the library's call, if that it will be?
-  [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : fetch(); }
+  /// Before the other ranks know of it: is all there for the library's call, if it comes to that?
+  [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : staged_->fetch(); }
   int raise(const Status& status) const { return staged_->raise(status); }
 
   /// Whether begin() would not have to wait for the application's kernels.
@@ -55,7 +54,7 @@ class DeferredCall {
     if (way == Way::messages) {
       begin_exchange(scope, lane);
     } else {
-      if (agrees()) status_ = fetch();
+      if (agrees()) status_ = staged_->fetch();
       if (status_.ok()) code_ = call_library_(messages_, &request_);
     }
     is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
@@ -261,17 +260,17 @@ bool DeferredCollectives::begin_next(const CallScope& scope) {
   if (waiting_.empty()) return false;
   const std::optional<Way> way = agreement_->outcome(begun_ + 1);
   if (!way) return false;
-  DeferredCall& call = *waiting_.front();
-  const MessageLane lane = lane_of_turn(messages_, by_messages_ % busy_lanes_.size());
-  if (*way == Way::messages && busy_lanes_.test(turn_of(lane))) return false;
-  if (!call.may_begin(*way)) return false;
+  const std::size_t turn = by_messages_ % busy_lanes_.size();
+  if (*way == Way::messages && busy_lanes_.test(turn)) return false;
+  if (!waiting_.front()->may_begin(*way)) return false;
+  const std::shared_ptr<DeferredCall> call = std::move(waiting_.front());
+  waiting_.pop_front();
   ++begun_;
   if (*way == Way::messages) {
-    busy_lanes_.set(turn_of(lane));
+    busy_lanes_.set(turn);
     ++by_messages_;
   }
-  call.begin(scope, *way, lane);
-  waiting_.pop_front();
+  call->begin(scope, *way, lane_of_turn(messages_, turn));
   return true;
 }
 

@@ -12,6 +12,12 @@
 namespace penstock::interpose {
 namespace {
 
+struct TwoRanks : testing::Test {
+  AgreementRing ring{};
+  Agreement one{ring, 2};
+  Agreement two{ring, 2};
+};
+
 TEST(Agreement, is_on_messages_once_all_have_agreed) {
   AgreementRing ring{};
   Agreement one(ring, 3);
@@ -35,10 +41,7 @@ TEST(Agreement, is_on_the_library_as_soon_as_one_refuses) {
   EXPECT_EQ(two.outcome(1), Way::library);
 }
 
-TEST(Agreement, is_on_the_library_where_signatures_differ) {
-  AgreementRing ring{};
-  Agreement one(ring, 2);
-  Agreement two(ring, 2);
+TEST_F(TwoRanks, leave_it_to_the_library_where_their_signatures_differ) {
   EXPECT_TRUE(one.say(1, true, 5));
   EXPECT_TRUE(two.say(1, true, 6));
   EXPECT_EQ(one.outcome(1), Way::library);
@@ -51,10 +54,7 @@ TEST(Agreement, is_on_the_library_where_signatures_differ) {
   EXPECT_EQ(one.outcome(3), Way::library);
 }
 
-TEST(Agreement, is_not_changed_by_a_rank_that_gives_up_later) {
-  AgreementRing ring{};
-  Agreement one(ring, 2);
-  Agreement two(ring, 2);
+TEST_F(TwoRanks, keep_to_messages_when_one_gives_up_later) {
   EXPECT_TRUE(one.say(1, true));
   EXPECT_TRUE(two.say(1, true));
   one.give_up(1);
@@ -62,10 +62,7 @@ TEST(Agreement, is_not_changed_by_a_rank_that_gives_up_later) {
   EXPECT_EQ(two.outcome(1), Way::messages);
 }
 
-TEST(Agreement, is_on_the_library_where_a_rank_gave_up_before_all_had_agreed) {
-  AgreementRing ring{};
-  Agreement one(ring, 2);
-  Agreement two(ring, 2);
+TEST_F(TwoRanks, leave_it_to_the_library_where_one_gave_up_before_both_had_agreed) {
   EXPECT_TRUE(one.say(1, true));
   one.give_up(1);
   EXPECT_EQ(one.outcome(1), Way::library);
