@@ -30,8 +30,11 @@ class BroughtBuffers {
     if (is_left_to_library_ || buffer == MPI_IN_PLACE) return;
     // of absolute addresses nothing is known yet
     if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) return leave_to_library();
-    if (lies_on_device(buffer)) on_device_ = buffer;
-    has_bytes_ = has_bytes_ || !blocks.are_empty();
+    if (lies_on_device(buffer)) {
+      on_device_ = buffer;
+    } else {
+      has_host_bytes_ = has_host_bytes_ || !blocks.are_empty();
+    }
   }
   /// A block for or from each rank, `in_all()` bytes: a little goes sooner through host memory, and so does
   /// more where other ranks use the GPU, too.
@@ -54,7 +57,8 @@ class BroughtBuffers {
     return on_device_ != nullptr ? Preference::messages : Preference::any;
   }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
-  [[nodiscard]] bool have_bytes() const noexcept { return has_bytes_; }
+  /// Some of them in host memory.
+  [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
   /// Says in the record what kind of memory it is.
   void describe(CallScope& scope) const noexcept {
     if (on_device_ == nullptr || !scope.recording()) return;
@@ -63,7 +67,7 @@ class BroughtBuffers {
 
  private:
   const void* on_device_ = nullptr;
-  bool has_bytes_ = false;
+  bool has_host_bytes_ = false;
   std::uint16_t signature_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
 };

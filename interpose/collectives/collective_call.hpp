@@ -169,7 +169,7 @@ class CollectiveCall : public LibraryCall<Library> {
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr) return;
     const bool agrees = buffers.preference() == Preference::messages ||
-                        (buffers.preference() == Preference::any && !buffers.have_bytes());
+                        (buffers.preference() == Preference::any && !buffers.have_host_bytes());
     if (info->deferred == nullptr || !info->deferred->is_open()) {
       if (buffers.preference() == Preference::messages) wish_for_deferral(*info);
       return;

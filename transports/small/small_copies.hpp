@@ -52,17 +52,17 @@ void set_shared_gpu_check(bool (*is_shared)(std::uint64_t gpu)) noexcept;
 [[nodiscard]] bool upload_standing_by(const Place& destination, const void* from,
                                       const cuda::ContextRef& context) noexcept;
 
-/// Several such uploads by one launch, with room for most_joint_uploads of largest_joint_upload each: a
-/// launch and its end take as long as two or three orders (H200: 8 to 9 µs). Waits for the application's
-/// earlier work, as far as it concerns one of them. False: they have to be made one by one, for whatever
-/// reason; some may have been. They may be made in any order: of those that overlap, either's bytes may stay.
-/// Thread: any.
 struct Upload {
   const Place* place;
   const char* host;
 };
 inline constexpr std::size_t most_joint_uploads = 64;
 inline constexpr std::size_t largest_joint_upload = 4096;
+/// Several such uploads by one launch, with room for most_joint_uploads of largest_joint_upload each: a
+/// launch and its end take as long as two or three orders (H200: 8 to 9 µs). Waits for the application's
+/// earlier work, as far as it concerns one of them. False: they have to be made one by one, for whatever
+/// reason; some may have been. They may be made in any order: of those that overlap, either's bytes may stay.
+/// Thread: any.
 [[nodiscard]] bool upload_together(std::span<const Upload> uploads) noexcept;
 /// Can the upload to there be one of them? Besides, all are in one context.
 [[nodiscard]] bool suits_a_joint_upload(const Place& place) noexcept;
