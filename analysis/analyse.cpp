@@ -62,7 +62,9 @@ Report analyse(const std::filesystem::path& path, std::optional<std::int32_t> on
   }
   index.join();
 
-  Metrics metrics(index, vote.choice());
+  StringPool strings;
+  SiteTable sites(strings);
+  Metrics metrics(index, strings, sites, vote.choice());
   for (const std::size_t position : counted) {
     load_rank(job.files[position], rank);
     metrics.add(rank, position);

@@ -24,37 +24,22 @@ std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
 
-/// The mapping that holds an address. A program has a few dozen.
-const trace::Module* module_at(const RankTrace& rank, std::uint64_t address) {
-  const auto found = std::find_if(
-      rank.modules.begin(), rank.modules.end(),
-      [address](const trace::Module& each) { return each.begin <= address && address < each.end; });
-  return found == rank.modules.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 bool used_gpu(const RankTrace& rank) noexcept {
   return rank.has(trace::feature::gpu_used) || !rank.kernels.empty() || !rank.copies.empty();
 }
 
-Metrics::Metrics(const MessageIndex& index, MeasureChoice choice) : index_(index) {
+Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice)
+    : index_(index), strings_(strings), sites_(sites) {
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
   report_.one_clock = index.host_count() <= 1;
   report_.unmatched_halves = index.unmatched_halves();
 }
 
-std::uint32_t Metrics::intern(const std::string& text) {
-  const auto [found, is_new] = string_ids_.try_emplace(text, static_cast<std::uint32_t>(strings_.size()));
-  if (is_new) {
-    strings_.push_back(text);
-  }
-  return found->second;
-}
-
 void Metrics::add(const RankTrace& rank, std::size_t position) {
-  sites_of_rank_.clear();
+  sites_.begin_rank();
   const Timeline timeline = make_timeline(rank);
   RankFigures figures;
   figures.rank = rank.header.world_rank;
@@ -135,23 +120,11 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
 }
 
 std::uint32_t Metrics::site_of(const RankTrace& rank, const trace::MpiCall& call) {
-  const auto [known, is_new_to_rank] = sites_of_rank_.try_emplace({call.call_site, call.function}, 0u);
-  if (!is_new_to_rank) {
-    return known->second;
+  const std::uint32_t site = sites_.id_of(rank, call.call_site, call.function);
+  if (site >= traffic_of_site_.size()) {
+    traffic_of_site_.resize(sites_.sites().size());
   }
-  Site site{intern(""), intern(rank.strings.at(call.function)), call.call_site, call.call_site};
-  if (const trace::Module* module = module_at(rank, call.call_site); module != nullptr) {
-    site.module = intern(rank.strings.at(module->path));
-    site.address = call.call_site - module->load_bias;
-    site.offset = call.call_site - module->begin + module->file_offset;
-  }
-  const auto [found, is_new] = site_ids_.try_emplace(site, static_cast<std::uint32_t>(sites_.size()));
-  if (is_new) {
-    sites_.push_back(site);
-    traffic_of_site_.emplace_back();
-  }
-  known->second = found->second;
-  return found->second;
+  return site;
 }
 
 void Metrics::add_calls(const RankTrace& rank) {
@@ -184,7 +157,7 @@ void Metrics::add_transports(const RankTrace& rank, std::size_t position) {
   for (const Transfer& transfer : rank.transfers) {
     const trace::Transfer& each = transfer.record;
     add_transport({each.source, each.destination, size_limit_of(each.bytes), each.transport,
-                   intern(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
+                   strings_.id_of(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
                   each.bytes, each.end_ns - each.begin_ns);
   }
   // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
@@ -196,7 +169,7 @@ void Metrics::add_transports(const RankTrace& rank, std::size_t position) {
     const HalfFacts* sender = index_.partner_of(rank, position, i);
     const TransportClass transport_class{sender != nullptr ? sender->buffer : trace::BufferKind::unknown,
                                          half.buffer, size_limit_of(half.bytes), trace::TransportKind::mpi,
-                                         intern("")};
+                                         strings_.id_of("")};
     std::uint64_t took_ns = 0;
     if (sender != nullptr && sender->host == index_.host_of(rank) && half.blocking != 0) {
       const std::uint64_t start_ns = std::max(sender->post_ns, half.post_ns);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,8 @@
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
 #include "analysis/report.hpp"
+#include "analysis/site_table.hpp"
+#include "analysis/string_pool.hpp"
 #include "analysis/timeline.hpp"
 
 namespace penstock::analysis {
@@ -27,7 +28,8 @@ struct MeasureChoice {
 /// Thread: one at a time. Memory: by the number of distinct call sites, peers and message classes.
 class Metrics {
  public:
-  Metrics(const MessageIndex& index, MeasureChoice choice);
+  /// `strings` and `sites` may hold more than what is added; all three must outlive the metrics.
+  Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice);
   /// `position`: of the rank in the index.
   void add(const RankTrace& rank, std::size_t position);
   /// The sums, with call sites named. To be called once.
@@ -41,23 +43,6 @@ class Metrics {
     std::int32_t peer;
     std::uint64_t communicator;
     auto operator<=>(const Fact&) const = default;
-  };
-  struct Site {
-    std::uint32_t module;    ///< string
-    std::uint32_t function;  ///< string
-    std::uint64_t address;   ///< relative to the module
-    std::uint64_t offset;    ///< in the module's file
-    auto operator<=>(const Site&) const = default;
-  };
-  struct CallKey {
-    std::uint64_t address;
-    std::uint32_t function;  ///< string of the rank
-    friend bool operator==(const CallKey&, const CallKey&) = default;
-  };
-  struct HashCallKey {
-    std::size_t operator()(const CallKey& key) const noexcept {
-      return static_cast<std::size_t>((key.address ^ key.function) * 0x9e3779b97f4a7c15u >> 16);
-    }
   };
   struct Traffic {
     std::uint64_t calls = 0;
@@ -77,7 +62,6 @@ class Metrics {
     std::vector<float> speeds_gbps;
   };
 
-  [[nodiscard]] std::uint32_t intern(const std::string& text);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
   void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
                   RankFigures& figures);
@@ -94,11 +78,8 @@ class Metrics {
 
   const MessageIndex& index_;
   Report report_;
-  std::vector<std::string> strings_;
-  std::unordered_map<std::string, std::uint32_t> string_ids_;
-  std::map<Site, std::uint32_t> site_ids_;
-  std::vector<Site> sites_;
-  std::unordered_map<CallKey, std::uint32_t, HashCallKey> sites_of_rank_;  ///< of the rank being added
+  StringPool& strings_;
+  SiteTable& sites_;
   std::vector<Traffic> traffic_of_site_;
   std::map<Fact, std::uint64_t> facts_;
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>

@@ -46,6 +46,7 @@ std::optional<double> median_of(std::vector<float>& values) {
 }  // namespace
 
 Report Metrics::finish() {
+  traffic_of_site_.resize(sites_.sites().size());
   finish_breakdowns();
   finish_transports();
   for (auto& [name, times] : phases_) {
@@ -65,16 +66,19 @@ void Metrics::finish_breakdowns() {
   std::map<std::uint64_t, CommunicatorFigures> communicators;
   std::map<std::uint32_t, FunctionFigures> functions;
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
-  std::vector<TimeByCause> by_site(sites_.size());
+  std::vector<TimeByCause> by_site(sites_.sites().size());
   for (const auto& [fact, time_ns] : facts_) {
     charge(peers[fact.peer], fact.cause, time_ns);
     charge(communicators[fact.communicator], fact.cause, time_ns);
-    charge(functions[sites_[fact.site].function], fact.cause, time_ns);
+    charge(functions[sites_.sites()[fact.site].function], fact.cause, time_ns);
     by_site[fact.site][static_cast<std::size_t>(fact.cause)] += time_ns;
     by_site_and_peer[{fact.site, fact.peer}] += time_ns;
   }
-  for (std::size_t i = 0; i < sites_.size(); ++i) {
-    FunctionFigures& function = functions[sites_[i].function];
+  for (std::size_t i = 0; i < sites_.sites().size(); ++i) {
+    if (traffic_of_site_[i].calls == 0) {
+      continue;
+    }
+    FunctionFigures& function = functions[sites_.sites()[i].function];
     function.calls += traffic_of_site_[i].calls;
     function.bytes += traffic_of_site_[i].bytes;
   }
@@ -90,7 +94,7 @@ void Metrics::finish_breakdowns() {
     report_.communicators.push_back(std::move(figures));
   }
   for (auto& [name, figures] : functions) {
-    figures.mpi_function = strings_[name];
+    figures.mpi_function = strings_.at(name);
     report_.functions.push_back(std::move(figures));
   }
   sort_by_time(report_.peers);
@@ -106,19 +110,22 @@ void Metrics::finish_call_sites(
   CallSites names;
   std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
   std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
-  for (std::uint32_t i = 0; i < sites_.size(); ++i) {
-    const Site& site = sites_[i];
-    const std::string& module = strings_[site.module];
+  for (std::uint32_t i = 0; i < sites_.sites().size(); ++i) {
+    if (traffic_of_site_[i].calls == 0) {
+      continue;
+    }
+    const Site& site = sites_.sites()[i];
+    const std::string& module = strings_.at(site.module);
     SourcePlace place = names.name(module, site.address);
     const std::uint64_t told_apart_by_offset = place.line == 0 ? site.offset : 0;
-    CallSiteFigures& figures = merged[{module, strings_[site.function], place.function + '\n' + place.file,
+    CallSiteFigures& figures = merged[{module, strings_.at(site.function), place.function + '\n' + place.file,
                                        place.line, told_apart_by_offset}];
     figures.function = std::move(place.function);
     figures.file = std::move(place.file);
     figures.line = place.line;
     figures.module = module;
     figures.module_offset = site.offset;
-    figures.mpi_function = strings_[site.function];
+    figures.mpi_function = strings_.at(site.function);
     figures.calls += traffic_of_site_[i].calls;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
       charge(figures, static_cast<Cause>(cause), by_site[i][cause]);
@@ -151,7 +158,7 @@ void Metrics::finish_transports() {
   for (auto& [transport_class, sums] : transports_) {
     report_.transports.push_back({transport_class.source, transport_class.destination,
                                   transport_class.size_limit_bytes, transport_class.transport,
-                                  strings_[transport_class.reason], sums.messages, sums.bytes,
+                                  strings_.at(transport_class.reason), sums.messages, sums.bytes,
                                   median_of(sums.speeds_gbps)});
   }
   std::stable_sort(

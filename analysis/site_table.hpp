@@ -1,0 +1,53 @@
+// Numbers the places in a program that call MPI, alike on all ranks, wherever each had the program loaded.
+// Must not know what source stands there (call_sites does).
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/rank_trace.hpp"
+#include "analysis/string_pool.hpp"
+
+namespace penstock::analysis {
+
+/// A return address and the MPI function that was called there.
+struct Site {
+  std::uint32_t module;    ///< in the pool; empty text when no mapping holds the address
+  std::uint32_t function;  ///< in the pool
+  std::uint64_t address;   ///< relative to the module
+  std::uint64_t offset;    ///< in the module's file
+  auto operator<=>(const Site&) const = default;
+};
+
+/// Thread: one at a time. Ranks are asked about one after the other.
+class SiteTable {
+ public:
+  explicit SiteTable(StringPool& pool) : pool_(pool) {}
+  /// The sites asked for next are this rank's.
+  void begin_rank() { of_rank_.clear(); }
+  [[nodiscard]] std::uint32_t id_of(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function);
+  [[nodiscard]] const std::vector<Site>& sites() const noexcept { return sites_; }
+
+ private:
+  struct RankKey {
+    std::uint64_t address;
+    std::uint32_t function;  ///< string of the rank
+    friend bool operator==(const RankKey&, const RankKey&) = default;
+  };
+  struct HashRankKey {
+    std::size_t operator()(const RankKey& key) const noexcept {
+      return static_cast<std::size_t>((key.address ^ key.function) * 0x9e3779b97f4a7c15u >> 16);
+    }
+  };
+
+  StringPool& pool_;
+  std::vector<Site> sites_;
+  std::map<Site, std::uint32_t> ids_;
+  std::unordered_map<RankKey, std::uint32_t, HashRankKey> of_rank_;
+};
+
+}  // namespace penstock::analysis
