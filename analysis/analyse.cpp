@@ -19,7 +19,7 @@ namespace {
 class MeasureVote {
  public:
   void add(const RankTrace& rank) {
-    if (!used_gpu(rank)) {
+    if (!rank.used_gpu()) {
       return;
     }
     any_gpu_ = true;
@@ -43,33 +43,47 @@ class MeasureVote {
 
 }  // namespace
 
-Report analyse(const std::filesystem::path& path, std::optional<std::int32_t> only_rank) {
+Report analyse(const std::filesystem::path& path, const AnalysisOptions& options) {
   Job job = find_job(path);
   MessageIndex index;
   MeasureVote vote;
   std::vector<std::size_t> counted;
+  StringPool strings;
+  SiteTable sites(strings);
+  StepFinder steps(sites);
   RankTrace rank;
   for (const std::filesystem::path& file : job.files) {
     load_rank(file, rank);
     index.add(rank);
-    if (!only_rank || *only_rank == rank.header.world_rank) {
+    steps.add(rank);
+    if (!options.only_rank || *options.only_rank == rank.header.world_rank) {
       counted.push_back(index.rank_count() - 1);
       vote.add(rank);
     }
   }
   if (counted.empty()) {
-    throw TraceError({path, std::nullopt, fmt::format("no recording of rank {} in it", *only_rank)});
+    throw TraceError({path, std::nullopt, fmt::format("no recording of rank {} in it", *options.only_rank)});
   }
   index.join();
 
-  StringPool strings;
-  SiteTable sites(strings);
+  std::optional<StepMark> step_mark;
+  if (!options.step_range.empty()) {
+    step_mark = steps.range(options.step_range);
+    if (!step_mark) {
+      job.flaws.push_back(
+          {path, std::nullopt,
+           fmt::format("no NVTX range \"{}\" in it, so the whole run is counted", options.step_range)});
+    }
+  } else if (!options.whole_run) {
+    step_mark = steps.found();
+  }
   Metrics metrics(index, strings, sites, vote.choice());
   for (const std::size_t position : counted) {
     load_rank(job.files[position], rank);
-    metrics.add(rank, position);
+    metrics.add(rank, position,
+                step_mark ? step_bounds(rank, *step_mark, sites) : std::vector<std::uint64_t>{});
   }
-  Report report = metrics.finish();
+  Report report = metrics.finish(step_mark);
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
                       std::make_move_iterator(job.flaws.end()));
   return report;

@@ -5,15 +5,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "analysis/report.hpp"
 
 namespace penstock::analysis {
 
+struct AnalysisOptions {
+  std::optional<std::int32_t> only_rank =
+      {};                       ///< the others serve to explain this one; figures are its alone
+  bool whole_run = false;       ///< start-up and shutdown are counted too
+  std::string step_range = {};  ///< the NVTX range that is a step; empty: what is found
+};
+
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So
-/// memory is bounded by one rank's records and the joined messages. Cost: linear in the records. With
-/// `only_rank`, the others serve to explain that one, and the figures are its alone. Errors: TraceError when
-/// there is nothing that can be used; Report::flaws for parts.
-[[nodiscard]] Report analyse(const std::filesystem::path& path, std::optional<std::int32_t> only_rank = {});
+/// memory is bounded by one rank's records and the joined messages. Cost: linear in the records. Errors:
+/// TraceError when there is nothing that can be used; Report::flaws for parts.
+[[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {});
 
 }  // namespace penstock::analysis

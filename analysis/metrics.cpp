@@ -26,10 +26,6 @@ std::uint64_t sum_of(const TimeByCause& times) {
 
 }  // namespace
 
-bool used_gpu(const RankTrace& rank) noexcept {
-  return rank.has(trace::feature::gpu_used) || !rank.kernels.empty() || !rank.copies.empty();
-}
-
 Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice)
     : index_(index), strings_(strings), sites_(sites) {
   report_.measure = choice.measure;
@@ -38,16 +34,23 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
   report_.unmatched_halves = index.unmatched_halves();
 }
 
-void Metrics::add(const RankTrace& rank, std::size_t position) {
+void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const std::uint64_t> step_bounds) {
   sites_.begin_rank();
-  const Timeline timeline = make_timeline(rank);
+  const Timeline run = make_timeline(rank);
+  Interval window{rank.begin_ns, rank.end_ns};
+  if (!step_bounds.empty()) {
+    window = {std::clamp(step_bounds.front(), rank.begin_ns, rank.end_ns),
+              std::clamp(step_bounds.back(), rank.begin_ns, rank.end_ns)};
+  }
+  const Timeline timeline = step_bounds.empty() ? run : part_of(run, window);
   RankFigures figures;
   figures.rank = rank.header.world_rank;
   figures.host = rank.header.host_name;
   figures.finished = rank.finished;
-  figures.used_gpu = used_gpu(rank);
+  figures.used_gpu = rank.used_gpu();
   figures.kernels_known = rank.has(trace::feature::kernels) && figures.used_gpu;
-  figures.total_ns = rank.end_ns - rank.begin_ns;
+  figures.run_ns = rank.end_ns - rank.begin_ns;
+  figures.total_ns = window.end_ns - window.begin_ns;
   figures.kernels_ns = timeline.kernels.measure_ns();
   figures.host_ns = timeline.host.measure_ns();
   figures.in_flight_ns = timeline.in_flight.measure_ns();
@@ -62,7 +65,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position) {
     }
   }
   figures.cuda_synchronisation_ns =
-      IntervalSet::union_of(std::move(synchronisations)).measure_within_ns(rank.begin_ns, rank.end_ns);
+      IntervalSet::union_of(std::move(synchronisations)).measure_within_ns(window.begin_ns, window.end_ns);
   figures.records = rank.record_count;
   figures.dropped_records = rank.header.dropped_records;
   figures.dropped_gpu_records = rank.header.dropped_gpu_records;
@@ -77,12 +80,13 @@ void Metrics::add(const RankTrace& rank, std::size_t position) {
   if (figures.is_counted) {
     ++report_.counted_ranks;
     report_.total_ns += figures.total_ns;
+    steps_.begin_rank(figures.rank, step_bounds);
     add_causes(rank, position, timeline, figures);
-    const bool is_exposed = report_.measure == Measure::exposed_communication;
-    add_phases(rank, is_exposed ? timeline.exposed : timeline.host);
+    add_phases(rank, window, counted_of(timeline));
+    add_outside(rank, run, window);
   }
-  add_calls(rank);
-  add_transports(rank, position);
+  add_calls(rank, window);
+  add_transports(rank, position, window);
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }
@@ -108,6 +112,7 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
       }
       const std::uint32_t communicator =
           span.counterpart.communicator != 0 ? span.counterpart.communicator : call.communicator;
+      steps_.charge(begin_ns, end_ns, span.cause, hidden_by);
       facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
     }
@@ -127,9 +132,22 @@ std::uint32_t Metrics::site_of(const RankTrace& rank, const trace::MpiCall& call
   return site;
 }
 
-void Metrics::add_calls(const RankTrace& rank) {
+const IntervalSet& Metrics::counted_of(const Timeline& timeline) const noexcept {
+  return report_.measure == Measure::exposed_communication ? timeline.exposed : timeline.host;
+}
+
+/// Start-up and shutdown: what of the run lies outside `window`.
+void Metrics::add_outside(const RankTrace& rank, const Timeline& run, Interval window) {
+  before_steps_.total_ns += window.begin_ns - rank.begin_ns;
+  before_steps_.counted_ns += counted_of(run).measure_within_ns(rank.begin_ns, window.begin_ns);
+  behind_steps_.total_ns += rank.end_ns - window.end_ns;
+  behind_steps_.counted_ns += counted_of(run).measure_within_ns(window.end_ns, rank.end_ns);
+}
+
+void Metrics::add_calls(const RankTrace& rank, Interval window) {
   for (const Call& call : rank.calls) {
-    if (communicates(call.record)) {
+    if (communicates(call.record) && call.record.end_ns > window.begin_ns &&
+        call.record.begin_ns < window.end_ns) {
       Traffic& traffic = traffic_of_site_[site_of(rank, call.record)];
       traffic.calls += call.record.repeats;
       traffic.bytes += call.record.bytes;
@@ -137,15 +155,18 @@ void Metrics::add_calls(const RankTrace& rank) {
   }
 }
 
-void Metrics::add_phases(const RankTrace& rank, const IntervalSet& counted) {
+void Metrics::add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted) {
   std::map<std::uint32_t, std::vector<Interval>> by_name;
   for (const trace::Range& each : rank.ranges) {
     by_name[each.name].push_back(
-        {std::max(each.begin_ns, rank.begin_ns), std::min(each.end_ns, rank.end_ns)});
+        {std::max(each.begin_ns, window.begin_ns), std::min(each.end_ns, window.end_ns)});
   }
   for (auto& [name, intervals] : by_name) {
-    auto& [total_ns, counted_ns] = phases_[rank.strings.at(name)];
     const IntervalSet phase = IntervalSet::union_of(std::move(intervals));
+    if (phase.measure_ns() == 0) {
+      continue;
+    }
+    auto& [total_ns, counted_ns] = phases_[rank.strings.at(name)];
     total_ns += phase.measure_ns();
     for (const Interval& each : phase.intervals()) {
       counted_ns += counted.measure_within_ns(each.begin_ns, each.end_ns);
@@ -153,9 +174,12 @@ void Metrics::add_phases(const RankTrace& rank, const IntervalSet& counted) {
   }
 }
 
-void Metrics::add_transports(const RankTrace& rank, std::size_t position) {
+void Metrics::add_transports(const RankTrace& rank, std::size_t position, Interval window) {
   for (const Transfer& transfer : rank.transfers) {
     const trace::Transfer& each = transfer.record;
+    if (each.end_ns < window.begin_ns || each.end_ns > window.end_ns) {
+      continue;
+    }
     add_transport({each.source, each.destination, size_limit_of(each.bytes), each.transport,
                    strings_.id_of(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
                   each.bytes, each.end_ns - each.begin_ns);
@@ -163,7 +187,8 @@ void Metrics::add_transports(const RankTrace& rank, std::size_t position) {
   // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
-    if (half.direction != trace::Direction::receive || !index_.transfers_of(half.key).empty()) {
+    if (half.direction != trace::Direction::receive || half.complete_ns < window.begin_ns ||
+        half.complete_ns > window.end_ns || !index_.transfers_of(half.key).empty()) {
       continue;
     }
     const HalfFacts* sender = index_.partner_of(rank, position, i);

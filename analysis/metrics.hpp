@@ -5,15 +5,20 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/call_sites.hpp"
 #include "analysis/causes.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
 #include "analysis/report.hpp"
 #include "analysis/site_table.hpp"
+#include "analysis/step_sums.hpp"
+#include "analysis/steps.hpp"
 #include "analysis/string_pool.hpp"
 #include "analysis/timeline.hpp"
 
@@ -30,10 +35,11 @@ class Metrics {
  public:
   /// `strings` and `sites` may hold more than what is added; all three must outlive the metrics.
   Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice);
-  /// `position`: of the rank in the index.
-  void add(const RankTrace& rank, std::size_t position);
+  /// `position`: of the rank in the index. `step_bounds`: of its steps, the only part that is counted; empty:
+  /// all.
+  void add(const RankTrace& rank, std::size_t position, std::span<const std::uint64_t> step_bounds);
   /// The sums, with call sites named. To be called once.
-  [[nodiscard]] Report finish();
+  [[nodiscard]] Report finish(const std::optional<StepMark>& step_mark);
 
  private:
   /// What a second of waiting is told apart by. All breakdowns are sums over these.
@@ -62,12 +68,14 @@ class Metrics {
     std::vector<float> speeds_gbps;
   };
 
+  [[nodiscard]] const IntervalSet& counted_of(const Timeline& timeline) const noexcept;
+  void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
   void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
                   RankFigures& figures);
-  void add_calls(const RankTrace& rank);
-  void add_phases(const RankTrace& rank, const IntervalSet& counted);
-  void add_transports(const RankTrace& rank, std::size_t position);
+  void add_calls(const RankTrace& rank, Interval window);
+  void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
+  void add_transports(const RankTrace& rank, std::size_t position, Interval window);
   void add_transport(const TransportClass& transport_class, std::uint64_t bytes, std::uint64_t took_ns);
   void add_job(const RankTrace& rank);
   void finish_breakdowns();
@@ -75,6 +83,7 @@ class Metrics {
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
       const std::vector<TimeByCause>& by_site);
   void finish_transports();
+  void finish_steps(const StepMark& mark);
 
   const MessageIndex& index_;
   Report report_;
@@ -87,8 +96,10 @@ class Metrics {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
   std::map<TransportClass, TransportSums> transports_;
   std::map<std::string, NoticeFigures> notices_;
+  StepSums steps_;
+  OutsideFigures before_steps_;
+  OutsideFigures behind_steps_;
+  CallSites names_;
 };
-
-[[nodiscard]] bool used_gpu(const RankTrace& rank) noexcept;
 
 }  // namespace penstock::analysis

@@ -1,4 +1,5 @@
 // The second half of Metrics: from sums by fact to the breakdowns of the report.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/call_sites.hpp"
 #include "analysis/metrics.hpp"
+#include "analysis/text_figures.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -45,10 +46,13 @@ std::optional<double> median_of(std::vector<float>& values) {
 
 }  // namespace
 
-Report Metrics::finish() {
+Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   traffic_of_site_.resize(sites_.sites().size());
   finish_breakdowns();
   finish_transports();
+  if (step_mark) {
+    finish_steps(*step_mark);
+  }
   for (auto& [name, times] : phases_) {
     report_.phases.push_back({name, times.first, times.second});
   }
@@ -107,7 +111,6 @@ void Metrics::finish_breakdowns() {
 void Metrics::finish_call_sites(
     const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
     const std::vector<TimeByCause>& by_site) {
-  CallSites names;
   std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
   std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
   for (std::uint32_t i = 0; i < sites_.sites().size(); ++i) {
@@ -116,7 +119,7 @@ void Metrics::finish_call_sites(
     }
     const Site& site = sites_.sites()[i];
     const std::string& module = strings_.at(site.module);
-    SourcePlace place = names.name(module, site.address);
+    SourcePlace place = names_.name(module, site.address);
     const std::uint64_t told_apart_by_offset = place.line == 0 ? site.offset : 0;
     CallSiteFigures& figures = merged[{module, strings_.at(site.function), place.function + '\n' + place.file,
                                        place.line, told_apart_by_offset}];
@@ -152,6 +155,36 @@ void Metrics::finish_call_sites(
           {site.module, std::nullopt, "is newer than the recording; call sites in it may be named wrongly"});
     }
   }
+}
+
+void Metrics::finish_steps(const StepMark& mark) {
+  StepsFigures steps;
+  steps.each = steps_.take();
+  steps.before = before_steps_;
+  steps.behind = behind_steps_;
+  steps.is_range = !mark.range.empty();
+  steps.mark = mark.range;
+  if (!steps.is_range) {
+    const Site& site = sites_.sites()[mark.site];
+    const SourcePlace place = names_.name(strings_.at(site.module), site.address);
+    CallSiteFigures named;
+    named.function = place.function;
+    named.file = place.file;
+    named.line = place.line;
+    named.module = strings_.at(site.module);
+    named.module_offset = site.offset;
+    steps.mark = fmt::format("{} at {}", strings_.at(site.function), place_in_sentence(named));
+  }
+  std::vector<std::uint64_t> lengths_ns;
+  for (const StepFigures& each : steps.each) {
+    lengths_ns.push_back(each.longest_ns);
+  }
+  if (!lengths_ns.empty()) {
+    const auto middle = lengths_ns.begin() + static_cast<std::ptrdiff_t>(lengths_ns.size() / 2);
+    std::nth_element(lengths_ns.begin(), middle, lengths_ns.end());
+    steps.median_ns = *middle;
+  }
+  report_.steps = std::move(steps);
 }
 
 void Metrics::finish_transports() {

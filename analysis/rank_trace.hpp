@@ -58,6 +58,9 @@ struct RankTrace {
   std::vector<Flaw> flaws;
 
   [[nodiscard]] bool has(std::uint32_t feature) const noexcept { return (header.features & feature) != 0; }
+  [[nodiscard]] bool used_gpu() const noexcept {
+    return has(trace::feature::gpu_used) || !kernels.empty() || !copies.empty();
+  }
   /// Id of a communicator that is the same on all its ranks; 0 when the recording does not tell.
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
   /// Index of the call of `lane` that covers `time_ns`, else of any lane's; no_call if none does.

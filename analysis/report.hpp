@@ -23,7 +23,8 @@ struct RankFigures {
   bool finished = false;  ///< came to MPI_Finalize
   bool used_gpu = false;
   bool kernels_known = false;                 ///< else the figures that need K are not to be shown
-  std::uint64_t total_ns = 0;                 ///< MPI_Init to MPI_Finalize, or to the last record
+  std::uint64_t run_ns = 0;                   ///< MPI_Init to MPI_Finalize, or to the last record
+  std::uint64_t total_ns = 0;                 ///< of it, what the figures below are of: all steps, or all
   std::uint64_t kernels_ns = 0;               ///< K
   std::uint64_t host_ns = 0;                  ///< H
   std::uint64_t in_flight_ns = 0;             ///< R
@@ -41,6 +42,30 @@ struct RankFigures {
   std::optional<std::uint64_t> own_cost_ns;  ///< of recording; known when the rank finished
   std::optional<std::uint64_t>
       clock_error_ns;  ///< of GPU timestamps; none when there is no GPU or it is unknown
+};
+
+/// What lies before the first step, or behind the last one. Sums over the counted ranks.
+struct OutsideFigures {
+  std::uint64_t total_ns = 0;
+  std::uint64_t counted_ns = 0;
+};
+
+/// One step of the program on all counted ranks.
+struct StepFigures {
+  std::uint64_t total_ns = 0;  ///< sum over ranks
+  std::uint64_t longest_ns = 0;
+  std::int32_t longest_rank = -1;
+  TimeByCause by_cause{};
+};
+
+/// What the program repeats.
+struct StepsFigures {
+  std::string mark;             ///< what each step begins with, for people
+  bool is_range = false;        ///< an NVTX range, else a call of MPI
+  std::uint64_t median_ns = 0;  ///< of the steps' longest_ns
+  std::vector<StepFigures> each;
+  OutsideFigures before;
+  OutsideFigures behind;
 };
 
 /// A place in the source that calls MPI. Empty parts are not known.
@@ -116,8 +141,9 @@ struct Report {
   Measure measure = Measure::exposed_communication;
   std::string why_not_exposed;  ///< empty for exposed_communication
   std::uint64_t counted_ranks = 0;
-  std::uint64_t total_ns = 0;    ///< of the counted ranks
-  std::uint64_t counted_ns = 0;  ///< likewise; every breakdown but by phase sums to it
+  std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
+  std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
+  std::uint64_t counted_ns = 0;       ///< likewise; every breakdown but by phase sums to it
   TimeByCause by_cause{};
   bool one_clock = true;  ///< else waits between hosts could not be explained
   std::uint64_t unmatched_halves = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace penstock::analysis {
@@ -32,6 +33,7 @@ Json of(const RankFigures& rank) {
             {"finished", rank.finished},
             {"used_gpu", rank.used_gpu},
             {"kernels_recorded", rank.kernels_known},
+            {"run_s", seconds(rank.run_ns)},
             {"total_s", seconds(rank.total_ns)},
             {"kernels_s", if_known(rank, rank.kernels_ns)},
             {"host_in_mpi_s", seconds(rank.host_ns)},
@@ -54,6 +56,43 @@ Json of(const RankFigures& rank) {
   json["tool_cost_s"] = rank.own_cost_ns ? Json(seconds(*rank.own_cost_ns)) : Json(nullptr);
   json["gpu_clock_error_s"] = rank.clock_error_ns ? Json(seconds(*rank.clock_error_ns)) : Json(nullptr);
   return json;
+}
+
+Json of(const OutsideFigures& outside) {
+  return {{"total_s", seconds(outside.total_ns)}, {"counted_s", seconds(outside.counted_ns)}};
+}
+
+/// So many steps that a page can hold them; more are joined, as many to each entry.
+constexpr std::size_t most_step_entries = 2000;
+
+Json of(const StepsFigures& steps) {
+  const std::size_t per_entry = (steps.each.size() + most_step_entries - 1) / most_step_entries;
+  Json entries = Json::array();
+  for (std::size_t first = 0; first < steps.each.size(); first += per_entry) {
+    StepFigures sum;
+    const std::size_t end = std::min(first + per_entry, steps.each.size());
+    for (std::size_t i = first; i < end; ++i) {
+      const StepFigures& step = steps.each[i];
+      sum.total_ns += step.total_ns;
+      if (step.longest_ns >= sum.longest_ns) {
+        sum.longest_ns = step.longest_ns;
+        sum.longest_rank = step.longest_rank;
+      }
+      for (std::size_t cause = 0; cause < cause_count; ++cause) {
+        sum.by_cause[cause] += step.by_cause[cause];
+      }
+    }
+    entries.push_back({{"first", first},
+                       {"steps", end - first},
+                       {"total_s", seconds(sum.total_ns)},
+                       {"longest_s", seconds(sum.longest_ns)},
+                       {"longest_rank", sum.longest_rank},
+                       {"by_cause_s", seconds_by_cause(sum.by_cause)}});
+  }
+  return {{"mark", steps.mark},           {"mark_is_nvtx_range", steps.is_range},
+          {"count", steps.each.size()},   {"median_s", seconds(steps.median_ns)},
+          {"start_up", of(steps.before)}, {"shutdown", of(steps.behind)},
+          {"each", std::move(entries)}};
 }
 
 Json of(const CallSiteFigures& site) {
@@ -148,6 +187,7 @@ std::string to_json(const Report& report) {
                      {"counted_s", seconds(report.counted_ns)},
                      {"by_cause_s", seconds_by_cause(report.by_cause)},
                      {"unmatched_message_halves", report.unmatched_halves}};
+  json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
   json["ranks"] = list_of(report.ranks);
   json["call_sites"] = list_of(report.call_sites);
   json["peers"] = list_of(report.peers);

@@ -29,11 +29,14 @@ class Writer {
         options_(options),
         ranks_(static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1))),
         unit_(static_cast<double>(report.total_ns) / ranks_),
-        is_exposed_(report.measure == Measure::exposed_communication) {}
+        is_exposed_(report.measure == Measure::exposed_communication),
+        whole_(report.steps ? "steps" : "run"),
+        of_whole_(fmt::format("of {}", whole_)) {}
 
   [[nodiscard]] std::string write() {
     header();
     verdict();
+    steps();
     causes();
     call_sites();
     ranks();
@@ -67,7 +70,7 @@ class Writer {
   [[nodiscard]] std::string per_rank(std::uint64_t time_ns) const {
     return unit_.number(static_cast<double>(time_ns) / ranks_);
   }
-  [[nodiscard]] std::string of_run(std::uint64_t time_ns) const {
+  [[nodiscard]] std::string of_whole(std::uint64_t time_ns) const {
     return percent_text(share_of(time_ns, report_.total_ns));
   }
 
@@ -94,7 +97,7 @@ class Writer {
     const double run_ns = static_cast<double>(report_.total_ns) / ranks_;
     const double counted_ns = static_cast<double>(report_.counted_ns) / ranks_;
     std::string text =
-        fmt::format("{} of the run ({} of {} on the average rank) is ", of_run(report_.counted_ns),
+        fmt::format("{} of the {} ({} of {} on the average rank) is ", of_whole(report_.counted_ns), whole_,
                     unit_.with_unit(counted_ns), unit_.with_unit(run_ns));
     if (report_.counted_ranks == 0) {
       text = "No rank could be counted.";
@@ -120,6 +123,34 @@ class Writer {
     }
   }
 
+  /// What was counted and what was not.
+  void steps() {
+    if (!report_.steps || report_.steps->each.empty()) {
+      return;
+    }
+    const StepsFigures& steps = *report_.steps;
+    std::string text = fmt::format("{} steps ({} {}), median {}", count_text(steps.each.size()),
+                                   steps.is_range ? "NVTX range" : "from", printable(steps.mark),
+                                   time_text(static_cast<double>(steps.median_ns)));
+    const auto slowest = std::max_element(
+        steps.each.begin(), steps.each.end(),
+        [](const StepFigures& left, const StepFigures& right) { return left.longest_ns < right.longest_ns; });
+    text +=
+        fmt::format(", longest {} (step {} on rank {}).", time_text(static_cast<double>(slowest->longest_ns)),
+                    slowest - steps.each.begin() + 1, slowest->longest_rank);
+    text += fmt::format(" Not counted: {}; {}.", outside_text("start-up", steps.before),
+                        outside_text("shutdown", steps.behind));
+    line();
+    for (const std::string& each : wrapped(text, screen_columns)) {
+      line(dim(each));
+    }
+  }
+  [[nodiscard]] std::string outside_text(const char* name, const OutsideFigures& outside) const {
+    return fmt::format("{} {} ({} {})", name, time_text(static_cast<double>(outside.total_ns) / ranks_),
+                       time_text(static_cast<double>(outside.counted_ns) / ranks_),
+                       is_exposed_ ? "exposed" : "in MPI");
+  }
+
   void causes() {
     if (report_.counted_ns == 0) {
       return;
@@ -135,10 +166,10 @@ class Writer {
                      [&](Cause left, Cause right) { return time_of(left) > time_of(right); });
     TextTable rows({{is_exposed_ ? "Why exposed" : "Communication time by cause"},
                     {fmt::format("{}/rank", unit_.name()), Align::right},
-                    {"of run", Align::right},
+                    {of_whole_, Align::right},
                     {""}});
     for (const Cause cause : order) {
-      rows.add_row({std::string(name_of(cause)), per_rank(time_of(cause)), of_run(time_of(cause)),
+      rows.add_row({std::string(name_of(cause)), per_rank(time_of(cause)), of_whole(time_of(cause)),
                     bar_text(share_of(time_of(cause), report_.counted_ns), 40)});
     }
     table(rows);
@@ -149,7 +180,7 @@ class Writer {
                     {"MPI function", Align::left, true},
                     {"calls", Align::right},
                     {fmt::format("{}/rank", unit_.name()), Align::right},
-                    {"of run", Align::right},
+                    {of_whole_, Align::right},
                     {"mostly"}});
     std::size_t waiting = 0;
     for (const CallSiteFigures& site : report_.call_sites) {
@@ -160,7 +191,7 @@ class Writer {
       const std::string who =
           site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
       rows.add_row({place_text(site), printable(site.mpi_function), count_text(site.calls),
-                    per_rank(site.counted_ns), of_run(site.counted_ns),
+                    per_rank(site.counted_ns), of_whole(site.counted_ns),
                     fmt::format("{}{}", name_of(cause), who)});
     }
     if (waiting != 0) {
@@ -189,14 +220,14 @@ class Writer {
   void ranks() {
     const bool is_each = report_.ranks.size() <= std::max(few_ranks, options_.top);
     TextTable rows({{is_each ? "Rank" : "Ranks"},
-                    {"run " + std::string(unit_.name()), Align::right},
+                    {fmt::format("{} {}", whole_, unit_.name()), Align::right},
                     {"kernels", Align::right},
                     {"comm.", Align::right},
                     {"hidden", Align::right},
                     {"overlap", Align::right},
                     {is_exposed_ ? "exposed" : "in MPI", Align::right},
                     {"up to", Align::right},
-                    {"of run", Align::right}});
+                    {of_whole_, Align::right}});
     if (is_each) {
       for (const RankFigures& rank : report_.ranks) {
         rows.add_row(rank_row(std::to_string(rank.rank), rank));
@@ -278,7 +309,7 @@ class Writer {
       dropped += rank.dropped_records;
       dropped_gpu += rank.dropped_gpu_records;
       cost_ns += rank.own_cost_ns.value_or(0);
-      cost_of_ns += rank.own_cost_ns ? rank.total_ns : 0;
+      cost_of_ns += rank.own_cost_ns ? rank.run_ns : 0;
       is_clock_known = is_clock_known && (!rank.kernels_known || rank.clock_error_ns);
       clock_error_ns = std::max(clock_error_ns, rank.clock_error_ns.value_or(0));
     }
@@ -325,6 +356,8 @@ class Writer {
   double ranks_;
   TimeUnit unit_;
   bool is_exposed_;
+  const char* whole_;  ///< what shares are shares of
+  std::string of_whole_;
   std::string text_;
 };
 

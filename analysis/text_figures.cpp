@@ -45,6 +45,12 @@ std::string TimeUnit::number(double time_ns) const {
   return fmt::format("{:.3f}", time_ns / ns_);
 }
 
+std::string time_text(double time_ns) {
+  const TimeUnit unit(time_ns);
+  const double number = time_ns / unit.ns();
+  return fmt::format("{:.{}f} {}", number, number < 10 ? 2 : number < 100 ? 1 : 0, unit.name());
+}
+
 std::string TimeUnit::with_unit(double time_ns) const {
   return number(time_ns) + " " + name_;
 }

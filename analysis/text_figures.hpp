@@ -16,6 +16,7 @@ class TimeUnit {
  public:
   explicit TimeUnit(double typical_ns);
   [[nodiscard]] const char* name() const noexcept { return name_; }
+  [[nodiscard]] double ns() const noexcept { return ns_; }
   [[nodiscard]] std::string number(double time_ns) const;
   [[nodiscard]] std::string with_unit(double time_ns) const;
 
@@ -23,6 +24,9 @@ class TimeUnit {
   double ns_;
   const char* name_;
 };
+
+/// A time that stands alone, in the unit that suits it: "2.31 s", "417 µs".
+[[nodiscard]] std::string time_text(double time_ns);
 
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);

@@ -108,4 +108,19 @@ Timeline make_timeline(const RankTrace& rank) {
   return timeline;
 }
 
+Timeline part_of(const Timeline& timeline, Interval window) {
+  const IntervalSet inside = IntervalSet::union_of({window});
+  Timeline part{intersect(timeline.kernels, inside),   intersect(timeline.host, inside),
+                intersect(timeline.in_flight, inside), intersect(timeline.communication, inside),
+                intersect(timeline.exposed, inside),   {}};
+  for (HostSegment each : timeline.host_segments) {
+    each.begin_ns = std::max(each.begin_ns, window.begin_ns);
+    each.end_ns = std::min(each.end_ns, window.end_ns);
+    if (each.begin_ns < each.end_ns) {
+      part.host_segments.push_back(each);
+    }
+  }
+  return part;
+}
+
 }  // namespace penstock::analysis

@@ -18,7 +18,7 @@ struct HostSegment {
   std::uint32_t call;  ///< index in RankTrace::calls
 };
 
-/// All sets lie within the rank's run, between MPI_Init and MPI_Finalize. Unit: ns.
+/// All sets lie within the rank's run, between MPI_Init and MPI_Finalize, or within a part of it. Unit: ns.
 struct Timeline {
   IntervalSet kernels;        ///< K: the application's; no copies, no kernels of Penstock or NCCL
   IntervalSet host;           ///< H
@@ -29,6 +29,8 @@ struct Timeline {
 };
 
 [[nodiscard]] Timeline make_timeline(const RankTrace& rank);
+/// What of it lies in `window`.
+[[nodiscard]] Timeline part_of(const Timeline& timeline, Interval window);
 
 /// A call that waits for other ranks or carries bytes. Others (MPI_Comm_rank, MPI_Wtime …) are no
 /// communication.

@@ -20,7 +20,7 @@ namespace {
 struct ReportOptions {
   std::filesystem::path recording = "penstock-out";
   bool json = false;
-  std::optional<std::int32_t> rank;
+  analysis::AnalysisOptions analysis;
   std::size_t top = analysis::TextOptions{}.top;
 };
 
@@ -33,7 +33,7 @@ bool wants_colours() {
 }
 
 int report(const ReportOptions& options) {
-  const analysis::Report result = analysis::analyse(options.recording, options.rank);
+  const analysis::Report result = analysis::analyse(options.recording, options.analysis);
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result));
   } else {
@@ -51,7 +51,14 @@ void add_report_command(CLI::App& application, int& exit_code) {
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write JSON (schema penstock-report-1) instead of text");
-  command->add_option("--rank", options->rank, "Figures of this rank alone")->check(CLI::NonNegativeNumber);
+  command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
+      ->check(CLI::NonNegativeNumber);
+  CLI::Option* const whole_run =
+      command->add_flag("--whole-run", options->analysis.whole_run, "Count start-up and shutdown, too");
+  command
+      ->add_option("--step", options->analysis.step_range,
+                   "The NVTX range that is a step of the program, instead of what is found")
+      ->excludes(whole_run);
   command->add_option("--top", options->top, "Rows of each list")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -23,7 +23,7 @@ Report report_on(std::initializer_list<RecordingBuilder> ranks, std::optional<st
   for (const RecordingBuilder& each : ranks) {
     each.write(directory.path());
   }
-  return analyse(directory.path(), only_rank);
+  return analyse(directory.path(), {.only_rank = only_rank});
 }
 
 /// Rank 0 receives at 100, its GPU computes until 200; rank 1 sends at 300; the message is there at 350.

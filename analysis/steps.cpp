@@ -1,0 +1,230 @@
+#include "analysis/steps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/timeline.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::uint64_t least_times = 3;
+
+/// How often the same number of other calls lies between two calls of a site. Keeps the first few numbers
+/// that it meets: a site that is regular has hardly any others.
+class Distances {
+ public:
+  void add(std::uint64_t distance) {
+    ++all_;
+    for (auto& [known, times] : counts_) {
+      if (times == 0 || known == distance) {
+        known = distance;
+        ++times;
+        return;
+      }
+    }
+  }
+  /// Four out of five are the same.
+  [[nodiscard]] bool are_regular() const {
+    std::uint64_t most = 0;
+    for (const auto& [distance, times] : counts_) {
+      most = std::max(most, times);
+    }
+    return most * 5 >= all_ * 4;
+  }
+
+ private:
+  std::array<std::pair<std::uint64_t, std::uint64_t>, 4> counts_{};
+  std::uint64_t all_ = 0;
+};
+
+/// The communicating calls of the thread that has most of them, in order of time.
+std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
+  std::unordered_map<std::uint32_t, std::uint64_t> calls_of_lane;
+  for (const Call& each : rank.calls) {
+    calls_of_lane[each.lane] += communicates(each.record) ? 1 : 0;
+  }
+  std::vector<const trace::MpiCall*> calls;
+  if (calls_of_lane.empty()) {
+    return calls;
+  }
+  // the first of lanes that have equally many, in whatever order the map holds them
+  const auto busiest =
+      std::max_element(calls_of_lane.begin(), calls_of_lane.end(), [](const auto& left, const auto& right) {
+        return std::tie(left.second, right.first) < std::tie(right.second, left.first);
+      });
+  calls.reserve(busiest->second);
+  for (const Call& each : rank.calls) {
+    if (each.lane == busiest->first && communicates(each.record)) {
+      calls.push_back(&each.record);
+    }
+  }
+  return calls;
+}
+
+}  // namespace
+
+void StepFinder::Candidate::add(std::uint64_t rank_times, std::uint64_t begin_ns, std::uint64_t calls,
+                                bool regular) {
+  if (ranks == 0) {
+    fewest_times = rank_times;
+    first_ns = begin_ns;
+  }
+  ++ranks;
+  fewest_times = std::min(fewest_times, rank_times);
+  most_times = std::max(most_times, rank_times);
+  covered_calls += calls;
+  is_regular = is_regular && regular;
+}
+
+/// Where a job was killed, some ranks are a step ahead.
+bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
+  return most_times - fewest_times <= 1 + fewest_times / 100;
+}
+
+void StepFinder::add(const RankTrace& rank) {
+  Group& group = rank.used_gpu() ? with_gpu_ : without_gpu_;
+  const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
+  ++group.ranks;
+  group.calls += calls.size();
+  add_sites(rank, group, calls);
+  add_ranges(rank, group, calls);
+}
+
+void StepFinder::add_sites(const RankTrace& rank, Group& group,
+                           const std::vector<const trace::MpiCall*>& calls) {
+  struct Seen {
+    std::uint64_t times = 0;
+    std::size_t first = 0;
+    std::size_t last = 0;
+    Distances distances;
+  };
+  std::unordered_map<std::uint32_t, Seen> seen;
+  sites_.begin_rank();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    Seen& site = seen[sites_.id_of(rank, calls[i]->call_site, calls[i]->function)];
+    if (site.times++ == 0) {
+      site.first = i;
+    } else {
+      site.distances.add(i - site.last);
+    }
+    site.last = i;
+  }
+  for (const auto& [id, site] : seen) {
+    group.sites[id].add(site.times, calls[site.first]->begin_ns, site.last - site.first + 1,
+                        site.times >= least_times && site.distances.are_regular());
+  }
+}
+
+void StepFinder::add_ranges(const RankTrace& rank, Group& group,
+                            const std::vector<const trace::MpiCall*>& calls) {
+  struct Seen {
+    std::uint64_t times = 0;
+    std::uint64_t begin_ns = ~std::uint64_t{0};
+    std::uint64_t end_ns = 0;
+    std::uint8_t depth = ~std::uint8_t{0};
+  };
+  std::unordered_map<std::uint32_t, Seen> seen;
+  for (const trace::Range& each : rank.ranges) {
+    Seen& range = seen[each.name];
+    ++range.times;
+    range.begin_ns = std::min(range.begin_ns, each.begin_ns);
+    range.end_ns = std::max(range.end_ns, each.end_ns);
+    range.depth = std::min(range.depth, each.depth);
+  }
+  const auto index_at = [&calls](std::uint64_t time_ns) {
+    return std::partition_point(calls.begin(), calls.end(),
+                                [time_ns](const trace::MpiCall* call) { return call->begin_ns < time_ns; }) -
+           calls.begin();
+  };
+  for (const auto& [name, range] : seen) {
+    Candidate& candidate = group.ranges[rank.strings.at(name)];
+    candidate.depth = std::max(candidate.depth, range.depth);
+    candidate.add(range.times, range.begin_ns,
+                  static_cast<std::uint64_t>(index_at(range.end_ns) - index_at(range.begin_ns)),
+                  range.times >= least_times);
+  }
+}
+
+std::optional<StepMark> StepFinder::found() const {
+  const Group& group = with_gpu_.ranks != 0 ? with_gpu_ : without_gpu_;
+  const auto is_possible = [&group](const Candidate& each) {
+    return each.is_regular && each.is_alike_on_ranks() && each.ranks == group.ranks &&
+           each.covered_calls * 2 >= group.calls;
+  };
+  std::uint64_t most_calls = 0;
+  for (const auto& [name, each] : group.ranges) {
+    most_calls = std::max(most_calls, is_possible(each) ? each.covered_calls : 0);
+  }
+  for (const auto& [site, each] : group.sites) {
+    most_calls = std::max(most_calls, is_possible(each) ? each.covered_calls : 0);
+  }
+  const auto covers_as_much = [&](const Candidate& each) {
+    return is_possible(each) && each.covered_calls * 10 >= most_calls * 9;
+  };
+
+  std::optional<StepMark> best;
+  const Candidate* best_range = nullptr;
+  for (const auto& [name, each] : group.ranges) {
+    if (covers_as_much(each) &&
+        (best_range == nullptr ||
+         std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
+      best_range = &each;
+      best = StepMark{name, 0};
+    }
+  }
+  if (best) {
+    return best;
+  }
+  const Candidate* best_site = nullptr;
+  for (const auto& [site, each] : group.sites) {
+    if (covers_as_much(each) &&
+        (best_site == nullptr ||
+         std::tie(best_site->most_times, each.first_ns) < std::tie(each.most_times, best_site->first_ns))) {
+      best_site = &each;
+      best = StepMark{{}, site};
+    }
+  }
+  return best;
+}
+
+std::optional<StepMark> StepFinder::range(std::string_view name) const {
+  const bool is_known = with_gpu_.ranges.contains(name) || without_gpu_.ranges.contains(name);
+  return is_known ? std::optional(StepMark{std::string(name), 0}) : std::nullopt;
+}
+
+std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark, SiteTable& sites) {
+  std::vector<std::uint64_t> bounds;
+  if (mark.range.empty()) {
+    sites.begin_rank();
+    for (const trace::MpiCall* call : calls_of_main_lane(rank)) {
+      if (sites.id_of(rank, call->call_site, call->function) == mark.site) {
+        bounds.push_back(call->begin_ns);
+      }
+    }
+  } else {
+    std::uint64_t end_ns = 0;
+    for (const trace::Range& each : rank.ranges) {
+      if (rank.strings.at(each.name) == mark.range) {
+        bounds.push_back(each.begin_ns);
+        end_ns = std::max(end_ns, each.end_ns);
+      }
+    }
+    if (!bounds.empty()) {
+      bounds.push_back(end_ns);
+    }
+  }
+  for (std::uint64_t& each : bounds) {
+    each = std::clamp(each, rank.begin_ns, rank.end_ns);
+  }
+  std::sort(bounds.begin(), bounds.end());
+  if (bounds.size() < 2) {
+    bounds.clear();
+  }
+  return bounds;
+}
+
+}  // namespace penstock::analysis

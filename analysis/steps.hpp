@@ -1,0 +1,71 @@
+// Finds what a program repeats, its steps: by an NVTX range that comes again and again, else by a call of MPI
+// that does so at regular places among the others. Start-up and shutdown are what lies before and behind.
+// Goes by order and number alone, never by how long something took, so that the same program has the same
+// steps on a busy machine. Knows no causes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/rank_trace.hpp"
+#include "analysis/site_table.hpp"
+
+namespace penstock::analysis {
+
+/// What a step begins with: a range by name, or a call site.
+struct StepMark {
+  std::string range;       ///< empty: the call site
+  std::uint32_t site = 0;  ///< in the SiteTable
+};
+
+/// Asked once all ranks were added. A mark is found if each rank has it equally often (of a job that was
+/// killed, nearly so), three times at least, and half of the communicating calls lie between its first and
+/// its last time. Among those that hold about as many calls, an outer range is taken before an inner one, any
+/// range before a call site, and of call sites the most frequent. If some ranks used a GPU, the others are
+/// not asked: a controller has no steps.
+class StepFinder {
+ public:
+  explicit StepFinder(SiteTable& sites) : sites_(sites) {}
+  void add(const RankTrace& rank);
+  [[nodiscard]] std::optional<StepMark> found() const;
+  /// The range that somebody asks for, if any rank has it.
+  [[nodiscard]] std::optional<StepMark> range(std::string_view name) const;
+
+ private:
+  struct Candidate {
+    std::uint64_t ranks = 0;
+    std::uint64_t fewest_times = 0;  ///< on a rank
+    std::uint64_t most_times = 0;
+    std::uint64_t first_ns = 0;       ///< on the first rank
+    std::uint64_t covered_calls = 0;  ///< sum over ranks
+    std::uint8_t depth = 0;           ///< of a range
+    bool is_regular = true;
+    [[nodiscard]] bool is_alike_on_ranks() const noexcept;
+    void add(std::uint64_t rank_times, std::uint64_t begin_ns, std::uint64_t calls, bool regular);
+  };
+  struct Group {
+    std::uint64_t ranks = 0;
+    std::uint64_t calls = 0;
+    std::map<std::string, Candidate, std::less<>> ranges;
+    std::map<std::uint32_t, Candidate> sites;
+  };
+  void add_sites(const RankTrace& rank, Group& group, const std::vector<const trace::MpiCall*>& calls);
+  static void add_ranges(const RankTrace& rank, Group& group,
+                         const std::vector<const trace::MpiCall*>& calls);
+
+  SiteTable& sites_;
+  Group with_gpu_;
+  Group without_gpu_;
+};
+
+/// The moments, within the run, when the steps of `rank` begin and, at the end, when the last one ends; so
+/// one more than steps. A call site marks the step before it and the step behind it: what follows its last
+/// time is shutdown. Empty when the rank has no steps.
+[[nodiscard]] std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark,
+                                                     SiteTable& sites);
+
+}  // namespace penstock::analysis

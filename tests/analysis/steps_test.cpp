@@ -1,0 +1,197 @@
+// What a program repeats, found in recordings written by hand. Times are ns.
+#include "analysis/steps.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "analysis/analyse.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::CallWords;
+using testing::origin_ns;
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+
+Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options = {}) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return analyse(directory.path(), options);
+}
+
+CallWords call(std::uint64_t begin, std::uint64_t site, std::uint64_t length = 10) {
+  return {.function = "MPI_Sendrecv", .begin = begin, .end = begin + length, .call_site = site};
+}
+
+/// Start-up until 1000 with one exposed call, then steps of 100 with calls at two places, then shutdown.
+RecordingBuilder solver(std::int32_t rank, std::int32_t ranks, std::uint64_t steps) {
+  RecordingBuilder builder(rank, ranks);
+  builder.runs(0, 1000 + steps * 100 + 500).kernel(900, 901).call(call(100, 0x10, 50));
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    builder.call(call(1000 + step * 100, 0x20)).call(call(1050 + step * 100, 0x30));
+  }
+  return builder.call(call(1000 + steps * 100 + 100, 0x40, 30));
+}
+
+TEST(Steps, are_marked_by_the_call_that_comes_again_and_again) {
+  const Report report = report_on({solver(0, 2, 10), solver(1, 2, 10)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_FALSE(report.steps->is_range);
+  EXPECT_EQ(report.steps->mark, "MPI_Sendrecv at 0x20");
+  ASSERT_EQ(report.steps->each.size(), 9u);  // between ten marks
+  EXPECT_EQ(report.steps->median_ns, 100u);
+  EXPECT_EQ(report.steps->each[3].total_ns, 200u);
+  EXPECT_EQ(report.total_ns, 2u * 900);
+  EXPECT_EQ(report.ranks[0].run_ns, 2500u);
+  EXPECT_EQ(report.ranks[0].total_ns, 900u);
+}
+
+TEST(Steps, start_up_and_shutdown_stand_apart_and_are_not_counted) {
+  const Report report = report_on({solver(0, 1, 10)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->before.total_ns, 1000u);
+  EXPECT_EQ(report.steps->before.counted_ns, 50u);
+  EXPECT_EQ(report.steps->behind.total_ns, 600u);
+  EXPECT_EQ(report.steps->behind.counted_ns, 10u + 10 + 30);
+  EXPECT_EQ(report.counted_ns, 9u * 20);
+  for (const CallSiteFigures& site : report.call_sites) {
+    EXPECT_EQ(site.calls, 9u) << site.module_offset;
+  }
+  ASSERT_EQ(report.call_sites.size(), 2u);
+}
+
+TEST(Steps, exposed_time_of_the_steps_adds_up_to_the_whole) {
+  RecordingBuilder rank = solver(0, 1, 10);
+  rank.kernel(1055, 1105);  // goes on into the second step
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  std::uint64_t sum_ns = 0;
+  for (const StepFigures& step : report.steps->each) {
+    sum_ns += std::accumulate(step.by_cause.begin(), step.by_cause.end(), std::uint64_t{0});
+  }
+  EXPECT_EQ(sum_ns, report.counted_ns);
+  EXPECT_EQ(report.counted_ns, 9u * 20 - 5 - 5);
+  const TimeByCause& second = report.steps->each[1].by_cause;
+  EXPECT_EQ(std::accumulate(second.begin(), second.end(), std::uint64_t{0}), 15u);
+}
+
+TEST(Steps, a_call_that_goes_over_the_end_of_a_step_is_cut_there) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    rank.range("step", 100 + step * 100, 200 + step * 100).call(call(180 + step * 100, 0x10, 40));
+  }
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  ASSERT_EQ(report.steps->each.size(), 4u);
+  const auto sum = [&](std::size_t step) {
+    const TimeByCause& times = report.steps->each[step].by_cause;
+    return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+  };
+  EXPECT_EQ(sum(0), 20u);
+  EXPECT_EQ(sum(1), 40u);
+  EXPECT_EQ(sum(3), 40u);
+  EXPECT_EQ(report.steps->behind.counted_ns, 20u);
+}
+
+TEST(Steps, an_outer_nvtx_range_is_taken_before_inner_ones_and_calls) {
+  RecordingBuilder rank = solver(0, 1, 10);
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    const std::uint64_t begin = 990 + step * 100;
+    rank.range("iteration", begin, begin + 90);
+    trace::Range inner{};
+    inner.begin_ns = origin_ns + begin + 5;
+    inner.end_ns = origin_ns + begin + 50;
+    inner.name = rank.text("exchange");
+    inner.depth = 1;
+    inner.kind = trace::RecordKind::range;
+    rank.raw(inner);
+  }
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  EXPECT_TRUE(report.steps->is_range);
+  EXPECT_EQ(report.steps->mark, "iteration");
+  EXPECT_EQ(report.steps->each.size(), 10u);
+  EXPECT_EQ(report.ranks[0].total_ns, 990u);  // from the first one's begin to the last one's end
+
+  const Report asked = report_on({rank}, {.step_range = "exchange"});
+  EXPECT_EQ(asked.steps->mark, "exchange");
+}
+
+TEST(Steps, do_not_depend_on_how_long_anything_took) {
+  RecordingBuilder uneven(0, 1);
+  uneven.kernel(0, 1);
+  std::uint64_t begin = 100;
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    uneven.call(call(begin, 0x20)).call(call(begin + 20, 0x30));
+    begin += 50 + step * step * 1000;
+  }
+  const Report report = report_on({uneven.runs(0, begin)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 11u);
+}
+
+TEST(Steps, a_place_that_is_called_twice_a_step_does_not_halve_it) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const std::uint64_t begin = 100 + step * 100;
+    rank.call(call(begin, 0x20)).call(call(begin + 20, 0x20)).call(call(begin + 40, 0x30));
+  }
+  const Report report = report_on({rank.runs(0, 3000)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->mark, "MPI_Sendrecv at 0x30");
+}
+
+TEST(Steps, are_not_seen_in_a_program_that_repeats_nothing) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    rank.call(call(i * 20, 0x10 + i));
+  }
+  EXPECT_FALSE(report_on({rank}).steps);
+  EXPECT_FALSE(report_on({solver(0, 1, 2)}).steps);  // twice is not again and again
+}
+
+TEST(Steps, are_not_seen_where_ranks_do_different_things) {
+  EXPECT_FALSE(report_on({solver(0, 2, 10), solver(1, 2, 20)}).steps);
+}
+
+TEST(Steps, of_a_killed_job_may_differ_by_one_between_ranks) {
+  const Report report = report_on({solver(0, 2, 10), solver(1, 2, 11)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 10u);
+  EXPECT_EQ(report.steps->each[9].total_ns, 100u);  // of one rank
+}
+
+TEST(Steps, a_rank_without_a_gpu_is_not_asked_where_others_have_one) {
+  RecordingBuilder controller(1, 2);
+  controller.header().features = trace::feature::kernels;
+  controller.call(call(100, 0x90, 1000));
+  const Report report = report_on({solver(0, 2, 10), controller});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 9u);
+}
+
+TEST(Steps, the_whole_run_is_counted_when_that_is_asked_for) {
+  const Report report = report_on({solver(0, 1, 10)}, {.whole_run = true});
+  EXPECT_FALSE(report.steps);
+  EXPECT_EQ(report.total_ns, 2500u);
+  EXPECT_EQ(report.counted_ns, 50u + 10 * 20 + 30);
+}
+
+TEST(Steps, a_range_that_nobody_has_is_said_and_the_whole_run_counted) {
+  const Report report = report_on({solver(0, 1, 10)}, {.step_range = "sweep"});
+  EXPECT_FALSE(report.steps);
+  EXPECT_EQ(report.total_ns, 2500u);
+  ASSERT_EQ(report.flaws.size(), 1u);
+  EXPECT_EQ(report.flaws[0].what, "no NVTX range \"sweep\" in it, so the whole run is counted");
+}
+
+}  // namespace
+}  // namespace penstock::analysis
