@@ -19,10 +19,6 @@ struct LastMoment {
   }
 };
 
-TransferFacts facts_of(const trace::Transfer& record, std::uint32_t host) {
-  return {record.key, record.begin_ns, record.end_ns, host, record.pack_ns, record.wait_ns, record.transport};
-}
-
 }  // namespace
 
 std::string_view name_of(Cause cause) noexcept {
@@ -69,6 +65,34 @@ std::string_view identifier_of(Cause cause) noexcept {
   return "unattributed";
 }
 
+std::string_view name_of(Gap gap) noexcept {
+  switch (gap) {
+    case Gap::no_partner:
+      return "the other side was not recorded";
+    case Gap::no_common_clock:
+      return "the other side is on a host with another clock";
+    case Gap::nothing_recorded:
+      return "what it waits for is not recorded";
+    case Gap::none:
+      break;
+  }
+  return "";
+}
+
+std::string_view identifier_of(Gap gap) noexcept {
+  switch (gap) {
+    case Gap::no_partner:
+      return "no_partner";
+    case Gap::no_common_clock:
+      return "no_common_clock";
+    case Gap::nothing_recorded:
+      return "nothing_recorded";
+    case Gap::none:
+      break;
+  }
+  return "none";
+}
+
 std::span<const std::uint32_t> CauseFinder::ByCall::of(std::uint32_t call) const {
   return std::span(items).subspan(first[call], first[call + 1] - first[call]);
 }
@@ -104,11 +128,11 @@ CauseFinder::CauseFinder(const RankTrace& rank, std::size_t position, const Mess
   halves_of_call_ = group(calls);
   calls.clear();
   for (const Transfer& transfer : rank.transfers) {
-    const bool is_of_a_message = transfer.record.key != 0;  // found by its key
-    calls.push_back(is_of_a_message ? RankTrace::no_call
-                                    : rank.call_at(transfer.lane, transfer.record.end_ns));
+    const std::span<const TransferFacts> known = index.transfers_of(transfer.record.key);
+    const bool is_of_message = !known.empty() && known.front().is_of_message;  // found by its key
+    calls.push_back(is_of_message ? RankTrace::no_call : rank.call_at(transfer.lane, transfer.record.end_ns));
   }
-  keyless_transfers_of_call_ = group(calls);
+  own_transfers_of_call_ = group(calls);
 }
 
 std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
@@ -119,7 +143,7 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
   call_end_ns_ = record.end_ns;
 
   const std::span<const std::uint32_t> halves = halves_of_call_.of(call);
-  const std::span<const std::uint32_t> transfers = keyless_transfers_of_call_.of(call);
+  const std::span<const std::uint32_t> transfers = own_transfers_of_call_.of(call);
   if (const Arrivals* arrivals = index_.arrivals_at(rank_, record);
       arrivals != nullptr && record.waits != 0) {
     explain_collective(record, *arrivals, transfers);
@@ -127,12 +151,12 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
     explain_messages(halves, transfers);
   } else {
     for (const std::uint32_t each : transfers) {
-      moving_.push_back(facts_of(rank_.transfers[each].record, host_));
+      moving_.push_back(facts_of(rank_.transfers[each].record));
     }
     const Counterpart counterpart{std::max(record.peer, -1), record.communicator};
     paint_transfers(counterpart);
     // a call that cannot wait but carries bytes was handing them over
-    paint_until(call_end_ns_, record.waits == 0 ? Cause::wire : Cause::unattributed, counterpart);
+    paint_rest(record.waits == 0 ? Gap::none : Gap::nothing_recorded, counterpart);
   }
   return spans_;
 }
@@ -147,25 +171,31 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
   LastMoment noticed;
   Counterpart last;
   std::uint64_t last_complete_ns = 0;
-  bool is_explained = true;
+  Gap gap = Gap::none;
   for (const std::uint32_t half : halves) {
     const trace::MessageHalf& record = rank_.halves[half].record;
     if (is_blocking && record.blocking == 0) {
       continue;
     }
-    const Counterpart counterpart{std::max(record.peer, -1), record.communicator};
+    const std::span<const TransferFacts> transfers_of_half = index_.transfers_of(record.key);
+    Counterpart counterpart{std::max(record.peer, -1), record.communicator};
+    if (!transfers_of_half.empty()) {
+      counterpart.message_class = transfers_of_half.back().message_class;
+    } else if (const HalfFacts* own = index_.facts_of(rank_, position_, half); own != nullptr) {
+      counterpart.message_class = own->message_class;
+    }
     if (record.complete_ns >= last_complete_ns) {
       last_complete_ns = record.complete_ns;
       last = counterpart;
     }
-    for (const TransferFacts& each : index_.transfers_of(record.key)) {
+    for (const TransferFacts& each : transfers_of_half) {
       if (shares_our_clock(each.host)) {
         moving_.push_back(each);
       }
     }
     const HalfFacts* partner = index_.partner_of(rank_, position_, half);
     if (partner == nullptr || !shares_our_clock(partner->host)) {
-      is_explained = false;
+      gap = partner == nullptr ? Gap::no_partner : Gap::no_common_clock;
       continue;
     }
     const bool is_send = record.direction == trace::Direction::send;
@@ -174,42 +204,45 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
     }
     // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
     // too
-    const bool needs_partner = is_send || index_.transfers_of(record.key).empty();
+    const bool needs_partner = is_send || transfers_of_half.empty();
     if (needs_partner && partner->noticed_ns <= record.complete_ns) {
       noticed.consider(partner->noticed_ns, Cause::missing_progress, counterpart);
     }
   }
   for (const std::uint32_t each : transfers) {
-    moving_.push_back(facts_of(rank_.transfers[each].record, host_));
+    moving_.push_back(facts_of(rank_.transfers[each].record));
   }
   paint_until(posted.time_ns, posted.cause, posted.counterpart);
   paint_until(noticed.time_ns, noticed.cause, noticed.counterpart);
   paint_transfers(last);
-  paint_until(call_end_ns_, is_explained ? Cause::wire : Cause::unattributed, last);
+  paint_rest(gap, last);
 }
 
 void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                                      std::span<const std::uint32_t> transfers) {
-  const Counterpart nobody{-1, call.communicator};
+  Counterpart nobody{-1, call.communicator};
   for (const std::uint32_t each : transfers) {
-    moving_.push_back(facts_of(rank_.transfers[each].record, host_));
+    moving_.push_back(facts_of(rank_.transfers[each].record));
+    nobody.message_class = moving_.back().message_class;
   }
   if (!arrivals.one_host) {  // arrivals of other clocks cannot be compared
     paint_transfers(nobody);
-    return paint_until(call_end_ns_, Cause::unattributed, nobody);
+    return paint_rest(Gap::no_common_clock, nobody);
   }
   const bool is_root = call.peer == rank_.header.world_rank;
   if (!is_root && arrivals.root_ns != 0 && flows_from_root(rank_.strings.at(call.function))) {
-    paint_until(arrivals.root_ns, Cause::collective_wait, {call.peer, call.communicator});
+    paint_until(arrivals.root_ns, Cause::collective_wait,
+                {call.peer, call.communicator, nobody.message_class});
     paint_transfers(nobody);
-    return paint_until(call_end_ns_, Cause::wire, nobody);
+    return paint_rest(Gap::none, nobody);
   }
   if (arrivals.last_ns <= call.end_ns) {  // else it left before the last one came, and did not wait for it
-    paint_until(arrivals.last_ns, Cause::collective_wait, {arrivals.last_rank, call.communicator});
+    paint_until(arrivals.last_ns, Cause::collective_wait,
+                {arrivals.last_rank, call.communicator, nobody.message_class});
   }
   paint_transfers(nobody);
   const bool is_complete = arrivals.seen >= arrivals.expected;
-  paint_until(call_end_ns_, is_complete ? Cause::wire : Cause::unattributed, nobody);
+  paint_rest(is_complete ? Gap::none : Gap::no_partner, nobody);
 }
 
 /// Within a transfer, waiting is put first, then packing: only their lengths are recorded.
@@ -218,6 +251,7 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
     return left.begin_ns < right.begin_ns;
   });
   for (const TransferFacts& each : moving_) {
+    counterpart.message_class = each.message_class;
     const bool is_staged = each.transport == trace::TransportKind::staged;
     const bool waits_to_be_staged = is_staged || each.transport == trace::TransportKind::relayed ||
                                     each.transport == trace::TransportKind::network;
@@ -230,12 +264,29 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
   }
 }
 
-void CauseFinder::paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart) {
+/// What a span of a transfer needs to be explained by; `host` as in the index.
+TransferFacts CauseFinder::facts_of(const trace::Transfer& record) const {
+  return {.key = record.key,
+          .begin_ns = record.begin_ns,
+          .end_ns = record.end_ns,
+          .host = host_,
+          .pack_ns = record.pack_ns,
+          .wait_ns = record.wait_ns,
+          .message_class = index_.class_of(rank_, record),
+          .transport = record.transport};
+}
+
+void CauseFinder::paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, Gap gap) {
   const std::uint64_t end_ns = std::min(time_ns, call_end_ns_);
   if (end_ns > painted_until_ns_) {
-    spans_.push_back({painted_until_ns_, end_ns, cause, counterpart});
+    spans_.push_back({painted_until_ns_, end_ns, cause, counterpart, gap});
     painted_until_ns_ = end_ns;
   }
+}
+
+/// What nothing else explains: data was on its way, unless something is missing.
+void CauseFinder::paint_rest(Gap gap, Counterpart counterpart) {
+  paint_until(call_end_ns_, gap == Gap::none ? Cause::wire : Cause::unattributed, counterpart, gap);
 }
 
 }  // namespace penstock::analysis

@@ -41,11 +41,25 @@ using TimeByCause = std::array<std::uint64_t, cause_count>;  ///< ns, indexed by
 [[nodiscard]] std::string_view name_of(Cause cause) noexcept;
 [[nodiscard]] std::string_view identifier_of(Cause cause) noexcept;
 
-/// Who is at the other end of a wait. Unknown parts are -1 and 0.
+/// Who is at the other end of a wait, and which class of messages it is for. Unknown parts are -1 and 0.
 struct Counterpart {
   std::int32_t rank = -1;
-  std::uint32_t communicator = 0;  ///< local id
+  std::uint32_t communicator = 0;   ///< local id
+  std::uint32_t message_class = 0;  ///< in MessageIndex::classes()
 };
+
+/// Why a span is unattributed.
+enum class Gap : std::uint8_t {
+  none,              ///< it is attributed
+  no_partner,        ///< the other side's half, or some rank's arrival, was not recorded
+  no_common_clock,   ///< the other side is on another host
+  nothing_recorded,  ///< no message and no collective is known of the call
+};
+inline constexpr std::size_t gap_count = 4;
+
+/// For people and for machines.
+[[nodiscard]] std::string_view name_of(Gap gap) noexcept;
+[[nodiscard]] std::string_view identifier_of(Gap gap) noexcept;
 
 /// Part of a call. The spans of a call follow each other without gap from its begin to its end.
 struct CauseSpan {
@@ -53,6 +67,7 @@ struct CauseSpan {
   std::uint64_t end_ns;
   Cause cause;
   Counterpart counterpart;
+  Gap gap;
 };
 
 /// Explains the calls of one rank. Thread: one at a time. Cost: linear in the halves and transfers of the
@@ -76,8 +91,10 @@ class CauseFinder {
   void explain_messages(std::span<const std::uint32_t> halves, std::span<const std::uint32_t> transfers);
   void explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                           std::span<const std::uint32_t> transfers);
+  [[nodiscard]] TransferFacts facts_of(const trace::Transfer& record) const;
   void paint_transfers(Counterpart counterpart);
-  void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart);
+  void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, Gap gap = Gap::none);
+  void paint_rest(Gap gap, Counterpart counterpart);
   [[nodiscard]] bool shares_our_clock(std::uint32_t host) const noexcept { return host == host_; }
 
   const RankTrace& rank_;
@@ -85,7 +102,7 @@ class CauseFinder {
   std::size_t position_;
   std::uint32_t host_;
   ByCall halves_of_call_;
-  ByCall keyless_transfers_of_call_;
+  ByCall own_transfers_of_call_;  ///< those that belong to no message of the application
 
   // of the call being explained
   std::uint64_t painted_until_ns_ = 0;

@@ -49,11 +49,16 @@ void MessageIndex::add(const RankTrace& rank) {
   const std::uint32_t host =
       hosts_.try_emplace(rank.header.host_name, static_cast<std::uint32_t>(hosts_.size())).first->second;
   first_half_of_rank_.push_back(halves_.size());
+  const auto own_class = [this](const trace::MessageHalf& record) {
+    MessageClass own{.transport = trace::TransportKind::mpi, .size_limit_bytes = size_limit_of(record.bytes)};
+    (record.direction == trace::Direction::send ? own.source : own.destination) = record.buffer;
+    return classes_.id_of(own);
+  };
   for (const Half& half : rank.halves) {
     const trace::MessageHalf& record = half.record;
     const auto index = static_cast<std::uint32_t>(halves_.size());
     halves_.push_back({record.post_ns, record.complete_ns, noticed_ns(rank, half), record.key,
-                       rank.header.world_rank, host, record.buffer, record.direction});
+                       rank.header.world_rank, host, record.buffer, record.direction, own_class(record)});
     if (record.key != 0) {
       continue;
     }
@@ -66,7 +71,8 @@ void MessageIndex::add(const RankTrace& rank) {
   for (const Transfer& each : rank.transfers) {
     if (each.record.key != 0) {
       transfers_.push_back({each.record.key, each.record.begin_ns, each.record.end_ns, host,
-                            each.record.pack_ns, each.record.wait_ns, each.record.transport});
+                            each.record.pack_ns, each.record.wait_ns, class_of(rank, each.record),
+                            each.record.transport});
     }
   }
   add_collectives(rank, host);
@@ -114,9 +120,47 @@ void MessageIndex::join() {
                    [](const TransferFacts& left, const TransferFacts& right) {
                      return std::tie(left.key, left.begin_ns) < std::tie(right.key, right.begin_ns);
                    });
-  for (std::uint32_t i = 0; i < partner_.size(); ++i) {
-    unmatched_ += partner_[i] == i ? 1 : 0;
+  mark_transfers_of_messages();
+  classify_halves();
+}
+
+void MessageIndex::mark_transfers_of_messages() {
+  std::vector<std::uint64_t> keys;
+  for (const HalfFacts& half : halves_) {
+    if (half.key != 0) {
+      keys.push_back(half.key);
+    }
   }
+  std::sort(keys.begin(), keys.end());
+  auto key = keys.begin();
+  for (TransferFacts& transfer : transfers_) {
+    while (key != keys.end() && *key < transfer.key) {
+      ++key;
+    }
+    transfer.is_of_message = key != keys.end() && *key == transfer.key;
+  }
+}
+
+/// A message's class has the buffers of both sides, and the size that was received.
+void MessageIndex::classify_halves() {
+  for (std::uint32_t i = 0; i < partner_.size(); ++i) {
+    if (partner_[i] == i) {
+      ++unmatched_;
+      continue;
+    }
+    if (halves_[i].direction == trace::Direction::receive) {
+      MessageClass both = classes_.all()[halves_[i].message_class];
+      both.source = halves_[partner_[i]].buffer;
+      halves_[i].message_class = halves_[partner_[i]].message_class = classes_.id_of(both);
+    }
+  }
+}
+
+std::uint32_t MessageIndex::class_of(const RankTrace& rank, const trace::Transfer& transfer) const {
+  const std::uint32_t reason =
+      transfer.reason == trace::no_string ? 0 : classes_.reasons().id_of(rank.strings.at(transfer.reason));
+  return classes_.id_of(
+      {transfer.source, transfer.destination, transfer.transport, reason, size_limit_of(transfer.bytes)});
 }
 
 void MessageIndex::pair_up(std::uint32_t send, std::uint32_t receive) {
@@ -174,15 +218,25 @@ void MessageIndex::join_by_order() {
 
 const HalfFacts* MessageIndex::partner_of(const RankTrace& rank, std::size_t position,
                                           std::size_t half) const noexcept {
+  const HalfFacts* const own = facts_of(rank, position, half);
+  if (own == nullptr) {
+    return nullptr;
+  }
+  const auto index = static_cast<std::size_t>(own - halves_.data());
+  return partner_[index] == index ? nullptr : &halves_[partner_[index]];
+}
+
+const HalfFacts* MessageIndex::facts_of(const RankTrace& rank, std::size_t position,
+                                        std::size_t half) const noexcept {
   const std::size_t index = first_half_of_rank_[position] + half;
-  if (index >= halves_.size() || partner_[index] == index) {
+  if (index >= halves_.size()) {
     return nullptr;
   }
   const HalfFacts& own = halves_[index];
   const trace::MessageHalf& record = rank.halves[half].record;
   const bool is_recognised = own.rank == rank.header.world_rank && own.post_ns == record.post_ns &&
                              own.direction == record.direction && own.key == record.key;
-  return is_recognised ? &halves_[partner_[index]] : nullptr;
+  return is_recognised ? &own : nullptr;
 }
 
 std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) const noexcept {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/message_class.hpp"
 #include "analysis/rank_trace.hpp"
 
 namespace penstock::analysis {
@@ -27,6 +28,8 @@ struct HalfFacts {
   std::uint32_t host = 0;  ///< ranks of one host share a clock
   trace::BufferKind buffer = trace::BufferKind::unknown;
   trace::Direction direction = trace::Direction::send;
+  /// Where the MPI library's own transport carried it; until join(), of this half's buffer alone.
+  std::uint32_t message_class = MessageClasses::no_message;
 };
 
 /// A device payload's movement, as either side recorded it.
@@ -37,7 +40,9 @@ struct TransferFacts {
   std::uint32_t host = 0;
   std::uint32_t pack_ns = 0;
   std::uint32_t wait_ns = 0;
+  std::uint32_t message_class = MessageClasses::no_message;
   trace::TransportKind transport = trace::TransportKind::none;
+  bool is_of_message = false;  ///< of the application: a half of it was recorded. Else a collective's own
 };
 
 /// Who came when to the n-th collective call of a communicator.
@@ -62,10 +67,17 @@ class MessageIndex {
   /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
   [[nodiscard]] const HalfFacts* partner_of(const RankTrace& rank, std::size_t position,
                                             std::size_t half) const noexcept;
+  /// What is known of `rank.halves[half]` itself; null as above.
+  [[nodiscard]] const HalfFacts* facts_of(const RankTrace& rank, std::size_t position,
+                                          std::size_t half) const noexcept;
   [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
   /// Null for what is no collective call, or one of a communicator that is not known.
   [[nodiscard]] const Arrivals* arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const noexcept;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
+
+  /// Of a transfer that was recorded without a key, or is not in the index.
+  [[nodiscard]] std::uint32_t class_of(const RankTrace& rank, const trace::Transfer& transfer) const;
+  [[nodiscard]] const MessageClasses& classes() const noexcept { return classes_; }
 
   [[nodiscard]] std::size_t rank_count() const noexcept { return first_half_of_rank_.size(); }
   [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
@@ -96,8 +108,11 @@ class MessageIndex {
   void add_collectives(const RankTrace& rank, std::uint32_t host);
   void join_by_key();
   void join_by_order();
+  void mark_transfers_of_messages();
+  void classify_halves();
   void pair_up(std::uint32_t send, std::uint32_t receive);
 
+  mutable MessageClasses classes_;  ///< a table that grows as it is asked
   std::unordered_map<std::string, std::uint32_t> hosts_;
   std::vector<std::size_t> first_half_of_rank_;
   std::vector<HalfFacts> halves_;

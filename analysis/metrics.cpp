@@ -1,18 +1,10 @@
 #include "analysis/metrics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace penstock::analysis {
 namespace {
-
-constexpr std::array<std::uint64_t, 5> size_limits_bytes{1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
-
-std::uint64_t size_limit_of(std::uint64_t bytes) {
-  const auto limit = std::lower_bound(size_limits_bytes.begin(), size_limits_bytes.end(), bytes);
-  return limit == size_limits_bytes.end() ? 0 : *limit;
-}
 
 void add_once(std::vector<std::string>& list, const char* item) {
   if (item[0] != '\0' && std::find(list.begin(), list.end(), item) == list.end()) {
@@ -27,7 +19,7 @@ std::uint64_t sum_of(const TimeByCause& times) {
 }  // namespace
 
 Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice)
-    : index_(index), strings_(strings), sites_(sites) {
+    : index_(index), strings_(strings), sites_(sites), transports_(index) {
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
   report_.one_clock = index.host_count() <= 1;
@@ -86,7 +78,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
     add_outside(rank, run, window);
   }
   add_calls(rank, window);
-  add_transports(rank, position, window);
+  transports_.add(rank, position, window);
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }
@@ -112,6 +104,10 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
       }
       const std::uint32_t communicator =
           span.counterpart.communicator != 0 ? span.counterpart.communicator : call.communicator;
+      transports_.charge(span.counterpart.message_class, span.cause, counted_ns);
+      if (span.gap != Gap::none) {
+        gaps_[{span.gap, sites_.sites()[site].function}] += counted_ns;
+      }
       steps_.charge(begin_ns, end_ns, span.cause, hidden_by);
       facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
@@ -171,46 +167,6 @@ void Metrics::add_phases(const RankTrace& rank, Interval window, const IntervalS
     for (const Interval& each : phase.intervals()) {
       counted_ns += counted.measure_within_ns(each.begin_ns, each.end_ns);
     }
-  }
-}
-
-void Metrics::add_transports(const RankTrace& rank, std::size_t position, Interval window) {
-  for (const Transfer& transfer : rank.transfers) {
-    const trace::Transfer& each = transfer.record;
-    if (each.end_ns < window.begin_ns || each.end_ns > window.end_ns) {
-      continue;
-    }
-    add_transport({each.source, each.destination, size_limit_of(each.bytes), each.transport,
-                   strings_.id_of(each.reason == trace::no_string ? "" : rank.strings.at(each.reason))},
-                  each.bytes, each.end_ns - each.begin_ns);
-  }
-  // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
-  for (std::size_t i = 0; i < rank.halves.size(); ++i) {
-    const trace::MessageHalf& half = rank.halves[i].record;
-    if (half.direction != trace::Direction::receive || half.complete_ns < window.begin_ns ||
-        half.complete_ns > window.end_ns || !index_.transfers_of(half.key).empty()) {
-      continue;
-    }
-    const HalfFacts* sender = index_.partner_of(rank, position, i);
-    const TransportClass transport_class{sender != nullptr ? sender->buffer : trace::BufferKind::unknown,
-                                         half.buffer, size_limit_of(half.bytes), trace::TransportKind::mpi,
-                                         strings_.id_of("")};
-    std::uint64_t took_ns = 0;
-    if (sender != nullptr && sender->host == index_.host_of(rank) && half.blocking != 0) {
-      const std::uint64_t start_ns = std::max(sender->post_ns, half.post_ns);
-      took_ns = half.complete_ns > start_ns ? half.complete_ns - start_ns : 0;
-    }
-    add_transport(transport_class, half.bytes, took_ns);
-  }
-}
-
-void Metrics::add_transport(const TransportClass& transport_class, std::uint64_t bytes,
-                            std::uint64_t took_ns) {
-  TransportSums& sums = transports_[transport_class];
-  ++sums.messages;
-  sums.bytes += bytes;
-  if (took_ns != 0 && bytes != 0) {
-    sums.speeds_gbps.push_back(static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns)));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "analysis/steps.hpp"
 #include "analysis/string_pool.hpp"
 #include "analysis/timeline.hpp"
+#include "analysis/transport_sums.hpp"
 
 namespace penstock::analysis {
 
@@ -54,20 +55,6 @@ class Metrics {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
   };
-  struct TransportClass {
-    trace::BufferKind source;
-    trace::BufferKind destination;
-    std::uint64_t size_limit_bytes;
-    trace::TransportKind transport;
-    std::uint32_t reason;  ///< string
-    auto operator<=>(const TransportClass&) const = default;
-  };
-  struct TransportSums {
-    std::uint64_t messages = 0;
-    std::uint64_t bytes = 0;
-    std::vector<float> speeds_gbps;
-  };
-
   [[nodiscard]] const IntervalSet& counted_of(const Timeline& timeline) const noexcept;
   void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
@@ -75,14 +62,11 @@ class Metrics {
                   RankFigures& figures);
   void add_calls(const RankTrace& rank, Interval window);
   void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
-  void add_transports(const RankTrace& rank, std::size_t position, Interval window);
-  void add_transport(const TransportClass& transport_class, std::uint64_t bytes, std::uint64_t took_ns);
   void add_job(const RankTrace& rank);
   void finish_breakdowns();
   void finish_call_sites(
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
       const std::vector<TimeByCause>& by_site);
-  void finish_transports();
   void finish_steps(const StepMark& mark);
 
   const MessageIndex& index_;
@@ -94,7 +78,8 @@ class Metrics {
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
       communicators_;                                                      ///< name and size by global id
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
-  std::map<TransportClass, TransportSums> transports_;
+  std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
+  TransportSums transports_;
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
   OutsideFigures before_steps_;

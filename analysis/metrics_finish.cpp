@@ -35,21 +35,16 @@ bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns)
          static_cast<std::uint64_t>(status.st_mtim.tv_sec) > realtime_ns / 1'000'000'000;
 }
 
-std::optional<double> median_of(std::vector<float>& values) {
-  if (values.empty()) {
-    return std::nullopt;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   traffic_of_site_.resize(sites_.sites().size());
   finish_breakdowns();
-  finish_transports();
+  report_.transports = transports_.finish();
+  for (const auto& [gap, time_ns] : gaps_) {
+    report_.gaps.push_back({gap.first, strings_.at(gap.second), time_ns});
+  }
+  sort_by_time(report_.gaps);
   if (step_mark) {
     finish_steps(*step_mark);
   }
@@ -185,18 +180,6 @@ void Metrics::finish_steps(const StepMark& mark) {
     steps.median_ns = *middle;
   }
   report_.steps = std::move(steps);
-}
-
-void Metrics::finish_transports() {
-  for (auto& [transport_class, sums] : transports_) {
-    report_.transports.push_back({transport_class.source, transport_class.destination,
-                                  transport_class.size_limit_bytes, transport_class.transport,
-                                  strings_.at(transport_class.reason), sums.messages, sums.bytes,
-                                  median_of(sums.speeds_gbps)});
-  }
-  std::stable_sort(
-      report_.transports.begin(), report_.transports.end(),
-      [](const TransportFigures& left, const TransportFigures& right) { return left.bytes > right.bytes; });
 }
 
 const char* name_of(trace::BufferKind kind) noexcept {

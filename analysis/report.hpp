@@ -120,7 +120,16 @@ struct TransportFigures {
   std::string reason;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::optional<double> median_gbps;  ///< GB/s reached; none where it cannot be told
+  std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none where it cannot be told
+  std::uint64_t counted_ns = 0;       ///< waits for such messages. Other calls wait for none: no sum of all
+  TimeByCause by_cause{};
+};
+
+/// What is behind unattributed time.
+struct GapFigures {
+  Gap gap = Gap::none;
+  std::string mpi_function;
+  std::uint64_t counted_ns = 0;
 };
 
 struct NoticeFigures {
@@ -153,6 +162,7 @@ struct Report {
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;
+  std::vector<GapFigures> gaps;  ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
   std::vector<RankFigures> ranks;            ///< by rank

@@ -144,7 +144,15 @@ Json of(const TransportFigures& transport) {
           {"reason", transport.reason},
           {"messages", transport.messages},
           {"bytes", transport.bytes},
-          {"median_gb_per_s", transport.median_gbps ? Json(*transport.median_gbps) : Json(nullptr)}};
+          {"median_gb_per_s", transport.median_gbps ? Json(*transport.median_gbps) : Json(nullptr)},
+          {"counted_s", seconds(transport.counted_ns)},
+          {"by_cause_s", seconds_by_cause(transport.by_cause)}};
+}
+
+Json of(const GapFigures& gap) {
+  return {{"why", identifier_of(gap.gap)},
+          {"mpi_function", gap.mpi_function},
+          {"counted_s", seconds(gap.counted_ns)}};
 }
 
 Json of(const NoticeFigures& notice) {
@@ -193,6 +201,7 @@ std::string to_json(const Report& report) {
   json["peers"] = list_of(report.peers);
   json["communicators"] = list_of(report.communicators);
   json["mpi_functions"] = list_of(report.functions);
+  json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);
   json["notices"] = list_of(report.notices);

@@ -173,6 +173,26 @@ class Writer {
                     bar_text(share_of(time_of(cause), report_.counted_ns), 40)});
     }
     table(rows);
+    gaps();
+  }
+
+  /// What is behind "unattributed", in a line.
+  void gaps() {
+    if (report_.gaps.empty()) {
+      return;
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::min<std::size_t>(report_.gaps.size(), 3); ++i) {
+      const GapFigures& each = report_.gaps[i];
+      parts.push_back(fmt::format("{} {} ({})", printable(each.mpi_function), per_rank(each.counted_ns),
+                                  name_of(each.gap)));
+    }
+    const std::size_t more = report_.gaps.size() - parts.size();
+    const std::string text = fmt::format("unattributed: {}{}", fmt::join(parts, ", "),
+                                         more == 0 ? "" : fmt::format(" and {} more", more));
+    for (const std::string& each : wrapped(text, screen_columns, 2)) {
+      line(dim(each));
+    }
   }
 
   void call_sites() {

@@ -125,7 +125,7 @@ void StepFinder::add_ranges(const RankTrace& rank, Group& group,
     std::uint64_t times = 0;
     std::uint64_t begin_ns = ~std::uint64_t{0};
     std::uint64_t end_ns = 0;
-    std::uint8_t depth = ~std::uint8_t{0};
+    std::uint8_t depth = 0;  ///< the deepest: an inner range may stand alone during start-up
   };
   std::unordered_map<std::uint32_t, Seen> seen;
   for (const trace::Range& each : rank.ranges) {
@@ -133,7 +133,7 @@ void StepFinder::add_ranges(const RankTrace& rank, Group& group,
     ++range.times;
     range.begin_ns = std::min(range.begin_ns, each.begin_ns);
     range.end_ns = std::max(range.end_ns, each.end_ns);
-    range.depth = std::min(range.depth, each.depth);
+    range.depth = std::max(range.depth, each.depth);
   }
   const auto index_at = [&calls](std::uint64_t time_ns) {
     return std::partition_point(calls.begin(), calls.end(),

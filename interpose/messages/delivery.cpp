@@ -1,5 +1,7 @@
 #include "interpose/messages/delivery.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -28,7 +30,8 @@ void Delivery::report() const {
   transfer.bytes = envelope_.payload_bytes;
   transfer.key = envelope_.key;
   transfer.reason = record::intern(reason_);
-  transfer.wait_ns = static_cast<std::uint32_t>(start_ns_ > begin_ns_ ? start_ns_ - begin_ns_ : 0);
+  const std::uint64_t wait_ns = start_ns_ > begin_ns_ ? start_ns_ - begin_ns_ : 0;
+  transfer.wait_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(wait_ns, UINT32_MAX));
   transfer.peer = sender_of(envelope_);
   transfer.source = static_cast<trace::BufferKind>(source_kind_);
   transfer.destination = static_cast<trace::BufferKind>(destination_.buffer.kind);

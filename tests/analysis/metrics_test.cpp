@@ -214,6 +214,87 @@ TEST(Metrics, transports_tell_class_count_bytes_speed_and_reason) {
   EXPECT_DOUBLE_EQ(report.transports[1].median_gbps.value_or(0), 2.5);  // 100 bytes from 60 to 100
 }
 
+/// A receive of 4,096 bytes from `post` on, and the transfer that brought them.
+RecordingBuilder& receive(RecordingBuilder& rank, std::uint64_t key, std::uint64_t post,
+                          std::uint64_t complete, testing::TransferWords transfer) {
+  transfer.key = key;
+  transfer.bytes = 4096;
+  return rank
+      .half({.direction = Direction::receive,
+             .peer = 1,
+             .post = post,
+             .complete = complete,
+             .bytes = 4096,
+             .key = key,
+             .buffer = trace::BufferKind::device})
+      .transfer(transfer);
+}
+
+TEST(Metrics, the_speed_of_a_message_counts_from_when_both_sides_were_ready) {
+  RecordingBuilder rank(0, 2);
+  receive(rank, 1, 0, 100, {.begin = 10, .end = 100, .bytes = 0, .wait = 74})
+      .call({.function = "MPI_Recv", .begin = 0, .end = 100});
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.transports.size(), 1u);
+  EXPECT_DOUBLE_EQ(report.transports[0].median_gbps.value_or(0), 256.0);  // 16 ns, not 90
+}
+
+TEST(Metrics, the_speed_of_messages_whose_end_was_perhaps_seen_late_counts_only_if_there_are_no_others) {
+  RecordingBuilder late(0, 2);
+  receive(late, 1, 0, 500, {.begin = 10, .end = 500, .bytes = 0})
+      .call({.function = "MPI_Irecv", .begin = 0, .end = 20, .waits = 0})
+      .call({.function = "MPI_Wait", .begin = 490, .end = 500});
+  EXPECT_NEAR(report_on({late}).transports.at(0).median_gbps.value_or(0), 4096.0 / 490, 1e-3);
+  for (const std::uint64_t key : {2, 3}) {
+    receive(late, key, 520, 600, {.begin = 536, .end = 552, .bytes = 0});
+  }
+  receive(late, 4, 20, 500, {.begin = 30, .end = 500, .bytes = 0})
+      .call({.function = "MPI_Recv", .begin = 510, .end = 600});
+  EXPECT_DOUBLE_EQ(report_on({late}).transports.at(0).median_gbps.value_or(0), 256.0);
+}
+
+TEST(Metrics, waits_are_counted_by_the_class_of_the_message_too) {
+  RecordingBuilder rank(0, 2);
+  rank.kernel(0, 1);
+  receive(rank, 1, 100, 200, {.begin = 150, .end = 200, .bytes = 0, .wait = 20})
+      .call({.function = "MPI_Recv", .begin = 100, .end = 200});
+  const Report report = report_on(
+      {rank, RecordingBuilder(1, 2).kernel(0, 1).half(
+                 {.direction = Direction::send, .peer = 0, .post = 140, .complete = 145, .key = 1})});
+  ASSERT_EQ(report.transports.size(), 1u);
+  EXPECT_EQ(report.transports[0].counted_ns, 100u);
+  EXPECT_EQ(of(report.transports[0].by_cause, Cause::late_sender), 40u);
+  EXPECT_EQ(of(report.transports[0].by_cause, Cause::gpu_not_ready), 20u);
+  EXPECT_EQ(of(report.transports[0].by_cause, Cause::wire), 40u);
+}
+
+TEST(Metrics, the_messages_inside_a_collective_are_its_transport) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1)
+      .call({.function = "MPI_Allgather", .begin = 100, .end = 200, .bytes = 4096, .collective_ordinal = 1})
+      .transfer({.begin = 120, .end = 190, .bytes = 4096, .key = 77, .reason = "peer access"});
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.transports.size(), 1u);
+  EXPECT_EQ(report.transports[0].reason, "peer access");
+  EXPECT_EQ(report.transports[0].counted_ns, 100u);
+}
+
+TEST(Metrics, unattributed_time_is_named) {
+  const Report report = report_on(
+      {RecordingBuilder(0, 2)
+           .kernel(0, 1)
+           .call({.function = "MPI_Win_fence", .begin = 100, .end = 150})
+           .half({.direction = Direction::receive, .peer = 1, .post = 200, .complete = 230, .bytes = 64})
+           .call({.function = "MPI_Recv", .begin = 200, .end = 230, .bytes = 64})});
+  EXPECT_EQ(of(report.by_cause, Cause::unattributed), 80u);
+  ASSERT_EQ(report.gaps.size(), 2u);
+  EXPECT_EQ(report.gaps[0].gap, Gap::nothing_recorded);
+  EXPECT_EQ(report.gaps[0].mpi_function, "MPI_Win_fence");
+  EXPECT_EQ(report.gaps[0].counted_ns, 50u);
+  EXPECT_EQ(report.gaps[1].gap, Gap::no_partner);
+  EXPECT_EQ(report.gaps[1].counted_ns, 30u);
+}
+
 TEST(Metrics, a_program_that_was_built_again_after_the_run_is_said) {
   const TemporaryDirectory programs;
   const std::filesystem::path program = programs.path() / "app";

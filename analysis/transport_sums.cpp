@@ -1,0 +1,122 @@
+#include "analysis/transport_sums.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+
+namespace penstock::analysis {
+namespace {
+
+std::optional<double> median_of(std::vector<float>& values) {
+  if (values.empty()) {
+    return std::nullopt;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
+  return static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns));
+}
+
+bool lies_in(Interval window, std::uint64_t time_ns) {
+  return window.begin_ns <= time_ns && time_ns <= window.end_ns;
+}
+
+}  // namespace
+
+TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
+  if (message_class >= sums_.size()) {
+    sums_.resize(index_.classes().all().size());
+  }
+  return sums_[message_class];
+}
+
+void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes) {
+  Sums& sums = sums_of(message_class);
+  ++sums.messages;
+  sums.bytes += bytes;
+}
+
+/// A transfer's time counts from when both sides, their GPUs too, were ready: waiting is another cause.
+/// Whoever moved it saw its end at once if it was in the same MPI call all the time, else perhaps only when
+/// it came back.
+void TransportSums::add(const RankTrace& rank, std::size_t position, Interval window) {
+  for (const Transfer& transfer : rank.transfers) {
+    const trace::Transfer& each = transfer.record;
+    if (!lies_in(window, each.end_ns)) {
+      continue;
+    }
+    const std::uint32_t message_class = index_.class_of(rank, each);
+    add(message_class, each.bytes);
+    const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
+    if (each.bytes != 0 && start_ns < each.end_ns) {
+      const bool is_seen_at_once =
+          rank.call_at(transfer.lane, start_ns) == rank.call_at(transfer.lane, each.end_ns);
+      Sums& sums = sums_of(message_class);
+      (is_seen_at_once ? sums.speeds_gbps : sums.least_speeds_gbps)
+          .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
+    }
+  }
+  // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
+  for (std::size_t i = 0; i < rank.halves.size(); ++i) {
+    const trace::MessageHalf& half = rank.halves[i].record;
+    if (half.direction != trace::Direction::receive || !lies_in(window, half.complete_ns) ||
+        !index_.transfers_of(half.key).empty()) {
+      continue;
+    }
+    const HalfFacts* const own = index_.facts_of(rank, position, i);
+    if (own == nullptr) {
+      continue;
+    }
+    add(own->message_class, half.bytes);
+    const HalfFacts* const sender = index_.partner_of(rank, position, i);
+    if (sender != nullptr && sender->host == own->host && half.bytes != 0) {
+      const std::uint64_t start_ns = std::max(sender->post_ns, half.post_ns);
+      if (start_ns < half.complete_ns) {
+        Sums& sums = sums_of(own->message_class);
+        (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
+            .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
+      }
+    }
+  }
+}
+
+void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns) {
+  if (message_class != MessageClasses::no_message) {
+    sums_of(message_class).by_cause[static_cast<std::size_t>(cause)] += time_ns;
+  }
+}
+
+std::vector<TransportFigures> TransportSums::finish() {
+  std::vector<TransportFigures> figures;
+  for (std::uint32_t i = 0; i < sums_.size(); ++i) {
+    Sums& sums = sums_[i];
+    const std::uint64_t counted_ns =
+        std::accumulate(sums.by_cause.begin(), sums.by_cause.end(), std::uint64_t{0});
+    if (sums.messages == 0 && counted_ns == 0) {
+      continue;
+    }
+    const MessageClass& which = index_.classes().all()[i];
+    TransportFigures each;
+    each.source = which.source;
+    each.destination = which.destination;
+    each.size_limit_bytes = which.size_limit_bytes;
+    each.transport = which.transport;
+    each.reason = std::string(index_.classes().reason_of(i));
+    each.messages = sums.messages;
+    each.bytes = sums.bytes;
+    each.median_gbps = median_of(sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps);
+    each.counted_ns = counted_ns;
+    each.by_cause = sums.by_cause;
+    figures.push_back(std::move(each));
+  }
+  std::stable_sort(
+      figures.begin(), figures.end(),
+      [](const TransportFigures& left, const TransportFigures& right) { return left.bytes > right.bytes; });
+  return figures;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,41 @@
+// Adds up, by class of messages, what they cost and how fast they were. Knows no call sites.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/causes.hpp"
+#include "analysis/interval_set.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/rank_trace.hpp"
+#include "analysis/report.hpp"
+
+namespace penstock::analysis {
+
+/// Thread: one at a time. Memory: four bytes a message besides the classes.
+class TransportSums {
+ public:
+  explicit TransportSums(const MessageIndex& index) : index_(index) {}
+  /// The messages that this rank moved or, where the MPI library did, received within `window`.
+  void add(const RankTrace& rank, std::size_t position, Interval window);
+  void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns);
+  /// By bytes, largest first.
+  [[nodiscard]] std::vector<TransportFigures> finish();
+
+ private:
+  struct Sums {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    TimeByCause by_cause{};
+    std::vector<float> speeds_gbps;
+    std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
+  };
+  Sums& sums_of(std::uint32_t message_class);
+  void add(std::uint32_t message_class, std::uint64_t bytes);
+
+  const MessageIndex& index_;
+  std::vector<Sums> sums_;  ///< by class
+};
+
+}  // namespace penstock::analysis
