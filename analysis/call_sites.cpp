@@ -1,6 +1,5 @@
 #include "analysis/call_sites.hpp"
 
-#include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -10,32 +9,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "analysis/symbol_names.hpp"
+
 namespace penstock::analysis {
 namespace {
-
-/// "void exchange<double>(int)" → "exchange<double>": the parameters say little and take the room.
-std::string without_parameters(std::string name) {
-  int depth = 0;
-  for (std::size_t i = name.size(); i-- > 0;) {
-    depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
-    if (name[i] == '(' && depth == 0) {
-      // "operator()" and "(anonymous namespace)::f" open with a parenthesis that belongs to the name
-      if (i != 0 && !name.substr(0, i).ends_with("operator") && !name.substr(0, i).ends_with("::")) {
-        name.resize(i);
-      }
-      break;
-    }
-  }
-  return name;
-}
-
-std::string demangled(const char* symbol) {
-  int status = 0;
-  char* const readable = abi::__cxa_demangle(symbol, nullptr, nullptr, &status);
-  std::string name = readable != nullptr ? without_parameters(readable) : symbol;
-  std::free(readable);
-  return name;
-}
 
 /// The innermost function at an address, inlined ones included, as the source names it.
 std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
@@ -92,7 +69,7 @@ class CallSites::Module {
     }
     if (place.function.empty() || place.function == "operator()") {
       if (const char* symbol = dwfl_module_addrname(module_, address); symbol != nullptr) {
-        place.function = demangled(symbol);
+        place.function = readable_symbol(symbol);
       }
     }
     return place;

@@ -97,9 +97,11 @@ void MessageIndex::add_collectives(const RankTrace& rank, std::uint32_t host) {
     Arrivals& arrivals = page[record.collective_ordinal % calls_per_page];
     if (arrivals.seen == 0) {
       arrivals.host = host;
+      arrivals.first_ns = record.begin_ns;
       arrivals.expected = sizes[record.communicator];
     }
     ++arrivals.seen;
+    arrivals.first_ns = std::min(arrivals.first_ns, record.begin_ns);
     arrivals.one_host = arrivals.one_host && arrivals.host == host;
     if (record.begin_ns >= arrivals.last_ns) {
       arrivals.last_ns = record.begin_ns;

@@ -1,7 +1,7 @@
 // Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
 // the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
 //
-// Memory: about 100 bytes a message and 48 a collective call, of the whole job; nothing else of a rank is
+// Memory: about 100 bytes a message and 56 a collective call, of the whole job; nothing else of a rank is
 // kept.
 #pragma once
 
@@ -47,6 +47,7 @@ struct TransferFacts {
 
 /// Who came when to the n-th collective call of a communicator.
 struct Arrivals {
+  std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
   std::uint64_t root_ns = 0;  ///< when the root came; 0 if there is no root or it was not seen
   std::int32_t last_rank = -1;

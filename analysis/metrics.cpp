@@ -19,7 +19,12 @@ std::uint64_t sum_of(const TimeByCause& times) {
 }  // namespace
 
 Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice)
-    : index_(index), strings_(strings), sites_(sites), transports_(index) {
+    : index_(index),
+      strings_(strings),
+      sites_(sites),
+      transports_(index),
+      kernels_(strings),
+      collectives_(index, strings) {
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
   report_.one_clock = index.host_count() <= 1;
@@ -74,6 +79,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
     report_.total_ns += figures.total_ns;
     steps_.begin_rank(figures.rank, step_bounds);
     add_causes(rank, position, timeline, figures);
+    kernels_.add(rank, timeline, [&](std::uint32_t call) { return site_of(rank, rank.calls[call].record); });
     add_phases(rank, window, counted_of(timeline));
     add_outside(rank, run, window);
   }
@@ -92,7 +98,11 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
   for (const HostSegment& segment : timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
     const std::uint32_t site = site_of(rank, call);
-    for (const CauseSpan& span : finder.explain(segment.call)) {
+    const std::span<const CauseSpan> spans = finder.explain(segment.call);
+    if (const Arrivals* arrivals = index_.arrivals_at(rank, call); arrivals != nullptr && call.waits != 0) {
+      collectives_.add(rank, timeline, call, site, spans, *arrivals);
+    }
+    for (const CauseSpan& span : spans) {
       const std::uint64_t begin_ns = std::max(span.begin_ns, segment.begin_ns);
       const std::uint64_t end_ns = std::min(span.end_ns, segment.end_ns);
       if (begin_ns >= end_ns) {

@@ -13,6 +13,8 @@
 
 #include "analysis/call_sites.hpp"
 #include "analysis/causes.hpp"
+#include "analysis/collective_sums.hpp"
+#include "analysis/kernel_sums.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
 #include "analysis/report.hpp"
@@ -67,6 +69,7 @@ class Metrics {
   void finish_call_sites(
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
       const std::vector<TimeByCause>& by_site);
+  [[nodiscard]] std::string place_of_site(std::uint32_t id);
   void finish_steps(const StepMark& mark);
 
   const MessageIndex& index_;
@@ -80,6 +83,8 @@ class Metrics {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
+  KernelSums kernels_;
+  CollectiveSums collectives_;
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
   OutsideFigures before_steps_;

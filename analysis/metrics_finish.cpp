@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/median.hpp"
 #include "analysis/metrics.hpp"
 #include "analysis/text_figures.hpp"
 
@@ -40,7 +41,11 @@ bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns)
 Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   traffic_of_site_.resize(sites_.sites().size());
   finish_breakdowns();
+  const auto place = [this](std::uint32_t site) { return place_of_site(site); };
   report_.transports = transports_.finish();
+  report_.kernels = kernels_.finish(place);
+  report_.collectives = collectives_.finish();
+  report_.late_ranks = collectives_.finish_late_ranks(place);
   for (const auto& [gap, time_ns] : gaps_) {
     report_.gaps.push_back({gap.first, strings_.at(gap.second), time_ns});
   }
@@ -152,33 +157,33 @@ void Metrics::finish_call_sites(
   }
 }
 
+/// For people.
+std::string Metrics::place_of_site(std::uint32_t id) {
+  const Site& site = sites_.sites()[id];
+  SourcePlace place = names_.name(strings_.at(site.module), site.address);
+  CallSiteFigures named;
+  named.function = std::move(place.function);
+  named.file = std::move(place.file);
+  named.line = place.line;
+  named.module = strings_.at(site.module);
+  named.module_offset = site.offset;
+  return place_in_sentence(named);
+}
+
 void Metrics::finish_steps(const StepMark& mark) {
   StepsFigures steps;
   steps.each = steps_.take();
   steps.before = before_steps_;
   steps.behind = behind_steps_;
   steps.is_range = !mark.range.empty();
-  steps.mark = mark.range;
-  if (!steps.is_range) {
-    const Site& site = sites_.sites()[mark.site];
-    const SourcePlace place = names_.name(strings_.at(site.module), site.address);
-    CallSiteFigures named;
-    named.function = place.function;
-    named.file = place.file;
-    named.line = place.line;
-    named.module = strings_.at(site.module);
-    named.module_offset = site.offset;
-    steps.mark = fmt::format("{} at {}", strings_.at(site.function), place_in_sentence(named));
-  }
+  steps.mark = steps.is_range ? mark.range
+                              : fmt::format("{} at {}", strings_.at(sites_.sites()[mark.site].function),
+                                            place_of_site(mark.site));
   std::vector<std::uint64_t> lengths_ns;
   for (const StepFigures& each : steps.each) {
     lengths_ns.push_back(each.longest_ns);
   }
-  if (!lengths_ns.empty()) {
-    const auto middle = lengths_ns.begin() + static_cast<std::ptrdiff_t>(lengths_ns.size() / 2);
-    std::nth_element(lengths_ns.begin(), middle, lengths_ns.end());
-    steps.median_ns = *middle;
-  }
+  steps.median_ns = median_of(lengths_ns).value_or(0);
   report_.steps = std::move(steps);
 }
 

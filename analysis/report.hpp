@@ -104,6 +104,41 @@ struct FunctionFigures {
   TimeByCause by_cause{};
 };
 
+/// A kernel of the application, and the communication beside it. Sums over the counted ranks.
+struct KernelFigures {
+  std::string name;
+  std::uint64_t launches = 0;
+  std::uint64_t running_ns = 0;        ///< its share of K; time that several kernels cover is the first one's
+  std::uint64_t hides_ns = 0;          ///< of it: communication in progress
+  std::uint64_t exposed_after_ns = 0;  ///< exposed communication between its end and the next kernel's begin
+  std::string exposed_at;              ///< the call site of most of that, for people
+};
+
+/// Collective calls of one kind. Sums over the counted ranks.
+struct CollectiveFigures {
+  std::string mpi_function;
+  std::uint64_t size_limit_bytes = 0;  ///< a rank's bytes are no more; 0: larger than all limits
+  trace::TransportKind transport = trace::TransportKind::none;  ///< none: the MPI library's own
+  std::string reason;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t waiting_ns = 0;       ///< until the last rank (or the root) had come, hidden or not
+  std::uint64_t moving_ns = 0;        ///< from then on
+  std::optional<double> median_gbps;  ///< a rank's bytes by its time from then on
+};
+
+/// A rank that others waited for at collective calls, and what it did meanwhile.
+struct LateRankFigures {
+  std::int32_t rank = -1;
+  std::string mpi_function;
+  std::string at;                   ///< its call site, for people
+  std::uint64_t times = 0;          ///< how often it came last
+  std::uint64_t late_ns = 0;        ///< sum of the times from the first rank's arrival to its own
+  std::uint64_t in_kernels_ns = 0;  ///< of it: its GPU computed
+  std::uint64_t in_mpi_ns = 0;      ///< of it: it was in other MPI calls, and its GPU did not compute
+  std::string main_kernel;          ///< the kernel that most of it ran; empty: none
+};
+
 /// An NVTX range by name. Nested phases each count what lies in them.
 struct PhaseFigures {
   std::string name;
@@ -162,7 +197,10 @@ struct Report {
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;
-  std::vector<GapFigures> gaps;  ///< sums to the unattributed time
+  std::vector<KernelFigures> kernels;          ///< by exposed_after_ns, then hides_ns
+  std::vector<CollectiveFigures> collectives;  ///< by waiting and moving
+  std::vector<LateRankFigures> late_ranks;     ///< by late_ns
+  std::vector<GapFigures> gaps;                ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
   std::vector<RankFigures> ranks;            ///< by rank

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -41,32 +42,81 @@ Interval clipped(std::uint64_t begin_ns, std::uint64_t end_ns, const RankTrace& 
   return {std::max(begin_ns, rank.begin_ns), std::min(end_ns, rank.end_ns)};
 }
 
+/// Those that begin together have an order too, so that no figure depends on that of the records.
+bool begins_earlier(const KernelSegment& left, const KernelSegment& right) {
+  return std::tie(left.begin_ns, left.end_ns, left.name) < std::tie(right.begin_ns, right.end_ns, right.name);
+}
+bool begins_earlier(const HostSegment& left, const HostSegment& right) {
+  return std::tie(left.begin_ns, left.end_ns, left.call) < std::tie(right.begin_ns, right.end_ns, right.call);
+}
+
+/// Makes segments disjoint: time that several cover stays with the one that began first.
+template <typename Segment>
+void keep_the_earliest(std::vector<Segment>& segments) {
+  const auto earlier = [](const Segment& left, const Segment& right) { return begins_earlier(left, right); };
+  if (!std::is_sorted(segments.begin(), segments.end(), earlier)) {
+    std::sort(segments.begin(), segments.end(), earlier);
+  }
+  std::uint64_t taken_until_ns = 0;
+  std::size_t kept = 0;
+  for (Segment each : segments) {
+    each.begin_ns = std::max(each.begin_ns, taken_until_ns);
+    if (each.begin_ns < each.end_ns) {
+      taken_until_ns = each.end_ns;
+      segments[kept++] = each;
+    }
+  }
+  segments.resize(kept);
+}
+
+template <typename Segment>
+IntervalSet set_of(const std::vector<Segment>& segments) {
+  std::vector<Interval> intervals;
+  intervals.reserve(segments.size());
+  for (const Segment& each : segments) {
+    intervals.push_back({each.begin_ns, each.end_ns});
+  }
+  return IntervalSet::union_of(std::move(intervals));
+}
+
+template <typename Segment>
+std::vector<Segment> part_of(const std::vector<Segment>& segments, Interval window) {
+  std::vector<Segment> part;
+  for (Segment each : segments) {
+    each.begin_ns = std::max(each.begin_ns, window.begin_ns);
+    each.end_ns = std::min(each.end_ns, window.end_ns);
+    if (each.begin_ns < each.end_ns) {
+      part.push_back(each);
+    }
+  }
+  return part;
+}
+
 std::vector<HostSegment> host_segments_of(const RankTrace& rank) {
-  std::vector<std::uint32_t> order;
-  order.reserve(rank.calls.size());
-  for (std::uint32_t i = 0; i < rank.calls.size(); ++i) {
-    if (communicates(rank.calls[i].record)) {
-      order.push_back(i);
-    }
-  }
-  const auto begins_earlier = [&rank](std::uint32_t left, std::uint32_t right) {
-    return rank.calls[left].record.begin_ns < rank.calls[right].record.begin_ns;
-  };
-  if (!std::is_sorted(order.begin(), order.end(), begins_earlier)) {
-    std::stable_sort(order.begin(), order.end(), begins_earlier);
-  }
   std::vector<HostSegment> segments;
-  segments.reserve(order.size());
-  std::uint64_t taken_until_ns = rank.begin_ns;
-  for (const std::uint32_t index : order) {
-    const trace::MpiCall& call = rank.calls[index].record;
-    const std::uint64_t begin_ns = std::max(call.begin_ns, taken_until_ns);
-    const std::uint64_t end_ns = std::min(call.end_ns, rank.end_ns);
-    if (begin_ns < end_ns) {
-      segments.push_back({begin_ns, end_ns, index});
-      taken_until_ns = end_ns;
+  segments.reserve(rank.calls.size());
+  for (std::uint32_t i = 0; i < rank.calls.size(); ++i) {
+    const trace::MpiCall& call = rank.calls[i].record;
+    if (communicates(call)) {
+      const Interval inside = clipped(call.begin_ns, call.end_ns, rank);
+      segments.push_back({inside.begin_ns, inside.end_ns, i});
     }
   }
+  keep_the_earliest(segments);
+  return segments;
+}
+
+std::vector<KernelSegment> kernel_segments_of(const RankTrace& rank) {
+  std::vector<KernelSegment> segments;
+  segments.reserve(rank.kernels.size());
+  KernelOwner owner(rank.strings);
+  for (const trace::DeviceActivity& each : rank.kernels) {
+    if (owner.is_the_application(each)) {
+      const Interval inside = clipped(each.begin_ns, each.end_ns, rank);
+      segments.push_back({inside.begin_ns, inside.end_ns, each.name});
+    }
+  }
+  keep_the_earliest(segments);
   return segments;
 }
 
@@ -78,23 +128,10 @@ bool communicates(const trace::MpiCall& call) noexcept {
 
 Timeline make_timeline(const RankTrace& rank) {
   Timeline timeline;
-  std::vector<Interval> kernels;
-  kernels.reserve(rank.kernels.size());
-  KernelOwner owner(rank.strings);
-  for (const trace::DeviceActivity& each : rank.kernels) {
-    if (owner.is_the_application(each)) {
-      kernels.push_back(clipped(each.begin_ns, each.end_ns, rank));
-    }
-  }
-  timeline.kernels = IntervalSet::union_of(std::move(kernels));
-
+  timeline.kernel_segments = kernel_segments_of(rank);
+  timeline.kernels = set_of(timeline.kernel_segments);
   timeline.host_segments = host_segments_of(rank);
-  std::vector<Interval> host;
-  host.reserve(timeline.host_segments.size());
-  for (const HostSegment& each : timeline.host_segments) {
-    host.push_back({each.begin_ns, each.end_ns});
-  }
-  timeline.host = IntervalSet::union_of(std::move(host));
+  timeline.host = set_of(timeline.host_segments);
 
   std::vector<Interval> in_flight;
   for (const Half& each : rank.halves) {
@@ -110,17 +147,10 @@ Timeline make_timeline(const RankTrace& rank) {
 
 Timeline part_of(const Timeline& timeline, Interval window) {
   const IntervalSet inside = IntervalSet::union_of({window});
-  Timeline part{intersect(timeline.kernels, inside),   intersect(timeline.host, inside),
-                intersect(timeline.in_flight, inside), intersect(timeline.communication, inside),
-                intersect(timeline.exposed, inside),   {}};
-  for (HostSegment each : timeline.host_segments) {
-    each.begin_ns = std::max(each.begin_ns, window.begin_ns);
-    each.end_ns = std::min(each.end_ns, window.end_ns);
-    if (each.begin_ns < each.end_ns) {
-      part.host_segments.push_back(each);
-    }
-  }
-  return part;
+  return {intersect(timeline.kernels, inside),      intersect(timeline.host, inside),
+          intersect(timeline.in_flight, inside),    intersect(timeline.communication, inside),
+          intersect(timeline.exposed, inside),      part_of(timeline.host_segments, window),
+          part_of(timeline.kernel_segments, window)};
 }
 
 }  // namespace penstock::analysis

@@ -18,6 +18,13 @@ struct HostSegment {
   std::uint32_t call;  ///< index in RankTrace::calls
 };
 
+/// A piece of K and the kernel that it is counted for; where kernels overlap, the one that began first.
+struct KernelSegment {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint32_t name;  ///< string of the rank
+};
+
 /// All sets lie within the rank's run, between MPI_Init and MPI_Finalize, or within a part of it. Unit: ns.
 struct Timeline {
   IntervalSet kernels;        ///< K: the application's; no copies, no kernels of Penstock or NCCL
@@ -26,6 +33,7 @@ struct Timeline {
   IntervalSet communication;  ///< C = H ∪ R
   IntervalSet exposed;        ///< H \ K
   std::vector<HostSegment> host_segments;
+  std::vector<KernelSegment> kernel_segments;
 };
 
 [[nodiscard]] Timeline make_timeline(const RankTrace& rank);

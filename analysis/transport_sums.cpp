@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <string>
+
+#include "analysis/median.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-std::optional<double> median_of(std::vector<float>& values) {
-  if (values.empty()) {
-    return std::nullopt;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
   return static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns));

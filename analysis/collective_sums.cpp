@@ -1,0 +1,103 @@
+#include "analysis/collective_sums.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "analysis/median.hpp"
+#include "analysis/symbol_names.hpp"
+
+namespace penstock::analysis {
+
+void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
+                         std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals) {
+  std::uint32_t message_class = MessageClasses::no_message;
+  std::uint64_t waiting_ns = 0;
+  for (const CauseSpan& span : spans) {
+    message_class = std::max(message_class, span.counterpart.message_class);
+    waiting_ns += span.cause == Cause::collective_wait ? span.end_ns - span.begin_ns : 0;
+  }
+  const std::uint32_t function = strings_.id_of(rank.strings.at(call.function));
+  Sums& sums = sums_[{function, message_class, size_limit_of(call.bytes)}];
+  const std::uint64_t moving_ns = call.end_ns - call.begin_ns - waiting_ns;
+  ++sums.calls;
+  sums.bytes += call.bytes;
+  sums.waiting_ns += waiting_ns;
+  sums.moving_ns += moving_ns;
+  if (call.bytes != 0 && moving_ns != 0) {
+    sums.speeds_gbps.push_back(
+        static_cast<float>(static_cast<double>(call.bytes) / static_cast<double>(moving_ns)));
+  }
+  function_of_site_[site] = function;
+  add_late(rank, timeline, call, site, arrivals);
+}
+
+/// What the rank did between the first rank's arrival and its own, if it is the one that the others waited for: the root
+/// where data flows from it, else the last.
+void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
+                              std::uint32_t site, const Arrivals& arrivals) {
+  const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(call.function));
+  const std::int32_t awaited = waits_for_root ? call.peer : arrivals.last_rank;
+  const std::uint64_t awaited_ns = waits_for_root ? arrivals.root_ns : arrivals.last_ns;
+  const bool is_late = arrivals.one_host && arrivals.seen > 1 && awaited == rank.header.world_rank &&
+                       awaited_ns == call.begin_ns;
+  const std::uint64_t begin_ns = std::max(arrivals.first_ns, rank.begin_ns);
+  if (!is_late || begin_ns >= call.begin_ns) {
+    return;
+  }
+  Late& late = late_[{rank.header.world_rank, site}];
+  ++late.times;
+  late.late_ns += call.begin_ns - begin_ns;
+  late.in_kernels_ns += timeline.kernels.measure_within_ns(begin_ns, call.begin_ns);
+  late.in_mpi_ns += timeline.exposed.measure_within_ns(begin_ns, call.begin_ns);
+  auto kernel = std::upper_bound(
+      timeline.kernel_segments.begin(), timeline.kernel_segments.end(), begin_ns,
+      [](std::uint64_t time_ns, const KernelSegment& each) { return time_ns < each.end_ns; });
+  for (; kernel != timeline.kernel_segments.end() && kernel->begin_ns < call.begin_ns; ++kernel) {
+    late.by_kernel[strings_.id_of(rank.strings.at(kernel->name))] +=
+        std::min(kernel->end_ns, call.begin_ns) - std::max(kernel->begin_ns, begin_ns);
+  }
+}
+
+std::vector<CollectiveFigures> CollectiveSums::finish() {
+  std::vector<CollectiveFigures> figures;
+  for (auto& [kind, sums] : sums_) {
+    const MessageClass& which = index_.classes().all()[kind.message_class];
+    figures.push_back({strings_.at(kind.function), kind.size_limit_bytes, which.transport,
+                       std::string(index_.classes().reason_of(kind.message_class)), sums.calls, sums.bytes,
+                       sums.waiting_ns, sums.moving_ns, median_of(sums.speeds_gbps)});
+  }
+  std::stable_sort(figures.begin(), figures.end(),
+                   [](const CollectiveFigures& left, const CollectiveFigures& right) {
+                     return left.waiting_ns + left.moving_ns > right.waiting_ns + right.moving_ns;
+                   });
+  return figures;
+}
+
+std::vector<LateRankFigures> CollectiveSums::finish_late_ranks(
+    const std::function<std::string(std::uint32_t)>& place_of_site) const {
+  std::vector<LateRankFigures> figures;
+  for (const auto& [who, late] : late_) {
+    const auto [rank, site] = who;
+    LateRankFigures each{rank,
+                         strings_.at(function_of_site_.at(site)),
+                         place_of_site(site),
+                         late.times,
+                         late.late_ns,
+                         late.in_kernels_ns,
+                         late.in_mpi_ns,
+                         ""};
+    const auto main_kernel =
+        std::max_element(late.by_kernel.begin(), late.by_kernel.end(),
+                         [](const auto& left, const auto& right) { return left.second < right.second; });
+    if (main_kernel != late.by_kernel.end()) {
+      each.main_kernel = readable_symbol(strings_.at(main_kernel->first));
+    }
+    figures.push_back(std::move(each));
+  }
+  std::stable_sort(
+      figures.begin(), figures.end(),
+      [](const LateRankFigures& left, const LateRankFigures& right) { return left.late_ns > right.late_ns; });
+  return figures;
+}
+
+}  // namespace penstock::analysis

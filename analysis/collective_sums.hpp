@@ -1,0 +1,66 @@
+// Adds up collective calls: what was waiting and what was moving, over which transport, and which rank came
+// last and what it did meanwhile. Knows no exposed time.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/causes.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/rank_trace.hpp"
+#include "analysis/report.hpp"
+#include "analysis/string_pool.hpp"
+#include "analysis/timeline.hpp"
+
+namespace penstock::analysis {
+
+/// Thread: one at a time. Memory: four bytes a call besides the kinds of calls.
+class CollectiveSums {
+ public:
+  CollectiveSums(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
+  /// A collective call of `rank`, explained by `spans`; `site`: its call site.
+  void add(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call, std::uint32_t site,
+           std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  [[nodiscard]] std::vector<CollectiveFigures> finish();
+  /// `place_of_site`: for people.
+  [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
+      const std::function<std::string(std::uint32_t)>& place_of_site) const;
+
+ private:
+  struct Kind {
+    std::uint32_t function;  ///< string
+    std::uint32_t message_class;
+    std::uint64_t size_limit_bytes;
+    auto operator<=>(const Kind&) const = default;
+  };
+  struct Sums {
+    std::uint64_t calls = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t waiting_ns = 0;
+    std::uint64_t moving_ns = 0;
+    std::vector<float> speeds_gbps;
+  };
+  struct Late {
+    std::uint64_t times = 0;
+    std::uint64_t late_ns = 0;
+    std::uint64_t in_kernels_ns = 0;
+    std::uint64_t in_mpi_ns = 0;
+    std::map<std::uint32_t, std::uint64_t> by_kernel;
+  };
+  void add_late(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
+                std::uint32_t site, const Arrivals& arrivals);
+
+  const MessageIndex& index_;
+  StringPool& strings_;
+  std::map<Kind, Sums> sums_;
+  std::map<std::pair<std::int32_t, std::uint32_t>, Late> late_;  ///< by rank and site
+  std::map<std::uint32_t, std::uint32_t> function_of_site_;
+};
+
+}  // namespace penstock::analysis
