@@ -31,8 +31,8 @@ void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const 
   add_late(rank, timeline, call, site, arrivals);
 }
 
-/// What the rank did between the first rank's arrival and its own, if it is the one that the others waited for: the root
-/// where data flows from it, else the last.
+/// What the rank did between the first rank's arrival and its own, if it is the one that the others waited
+/// for: the root where data flows from it, else the last.
 void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
                               std::uint32_t site, const Arrivals& arrivals) {
   const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(call.function));

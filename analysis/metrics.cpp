@@ -79,6 +79,9 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
     report_.total_ns += figures.total_ns;
     steps_.begin_rank(figures.rank, step_bounds);
     add_causes(rank, position, timeline, figures);
+    hand_staging_.add(rank, timeline, window, [&](std::uint64_t address, std::uint32_t function) {
+      return sites_.id_of(rank, address, function);
+    });
     kernels_.add(rank, timeline, [&](std::uint32_t call) { return site_of(rank, rank.calls[call].record); });
     add_phases(rank, window, counted_of(timeline));
     add_outside(rank, run, window);

@@ -14,6 +14,7 @@
 #include "analysis/call_sites.hpp"
 #include "analysis/causes.hpp"
 #include "analysis/collective_sums.hpp"
+#include "analysis/hand_staging.hpp"
 #include "analysis/kernel_sums.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
@@ -70,6 +71,7 @@ class Metrics {
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
       const std::vector<TimeByCause>& by_site);
   [[nodiscard]] std::string place_of_site(std::uint32_t id);
+  [[nodiscard]] std::string call_of_site(std::uint32_t id);
   void finish_steps(const StepMark& mark);
 
   const MessageIndex& index_;
@@ -85,6 +87,7 @@ class Metrics {
   TransportSums transports_;
   KernelSums kernels_;
   CollectiveSums collectives_;
+  HandStaging hand_staging_;
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
   OutsideFigures before_steps_;

@@ -45,6 +45,7 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   report_.transports = transports_.finish();
   report_.kernels = kernels_.finish(place);
   report_.collectives = collectives_.finish();
+  report_.hand_staging = hand_staging_.finish([this](std::uint32_t site) { return call_of_site(site); });
   report_.late_ranks = collectives_.finish_late_ranks(place);
   for (const auto& [gap, time_ns] : gaps_) {
     report_.gaps.push_back({gap.first, strings_.at(gap.second), time_ns});
@@ -170,15 +171,18 @@ std::string Metrics::place_of_site(std::uint32_t id) {
   return place_in_sentence(named);
 }
 
+/// "MPI_Isend at exchange (halo.cpp:120)"
+std::string Metrics::call_of_site(std::uint32_t id) {
+  return fmt::format("{} at {}", strings_.at(sites_.sites()[id].function), place_of_site(id));
+}
+
 void Metrics::finish_steps(const StepMark& mark) {
   StepsFigures steps;
   steps.each = steps_.take();
   steps.before = before_steps_;
   steps.behind = behind_steps_;
   steps.is_range = !mark.range.empty();
-  steps.mark = steps.is_range ? mark.range
-                              : fmt::format("{} at {}", strings_.at(sites_.sites()[mark.site].function),
-                                            place_of_site(mark.site));
+  steps.mark = steps.is_range ? mark.range : call_of_site(mark.site);
   std::vector<std::uint64_t> lengths_ns;
   for (const StepFigures& each : steps.each) {
     lengths_ns.push_back(each.longest_ns);

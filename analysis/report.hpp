@@ -139,6 +139,15 @@ struct LateRankFigures {
   std::string main_kernel;          ///< the kernel that most of it ran; empty: none
 };
 
+/// Messages of host memory that the program copies from or to a GPU by hand. Sums over the counted ranks.
+struct HandStagingFigures {
+  std::string at;              ///< the call site that posts them, for people
+  std::uint64_t messages = 0;  ///< those for which a copy was found
+  std::uint64_t bytes = 0;
+  std::uint64_t copies_ns = 0;
+  std::uint64_t exposed_copies_ns = 0;  ///< of it: while no kernel ran
+};
+
 /// An NVTX range by name. Nested phases each count what lies in them.
 struct PhaseFigures {
   std::string name;
@@ -197,10 +206,11 @@ struct Report {
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;
-  std::vector<KernelFigures> kernels;          ///< by exposed_after_ns, then hides_ns
-  std::vector<CollectiveFigures> collectives;  ///< by waiting and moving
-  std::vector<LateRankFigures> late_ranks;     ///< by late_ns
-  std::vector<GapFigures> gaps;                ///< sums to the unattributed time
+  std::vector<KernelFigures> kernels;            ///< by exposed_after_ns, then hides_ns
+  std::vector<CollectiveFigures> collectives;    ///< by waiting and moving
+  std::vector<LateRankFigures> late_ranks;       ///< by late_ns
+  std::vector<HandStagingFigures> hand_staging;  ///< by copies_ns
+  std::vector<GapFigures> gaps;                  ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
   std::vector<RankFigures> ranks;            ///< by rank

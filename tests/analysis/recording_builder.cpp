@@ -127,6 +127,17 @@ RecordingBuilder& RecordingBuilder::kernel(std::uint64_t begin, std::uint64_t en
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes,
+                                         std::uint8_t kind) {
+  trace::DeviceActivity record{};
+  record.begin_ns = origin_ns + begin;
+  record.end_ns = origin_ns + end;
+  record.bytes = bytes;
+  record.copy_kind = kind;
+  record.kind = trace::RecordKind::device_copy;
+  return raw(record);
+}
+
 RecordingBuilder& RecordingBuilder::range(std::string_view name, std::uint64_t begin, std::uint64_t end) {
   trace::Range record{};
   record.begin_ns = origin_ns + begin;

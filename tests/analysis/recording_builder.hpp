@@ -67,6 +67,8 @@ class RecordingBuilder {
   RecordingBuilder& transfer(const TransferWords& words);
   RecordingBuilder& kernel(std::uint64_t begin, std::uint64_t end, std::string_view name = "stencil",
                            bool own = false);
+  /// `kind`: 1 host to device, 2 device to host.
+  RecordingBuilder& copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes, std::uint8_t kind);
   RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& notice(std::string_view text);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,
