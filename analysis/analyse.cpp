@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/advice.hpp"
 #include "analysis/job.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/metrics.hpp"
@@ -86,6 +87,7 @@ Report analyse(const std::filesystem::path& path, const AnalysisOptions& options
   Report report = metrics.finish(step_mark);
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
                       std::make_move_iterator(job.flaws.end()));
+  report.advice = advise(report);
   return report;
 }
 

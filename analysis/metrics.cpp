@@ -111,6 +111,9 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
       if (begin_ns >= end_ns) {
         continue;
       }
+      if (span.cause == Cause::gpu_not_ready) {
+        traffic_of_site_[site].gpu_wait_ns += end_ns - begin_ns;
+      }
       const std::uint64_t counted_ns = end_ns - begin_ns - hidden_by.measure_within_ns(begin_ns, end_ns);
       if (counted_ns == 0) {
         continue;

@@ -57,6 +57,7 @@ class Metrics {
   struct Traffic {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t gpu_wait_ns = 0;
   };
   [[nodiscard]] const IntervalSet& counted_of(const Timeline& timeline) const noexcept;
   void add_outside(const RankTrace& rank, const Timeline& run, Interval window);

@@ -131,6 +131,7 @@ void Metrics::finish_call_sites(
     figures.module_offset = site.offset;
     figures.mpi_function = strings_.at(site.function);
     figures.calls += traffic_of_site_[i].calls;
+    figures.gpu_wait_ns += traffic_of_site_[i].gpu_wait_ns;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
       charge(figures, static_cast<Cause>(cause), by_site[i][cause]);
     }

@@ -79,6 +79,7 @@ struct CallSiteFigures {
   std::uint64_t calls = 0;
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
+  std::uint64_t gpu_wait_ns = 0;       ///< it waited for a GPU to be ready, hidden or not
   std::int32_t main_counterpart = -1;  ///< rank at the other end of most of its time; -1 none stands out
 };
 
@@ -169,6 +170,23 @@ struct TransportFigures {
   TimeByCause by_cause{};
 };
 
+/// What could be done about exposed time. Sums over the counted ranks, as far as the recording tells.
+enum class AdviceKind : std::uint8_t {
+  better_transport,
+  post_receives_early,
+  waits_for_kernel,
+  pass_device_pointers,
+  balance_ranks,
+  progress_thread,
+  overlap,
+  join_messages,
+};
+struct Advice {
+  AdviceKind kind;
+  std::uint64_t saves_ns;  ///< no more than this
+  std::string text;        ///< one or two sentences with the evidence
+};
+
 /// What is behind unattributed time.
 struct GapFigures {
   Gap gap = Gap::none;
@@ -200,6 +218,8 @@ struct Report {
   TimeByCause by_cause{};
   bool one_clock = true;  ///< else waits between hosts could not be explained
   std::uint64_t unmatched_halves = 0;
+
+  std::vector<Advice> advice;  ///< by saves_ns
 
   // each sorted by counted_ns, largest first
   std::vector<CallSiteFigures> call_sites;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "analysis/advice.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -105,6 +108,7 @@ Json of(const CallSiteFigures& site) {
           {"calls", site.calls},
           {"counted_s", seconds(site.counted_ns)},
           {"by_cause_s", seconds_by_cause(site.by_cause)},
+          {"gpu_wait_s", seconds(site.gpu_wait_ns)},
           {"main_counterpart_rank", site.main_counterpart < 0 ? Json(nullptr) : Json(site.main_counterpart)}};
 }
 
@@ -135,18 +139,71 @@ Json of(const PhaseFigures& phase) {
       {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
 }
 
+Json speed_of(const std::optional<double>& gbps) {
+  return gbps ? Json(*gbps) : Json(nullptr);
+}
+
+Json size_limit_of(std::uint64_t limit_bytes) {
+  return limit_bytes == 0 ? Json(nullptr) : Json(limit_bytes);
+}
+
 Json of(const TransportFigures& transport) {
   return {{"source", name_of(transport.source)},
           {"destination", name_of(transport.destination)},
-          {"size_limit_bytes",
-           transport.size_limit_bytes == 0 ? Json(nullptr) : Json(transport.size_limit_bytes)},
+          {"size_limit_bytes", size_limit_of(transport.size_limit_bytes)},
           {"transport", name_of(transport.transport)},
           {"reason", transport.reason},
           {"messages", transport.messages},
           {"bytes", transport.bytes},
-          {"median_gb_per_s", transport.median_gbps ? Json(*transport.median_gbps) : Json(nullptr)},
+          {"median_gb_per_s", speed_of(transport.median_gbps)},
           {"counted_s", seconds(transport.counted_ns)},
           {"by_cause_s", seconds_by_cause(transport.by_cause)}};
+}
+
+Json of(const KernelFigures& kernel) {
+  return {{"name", kernel.name},
+          {"launches", kernel.launches},
+          {"running_s", seconds(kernel.running_ns)},
+          {"hides_s", seconds(kernel.hides_ns)},
+          {"exposed_after_s", seconds(kernel.exposed_after_ns)},
+          {"exposed_at", kernel.exposed_at}};
+}
+
+Json of(const CollectiveFigures& collective) {
+  return {{"mpi_function", collective.mpi_function},
+          {"size_limit_bytes", size_limit_of(collective.size_limit_bytes)},
+          {"transport", name_of(collective.transport)},
+          {"reason", collective.reason},
+          {"calls", collective.calls},
+          {"bytes", collective.bytes},
+          {"waiting_s", seconds(collective.waiting_ns)},
+          {"moving_s", seconds(collective.moving_ns)},
+          {"median_gb_per_s", speed_of(collective.median_gbps)}};
+}
+
+Json of(const LateRankFigures& late) {
+  return {{"rank", late.rank},
+          {"mpi_function", late.mpi_function},
+          {"at", late.at},
+          {"times", late.times},
+          {"late_s", seconds(late.late_ns)},
+          {"in_kernels_s", seconds(late.in_kernels_ns)},
+          {"in_mpi_s", seconds(late.in_mpi_ns)},
+          {"main_kernel", late.main_kernel}};
+}
+
+Json of(const HandStagingFigures& staging) {
+  return {{"at", staging.at},
+          {"messages", staging.messages},
+          {"bytes", staging.bytes},
+          {"copies_s", seconds(staging.copies_ns)},
+          {"exposed_copies_s", seconds(staging.exposed_copies_ns)}};
+}
+
+Json of(const Advice& advice) {
+  return {{"kind", identifier_of(advice.kind)},
+          {"saves_at_most_s", seconds(advice.saves_ns)},
+          {"text", advice.text}};
 }
 
 Json of(const GapFigures& gap) {
@@ -178,7 +235,7 @@ Json list_of(const std::vector<Figures>& figures) {
 
 std::string to_json(const Report& report) {
   const bool is_exposed = report.measure == Measure::exposed_communication;
-  Json json{{"schema", "penstock-report-1"},
+  Json json{{"schema", "penstock-report-2"},
             {"job",
              {{"program", report.program},
               {"mpi", report.mpi_version},
@@ -196,11 +253,16 @@ std::string to_json(const Report& report) {
                      {"by_cause_s", seconds_by_cause(report.by_cause)},
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
+  json["advice"] = list_of(report.advice);
   json["ranks"] = list_of(report.ranks);
   json["call_sites"] = list_of(report.call_sites);
   json["peers"] = list_of(report.peers);
   json["communicators"] = list_of(report.communicators);
   json["mpi_functions"] = list_of(report.functions);
+  json["kernels"] = list_of(report.kernels);
+  json["collectives"] = list_of(report.collectives);
+  json["late_ranks"] = list_of(report.late_ranks);
+  json["staging_by_hand"] = list_of(report.hand_staging);
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);

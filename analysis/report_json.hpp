@@ -1,4 +1,4 @@
-// The report for machines: JSON of the schema "penstock-report-1", described in the folder's README.
+// The report for machines: JSON of the schema "penstock-report-2", described in the folder's README.
 #pragma once
 
 #include <string>

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t screen_columns = 100;
 constexpr std::size_t few_ranks = 8;
+constexpr std::size_t few_pieces_of_advice = 3;
 
 Cause main_cause(const TimeByCause& times) {
   return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
@@ -37,11 +38,17 @@ class Writer {
     header();
     verdict();
     steps();
+    advice();
     causes();
     call_sites();
     ranks();
-    phases();
-    transports();
+    if (options_.all) {
+      kernels();
+      collectives();
+      late_ranks();
+      phases();
+      transports();
+    }
     closing();
     return std::move(text_);
   }
@@ -62,11 +69,12 @@ class Writer {
     }
   }
   /// Says how many rows of a list were not shown.
-  void note_more(std::size_t all) {
-    if (all > options_.top) {
-      line(dim(fmt::format("… and {} more (--top {})", all - options_.top, all)));
+  void note_more(std::size_t all, std::size_t shown) {
+    if (all > shown) {
+      line(dim(fmt::format("… and {} more (--{} {})", all - shown, options_.all ? "top" : "all --top", all)));
     }
   }
+  void note_more(std::size_t all) { note_more(all, options_.top); }
   [[nodiscard]] std::string per_rank(std::uint64_t time_ns) const {
     return unit_.number(static_cast<double>(time_ns) / ranks_);
   }
@@ -151,6 +159,26 @@ class Writer {
                        is_exposed_ ? "exposed" : "in MPI");
   }
 
+  /// The first few; the rest is in --all.
+  void advice() {
+    if (report_.advice.empty()) {
+      return;
+    }
+    line();
+    line(bold(fmt::format("What would help, and at most how much ({}/rank)", unit_.name())));
+    const std::size_t shown =
+        std::min(report_.advice.size(), options_.all ? options_.top : few_pieces_of_advice);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const Advice& each = report_.advice[i];
+      std::string before = fmt::format("{:>8}  ", per_rank(each.saves_ns));
+      for (const std::string& part : wrapped(each.text, screen_columns - before.size())) {
+        line(before + part);
+        before.assign(before.size(), ' ');
+      }
+    }
+    note_more(report_.advice.size(), shown);
+  }
+
   void causes() {
     if (report_.counted_ns == 0) {
       return;
@@ -217,6 +245,10 @@ class Writer {
     if (waiting != 0) {
       table(rows);
       note_more(waiting);
+      if (!report_.call_sites.empty() && report_.call_sites.front().line == 0 &&
+          !report_.call_sites.front().module.empty()) {
+        line(dim("No source lines known: build the program with -g, unstripped (it costs no speed)."));
+      }
     }
   }
 
@@ -274,6 +306,74 @@ class Writer {
     }
   }
 
+  void kernels() {
+    if (report_.kernels.empty()) {
+      return;
+    }
+    TextTable rows({{"Kernel", Align::left, true},
+                    {"runs", Align::right},
+                    {fmt::format("{}/rank", unit_.name()), Align::right},
+                    {"hides", Align::right},
+                    {"exposed after", Align::right},
+                    {"mostly at", Align::left, true}});
+    for (std::size_t i = 0; i < std::min(report_.kernels.size(), options_.top); ++i) {
+      const KernelFigures& kernel = report_.kernels[i];
+      rows.add_row({printable(kernel.name), count_text(kernel.launches), per_rank(kernel.running_ns),
+                    per_rank(kernel.hides_ns), per_rank(kernel.exposed_after_ns),
+                    printable(kernel.exposed_at)});
+    }
+    table(rows);
+    note_more(report_.kernels.size());
+  }
+
+  void collectives() {
+    if (report_.collectives.empty()) {
+      return;
+    }
+    TextTable rows({{"Collective", Align::left, true},
+                    {"bytes a rank"},
+                    {"calls", Align::right},
+                    {fmt::format("{}/rank waiting", unit_.name()), Align::right},
+                    {"moving", Align::right},
+                    {"GB/s", Align::right},
+                    {"transport"},
+                    {"why", Align::left, true}});
+    for (std::size_t i = 0; i < std::min(report_.collectives.size(), options_.top); ++i) {
+      const CollectiveFigures& each = report_.collectives[i];
+      const bool is_mpis = each.transport == trace::TransportKind::none;
+      rows.add_row({printable(each.mpi_function), size_class_text(each.size_limit_bytes),
+                    count_text(each.calls), per_rank(each.waiting_ns), per_rank(each.moving_ns),
+                    each.median_gbps ? speed_text(*each.median_gbps) : "–",
+                    is_mpis ? "mpi" : name_of(each.transport),
+                    is_mpis ? "host memory, or another rank moved it" : printable(each.reason)});
+    }
+    table(rows);
+    note_more(report_.collectives.size());
+  }
+
+  void late_ranks() {
+    if (report_.late_ranks.empty()) {
+      return;
+    }
+    TextTable rows({{"Waited for", Align::right},
+                    {"at", Align::left, true},
+                    {"times", Align::right},
+                    {fmt::format("late by {}", unit_.name()), Align::right},
+                    {"in kernels", Align::right},
+                    {"in MPI", Align::right},
+                    {"mostly", Align::left, true}});
+    for (std::size_t i = 0; i < std::min(report_.late_ranks.size(), options_.top); ++i) {
+      const LateRankFigures& each = report_.late_ranks[i];
+      rows.add_row({fmt::format("rank {}", each.rank),
+                    fmt::format("{} at {}", printable(each.mpi_function), printable(each.at)),
+                    count_text(each.times), unit_.number(static_cast<double>(each.late_ns)),
+                    percent_text(share_of(each.in_kernels_ns, each.late_ns)),
+                    percent_text(share_of(each.in_mpi_ns, each.late_ns)), printable(each.main_kernel)});
+    }
+    table(rows);
+    note_more(report_.late_ranks.size());
+  }
+
   void phases() {
     if (report_.phases.empty()) {
       return;
@@ -305,12 +405,11 @@ class Writer {
     for (std::size_t i = 0; i < std::min(report_.transports.size(), options_.top); ++i) {
       const TransportFigures& transport = report_.transports[i];
       const bool is_mpis = transport.transport == trace::TransportKind::mpi;
-      rows.add_row(
-          {fmt::format("{} → {}", name_of(transport.source), name_of(transport.destination)),
-           transport.size_limit_bytes == 0 ? "larger" : "≤ " + bytes_text(transport.size_limit_bytes),
-           count_text(transport.messages), bytes_text(transport.bytes), name_of(transport.transport),
-           transport.median_gbps ? speed_text(*transport.median_gbps) : "–",
-           is_mpis ? "the MPI library's own" : printable(transport.reason)});
+      rows.add_row({fmt::format("{} → {}", name_of(transport.source), name_of(transport.destination)),
+                    size_class_text(transport.size_limit_bytes), count_text(transport.messages),
+                    bytes_text(transport.bytes), name_of(transport.transport),
+                    transport.median_gbps ? speed_text(*transport.median_gbps) : "–",
+                    is_mpis ? "the MPI library's own" : printable(transport.reason)});
     }
     table(rows);
     note_more(report_.transports.size());

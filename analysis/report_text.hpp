@@ -11,9 +11,10 @@ namespace penstock::analysis {
 struct TextOptions {
   bool colours = false;
   std::size_t top = 5;  ///< rows of each list
+  bool all = false;     ///< every section, not the first screen alone
 };
 
-/// At most 100 columns; about 45 lines with the default options.
+/// At most 100 columns; no more than 52 lines with the default options.
 [[nodiscard]] std::string to_text(const Report& report, const TextOptions& options);
 
 }  // namespace penstock::analysis

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "analysis/message_class.hpp"
 #include "analysis/text_table.hpp"
 
 namespace penstock::analysis {
@@ -73,6 +74,11 @@ std::string bytes_text(std::uint64_t bytes) {
   }
   const bool is_whole = value == std::floor(value) || value >= 100;
   return fmt::format("{:.{}f} {}", value, is_whole ? 0 : 1, units[unit]);
+}
+
+std::string size_class_text(std::uint64_t limit_bytes) {
+  return limit_bytes == 0 ? "> " + bytes_text(*std::rbegin(size_limits_bytes))
+                          : "≤ " + bytes_text(limit_bytes);
 }
 
 std::string count_text(std::uint64_t count) {

@@ -31,6 +31,8 @@ class TimeUnit {
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+/// "≤ 64 KiB", or "> 256 MiB" for 0, the class that has no limit.
+[[nodiscard]] std::string size_class_text(std::uint64_t limit_bytes);
 /// "1,234,567"
 [[nodiscard]] std::string count_text(std::uint64_t count);
 [[nodiscard]] std::string speed_text(double gigabytes_per_s);

@@ -2,17 +2,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/analyse.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/fail_condition.hpp"
 #include "analysis/report_json.hpp"
 #include "analysis/report_text.hpp"
+#include "analysis/text_table.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -22,7 +29,13 @@ struct ReportOptions {
   bool json = false;
   analysis::AnalysisOptions analysis;
   std::size_t top = analysis::TextOptions{}.top;
+  bool all = false;
+  std::vector<analysis::FailCondition> fail_if;
 };
+
+/// Exit codes besides 0 and those of errors.
+constexpr int condition_holds = 3;
+constexpr int condition_cannot_be_told = 4;
 
 /// Colours are for people: a terminal, and nobody has asked for none (https://no-color.org).
 bool wants_colours() {
@@ -32,14 +45,31 @@ bool wants_colours() {
          std::string_view(terminal) != "dumb";
 }
 
+/// Says on stderr which conditions hold. One that cannot be told is no pass.
+int check(const std::vector<analysis::FailCondition>& conditions, const analysis::Report& result) {
+  int exit_code = 0;
+  for (const analysis::FailCondition& condition : conditions) {
+    const std::optional<double> figure = condition.figure(result);
+    if (!figure) {
+      fmt::print(stderr, "penstock report: --fail-if \"{}\" cannot be told{}{}\n", condition.text(),
+                 result.why_not_exposed.empty() ? "" : ": ", analysis::printable(result.why_not_exposed));
+      exit_code = std::max(exit_code, condition_cannot_be_told);
+    } else if (condition.holds(*figure)) {
+      fmt::print(stderr, "penstock report: {}\n", condition.describe(*figure));
+      exit_code = exit_code == 0 ? condition_holds : exit_code;
+    }
+  }
+  return exit_code;
+}
+
 int report(const ReportOptions& options) {
   const analysis::Report result = analysis::analyse(options.recording, options.analysis);
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result));
   } else {
-    fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top}));
+    fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
-  return 0;
+  return check(options.fail_if, result);
 }
 
 }  // namespace
@@ -50,7 +80,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
       "report", "Show where communication was exposed, by cause, place, rank and transport");
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
-  command->add_flag("--json", options->json, "Write JSON (schema penstock-report-1) instead of text");
+  command->add_flag("--json", options->json, "Write JSON (schema penstock-report-2) instead of text");
   command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
       ->check(CLI::NonNegativeNumber);
   CLI::Option* const whole_run =
@@ -62,6 +92,23 @@ void add_report_command(CLI::App& application, int& exit_code) {
   command->add_option("--top", options->top, "Rows of each list")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_flag("--all", options->all,
+                    "Every section: kernels beside the waits, collectives, phases, messages");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--fail-if",
+          [options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              std::string why;
+              std::optional<analysis::FailCondition> condition = analysis::FailCondition::parse(text, why);
+              if (!condition) {
+                throw CLI::ValidationError("--fail-if", why);
+              }
+              options->fail_if.push_back(std::move(*condition));
+            }
+          },
+          "Exit with 3 if this holds, with 4 if it cannot be told: 'exposed > 10%', 'late_sender > 5ms'")
+      ->type_name("CONDITION");
   command->callback([options, &exit_code] { exit_code = report(*options); });
 }
 

@@ -78,7 +78,35 @@ TEST_F(Command, report_prints_no_escape_codes_into_a_file) {
 TEST_F(Command, report_writes_json) {
   const Outcome outcome = penstock("report --json " + make_recording().string());
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(nlohmann::json::parse(outcome.output).at("schema"), "penstock-report-1");
+  EXPECT_EQ(nlohmann::json::parse(outcome.output).at("schema"), "penstock-report-2");
+}
+
+TEST_F(Command, report_fails_if_it_is_asked_to) {
+  const std::string recording = make_recording().string();  // 1 % of its run is exposed
+  EXPECT_EQ(penstock("report --fail-if 'exposed > 50%' " + recording).exit_code, 0);
+  const Outcome outcome =
+      penstock("report --json --fail-if 'exposed > 0.5%' --fail-if 'exposed > 90%' " + recording);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.errors.find("exposed is 1 %, and fails when > 0.5 %"), std::string::npos)
+      << outcome.errors;
+  EXPECT_TRUE(nlohmann::json::accept(outcome.output));
+}
+
+TEST_F(Command, report_does_not_pass_a_condition_that_cannot_be_told) {
+  const std::filesystem::path recording = make_recording();
+  testing::RecordingBuilder blind(0, 1);
+  blind.header().features = trace::feature::gpu_used;
+  blind.call({.function = "MPI_Barrier", .begin = 10, .end = 20}).write(recording);
+  const Outcome outcome = penstock("report --fail-if 'exposed > 50%' " + recording.string());
+  EXPECT_EQ(outcome.exit_code, 4);
+  EXPECT_NE(outcome.errors.find("cannot be told: GPU kernels of rank 0 were not recorded"), std::string::npos)
+      << outcome.errors;
+}
+
+TEST_F(Command, a_condition_that_cannot_be_read_is_wrong_use) {
+  const Outcome outcome = penstock("report --fail-if 'slowness > 50%' " + make_recording().string());
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.errors.find("exposed, overlap, late_sender"), std::string::npos) << outcome.errors;
 }
 
 TEST_F(Command, report_of_nothing_says_what_is_missing_and_ends_with_1) {

@@ -30,7 +30,7 @@ RecordingBuilder barrier_at(std::int32_t rank, std::uint64_t begin) {
 
 TEST(ReportJson, names_its_schema_and_writes_seconds) {
   const nlohmann::json json = json_of({barrier_at(0, 250'000'000), barrier_at(1, 500'000'000)});
-  EXPECT_EQ(json.at("schema"), "penstock-report-1");
+  EXPECT_EQ(json.at("schema"), "penstock-report-2");
   EXPECT_EQ(json.at("measure"), "exposed_communication");
   EXPECT_TRUE(json.at("why_not_exposed").is_null());
   EXPECT_DOUBLE_EQ(json.at("counted").at("total_s"), 2.0);
@@ -43,15 +43,18 @@ TEST(ReportJson, names_its_schema_and_writes_seconds) {
 
 TEST(ReportJson, has_every_documented_key) {
   const nlohmann::json json = json_of({barrier_at(0, 0), barrier_at(1, 0)});
-  for (const char* key :
-       {"schema", "job", "measure", "why_not_exposed", "counted", "ranks", "call_sites", "peers",
-        "communicators", "mpi_functions", "phases", "transports", "notices", "flaws"}) {
+  for (const char* key : {"schema",      "job",        "measure",     "why_not_exposed", "counted",
+                          "ranks",       "call_sites", "peers",       "communicators",   "mpi_functions",
+                          "phases",      "transports", "notices",     "flaws",           "steps",
+                          "advice",      "kernels",    "collectives", "late_ranks",      "staging_by_hand",
+                          "unattributed"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   for (const char* key : {"rank",
                           "host",
                           "finished",
                           "used_gpu",
+                          "run_s",
                           "kernels_recorded",
                           "total_s",
                           "kernels_s",
@@ -73,6 +76,31 @@ TEST(ReportJson, has_every_documented_key) {
                           "gpu_clock_error_s"}) {
     EXPECT_TRUE(json.at("ranks").at(0).contains(key)) << key;
   }
+}
+
+TEST(ReportJson, has_no_more_step_entries_than_a_page_can_hold) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t step = 0; step < 4100; ++step) {
+    rank.range("step", 100 + step * 100, 200 + step * 100)
+        .call({.function = "MPI_Barrier", .begin = 150 + step * 100, .end = 170 + step * 100});
+  }
+  const nlohmann::json steps = json_of({rank.runs(0, 500'000)}).at("steps");
+  EXPECT_EQ(steps.at("count"), 4100);
+  EXPECT_EQ(steps.at("mark"), "step");
+  EXPECT_LE(steps.at("each").size(), 2000u);
+  double exposed_s = 0;
+  std::size_t covered = 0;
+  for (const nlohmann::json& entry : steps.at("each")) {
+    EXPECT_EQ(entry.at("first"), covered);
+    covered += entry.at("steps").get<std::size_t>();
+    for (const auto& [cause, time_s] : entry.at("by_cause_s").items()) {
+      exposed_s += time_s.get<double>();
+    }
+  }
+  EXPECT_EQ(covered, 4100u);
+  EXPECT_NEAR(exposed_s, 4100 * 20e-9, 1e-12);
+  EXPECT_DOUBLE_EQ(steps.at("start_up").at("total_s").get<double>(), 100e-9);
 }
 
 TEST(ReportJson, absent_is_null_and_not_zero) {

@@ -1,0 +1,179 @@
+// What is advised for which figures. Times are ns.
+#include "analysis/advice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::analysis {
+namespace {
+
+std::uint64_t& of(TimeByCause& times, Cause cause) {
+  return times[static_cast<std::size_t>(cause)];
+}
+
+constexpr std::uint64_t ms = 1'000'000;
+
+Report two_ranks() {
+  Report report;
+  report.counted_ranks = 2;
+  report.total_ns = 2000 * ms;
+  report.counted_ns = 400 * ms;
+  return report;
+}
+
+CallSiteFigures site(const char* function, Cause cause, std::uint64_t time_ns) {
+  CallSiteFigures figures;
+  figures.mpi_function = function;
+  figures.function = "exchange";
+  figures.file = "halo.cpp";
+  figures.line = 12;
+  figures.counted_ns = time_ns;
+  of(figures.by_cause, cause) = time_ns;
+  return figures;
+}
+
+TransportFigures device_messages(trace::TransportKind transport, double gbps, const char* reason) {
+  TransportFigures figures;
+  figures.source = figures.destination = trace::BufferKind::device;
+  figures.size_limit_bytes = 1 << 20;
+  figures.transport = transport;
+  figures.reason = reason;
+  figures.messages = 1200;
+  figures.median_gbps = gbps;
+  return figures;
+}
+
+TEST(Advice, a_slow_transport_is_named_with_its_reason_and_what_the_faster_one_would_save) {
+  Report report = two_ranks();
+  TransportFigures slow = device_messages(trace::TransportKind::staged, 10, "peer access is off");
+  of(slow.by_cause, Cause::staging) = 80 * ms;
+  of(slow.by_cause, Cause::late_sender) = 500 * ms;  // no transport helps against that
+  report.transports = {slow, device_messages(trace::TransportKind::peer, 40, "peer access")};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::better_transport);
+  EXPECT_EQ(advice[0].saves_ns, 60 * ms);
+  EXPECT_EQ(
+      advice[0].text,
+      "1,200 messages device → device of ≤ 1 MiB went by staged: peer access is off. 1,200 as large went by "
+      "peer at 40.0 GB/s instead of 10.0.");
+}
+
+TEST(Advice, host_memory_is_expected_to_go_by_the_mpi_library) {
+  Report report = two_ranks();
+  TransportFigures host = device_messages(trace::TransportKind::mpi, 10, "");
+  host.source = host.destination = trace::BufferKind::pageable;
+  of(host.by_cause, Cause::wire) = 80 * ms;
+  report.transports = {host};
+  EXPECT_TRUE(advise(report).empty());
+}
+
+TEST(Advice, messages_that_were_copied_aside_ask_for_earlier_receives) {
+  Report report = two_ranks();
+  TransportFigures late = device_messages(trace::TransportKind::staged, 10, "receiver was late");
+  of(late.by_cause, Cause::staging) = 80 * ms;
+  report.transports = {late};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::post_receives_early);
+}
+
+TEST(Advice, a_wait_for_the_own_gpu_is_no_wait_for_the_network) {
+  Report report = two_ranks();
+  report.call_sites = {site("MPI_Waitall", Cause::gpu_not_ready, 40 * ms)};
+  report.call_sites[0].gpu_wait_ns = 100 * ms;
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::waits_for_kernel);
+  EXPECT_EQ(advice[0].saves_ns, 40 * ms);
+  EXPECT_EQ(advice[0].text,
+            "MPI_Waitall at exchange (halo.cpp:12) waits for a kernel, not for the network: 50.0 ms a rank, "
+            "20.0 ms of "
+            "it exposed. Compute what is sent first, in a kernel of its own.");
+}
+
+TEST(Advice, staging_by_hand_is_worth_the_copies_that_nothing_hides) {
+  Report report = two_ranks();
+  report.hand_staging = {{"MPI_Send at exchange (halo.cpp:12)", 1000, 4096 * 1000, 100 * ms, 60 * ms}};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::pass_device_pointers);
+  EXPECT_EQ(advice[0].saves_ns, 60 * ms);
+}
+
+TEST(Advice, the_rank_that_others_wait_for_is_named_with_what_it_does) {
+  Report report = two_ranks();
+  PeerFigures peer;
+  peer.rank = 1;
+  of(peer.by_cause, Cause::collective_wait) = 90 * ms;
+  report.peers = {peer};
+  report.late_ranks = {{1, "MPI_Allreduce", "norm (cg.cpp:7)", 10, 100 * ms, 70 * ms, 10 * ms, "spmv"},
+                       {1, "MPI_Barrier", "main (cg.cpp:1)", 1, 1 * ms, 0, 0, ""}};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::balance_ranks);
+  EXPECT_EQ(advice[0].saves_ns, 90 * ms);
+  EXPECT_EQ(
+      advice[0].text,
+      "Rank 1 is waited for at MPI_Allreduce at norm (cg.cpp:7): 10 times, 10.0 ms after the first one on "
+      "average. "
+      "Meanwhile it is in: 70.0 % kernels (most of it spmv), 20.0 % host code, 10.0 % other MPI calls.");
+}
+
+TEST(Advice, a_partner_that_sends_late_is_compared_with_the_others) {
+  Report report = two_ranks();
+  PeerFigures peer;
+  peer.rank = 1;
+  of(peer.by_cause, Cause::late_sender) = 90 * ms;
+  report.peers = {peer};
+  report.ranks.resize(2);
+  report.ranks[0].rank = 0;
+  report.ranks[1].rank = 1;
+  report.ranks[0].kernels_known = report.ranks[1].kernels_known = true;
+  report.ranks[0].kernels_ns = 100;
+  report.ranks[1].kernels_ns = 300;
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].text,
+            "Others wait for rank 1: 90.0 ms for it to send. Its kernels run 150.0 % of the mean.");
+}
+
+TEST(Advice, a_blocking_call_behind_a_kernel_could_run_beside_it) {
+  Report report = two_ranks();
+  report.call_sites = {site("MPI_Sendrecv", Cause::wire, 80 * ms)};
+  report.kernels = {{"bulk", 100, 90 * ms, 30 * ms, 80 * ms, "exchange (halo.cpp:12)"}};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::overlap);
+  EXPECT_EQ(advice[0].saves_ns, 60 * ms);  // of the kernel, what hides nothing yet
+  EXPECT_NE(advice[0].text.find("blocks for 40.0 ms a rank"), std::string::npos) << advice[0].text;
+}
+
+TEST(Advice, comes_in_the_order_of_what_it_saves_and_trifles_are_left_out) {
+  Report report = two_ranks();
+  report.call_sites = {site("MPI_Recv", Cause::gpu_not_ready, 3 * ms),
+                       site("MPI_Wait", Cause::gpu_not_ready, 50 * ms),
+                       site("MPI_Send", Cause::gpu_not_ready, 20 * ms)};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 2u);
+  EXPECT_EQ(advice[0].saves_ns, 50 * ms);
+  EXPECT_EQ(advice[1].saves_ns, 20 * ms);
+}
+
+TEST(Advice, missing_progress_names_the_setting) {
+  Report report = two_ranks();
+  of(report.by_cause, Cause::missing_progress) = 100 * ms;
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::progress_thread);
+  EXPECT_NE(advice[0].text.find("PENSTOCK_PROGRESS=thread"), std::string::npos);
+}
+
+TEST(Advice, is_not_given_where_kernels_are_not_known) {
+  Report report = two_ranks();
+  of(report.by_cause, Cause::missing_progress) = 100 * ms;
+  report.measure = Measure::communication_time;
+  EXPECT_TRUE(advise(report).empty());
+}
+
+}  // namespace
+}  // namespace penstock::analysis

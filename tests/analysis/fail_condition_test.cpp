@@ -1,0 +1,79 @@
+#include "analysis/fail_condition.hpp"
+
+#include <gtest/gtest.h>
+
+namespace penstock::analysis {
+namespace {
+
+Report quarter_exposed() {
+  Report report;
+  report.counted_ranks = 2;
+  report.total_ns = 2'000'000'000;
+  report.counted_ns = 500'000'000;
+  report.by_cause[static_cast<std::size_t>(Cause::late_sender)] = 100'000'000;
+  RankFigures rank;
+  rank.is_counted = true;
+  rank.communication_ns = 400;
+  rank.hidden_ns = 100;
+  report.ranks = {rank};
+  return report;
+}
+
+FailCondition condition(std::string_view text) {
+  std::string why;
+  const std::optional<FailCondition> parsed = FailCondition::parse(text, why);
+  EXPECT_TRUE(parsed) << why;
+  return parsed.value_or(FailCondition{});
+}
+
+bool holds(std::string_view text) {
+  const FailCondition asked = condition(text);
+  return asked.holds(asked.figure(quarter_exposed()).value_or(-1));
+}
+
+TEST(FailCondition, compares_shares_and_times_of_the_average_rank) {
+  EXPECT_TRUE(holds("exposed > 10%"));
+  EXPECT_TRUE(holds("exposed>=25 %"));
+  EXPECT_FALSE(holds("exposed > 25%"));
+  EXPECT_TRUE(holds("exposed > 249ms"));
+  EXPECT_FALSE(holds("exposed > 0.25 s"));
+  EXPECT_TRUE(holds("late_sender >= 50000us"));
+  EXPECT_TRUE(holds(" late sender > 4.9 % "));
+  EXPECT_TRUE(holds("late-sender <= 5 %"));
+  EXPECT_FALSE(holds("wire > 0%"));
+  EXPECT_TRUE(holds("overlap < 30%"));
+}
+
+TEST(FailCondition, says_the_figure) {
+  const FailCondition asked = condition("exposed > 10%");
+  EXPECT_EQ(asked.describe(asked.figure(quarter_exposed()).value_or(0)),
+            "exposed is 25 %, and fails when > 10 %");
+}
+
+TEST(FailCondition, what_is_not_known_is_no_figure) {
+  Report report = quarter_exposed();
+  report.measure = Measure::communication_time;
+  EXPECT_EQ(condition("exposed > 10%").figure(report), std::nullopt);
+  EXPECT_EQ(condition("exposed > 10%").figure(Report{}), std::nullopt);
+}
+
+TEST(FailCondition, that_cannot_be_read_is_refused_with_what_is_allowed) {
+  const auto refusal = [](std::string_view text) {
+    std::string why;
+    EXPECT_FALSE(FailCondition::parse(text, why)) << text;
+    return why;
+  };
+  EXPECT_NE(refusal("exposed").find("write for example"), std::string::npos);
+  EXPECT_NE(refusal("slowness > 3%").find("exposed, overlap, late_sender"), std::string::npos);
+  EXPECT_NE(refusal("exposed > ten %").find("%, s, ms or us"), std::string::npos);
+  EXPECT_NE(refusal("exposed > 10").find("%, s, ms or us"), std::string::npos);
+  EXPECT_NE(refusal("exposed > 10 parsecs").find("%, s, ms or us"), std::string::npos);
+  EXPECT_NE(refusal("exposed > -1 %").find("a number"), std::string::npos);
+  EXPECT_NE(refusal("exposed > nan %").find("a number"), std::string::npos);
+  EXPECT_NE(refusal("overlap < 3 s").find("a number and %"), std::string::npos);
+  EXPECT_NE(refusal("").find("compares nothing"), std::string::npos);
+  EXPECT_NE(refusal(">").find("is no figure"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
