@@ -108,7 +108,8 @@ void add_report_command(CLI::App& application, int& exit_code) {
             }
           },
           "Exit with 3 if this holds, with 4 if it cannot be told: 'exposed > 10%', 'late_sender > 5ms'")
-      ->type_name("CONDITION");
+      ->type_name("CONDITION")
+      ->allow_extra_args(false);  // else it would take the recording for a second condition
   command->callback([options, &exit_code] { exit_code = report(*options); });
 }
 
