@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
       "Moves GPU buffers over an MPI that knows no GPUs, and shows where communication is exposed.\n\n"
       "  mpiexec -n 4 penstock run ./app       preload, move, record\n"
       "  penstock report penstock-out          what was exposed, where and why\n"
+      "  penstock diff before after            what became faster or slower\n"
       "  penstock info                         what this machine offers\n"
       "  penstock tune                         measure it, so that transports are chosen by what it can do\n",
       "penstock");
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   penstock::cli::add_run_command(application, behind_separator, exit_code);
   penstock::cli::add_report_command(application, exit_code);
+  penstock::cli::add_diff_command(application, exit_code);
   penstock::cli::add_info_command(application, exit_code);
   penstock::cli::add_tune_command(application, exit_code);
   try {

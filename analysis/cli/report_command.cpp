@@ -1,21 +1,19 @@
 // penstock report: reads a recording and says what was exposed.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/analyse.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/terminal.hpp"
 #include "analysis/fail_condition.hpp"
 #include "analysis/report_json.hpp"
 #include "analysis/report_text.hpp"
@@ -36,14 +34,6 @@ struct ReportOptions {
 /// Exit codes besides 0 and those of errors.
 constexpr int condition_holds = 3;
 constexpr int condition_cannot_be_told = 4;
-
-/// Colours are for people: a terminal, and nobody has asked for none (https://no-color.org).
-bool wants_colours() {
-  const char* const no_color = std::getenv("NO_COLOR");
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0') && terminal != nullptr &&
-         std::string_view(terminal) != "dumb";
-}
 
 /// Says on stderr which conditions hold. One that cannot be told is no pass.
 int check(const std::vector<analysis::FailCondition>& conditions, const analysis::Report& result) {

@@ -109,6 +109,25 @@ TEST_F(Command, a_condition_that_cannot_be_read_is_wrong_use) {
   EXPECT_NE(outcome.errors.find("exposed, overlap, late_sender"), std::string::npos) << outcome.errors;
 }
 
+TEST_F(Command, diff_compares_two_recordings_or_repeated_runs) {
+  const std::string recording = make_recording().string();
+  const Outcome pair = penstock("diff " + recording + " " + recording);
+  EXPECT_EQ(pair.exit_code, 0) << pair.errors;
+  EXPECT_NE(pair.output.find("One run each does not tell"), std::string::npos) << pair.output;
+  const Outcome repeated = penstock("diff --json --before " + recording + " " + recording + " --after " +
+                                    recording + " " + recording);
+  EXPECT_EQ(repeated.exit_code, 0) << repeated.errors;
+  EXPECT_EQ(nlohmann::json::parse(repeated.output).at("totals").at(0).at("verdict"), "jitter");
+}
+
+TEST_F(Command, diff_of_one_recording_is_wrong_use) {
+  const std::string recording = make_recording().string();
+  EXPECT_EQ(penstock("diff").exit_code, 2);
+  EXPECT_EQ(penstock("diff " + recording).exit_code, 2);
+  EXPECT_EQ(penstock("diff --before " + recording).exit_code, 2);
+  EXPECT_EQ(penstock("diff " + recording + " /nowhere").exit_code, 1);
+}
+
 TEST_F(Command, report_of_nothing_says_what_is_missing_and_ends_with_1) {
   const Outcome outcome = penstock("report /nowhere/penstock-out");
   EXPECT_EQ(outcome.exit_code, 1);

@@ -1,0 +1,169 @@
+// Comparisons whose answer is known. Times are ns.
+#include "analysis/diff.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/confidence.hpp"
+#include "analysis/diff_text.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// A run of one rank, whole: so long, of which so much is exposed wire at one place.
+Report run(std::uint64_t total_ns, std::uint64_t exposed_ns, const char* function = "exchange") {
+  Report report;
+  report.counted_ranks = 1;
+  report.world_size = 1;
+  report.total_ns = total_ns;
+  report.counted_ns = exposed_ns;
+  report.by_cause[static_cast<std::size_t>(Cause::wire)] = exposed_ns;
+  RankFigures rank;
+  rank.is_counted = rank.kernels_known = true;
+  rank.total_ns = total_ns;
+  rank.exposed_ns = rank.host_ns = exposed_ns;
+  report.ranks = {rank};
+  CallSiteFigures site;
+  site.mpi_function = "MPI_Waitall";
+  site.function = function;
+  site.counted_ns = exposed_ns;
+  report.call_sites = {site};
+  return report;
+}
+
+/// A run of one rank with steps of these lengths, half of each exposed.
+Report stepped(const std::vector<std::uint64_t>& lengths_ns) {
+  std::uint64_t total_ns = 0;
+  StepsFigures steps;
+  steps.mark = "step";
+  for (const std::uint64_t each : lengths_ns) {
+    StepFigures step;
+    step.total_ns = step.longest_ns = each;
+    step.by_cause[static_cast<std::size_t>(Cause::wire)] = each / 2;
+    steps.each.push_back(step);
+    total_ns += each;
+  }
+  Report report = run(total_ns, total_ns / 2);
+  report.steps = steps;
+  return report;
+}
+
+const DiffRow& row(const std::vector<DiffRow>& rows, const std::string& name) {
+  static const DiffRow none;
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const DiffRow& each) { return each.name == name; });
+  EXPECT_NE(found, rows.end()) << name;
+  return found == rows.end() ? none : *found;
+}
+
+TEST(Confidence, margin_is_that_of_welch) {
+  // by hand: standard error of the difference 1.00310, 11.007 degrees of freedom, whose t is 2.201
+  const std::vector<double> left{17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8};
+  const std::vector<double> right{21.5, 22.8, 21.0, 23.0, 21.6, 23.6, 22.5, 20.7, 23.4, 21.8};
+  const double difference = mean_of(left) - mean_of(right);
+  EXPECT_NEAR(difference, -1.58, 1e-9);
+  EXPECT_NEAR(margin_of_difference(left, right).value_or(0), 2.201 * 1.00310, 1e-4);
+}
+
+TEST(Confidence, one_value_tells_nothing_and_equal_ones_no_spread) {
+  EXPECT_EQ(margin_of_difference({1.0}, {2.0, 3.0}), std::nullopt);
+  EXPECT_EQ(margin_of_difference({2.0, 2.0}, {3.0, 3.0}), 0.0);
+}
+
+TEST(Diff, repeated_runs_tell_a_change_from_jitter) {
+  const std::vector<Report> before{run(1000, 100), run(1010, 110), run(990, 90)};
+  const Diff changed = compare(before, {run(800, 100), run(810, 90), run(790, 110)});
+  EXPECT_FALSE(changed.is_by_step);
+  const DiffRow& time = row(changed.totals, "run");
+  EXPECT_DOUBLE_EQ(time.before_ns, 1000);
+  EXPECT_DOUBLE_EQ(time.after_ns, 800);
+  EXPECT_EQ(time.verdict, Verdict::less);
+  EXPECT_EQ(row(changed.totals, "exposed").verdict, Verdict::jitter);
+  EXPECT_EQ(row(changed.causes, "wire").verdict, Verdict::jitter);
+  EXPECT_EQ(row(changed.call_sites, "MPI_Waitall in exchange").verdict, Verdict::jitter);
+  EXPECT_EQ(row(compare({run(800, 1), run(801, 1)}, {run(1000, 1), run(1001, 1)}).totals, "run").verdict,
+            Verdict::more);
+}
+
+TEST(Diff, one_run_each_without_steps_says_that_it_does_not_know) {
+  const Diff diff = compare({run(1000, 100)}, {run(500, 50)});
+  EXPECT_EQ(diff.totals.front().verdict, Verdict::unknown);
+  EXPECT_EQ(diff.totals.front().margin_ns, std::nullopt);
+  EXPECT_NE(to_text(diff, false, 8).find("One run each"), std::string::npos);
+}
+
+TEST(Diff, one_run_each_is_judged_by_how_its_steps_vary) {
+  std::vector<std::uint64_t> before;
+  std::vector<std::uint64_t> faster;
+  std::vector<std::uint64_t> alike;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const std::uint64_t jitter = i * 7919 % 100;
+    before.push_back(10'000 + jitter);
+    faster.push_back(9'000 + jitter);
+    alike.push_back(10'000 + i * 6007 % 100);
+  }
+  const Diff diff = compare({stepped(before)}, {stepped(faster)});
+  EXPECT_TRUE(diff.is_by_step);
+  EXPECT_TRUE(diff.from_steps);
+  EXPECT_NEAR(row(diff.totals, "step").before_ns, 10'049.5, 1);
+  EXPECT_EQ(row(diff.totals, "step").verdict, Verdict::less);
+  EXPECT_EQ(row(diff.causes, "wire").verdict, Verdict::less);
+  EXPECT_EQ(row(diff.call_sites, "MPI_Waitall in exchange").verdict,
+            Verdict::unknown);  // no steps of a call site
+  EXPECT_EQ(row(compare({stepped(before)}, {stepped(alike)}).totals, "step").verdict, Verdict::jitter);
+}
+
+TEST(Diff, steps_of_runs_of_unequal_length_are_compared_one_by_one) {
+  const Diff diff =
+      compare({stepped(std::vector<std::uint64_t>(10, 100))}, {stepped(std::vector<std::uint64_t>(40, 100))});
+  EXPECT_DOUBLE_EQ(row(diff.totals, "step").before_ns, 100);
+  EXPECT_DOUBLE_EQ(row(diff.totals, "step").after_ns, 100);
+  EXPECT_EQ(row(diff.totals, "step").verdict, Verdict::jitter);
+}
+
+TEST(Diff, a_place_that_is_new_or_gone_is_listed_and_the_largest_change_first) {
+  const Diff diff = compare({run(1000, 100, "old_exchange")}, {run(1000, 300, "new_exchange")});
+  ASSERT_EQ(diff.call_sites.size(), 2u);
+  EXPECT_EQ(diff.call_sites[0].name, "MPI_Waitall in new_exchange");
+  EXPECT_DOUBLE_EQ(diff.call_sites[0].before_ns, 0);
+  EXPECT_EQ(diff.call_sites[1].name, "MPI_Waitall in old_exchange");
+  EXPECT_DOUBLE_EQ(diff.call_sites[1].after_ns, 0);
+}
+
+TEST(Diff, says_what_makes_two_runs_hard_to_compare) {
+  Report more_ranks = run(1000, 100);
+  more_ranks.world_size = 4;
+  Report blind = run(1000, 100);
+  blind.measure = Measure::communication_time;
+  const Diff ranks = compare({run(1000, 100)}, {more_ranks});
+  ASSERT_EQ(ranks.remarks.size(), 1u);
+  EXPECT_EQ(ranks.remarks[0], "numbers of ranks differ: 1; 4");
+  const Diff kernels = compare({run(1000, 100)}, {blind});
+  EXPECT_TRUE(kernels.causes.empty());
+  EXPECT_EQ(kernels.totals.size(), 2u);  // the run, and the time in MPI
+  ASSERT_EQ(kernels.remarks.size(), 1u);
+  EXPECT_NE(kernels.remarks[0].find("have no record of kernels"), std::string::npos);
+}
+
+TEST(Diff, text_is_never_wider_than_100_columns_and_steers_no_terminal) {
+  Report long_names = run(1'000'000, 100'000,
+                          "exchange_the_halos_of_the_whole_lattice_with_all_neighbours_of_all_ranks\033[2J");
+  long_names.program = std::string(200, 'x');
+  const std::string text = to_text(compare({run(1'000'000, 100)}, {long_names}), false, 8);
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+  EXPECT_NE(text.find("A1 A2 A3"), std::string::npos);
+}
+
+TEST(Diff, json_names_its_schema_and_what_is_not_known_is_null) {
+  const nlohmann::json json = nlohmann::json::parse(to_json(compare({run(1000, 100)}, {run(500, 50)})));
+  EXPECT_EQ(json.at("schema"), "penstock-diff-1");
+  EXPECT_EQ(json.at("time_of"), "run");
+  EXPECT_TRUE(json.at("totals").at(0).at("margin_s").is_null());
+  EXPECT_EQ(json.at("totals").at(0).at("verdict"), "unknown");
+  EXPECT_DOUBLE_EQ(json.at("totals").at(0).at("after_s"), 500e-9);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
