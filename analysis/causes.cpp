@@ -1,6 +1,7 @@
 #include "analysis/causes.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace penstock::analysis {
@@ -144,8 +145,8 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
 
   const std::span<const std::uint32_t> halves = halves_of_call_.of(call);
   const std::span<const std::uint32_t> transfers = own_transfers_of_call_.of(call);
-  if (const Arrivals* arrivals = index_.arrivals_at(rank_, record);
-      arrivals != nullptr && record.waits != 0) {
+  if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank_, record);
+      arrivals && record.waits != 0) {
     explain_collective(record, *arrivals, transfers);
   } else if (!halves.empty()) {
     explain_messages(halves, transfers);
@@ -188,25 +189,29 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
       last_complete_ns = record.complete_ns;
       last = counterpart;
     }
-    for (const TransferFacts& each : transfers_of_half) {
-      if (shares_our_clock(each.host)) {
+    for (TransferFacts each : transfers_of_half) {
+      if (knows_clock_of(each.host)) {
+        each.begin_ns = ours(each.begin_ns, each.host);
+        each.end_ns = ours(each.end_ns, each.host);
         moving_.push_back(each);
       }
     }
     const HalfFacts* partner = index_.partner_of(rank_, position_, half);
-    if (partner == nullptr || !shares_our_clock(partner->host)) {
+    if (partner == nullptr || !knows_clock_of(partner->host)) {
       gap = partner == nullptr ? Gap::no_partner : Gap::no_common_clock;
       continue;
     }
     const bool is_send = record.direction == trace::Direction::send;
-    if (partner->post_ns <= record.complete_ns) {
-      posted.consider(partner->post_ns, is_send ? Cause::late_receiver : Cause::late_sender, counterpart);
+    const std::uint64_t post_ns = ours(partner->post_ns, partner->host);
+    if (post_ns <= record.complete_ns) {
+      posted.consider(post_ns, is_send ? Cause::late_receiver : Cause::late_sender, counterpart);
     }
     // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
     // too
     const bool needs_partner = is_send || transfers_of_half.empty();
-    if (needs_partner && partner->noticed_ns <= record.complete_ns) {
-      noticed.consider(partner->noticed_ns, Cause::missing_progress, counterpart);
+    const std::uint64_t noticed_ns = ours(partner->noticed_ns, partner->host);
+    if (needs_partner && noticed_ns <= record.complete_ns) {
+      noticed.consider(noticed_ns, Cause::missing_progress, counterpart);
     }
   }
   for (const std::uint32_t each : transfers) {
@@ -225,7 +230,7 @@ void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals&
     moving_.push_back(facts_of(rank_.transfers[each].record));
     nobody.message_class = moving_.back().message_class;
   }
-  if (!arrivals.one_host) {  // arrivals of other clocks cannot be compared
+  if (!arrivals.one_clock) {  // arrivals of other clocks cannot be compared
     paint_transfers(nobody);
     return paint_rest(Gap::no_common_clock, nobody);
   }

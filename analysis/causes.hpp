@@ -95,7 +95,13 @@ class CauseFinder {
   void paint_transfers(Counterpart counterpart);
   void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, Gap gap = Gap::none);
   void paint_rest(Gap gap, Counterpart counterpart);
-  [[nodiscard]] bool shares_our_clock(std::uint32_t host) const noexcept { return host == host_; }
+  [[nodiscard]] bool knows_clock_of(std::uint32_t host) const noexcept {
+    return index_.clocks().can_convert(host, host_);
+  }
+  /// A time of another host's clock in ours.
+  [[nodiscard]] std::uint64_t ours(std::uint64_t time_ns, std::uint32_t host) const noexcept {
+    return index_.clocks().convert(time_ns, host, host_);
+  }
 
   const RankTrace& rank_;
   const MessageIndex& index_;

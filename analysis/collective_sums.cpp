@@ -37,9 +37,7 @@ void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, c
                               std::uint32_t site, const Arrivals& arrivals) {
   const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(call.function));
   const std::int32_t awaited = waits_for_root ? call.peer : arrivals.last_rank;
-  const std::uint64_t awaited_ns = waits_for_root ? arrivals.root_ns : arrivals.last_ns;
-  const bool is_late = arrivals.one_host && arrivals.seen > 1 && awaited == rank.header.world_rank &&
-                       awaited_ns == call.begin_ns;
+  const bool is_late = arrivals.one_clock && arrivals.seen > 1 && awaited == rank.header.world_rank;
   const std::uint64_t begin_ns = std::max(arrivals.first_ns, rank.begin_ns);
   if (!is_late || begin_ns >= call.begin_ns) {
     return;

@@ -8,9 +8,6 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::uint32_t world_local_id = 1;
-constexpr std::uint32_t self_local_id = 2;
-
 /// When the rank could first serve a message that is being waited for elsewhere: at once in a blocking call,
 /// else when it came back into MPI.
 std::uint64_t noticed_ns(const RankTrace& rank, const Half& half) {
@@ -29,17 +26,6 @@ std::uint64_t noticed_ns(const RankTrace& rank, const Half& half) {
 }
 
 }  // namespace
-
-bool flows_from_root(std::string_view mpi_function) noexcept {
-  return mpi_function.find("cast") != std::string_view::npos ||
-         (mpi_function.find("catter") != std::string_view::npos &&
-          mpi_function.find("educe") == std::string_view::npos);
-}
-
-std::size_t MessageIndex::HashPageId::operator()(const PageId& id) const noexcept {
-  const std::uint64_t mixed = (id.communicator ^ (std::uint64_t{id.number} << 32)) * 0x9e3779b97f4a7c15u;
-  return static_cast<std::size_t>(mixed ^ (mixed >> 29));
-}
 
 std::uint32_t MessageIndex::host_of(const RankTrace& rank) const {
   return hosts_.at(rank.header.host_name);
@@ -75,41 +61,11 @@ void MessageIndex::add(const RankTrace& rank) {
                             each.record.transport});
     }
   }
-  add_collectives(rank, host);
-}
-
-void MessageIndex::add_collectives(const RankTrace& rank, std::uint32_t host) {
-  std::unordered_map<std::uint32_t, std::int32_t> sizes{{world_local_id, rank.header.world_size}};
-  for (const trace::Communicator& each : rank.communicators) {
-    sizes[each.local_id] = each.size;
-  }
-  for (const Call& call : rank.calls) {
-    const trace::MpiCall& record = call.record;
-    // MPI_COMM_SELF may bear the same id on all ranks and has nobody to wait for
-    if (record.collective_ordinal == 0 || record.communicator == self_local_id) {
-      continue;
-    }
-    const std::uint64_t communicator = rank.global_communicator(record.communicator);
-    if (communicator == 0) {
-      continue;
-    }
-    CollectivePage& page = collectives_[{communicator, record.collective_ordinal / calls_per_page}];
-    Arrivals& arrivals = page[record.collective_ordinal % calls_per_page];
-    if (arrivals.seen == 0) {
-      arrivals.host = host;
-      arrivals.first_ns = record.begin_ns;
-      arrivals.expected = sizes[record.communicator];
-    }
-    ++arrivals.seen;
-    arrivals.first_ns = std::min(arrivals.first_ns, record.begin_ns);
-    arrivals.one_host = arrivals.one_host && arrivals.host == host;
-    if (record.begin_ns >= arrivals.last_ns) {
-      arrivals.last_ns = record.begin_ns;
-      arrivals.last_rank = rank.header.world_rank;
-    }
-    if (record.peer == rank.header.world_rank) {
-      arrivals.root_ns = record.begin_ns;
-    }
+  collectives_.add(rank, host);
+  if (host >= runs_.size()) {
+    runs_.push_back({rank.begin_ns, rank.end_ns});
+  } else {
+    runs_[host] = {std::min(runs_[host].begin_ns, rank.begin_ns), std::max(runs_[host].end_ns, rank.end_ns)};
   }
 }
 
@@ -124,6 +80,30 @@ void MessageIndex::join() {
                    });
   mark_transfers_of_messages();
   classify_halves();
+  align_clocks();
+  collectives_.join(clocks_, hosts_.size());
+}
+
+/// One host has one clock, and nothing to align.
+void MessageIndex::align_clocks() {
+  if (hosts_.size() < 2) {
+    return;
+  }
+  clocks_ = ClockAlignment(runs_);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::uint32_t i = 0; i < partner_.size(); ++i) {
+      const HalfFacts& receive = halves_[i];
+      const HalfFacts& send = halves_[partner_[i]];
+      if (partner_[i] != i && receive.direction == trace::Direction::receive) {
+        clocks_.observe(send.host, send.post_ns, receive.host, receive.complete_ns);
+      }
+    }
+    collectives_.observe(clocks_);
+    if (pass == 0) {
+      clocks_.fit_drift();
+    }
+  }
+  clocks_.finish();
 }
 
 void MessageIndex::mark_transfers_of_messages() {
@@ -251,17 +231,8 @@ std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) con
   return {range.first, range.second};
 }
 
-const Arrivals* MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const noexcept {
-  if (call.collective_ordinal == 0 || call.communicator == self_local_id) {
-    return nullptr;
-  }
-  const auto page = collectives_.find(
-      {rank.global_communicator(call.communicator), call.collective_ordinal / calls_per_page});
-  if (page == collectives_.end()) {
-    return nullptr;
-  }
-  const Arrivals& arrivals = page->second[call.collective_ordinal % calls_per_page];
-  return arrivals.seen == 0 ? nullptr : &arrivals;
+std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const {
+  return collectives_.at(rank, call, host_of(rank), clocks_);
 }
 
 }  // namespace penstock::analysis

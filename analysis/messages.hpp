@@ -1,18 +1,19 @@
 // Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
 // the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
 //
-// Memory: about 100 bytes a message and 56 a collective call, of the whole job; nothing else of a rank is
-// kept.
+// Memory: about 100 bytes a message and 72 a collective call and host, of the whole job; nothing else of a
+// rank is kept.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/clock_alignment.hpp"
+#include "analysis/collective_index.hpp"
 #include "analysis/message_class.hpp"
 #include "analysis/rank_trace.hpp"
 
@@ -45,18 +46,6 @@ struct TransferFacts {
   bool is_of_message = false;  ///< of the application: a half of it was recorded. Else a collective's own
 };
 
-/// Who came when to the n-th collective call of a communicator.
-struct Arrivals {
-  std::uint64_t first_ns = 0;
-  std::uint64_t last_ns = 0;
-  std::uint64_t root_ns = 0;  ///< when the root came; 0 if there is no root or it was not seen
-  std::int32_t last_rank = -1;
-  std::int32_t seen = 0;
-  std::int32_t expected = 0;
-  std::uint32_t host = 0;
-  bool one_host = true;
-};
-
 class MessageIndex {
  public:
   /// Ranks are added in any order, each once; positions (see partner_of) count from 0 in this order.
@@ -72,8 +61,9 @@ class MessageIndex {
   [[nodiscard]] const HalfFacts* facts_of(const RankTrace& rank, std::size_t position,
                                           std::size_t half) const noexcept;
   [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
-  /// Null for what is no collective call, or one of a communicator that is not known.
-  [[nodiscard]] const Arrivals* arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const noexcept;
+  /// In the clock of the rank's host. None for what is no collective call, or one of a communicator that is
+  /// not known.
+  [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
   /// Of a transfer that was recorded without a key, or is not in the index.
@@ -82,6 +72,8 @@ class MessageIndex {
 
   [[nodiscard]] std::size_t rank_count() const noexcept { return first_half_of_rank_.size(); }
   [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
+  /// Of the hosts, numbered as in the facts.
+  [[nodiscard]] const ClockAlignment& clocks() const noexcept { return clocks_; }
   [[nodiscard]] std::uint64_t unmatched_halves() const noexcept { return unmatched_; }
 
  private:
@@ -93,24 +85,11 @@ class MessageIndex {
     std::int32_t tag;
     std::uint32_t half;
   };
-  /// Collective calls that follow each other on a communicator lie together: they are asked for in this
-  /// order.
-  static constexpr std::uint32_t calls_per_page = 16;
-  using CollectivePage = std::array<Arrivals, calls_per_page>;
-  struct PageId {
-    std::uint64_t communicator;
-    std::uint32_t number;
-    friend bool operator==(const PageId&, const PageId&) = default;
-  };
-  struct HashPageId {
-    std::size_t operator()(const PageId& id) const noexcept;
-  };
-
-  void add_collectives(const RankTrace& rank, std::uint32_t host);
   void join_by_key();
   void join_by_order();
   void mark_transfers_of_messages();
   void classify_halves();
+  void align_clocks();
   void pair_up(std::uint32_t send, std::uint32_t receive);
 
   mutable MessageClasses classes_;  ///< a table that grows as it is asked
@@ -120,11 +99,10 @@ class MessageIndex {
   std::vector<std::uint32_t> partner_;  ///< of each half; its own index when there is none
   std::vector<Ordered> without_key_;
   std::vector<TransferFacts> transfers_;
-  std::unordered_map<PageId, CollectivePage, HashPageId> collectives_;
+  CollectiveIndex collectives_;
+  std::vector<Interval> runs_;  ///< of each host, from its first rank's begin to its last rank's end
+  ClockAlignment clocks_;
   std::uint64_t unmatched_ = 0;
 };
-
-/// Operations by which data flows from one root (Bcast, Scatter): the others wait for the root alone.
-[[nodiscard]] bool flows_from_root(std::string_view mpi_function) noexcept;
 
 }  // namespace penstock::analysis

@@ -28,6 +28,8 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
   report_.one_clock = index.host_count() <= 1;
+  report_.aligned_hosts = index.clocks().aligned_hosts();
+  report_.host_clock_error_ns = index.clocks().error_ns();
   report_.unmatched_halves = index.unmatched_halves();
 }
 
@@ -102,7 +104,8 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
     const trace::MpiCall& call = rank.calls[segment.call].record;
     const std::uint32_t site = site_of(rank, call);
     const std::span<const CauseSpan> spans = finder.explain(segment.call);
-    if (const Arrivals* arrivals = index_.arrivals_at(rank, call); arrivals != nullptr && call.waits != 0) {
+    if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
+        arrivals && call.waits != 0) {
       collectives_.add(rank, timeline, call, site, spans, *arrivals);
     }
     for (const CauseSpan& span : spans) {

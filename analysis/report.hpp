@@ -2,6 +2,7 @@
 // any of it was computed or is printed. Unit: ns and bytes throughout; sums are exact.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -216,7 +217,9 @@ struct Report {
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
   std::uint64_t counted_ns = 0;       ///< likewise; every breakdown but by phase sums to it
   TimeByCause by_cause{};
-  bool one_clock = true;  ///< else waits between hosts could not be explained
+  bool one_clock = true;                  ///< all ranks ran on one host
+  std::size_t aligned_hosts = 0;          ///< else: those whose clocks could be brought together
+  std::uint64_t host_clock_error_ns = 0;  ///< how far these may be off
   std::uint64_t unmatched_halves = 0;
 
   std::vector<Advice> advice;  ///< by saves_ns

@@ -244,7 +244,10 @@ std::string to_json(const Report& report) {
               {"gpus", report.devices},
               {"simulated_gpu", report.simulated_gpu},
               {"began_unix_s", seconds(report.began_realtime_ns)},
-              {"one_clock", report.one_clock}}},
+              {"one_clock", report.one_clock},
+              {"aligned_hosts", report.one_clock ? Json(nullptr) : Json(report.aligned_hosts)},
+              {"host_clock_error_s",
+               report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}}},
             {"measure", is_exposed ? "exposed_communication" : "communication_time"}};
   json["why_not_exposed"] = is_exposed ? Json(nullptr) : Json(report.why_not_exposed);
   json["counted"] = {{"ranks", report.counted_ranks},

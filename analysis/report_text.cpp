@@ -445,7 +445,12 @@ class Writer {
                   : "; GPU clock error unknown";
     }
     if (!report_.one_clock) {
-      text += "; hosts share no clock, so waits between them are unattributed";
+      text += fmt::format("; clocks of {} of {} hosts were brought together by their messages, error ≤ {}",
+                          report_.aligned_hosts, report_.hosts.size(),
+                          time_text(static_cast<double>(report_.host_clock_error_ns)));
+      if (report_.aligned_hosts < report_.hosts.size()) {
+        text += "; waits between others are unattributed";
+      }
     }
     line();
     for (const std::string& each : wrapped(text + ".", screen_columns)) {

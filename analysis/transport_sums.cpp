@@ -65,8 +65,9 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
     }
     add(own->message_class, half.bytes);
     const HalfFacts* const sender = index_.partner_of(rank, position, i);
-    if (sender != nullptr && sender->host == own->host && half.bytes != 0) {
-      const std::uint64_t start_ns = std::max(sender->post_ns, half.post_ns);
+    if (sender != nullptr && index_.clocks().can_convert(sender->host, own->host) && half.bytes != 0) {
+      const std::uint64_t start_ns =
+          std::max(index_.clocks().convert(sender->post_ns, sender->host, own->host), half.post_ns);
       if (start_ns < half.complete_ns) {
         Sums& sums = sums_of(own->message_class);
         (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)

@@ -1,0 +1,159 @@
+#include "analysis/collective_index.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::uint32_t world_local_id = 1;
+constexpr std::uint32_t self_local_id = 2;
+
+/// Every rank needs something of every other before it can leave. Of calls with a count for each rank, where
+/// some may be none, nothing is known.
+bool needs_all_ranks(std::string_view function, std::uint64_t bytes) {
+  if (function == "MPI_Barrier") {
+    return true;
+  }
+  return bytes != 0 && (function == "MPI_Allreduce" || function == "MPI_Allgather" ||
+                        function == "MPI_Alltoall" || function == "MPI_Reduce_scatter_block");
+}
+
+Arrivals in_clock_of(std::uint32_t host, Arrivals arrivals, const ClockAlignment& clocks) {
+  const auto convert = [&](std::uint64_t time_ns) { return clocks.convert(time_ns, arrivals.clock, host); };
+  if (arrivals.clock != host) {
+    arrivals.first_ns = convert(arrivals.first_ns);
+    arrivals.last_ns = convert(arrivals.last_ns);
+    arrivals.first_left_ns = convert(arrivals.first_left_ns);
+    arrivals.root_ns = arrivals.root_ns == 0 ? 0 : convert(arrivals.root_ns);
+    arrivals.one_clock = arrivals.one_clock && clocks.can_convert(arrivals.clock, host);
+    arrivals.clock = host;
+  }
+  return arrivals;
+}
+
+void take_in(Arrivals& all, const Arrivals& some) {
+  if (all.seen == 0) {
+    all = some;
+    return;
+  }
+  all.first_ns = std::min(all.first_ns, some.first_ns);
+  all.first_left_ns = std::min(all.first_left_ns, some.first_left_ns);
+  if (some.last_ns > all.last_ns || (some.last_ns == all.last_ns && some.last_rank > all.last_rank)) {
+    all.last_ns = some.last_ns;
+    all.last_rank = some.last_rank;
+  }
+  all.root_ns = std::max(all.root_ns, some.root_ns);
+  all.seen += some.seen;
+  all.one_clock = all.one_clock && some.one_clock;
+  all.nobody_leaves_before = all.nobody_leaves_before && some.nobody_leaves_before;
+}
+
+}  // namespace
+
+bool flows_from_root(std::string_view mpi_function) noexcept {
+  return mpi_function.find("cast") != std::string_view::npos ||
+         (mpi_function.find("catter") != std::string_view::npos &&
+          mpi_function.find("educe") == std::string_view::npos);
+}
+
+std::size_t CollectiveIndex::HashPageId::operator()(const PageId& id) const noexcept {
+  const std::uint64_t number = (std::uint64_t{id.host} << 48) ^ (std::uint64_t{id.number} << 20);
+  const std::uint64_t mixed = (id.communicator ^ number) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(mixed ^ (mixed >> 29));
+}
+
+void CollectiveIndex::add(const RankTrace& rank, std::uint32_t host) {
+  std::unordered_map<std::uint32_t, std::int32_t> sizes{{world_local_id, rank.header.world_size}};
+  for (const trace::Communicator& each : rank.communicators) {
+    sizes[each.local_id] = each.size;
+  }
+  for (const Call& call : rank.calls) {
+    const trace::MpiCall& record = call.record;
+    // MPI_COMM_SELF may bear the same id on all ranks and has nobody to wait for
+    if (record.collective_ordinal == 0 || record.communicator == self_local_id) {
+      continue;
+    }
+    const std::uint64_t communicator = rank.global_communicator(record.communicator);
+    if (communicator == 0) {
+      continue;
+    }
+    // ranks of one job and host may be the only ones: then join() has nothing to do, and host is 0
+    Page& page = pages_[{communicator, record.collective_ordinal / calls_per_page, host}];
+    take_in(page[record.collective_ordinal % calls_per_page],
+            {.first_ns = record.begin_ns,
+             .last_ns = record.begin_ns,
+             .root_ns = record.peer == rank.header.world_rank ? record.begin_ns : 0,
+             .first_left_ns = record.end_ns,
+             .last_rank = rank.header.world_rank,
+             .seen = 1,
+             .expected = sizes[record.communicator],
+             .clock = host,
+             .nobody_leaves_before = needs_all_ranks(rank.strings.at(record.function), record.bytes)});
+  }
+}
+
+/// Each host is compared with the communicator's first one: all pairs would be many and tell little more.
+void CollectiveIndex::observe(ClockAlignment& clocks) const {
+  std::unordered_map<PageId, std::uint32_t, HashPageId> first_hosts;
+  for (const auto& [id, page] : pages_) {
+    std::uint32_t& first = first_hosts.try_emplace({id.communicator, id.number, 0}, id.host).first->second;
+    first = std::min(first, id.host);
+  }
+  for (const auto& [id, page] : pages_) {
+    const std::uint32_t first = first_hosts.at({id.communicator, id.number, 0});
+    if (first == id.host) {
+      continue;
+    }
+    const Page& others = pages_.at({id.communicator, id.number, first});
+    for (std::uint32_t i = 0; i < calls_per_page; ++i) {
+      if (page[i].seen != 0 && others[i].seen != 0 && page[i].nobody_leaves_before &&
+          others[i].nobody_leaves_before) {
+        clocks.observe(first, others[i].last_ns, id.host, page[i].first_left_ns);
+        clocks.observe(id.host, page[i].last_ns, first, others[i].first_left_ns);
+      }
+    }
+  }
+}
+
+void CollectiveIndex::join(const ClockAlignment& clocks, std::size_t hosts) {
+  if (hosts < 2) {
+    return;
+  }
+  // in the order of hosts, so that nothing depends on how a map lays out its keys
+  std::vector<PageId> ids;
+  for (const auto& [id, page] : pages_) {
+    ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end(),
+            [](const PageId& left, const PageId& right) { return left.host < right.host; });
+  std::unordered_map<PageId, Page, HashPageId> joined;
+  for (const PageId& id : ids) {
+    Page& all = joined[{id.communicator, id.number, 0}];
+    const Page& page = pages_.at(id);
+    for (std::uint32_t i = 0; i < calls_per_page; ++i) {
+      if (page[i].seen != 0 && all[i].seen != 0) {
+        all[i] = in_clock_of(0, all[i], clocks);
+        take_in(all[i], in_clock_of(0, page[i], clocks));
+      } else if (page[i].seen != 0) {
+        all[i] = page[i];  // of one host, whose clock may be unlike all others
+      }
+    }
+  }
+  pages_ = std::move(joined);
+}
+
+std::optional<Arrivals> CollectiveIndex::at(const RankTrace& rank, const trace::MpiCall& call,
+                                            std::uint32_t host, const ClockAlignment& clocks) const {
+  if (call.collective_ordinal == 0 || call.communicator == self_local_id) {
+    return std::nullopt;
+  }
+  const auto page =
+      pages_.find({rank.global_communicator(call.communicator), call.collective_ordinal / calls_per_page, 0});
+  if (page == pages_.end() || page->second[call.collective_ordinal % calls_per_page].seen == 0) {
+    return std::nullopt;
+  }
+  return in_clock_of(host, page->second[call.collective_ordinal % calls_per_page], clocks);
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,64 @@
+// Who came when to each collective call of the job. Filled rank by rank, joined once the hosts' clocks are
+// aligned, then asked. Knows no messages.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "analysis/clock_alignment.hpp"
+#include "analysis/rank_trace.hpp"
+
+namespace penstock::analysis {
+
+/// Who came when to the n-th collective call of a communicator. Unit: ns.
+struct Arrivals {
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  std::uint64_t root_ns = 0;        ///< when the root came; 0 if there is no root or it was not seen
+  std::uint64_t first_left_ns = 0;  ///< when the first rank left
+  std::int32_t last_rank = -1;
+  std::int32_t seen = 0;
+  std::int32_t expected = 0;
+  std::uint32_t clock = 0;  ///< the host whose clock the times are of
+  bool one_clock = true;    ///< else the times of some hosts could not be brought together
+  bool nobody_leaves_before =
+      false;  ///< all have come before the first leaves, whatever the MPI library does
+};
+
+/// Operations by which data flows from one root (Bcast, Scatter): the others wait for the root alone.
+[[nodiscard]] bool flows_from_root(std::string_view mpi_function) noexcept;
+
+/// Thread: one at a time. Memory: 72 bytes a call and host.
+class CollectiveIndex {
+ public:
+  void add(const RankTrace& rank, std::uint32_t host);
+  /// Tells what collectives say of clocks: once all ranks of a host had come, no rank of another left
+  /// earlier.
+  void observe(ClockAlignment& clocks) const;
+  /// After the clocks were aligned. `hosts`: how many there are.
+  void join(const ClockAlignment& clocks, std::size_t hosts);
+  /// In the clock of `host`, which is the rank's.
+  [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, const trace::MpiCall& call,
+                                           std::uint32_t host, const ClockAlignment& clocks) const;
+
+ private:
+  /// Calls that follow each other on a communicator lie together: they are asked for in this order.
+  static constexpr std::uint32_t calls_per_page = 16;
+  using Page = std::array<Arrivals, calls_per_page>;
+  struct PageId {
+    std::uint64_t communicator;
+    std::uint32_t number;
+    std::uint32_t host;  ///< after join(): 0 for all
+    friend bool operator==(const PageId&, const PageId&) = default;
+  };
+  struct HashPageId {
+    std::size_t operator()(const PageId& id) const noexcept;
+  };
+  std::unordered_map<PageId, Page, HashPageId> pages_;
+};
+
+}  // namespace penstock::analysis
