@@ -4,6 +4,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -13,6 +14,17 @@
 
 namespace penstock::analysis {
 namespace {
+
+/// A recording may name anything: a pipe would be waited for, a device read. -1: no plain file.
+int open_plain_file(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat status {};
+  if (descriptor >= 0 && (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))) {
+    ::close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
 
 /// The innermost function at an address, inlined ones included, as the source names it.
 std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
@@ -37,7 +49,7 @@ std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
 class CallSites::Module {
  public:
   explicit Module(const std::filesystem::path& path) : session_(dwfl_begin(&callbacks())) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = open_plain_file(path);
     if (session_ == nullptr || descriptor < 0) {
       return;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 #include "analysis/median.hpp"
 #include "analysis/symbol_names.hpp"
@@ -64,10 +65,15 @@ std::vector<CollectiveFigures> CollectiveSums::finish() {
                        std::string(index_.classes().reason_of(kind.message_class)), sums.calls, sums.bytes,
                        sums.waiting_ns, sums.moving_ns, median_of(sums.speeds_gbps)});
   }
-  std::stable_sort(figures.begin(), figures.end(),
-                   [](const CollectiveFigures& left, const CollectiveFigures& right) {
-                     return left.waiting_ns + left.moving_ns > right.waiting_ns + right.moving_ns;
-                   });
+  const auto key = [](const CollectiveFigures& each) {
+    return std::tie(each.mpi_function, each.size_limit_bytes, each.transport, each.reason);
+  };
+  std::sort(figures.begin(), figures.end(),
+            [&](const CollectiveFigures& left, const CollectiveFigures& right) {
+              const std::uint64_t left_ns = left.waiting_ns + left.moving_ns;
+              const std::uint64_t right_ns = right.waiting_ns + right.moving_ns;
+              return left_ns != right_ns ? left_ns > right_ns : key(left) < key(right);
+            });
   return figures;
 }
 
@@ -84,17 +90,20 @@ std::vector<LateRankFigures> CollectiveSums::finish_late_ranks(
                          late.in_kernels_ns,
                          late.in_mpi_ns,
                          ""};
-    const auto main_kernel =
-        std::max_element(late.by_kernel.begin(), late.by_kernel.end(),
-                         [](const auto& left, const auto& right) { return left.second < right.second; });
-    if (main_kernel != late.by_kernel.end()) {
-      each.main_kernel = readable_symbol(strings_.at(main_kernel->first));
+    std::uint64_t most_ns = 0;
+    for (const auto& [name, time_ns] : late.by_kernel) {
+      std::string kernel = readable_symbol(strings_.at(name));
+      if (time_ns > most_ns || (time_ns == most_ns && kernel < each.main_kernel)) {
+        most_ns = time_ns;
+        each.main_kernel = std::move(kernel);
+      }
     }
     figures.push_back(std::move(each));
   }
-  std::stable_sort(
-      figures.begin(), figures.end(),
-      [](const LateRankFigures& left, const LateRankFigures& right) { return left.late_ns > right.late_ns; });
+  std::sort(figures.begin(), figures.end(), [](const LateRankFigures& left, const LateRankFigures& right) {
+    return std::tie(right.late_ns, left.rank, left.mpi_function, left.at) <
+           std::tie(left.late_ns, right.rank, right.mpi_function, right.at);
+  });
   return figures;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/symbol_names.hpp"
 
@@ -62,15 +63,17 @@ std::vector<KernelFigures> KernelSums::finish(
     for (auto each = exposed_after_.lower_bound({name, 0u});
          each != exposed_after_.end() && each->first.first == name; ++each) {
       kernel.exposed_after_ns += each->second;
-      if (each->second > most_ns) {
+      std::string place = place_of_site(each->first.second);
+      if (each->second > most_ns || (each->second == most_ns && place < kernel.exposed_at)) {
         most_ns = each->second;
-        kernel.exposed_at = place_of_site(each->first.second);
+        kernel.exposed_at = std::move(place);
       }
     }
     figures.push_back(std::move(kernel));
   }
-  std::stable_sort(figures.begin(), figures.end(), [](const KernelFigures& left, const KernelFigures& right) {
-    return std::tie(left.exposed_after_ns, left.hides_ns) > std::tie(right.exposed_after_ns, right.hides_ns);
+  std::sort(figures.begin(), figures.end(), [](const KernelFigures& left, const KernelFigures& right) {
+    return std::tie(right.exposed_after_ns, right.hides_ns, left.name) <
+           std::tie(left.exposed_after_ns, left.hides_ns, right.name);
   });
   return figures;
 }

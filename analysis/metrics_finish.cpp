@@ -50,7 +50,10 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   for (const auto& [gap, time_ns] : gaps_) {
     report_.gaps.push_back({gap.first, strings_.at(gap.second), time_ns});
   }
-  sort_by_time(report_.gaps);
+  std::sort(report_.gaps.begin(), report_.gaps.end(), [](const GapFigures& left, const GapFigures& right) {
+    return std::tie(right.counted_ns, left.gap, left.mpi_function) <
+           std::tie(left.counted_ns, right.gap, right.mpi_function);
+  });
   if (step_mark) {
     finish_steps(*step_mark);
   }
@@ -69,13 +72,13 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
 void Metrics::finish_breakdowns() {
   std::map<std::int32_t, PeerFigures> peers;
   std::map<std::uint64_t, CommunicatorFigures> communicators;
-  std::map<std::uint32_t, FunctionFigures> functions;
+  std::map<std::string, FunctionFigures> functions;
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
   std::vector<TimeByCause> by_site(sites_.sites().size());
   for (const auto& [fact, time_ns] : facts_) {
     charge(peers[fact.peer], fact.cause, time_ns);
     charge(communicators[fact.communicator], fact.cause, time_ns);
-    charge(functions[sites_.sites()[fact.site].function], fact.cause, time_ns);
+    charge(functions[strings_.at(sites_.sites()[fact.site].function)], fact.cause, time_ns);
     by_site[fact.site][static_cast<std::size_t>(fact.cause)] += time_ns;
     by_site_and_peer[{fact.site, fact.peer}] += time_ns;
   }
@@ -83,7 +86,7 @@ void Metrics::finish_breakdowns() {
     if (traffic_of_site_[i].calls == 0) {
       continue;
     }
-    FunctionFigures& function = functions[sites_.sites()[i].function];
+    FunctionFigures& function = functions[strings_.at(sites_.sites()[i].function)];
     function.calls += traffic_of_site_[i].calls;
     function.bytes += traffic_of_site_[i].bytes;
   }
@@ -99,7 +102,7 @@ void Metrics::finish_breakdowns() {
     report_.communicators.push_back(std::move(figures));
   }
   for (auto& [name, figures] : functions) {
-    figures.mpi_function = strings_.at(name);
+    figures.mpi_function = name;
     report_.functions.push_back(std::move(figures));
   }
   sort_by_time(report_.peers);

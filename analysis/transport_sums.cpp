@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <tuple>
 
 #include "analysis/median.hpp"
 
@@ -106,9 +107,13 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.by_cause = sums.by_cause;
     figures.push_back(std::move(each));
   }
-  std::stable_sort(
-      figures.begin(), figures.end(),
-      [](const TransportFigures& left, const TransportFigures& right) { return left.bytes > right.bytes; });
+  // what is equal in bytes has an order too, so that nothing depends on that of the records
+  const auto key = [](const TransportFigures& each) {
+    return std::tie(each.source, each.destination, each.size_limit_bytes, each.transport, each.reason);
+  };
+  std::sort(figures.begin(), figures.end(), [&](const TransportFigures& left, const TransportFigures& right) {
+    return left.bytes != right.bytes ? left.bytes > right.bytes : key(left) < key(right);
+  });
   return figures;
 }
 

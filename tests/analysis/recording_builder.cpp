@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 
 namespace penstock::analysis::testing {
@@ -189,6 +192,21 @@ void RecordingBuilder::append(const void* record) {
   std::vector<std::byte>& records = records_by_lane_[lane_];
   const auto* const first = static_cast<const std::byte*>(record);
   records.insert(records.end(), first, first + trace::record_bytes);
+}
+
+RecordingBuilder& RecordingBuilder::shuffle(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  using Record = std::array<std::byte, trace::record_bytes>;
+  for (auto& [lane, bytes] : records_by_lane_) {
+    std::vector<Record> records(bytes.size() / trace::record_bytes);
+    std::memcpy(records.data(), bytes.data(), bytes.size());
+    const auto texts = std::stable_partition(records.begin(), records.end(), [](const Record& each) {
+      return each.back() == static_cast<std::byte>(trace::RecordKind::text);
+    });
+    std::shuffle(texts, records.end(), random);
+    std::memcpy(bytes.data(), records.data(), bytes.size());
+  }
+  return *this;
 }
 
 std::vector<std::byte> RecordingBuilder::bytes() const {

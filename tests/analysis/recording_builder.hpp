@@ -80,6 +80,8 @@ class RecordingBuilder {
   }
 
   std::uint32_t text(std::string_view words);
+  /// Puts the records of each lane into another order, but for the texts, whose pieces belong together.
+  RecordingBuilder& shuffle(std::uint32_t seed);
   [[nodiscard]] std::vector<std::byte> bytes() const;
   /// Writes `rank-<rank>.penstock` into `directory` and returns its path.
   std::filesystem::path write(const std::filesystem::path& directory) const;
