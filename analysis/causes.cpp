@@ -143,13 +143,13 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
   painted_until_ns_ = record.begin_ns;
   call_end_ns_ = record.end_ns;
 
-  const std::span<const std::uint32_t> halves = halves_of_call_.of(call);
+  find_completions(call);
   const std::span<const std::uint32_t> transfers = own_transfers_of_call_.of(call);
   if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank_, record);
       arrivals && record.waits != 0) {
     explain_collective(record, *arrivals, transfers);
-  } else if (!halves.empty()) {
-    explain_messages(halves, transfers);
+  } else if (!completions_.empty()) {
+    explain_messages(transfers);
   } else {
     for (const std::uint32_t each : transfers) {
       moving_.push_back(facts_of(rank_.transfers[each].record));
@@ -162,57 +162,66 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
   return spans_;
 }
 
-void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
-                                   std::span<const std::uint32_t> transfers) {
-  // a blocking call waits for its own messages only, though older ones may complete meanwhile
+/// A blocking call waits for its own messages only, though older ones may complete meanwhile.
+void CauseFinder::find_completions(std::uint32_t call) {
+  completions_.clear();
+  const std::span<const std::uint32_t> halves = halves_of_call_.of(call);
   const bool is_blocking = std::any_of(halves.begin(), halves.end(), [this](std::uint32_t half) {
     return rank_.halves[half].record.blocking != 0;
   });
-  LastMoment posted;
-  LastMoment noticed;
-  Counterpart last;
-  std::uint64_t last_complete_ns = 0;
-  Gap gap = Gap::none;
   for (const std::uint32_t half : halves) {
     const trace::MessageHalf& record = rank_.halves[half].record;
     if (is_blocking && record.blocking == 0) {
       continue;
     }
-    const std::span<const TransferFacts> transfers_of_half = index_.transfers_of(record.key);
-    Counterpart counterpart{std::max(record.peer, -1), record.communicator};
-    if (!transfers_of_half.empty()) {
-      counterpart.message_class = transfers_of_half.back().message_class;
+    Completion completion{
+        &record, {std::max(record.peer, -1), record.communicator}, index_.transfers_of(record.key)};
+    if (!completion.transfers.empty()) {
+      completion.counterpart.message_class = completion.transfers.back().message_class;
     } else if (const HalfFacts* own = index_.facts_of(rank_, position_, half); own != nullptr) {
-      counterpart.message_class = own->message_class;
+      completion.counterpart.message_class = own->message_class;
     }
+    const HalfFacts* partner = index_.partner_of(rank_, position_, half);
+    if (partner == nullptr || !knows_clock_of(partner->host)) {
+      completion.gap = partner == nullptr ? Gap::no_partner : Gap::no_common_clock;
+      completions_.push_back(completion);
+      continue;
+    }
+    const std::uint64_t post_ns = ours(partner->post_ns, partner->host);
+    completion.post_ns = post_ns <= record.complete_ns ? post_ns : 0;
+    // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
+    // too
+    const bool needs_partner = record.direction == trace::Direction::send || completion.transfers.empty();
+    const std::uint64_t noticed_ns = ours(partner->noticed_ns, partner->host);
+    completion.noticed_ns = needs_partner && noticed_ns <= record.complete_ns ? noticed_ns : 0;
+    completions_.push_back(completion);
+  }
+}
+
+void CauseFinder::explain_messages(std::span<const std::uint32_t> transfers) {
+  LastMoment posted;
+  LastMoment noticed;
+  Counterpart last;
+  std::uint64_t last_complete_ns = 0;
+  Gap gap = Gap::none;
+  for (const Completion& completion : completions_) {
+    const trace::MessageHalf& record = *completion.half;
     if (record.complete_ns >= last_complete_ns) {
       last_complete_ns = record.complete_ns;
-      last = counterpart;
+      last = completion.counterpart;
     }
-    for (TransferFacts each : transfers_of_half) {
+    for (TransferFacts each : completion.transfers) {
       if (knows_clock_of(each.host)) {
         each.begin_ns = ours(each.begin_ns, each.host);
         each.end_ns = ours(each.end_ns, each.host);
         moving_.push_back(each);
       }
     }
-    const HalfFacts* partner = index_.partner_of(rank_, position_, half);
-    if (partner == nullptr || !knows_clock_of(partner->host)) {
-      gap = partner == nullptr ? Gap::no_partner : Gap::no_common_clock;
-      continue;
-    }
+    gap = completion.gap == Gap::none ? gap : completion.gap;
     const bool is_send = record.direction == trace::Direction::send;
-    const std::uint64_t post_ns = ours(partner->post_ns, partner->host);
-    if (post_ns <= record.complete_ns) {
-      posted.consider(post_ns, is_send ? Cause::late_receiver : Cause::late_sender, counterpart);
-    }
-    // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
-    // too
-    const bool needs_partner = is_send || transfers_of_half.empty();
-    const std::uint64_t noticed_ns = ours(partner->noticed_ns, partner->host);
-    if (needs_partner && noticed_ns <= record.complete_ns) {
-      noticed.consider(noticed_ns, Cause::missing_progress, counterpart);
-    }
+    posted.consider(completion.post_ns, is_send ? Cause::late_receiver : Cause::late_sender,
+                    completion.counterpart);
+    noticed.consider(completion.noticed_ns, Cause::missing_progress, completion.counterpart);
   }
   for (const std::uint32_t each : transfers) {
     moving_.push_back(facts_of(rank_.transfers[each].record));
@@ -221,6 +230,27 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> halves,
   paint_until(noticed.time_ns, noticed.cause, noticed.counterpart);
   paint_transfers(last);
   paint_rest(gap, last);
+}
+
+std::span<const MessageWait> CauseFinder::waits_of(std::uint32_t call) {
+  find_completions(call);
+  waits_.clear();
+  for (const Completion& completion : completions_) {
+    const std::int32_t partner = completion.half->peer;
+    for (const std::uint64_t time_ns : {completion.post_ns, completion.noticed_ns}) {
+      if (time_ns != 0) {
+        waits_.push_back({partner, time_ns, false});
+      }
+    }
+    const bool is_send = completion.half->direction == trace::Direction::send;
+    for (const TransferFacts& each : completion.transfers) {
+      if (each.wait_ns != 0 && knows_clock_of(each.host)) {
+        waits_.push_back({is_send ? rank_.header.world_rank : partner,
+                          ours(each.begin_ns + each.wait_ns, each.host), true});
+      }
+    }
+  }
+  return waits_;
 }
 
 void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,

@@ -70,6 +70,14 @@ struct CauseSpan {
   Gap gap;
 };
 
+/// A moment of some rank before which a message could not be complete. In the clock of the rank that is
+/// explained.
+struct MessageWait {
+  std::int32_t rank;
+  std::uint64_t time_ns;
+  bool of_gpu;  ///< its GPU had to be ready; else its host had to be in MPI
+};
+
 /// Explains the calls of one rank. Thread: one at a time. Cost: linear in the halves and transfers of the
 /// call.
 class CauseFinder {
@@ -78,6 +86,8 @@ class CauseFinder {
   CauseFinder(const RankTrace& rank, std::size_t position, const MessageIndex& index);
   /// Valid until the next call of it.
   [[nodiscard]] std::span<const CauseSpan> explain(std::uint32_t call);
+  /// What the messages that complete in a call waited for. Valid likewise.
+  [[nodiscard]] std::span<const MessageWait> waits_of(std::uint32_t call);
 
  private:
   /// Which records belong to which call: those of call i are items[first[i]] … items[first[i + 1] - 1].
@@ -88,7 +98,17 @@ class CauseFinder {
   };
   [[nodiscard]] ByCall group(const std::vector<std::uint32_t>& call_of_each) const;
 
-  void explain_messages(std::span<const std::uint32_t> halves, std::span<const std::uint32_t> transfers);
+  /// A message that completes in a call. Times are in our clock, 0 where there is none to wait for.
+  struct Completion {
+    const trace::MessageHalf* half;
+    Counterpart counterpart;
+    std::span<const TransferFacts> transfers;
+    Gap gap = Gap::none;
+    std::uint64_t post_ns = 0;     ///< the partner's side was posted
+    std::uint64_t noticed_ns = 0;  ///< the partner was back in MPI
+  };
+  void find_completions(std::uint32_t call);
+  void explain_messages(std::span<const std::uint32_t> transfers);
   void explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                           std::span<const std::uint32_t> transfers);
   [[nodiscard]] TransferFacts facts_of(const trace::Transfer& record) const;
@@ -115,6 +135,8 @@ class CauseFinder {
   std::uint64_t call_end_ns_ = 0;
   std::vector<CauseSpan> spans_;
   std::vector<TransferFacts> moving_;
+  std::vector<Completion> completions_;
+  std::vector<MessageWait> waits_;
 };
 
 }  // namespace penstock::analysis

@@ -118,7 +118,9 @@ void Metrics::finish_call_sites(
   std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
   std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
   for (std::uint32_t i = 0; i < sites_.sites().size(); ++i) {
-    if (traffic_of_site_[i].calls == 0) {
+    const bool is_counted =
+        std::any_of(by_site[i].begin(), by_site[i].end(), [](std::uint64_t each) { return each != 0; });
+    if (traffic_of_site_[i].calls == 0 && !is_counted) {
       continue;
     }
     const Site& site = sites_.sites()[i];

@@ -115,7 +115,7 @@ class Writer {
       text += fmt::format("communication time. How much of it is exposed cannot be told: {}.",
                           printable(report_.why_not_exposed));
     }
-    if (report_.counted_ns != 0) {
+    if (report_.counted_ns != 0 && !report_.call_sites.empty()) {
       const CallSiteFigures& worst = report_.call_sites.front();
       const Cause cause = main_cause(worst.by_cause);
       const std::uint64_t of_cause_ns = worst.by_cause[static_cast<std::size_t>(cause)];

@@ -63,6 +63,22 @@ bool survives(const std::filesystem::path& directory) {
   }
 }
 
+/// Found by fuzzing.
+TEST(DamagedRecording, calls_that_say_they_were_none_are_still_reported) {
+  const TemporaryDirectory directory;
+  RecordingBuilder rank(0, 1);
+  trace::MpiCall call{};
+  call.begin_ns = testing::origin_ns + 100;
+  call.end_ns = testing::origin_ns + 200;
+  call.function = rank.text("MPI_Recv");
+  call.waits = 1;
+  call.repeats = 0;
+  call.kind = trace::RecordKind::mpi_call;
+  rank.kernel(0, 1).raw(call).write(directory.path());
+  EXPECT_TRUE(survives(directory.path()));
+  EXPECT_EQ(analyse(directory.path()).call_sites.size(), 1u);
+}
+
 TEST(DamagedRecording, cut_off_after_any_record_still_gives_a_report_that_says_where) {
   const TemporaryDirectory directory;
   const std::vector<std::byte> whole = small_recording(0).bytes();

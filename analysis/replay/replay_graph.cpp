@@ -1,0 +1,368 @@
+#include "analysis/replay/replay_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+namespace penstock::analysis {
+namespace {
+
+/// A kernel that begins so soon behind its stream's last one was queued, and waited for that; one that begins
+/// later waited for its launch. Launches take some microseconds.
+constexpr std::uint64_t queued_gap_ns = 5'000;
+
+/// What waits for a kernel goes on so soon behind its end.
+constexpr std::uint64_t notice_ns = 30'000;
+
+std::uint64_t scaled(std::uint64_t time_ns, double factor) {
+  return factor == 1.0 ? time_ns
+                       : static_cast<std::uint64_t>(std::llround(static_cast<double>(time_ns) * factor));
+}
+
+double factor_of(const std::vector<double>& factors, std::size_t index) {
+  return index < factors.size() ? factors[index] : 1.0;
+}
+
+}  // namespace
+
+std::uint64_t ReplayGraph::reference_ns(const RankTrace& rank, std::uint64_t time_ns) const {
+  return index_.clocks().convert(time_ns, index_.host_of(rank), 0);
+}
+
+ReplayGraph::NodeId ReplayGraph::add_node(const Node& node) {
+  nodes_.push_back(node);
+  return static_cast<NodeId>(nodes_.size() - 1);
+}
+
+/// The last node at or before a moment.
+ReplayGraph::NodeId ReplayGraph::last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const {
+  const auto behind =
+      std::upper_bound(nodes.begin(), nodes.end(), time_ns,
+                       [this](std::uint64_t time, NodeId node) { return time < nodes_[node].observed_ns; });
+  return behind == nodes.begin() ? none : *(behind - 1);
+}
+
+void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
+                      CauseFinder& finder) {
+  ranks_.resize(std::max(ranks_.size(), position + 1));
+  ends_.resize(ranks_.size(), none);
+  position_of_rank_[rank.header.world_rank] = position;
+  RankNodes& own = ranks_[position];
+  const auto at = [&](std::uint64_t time_ns) { return reference_ns(rank, time_ns); };
+
+  const NodeId start =
+      add_node({.observed_ns = at(window.begin_ns), .position = static_cast<std::uint32_t>(position)});
+  std::vector<std::pair<NodeId, NodeId>> pairs;  // begin and end of each call and synchronisation
+  add_calls(rank, position, timeline, finder, pairs);
+  add_synchronisations(rank, position, window, pairs);
+  std::sort(pairs.begin(), pairs.end(), [this](const auto& left, const auto& right) {
+    return std::tie(nodes_[left.first].observed_ns, nodes_[left.second].observed_ns) <
+           std::tie(nodes_[right.first].observed_ns, nodes_[right.second].observed_ns);
+  });
+  // the host does one after the other; what lies within another (a synchronisation inside a call) is part of
+  // it
+  own.host.push_back(start);
+  for (const auto& [begin, end] : pairs) {
+    if (nodes_[begin].observed_ns >= nodes_[own.host.back()].observed_ns) {
+      loose_edges_.push_back({begin, {own.host.back(), 0}});
+      loose_edges_.push_back({end, {begin, 0}});
+      own.host.push_back(begin);
+      own.host.push_back(end);
+    }
+  }
+  const NodeId end = add_node(
+      {.observed_ns = at(window.end_ns), .position = static_cast<std::uint32_t>(position), .ends = true});
+  loose_edges_.push_back({end, {own.host.back(), 0}});
+  own.host.push_back(end);
+  ends_[position] = end;
+  observed_begin_ns_ = std::min(observed_begin_ns_, nodes_[start].observed_ns);
+  observed_end_ns_ = std::max(observed_end_ns_, nodes_[end].observed_ns);
+  add_kernels(rank, position, window);
+}
+
+void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline,
+                            CauseFinder& finder, std::vector<std::pair<NodeId, NodeId>>& pairs) {
+  for (const HostSegment& segment : timeline.host_segments) {
+    const trace::MpiCall& call = rank.calls[segment.call].record;
+    Node begin{.observed_ns = reference_ns(rank, segment.begin_ns),
+               .position = static_cast<std::uint32_t>(position)};
+    Node end{.observed_ns = reference_ns(rank, segment.end_ns),
+             .position = static_cast<std::uint32_t>(position),
+             .call = segment.call,
+             .work = Work::communication,
+             .ends = true};
+    for (const CauseSpan& span : finder.explain(segment.call)) {
+      if (span.cause == Cause::wire || span.cause == Cause::staging) {
+        end.moving_ns += span.end_ns - span.begin_ns;
+        end.message_class = std::max(end.message_class, span.counterpart.message_class);
+      }
+    }
+    if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
+        arrivals && arrivals->one_clock) {
+      const std::uint64_t communicator = rank.global_communicator(call.communicator);
+      const auto known = collective_ids_.try_emplace({communicator, call.collective_ordinal},
+                                                     static_cast<std::uint32_t>(collective_ids_.size()));
+      begin.collective = known.first->second;
+      begin.waits_for_root = call.peer == rank.header.world_rank;  // it is the root
+      if (call.waits != 0) {
+        end.collective = known.first->second;
+        end.waits_for_root = arrivals->root_ns != 0 && flows_from_root(rank.strings.at(call.function));
+      }
+    }
+    const NodeId begin_id = add_node(begin);
+    const NodeId end_id = add_node(end);
+    pairs.emplace_back(begin_id, end_id);
+    for (const MessageWait& wait : finder.waits_of(segment.call)) {
+      moments_.push_back({end_id, wait.rank, reference_ns(rank, wait.time_ns), wait.of_gpu});
+    }
+  }
+}
+
+void ReplayGraph::add_synchronisations(const RankTrace& rank, std::size_t position, Interval window,
+                                       std::vector<std::pair<NodeId, NodeId>>& pairs) {
+  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
+    if (each.own != 0 || each.begin_ns < window.begin_ns || each.end_ns > window.end_ns) {
+      continue;
+    }
+    Node node{.observed_ns = reference_ns(rank, each.begin_ns),
+              .position = static_cast<std::uint32_t>(position)};
+    const NodeId begin = add_node(node);
+    node.observed_ns = reference_ns(rank, each.end_ns);
+    node.ends = true;
+    const NodeId end = add_node(node);
+    pairs.emplace_back(begin, end);
+    moments_.push_back({end, rank.header.world_rank, nodes_[end].observed_ns, true});
+  }
+}
+
+void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Interval window) {
+  std::vector<const trace::DeviceActivity*> kernels;
+  for (const trace::DeviceActivity& each : rank.kernels) {
+    if (each.own == 0 && each.begin_ns >= window.begin_ns && each.end_ns <= window.end_ns) {
+      kernels.push_back(&each);
+    }
+  }
+  const auto is_earlier = [](const trace::DeviceActivity* left, const trace::DeviceActivity* right) {
+    return std::tie(left->begin_ns, left->end_ns, left->stream) <
+           std::tie(right->begin_ns, right->end_ns, right->stream);
+  };
+  std::sort(kernels.begin(), kernels.end(), is_earlier);
+  RankNodes& own = ranks_[position];
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::pair<NodeId, std::uint64_t>> last_of_stream;
+  for (const trace::DeviceActivity* kernel : kernels) {
+    const std::uint64_t begin_ns = reference_ns(rank, kernel->begin_ns);
+    const NodeId node = add_node({.observed_ns = reference_ns(rank, kernel->end_ns),
+                                  .work_ns = kernel->end_ns - kernel->begin_ns,
+                                  .position = static_cast<std::uint32_t>(position),
+                                  .work = Work::kernel,
+                                  .ends = true});
+    auto& [last, last_end_ns] =
+        last_of_stream.try_emplace({kernel->device, kernel->stream}, none, 0).first->second;
+    if (last != none && begin_ns >= last_end_ns) {
+      loose_edges_.push_back(
+          {node, {last, begin_ns - last_end_ns <= queued_gap_ns ? begin_ns - last_end_ns : 0}});
+    }
+    if (last == none || begin_ns < last_end_ns || begin_ns - last_end_ns > queued_gap_ns) {
+      if (const NodeId launch = last_before(own.host, begin_ns); launch != none) {
+        loose_edges_.push_back({node, {launch, begin_ns - nodes_[launch].observed_ns}});
+      }
+    }
+    if (last == none || nodes_[node].observed_ns >= last_end_ns) {
+      last = node;
+      last_end_ns = nodes_[node].observed_ns;
+    }
+    own.kernels.push_back(node);
+  }
+  std::sort(own.kernels.begin(), own.kernels.end(), [this](NodeId left, NodeId right) {
+    return nodes_[left].observed_ns < nodes_[right].observed_ns;
+  });
+}
+
+/// What had to happen first is ordered first where times are equal: what begins, before what ends, before
+/// calls that end.
+void ReplayGraph::sort_nodes() {
+  order_.resize(nodes_.size());
+  for (NodeId i = 0; i < order_.size(); ++i) {
+    order_[i] = i;
+  }
+  const auto key = [this](NodeId id) {
+    const Node& node = nodes_[id];
+    const int rank_in_time = !node.ends ? 0 : node.work == Work::kernel ? 1 : 2;
+    return std::tuple(node.observed_ns, rank_in_time, id);
+  };
+  std::sort(order_.begin(), order_.end(), [&](NodeId left, NodeId right) { return key(left) < key(right); });
+}
+
+/// Makes edges of the moments, and lays all edges by the node that they lead to.
+void ReplayGraph::connect() {
+  for (const Moment& moment : moments_) {
+    const auto position = position_of_rank_.find(moment.rank);
+    if (position == position_of_rank_.end()) {
+      continue;  // a rank that has no recording, or is not counted
+    }
+    const RankNodes& other = ranks_[position->second];
+    const NodeId from = last_before(moment.of_kernel ? other.kernels : other.host, moment.time_ns);
+    if (from == none || from == moment.node) {
+      continue;
+    }
+    const std::uint64_t lag_ns = moment.time_ns - nodes_[from].observed_ns;
+    if (!moment.of_kernel || lag_ns <= notice_ns) {
+      loose_edges_.push_back({moment.node, {from, moment.of_kernel ? 0 : lag_ns}});
+    }
+  }
+  std::stable_sort(loose_edges_.begin(), loose_edges_.end(),
+                   [](const auto& left, const auto& right) { return left.first < right.first; });
+  for (const auto& [to, edge] : loose_edges_) {
+    Node& node = nodes_[to];
+    if (node.edges == std::numeric_limits<std::uint16_t>::max()) {
+      ++edges_left_out_;
+      continue;
+    }
+    if (node.edges == 0) {
+      node.first_edge = static_cast<std::uint32_t>(edges_.size());
+    }
+    ++node.edges;
+    edges_.push_back(edge);
+  }
+  loose_edges_ = {};
+  moments_ = {};
+}
+
+void ReplayGraph::join() {
+  connect();
+  sort_nodes();
+  collectives_.resize(collective_ids_.size());
+  times_ns_.assign(nodes_.size(), 0);
+  measure_work();
+}
+
+/// A node's work is what is left of its time behind the latest of what it waited for. An edge that leads back
+/// in time (clocks are known to an error only) is moved so that it leads from what came before.
+void ReplayGraph::measure_work() {
+  std::vector<bool> has_come(nodes_.size(), false);
+  collectives_.assign(collectives_.size(), {});
+  for (const NodeId id : order_) {
+    Node& node = nodes_[id];
+    std::uint64_t ready_ns = 0;
+    for (Edge& edge : std::span(edges_).subspan(node.first_edge, node.edges)) {
+      const std::uint64_t limit_ns = node.observed_ns - (node.work == Work::kernel ? node.work_ns : 0);
+      if (!has_come[edge.from] || nodes_[edge.from].observed_ns > limit_ns) {
+        ++edges_left_out_;
+        edge.from = id;  // waits for nothing
+        continue;
+      }
+      edge.lag_ns = std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns);
+      ready_ns = std::max(ready_ns, nodes_[edge.from].observed_ns + edge.lag_ns);
+    }
+    if (node.collective != none) {
+      Collective& collective = collectives_[node.collective];
+      if (!node.ends) {
+        collective.all_came_ns = node.observed_ns;
+        collective.root_came_ns = node.waits_for_root ? node.observed_ns : collective.root_came_ns;
+      } else {
+        ready_ns = std::max(ready_ns, node.waits_for_root ? collective.root_came_ns : collective.all_came_ns);
+      }
+    }
+    if (node.work != Work::kernel) {
+      node.work_ns = ready_ns == 0 ? 0 : node.observed_ns - std::min(ready_ns, node.observed_ns);
+      node.moving_ns = std::min(node.moving_ns, node.work_ns);
+    }
+    has_come[id] = true;
+  }
+}
+
+void ReplayGraph::run(const Scenario& scenario, std::vector<NodeId>* binding) {
+  if (binding != nullptr) {
+    binding->assign(nodes_.size(), none);
+  }
+  collectives_.assign(collectives_.size(), {});
+  for (const NodeId id : order_) {
+    const Node& node = nodes_[id];
+    std::uint64_t ready_ns = 0;
+    NodeId last = none;
+    const auto consider = [&](std::uint64_t time_ns, NodeId from) {
+      if (time_ns >= ready_ns || last == none) {
+        ready_ns = std::max(time_ns, ready_ns);
+        last = from;
+      }
+    };
+    for (const Edge& edge : std::span(edges_).subspan(node.first_edge, node.edges)) {
+      if (edge.from != id) {
+        consider(times_ns_[edge.from] + edge.lag_ns, edge.from);
+      }
+    }
+    std::uint64_t work_ns = node.work_ns;
+    if (node.work == Work::communication) {
+      if (scenario.free_communication) {
+        work_ns = 0;
+      } else {
+        const double factor = factor_of(scenario.moving, node.message_class);
+        work_ns = work_ns - node.moving_ns + scaled(node.moving_ns, factor);
+      }
+    } else {
+      work_ns = scaled(work_ns, factor_of(scenario.computing, node.position));
+    }
+    if (node.collective != none) {
+      Collective& collective = collectives_[node.collective];
+      if (node.ends) {
+        const bool for_root = node.waits_for_root;
+        const NodeId from = for_root ? collective.root : collective.last;
+        if (from != none) {
+          consider(for_root ? collective.root_came_ns : collective.all_came_ns, from);
+        }
+      }
+    }
+    if (last == none) {  // it waited for nothing that is known
+      ready_ns = node.observed_ns - (node.work == Work::kernel ? node.work_ns : 0);
+    }
+    times_ns_[id] = ready_ns + work_ns;
+    if (node.collective != none && !node.ends) {
+      Collective& collective = collectives_[node.collective];
+      if (times_ns_[id] >= collective.all_came_ns) {
+        collective.all_came_ns = times_ns_[id];
+        collective.last = id;
+      }
+      if (node.waits_for_root) {
+        collective.root_came_ns = times_ns_[id];
+        collective.root = id;
+      }
+    }
+    if (binding != nullptr) {
+      (*binding)[id] = last;
+    }
+  }
+}
+
+std::uint64_t ReplayGraph::run(const Scenario& scenario) {
+  run(scenario, nullptr);
+  std::uint64_t end_ns = observed_begin_ns_;
+  for (const NodeId end : ends_) {
+    end_ns = end == none ? end_ns : std::max(end_ns, times_ns_[end]);
+  }
+  return end_ns - observed_begin_ns_;
+}
+
+std::vector<PathPiece> ReplayGraph::longest_path() {
+  std::vector<NodeId> binding;
+  run({}, &binding);
+  NodeId id = none;
+  for (const NodeId end : ends_) {
+    if (end != none && (id == none || times_ns_[end] > times_ns_[id])) {
+      id = end;
+    }
+  }
+  std::vector<PathPiece> path;
+  for (; id != none; id = binding[id]) {
+    const Node& node = nodes_[id];
+    const NodeId from = binding[id];
+    const std::uint64_t begin_ns = from == none ? times_ns_[id] - node.work_ns : times_ns_[from];
+    // the lag behind what it waited for is part of it: a launch, or a post within a call
+    path.push_back({node.position, node.work, node.call, times_ns_[id] - begin_ns});
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,137 @@
+// The job as a graph of what had to wait for what, so that it can be run again with other weights: what if
+// messages were free, or the slowest rank no slower than the others? Knows no text and no files.
+//
+// Nodes are moments: a call of MPI or a CUDA synchronisation begins or ends, a kernel ends. A node's time is
+// that of the latest thing that it waits for, and its own work behind it. The work is what the recording
+// shows, so that the graph, left as it is, gives the recording again. Every edge leads forward in the time
+// that was observed; so nodes are run in that order, each once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/causes.hpp"
+#include "analysis/interval_set.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/rank_trace.hpp"
+#include "analysis/timeline.hpp"
+
+namespace penstock::analysis {
+
+/// What a node's own work is.
+enum class Work : std::uint8_t { host_code, kernel, communication };
+inline constexpr std::size_t work_count = 3;
+
+/// What is changed in a run.
+struct Scenario {
+  std::vector<double>
+      computing;  ///< by position of the rank: its host code and kernels take so many times as long
+  std::vector<double> moving;  ///< by class of messages: moving them takes so many times as long
+  bool free_communication = false;
+};
+
+/// A piece of the longest chain of nodes, each of which waited for the one before.
+struct PathPiece {
+  std::size_t position;  ///< of the rank
+  Work work;
+  std::uint32_t call;  ///< of the rank, for communication; RankTrace::no_call otherwise
+  std::uint64_t time_ns;
+};
+
+/// Filled rank by rank, joined once, then run. Thread: one at a time. Memory: about 120 bytes a call,
+/// synchronisation or kernel of the whole job.
+class ReplayGraph {
+ public:
+  explicit ReplayGraph(const MessageIndex& index) : index_(index) {}
+  /// `timeline`: the part that is counted, within `window`; `finder`: of this rank.
+  void add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
+           CauseFinder& finder);
+  void join();
+
+  /// How long the job takes, from the first rank's begin to the last one's end. Unit: ns.
+  [[nodiscard]] std::uint64_t run(const Scenario& scenario);
+  /// Of the job as it was.
+  [[nodiscard]] std::vector<PathPiece> longest_path();
+  [[nodiscard]] std::uint64_t observed_ns() const noexcept { return observed_end_ns_ - observed_begin_ns_; }
+  /// What was waited for, and was not seen to have come before: clocks' errors, damage.
+  [[nodiscard]] std::uint64_t edges_left_out() const noexcept { return edges_left_out_; }
+  [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
+
+ private:
+  using NodeId = std::uint32_t;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct Node {
+    std::uint64_t observed_ns;    ///< in the clock of the first rank's host
+    std::uint64_t work_ns = 0;    ///< behind the latest of what it waits for
+    std::uint64_t moving_ns = 0;  ///< of it: moving messages of the class
+    std::uint32_t position;
+    std::uint32_t message_class = MessageClasses::no_message;
+    std::uint32_t call = none;
+    std::uint32_t collective = none;  ///< a call that begins: it comes to it; one that ends: it waits for it
+    std::uint32_t first_edge = 0;
+    std::uint16_t edges = 0;
+    Work work = Work::host_code;
+    bool ends = false;  ///< a call, synchronisation or kernel
+    bool waits_for_root = false;
+  };
+  struct Edge {
+    NodeId from;
+    std::uint64_t lag_ns;  ///< behind it
+  };
+  /// A moment of another rank, until join() knows its nodes.
+  struct Moment {
+    NodeId node;
+    std::int32_t rank;
+    std::uint64_t time_ns;  ///< in the clock of the first rank's host
+    bool of_kernel;         ///< the kernel that ended last before it, and not the host
+  };
+  struct Collective {
+    std::uint64_t all_came_ns = 0;
+    std::uint64_t root_came_ns = 0;
+    NodeId last = none;
+    NodeId root = none;
+  };
+  struct RankNodes {
+    std::vector<NodeId> host;     ///< in order of time
+    std::vector<NodeId> kernels;  ///< in order of their ends
+  };
+
+  NodeId add_node(const Node& node);
+  void add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
+                 std::vector<std::pair<NodeId, NodeId>>& pairs);
+  void add_synchronisations(const RankTrace& rank, std::size_t position, Interval window,
+                            std::vector<std::pair<NodeId, NodeId>>& pairs);
+  void add_kernels(const RankTrace& rank, std::size_t position, Interval window);
+  void wait_for_messages(const RankTrace& rank, std::size_t position, std::uint32_t call, NodeId end);
+  [[nodiscard]] std::uint64_t reference_ns(const RankTrace& rank, std::uint64_t time_ns) const;
+  [[nodiscard]] NodeId last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const;
+  void connect();
+  void sort_nodes();
+  void measure_work();
+  void run(const Scenario& scenario, std::vector<NodeId>* binding);
+
+  const MessageIndex& index_;
+  std::vector<Node> nodes_;
+  std::vector<std::pair<NodeId, Edge>> loose_edges_;  ///< until join()
+  std::vector<Edge> edges_;                           ///< by the node that they lead to
+  std::vector<Moment> moments_;
+  std::vector<NodeId> order_;
+  std::vector<RankNodes> ranks_;
+  std::unordered_map<std::int32_t, std::size_t> position_of_rank_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t>
+      collective_ids_;  ///< by communicator and ordinal
+  std::vector<Collective> collectives_;
+  std::vector<std::uint64_t> times_ns_;  ///< of the last run
+  std::vector<NodeId> ends_;             ///< the last node of each rank
+  std::uint64_t observed_begin_ns_ = ~std::uint64_t{0};
+  std::uint64_t observed_end_ns_ = 0;
+  std::uint64_t edges_left_out_ = 0;
+};
+
+}  // namespace penstock::analysis
