@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/network/channel.hpp"
@@ -104,6 +105,15 @@ struct Meeting {
 
 /// Ranks that meet wait for each other without limit, as in any collective that all take part in. A rank that
 /// cannot be found said nothing, and never will.
+Arrival wait_for(const DirectoryRow& row, const CommunicatorInfo& info, std::uint32_t ordinal) {
+  Arrival arrival = look_for_arrival(row, info.global_id, ordinal);
+  for (Backoff backoff; arrival.seen == Seen::not_yet; backoff.pause()) {
+    progress();
+    arrival = look_for_arrival(row, info.global_id, ordinal);
+  }
+  return arrival;
+}
+
 Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   bool all_agree = true;
   bool is_preferred = false;
@@ -111,11 +121,7 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   bool some_defer = false;
   std::uint16_t signature = 0;
   for (const DirectoryRow* const row : info.rows) {
-    Arrival arrival = look_for_arrival(*row, info.global_id, ordinal);
-    for (Backoff backoff; arrival.seen == Seen::not_yet; backoff.pause()) {
-      progress();
-      arrival = look_for_arrival(*row, info.global_id, ordinal);
-    }
+    const Arrival arrival = wait_for(*row, info, ordinal);
     const Said& said = arrival.said;
     all_agree = all_agree && arrival.seen == Seen::here && said.preference != Preference::library;
     is_preferred = is_preferred || said.preference == Preference::messages;
@@ -162,6 +168,22 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
   return {};
 }
 
+/// The same of a new communicator, on which no rank meets others yet.
+Said what_to_say_of_new(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found) try {
+  if (!can_be_found || !is_gpu_in_sight() || rows_of(communicator, info).empty()) return {};
+  info.deferred = std::make_shared<DeferredCollectives>();
+  return {.preference = Preference::any, .defers = true};
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+/// Collectives of one communicator never overlap, so nobody else counts at the same time.
+std::uint32_t count_arrival(CommunicatorInfo& info) noexcept {
+  const std::uint32_t ordinal = info.arrivals.load(std::memory_order_relaxed) + 1;
+  info.arrivals.store(ordinal, std::memory_order_relaxed);
+  return ordinal;
+}
+
 }  // namespace
 
 Way arrive(MPI_Comm communicator, Preference preference, std::uint16_t signature) {
@@ -173,9 +195,7 @@ Way arrive(MPI_Comm communicator, Preference preference, std::uint16_t signature
   }
   DirectoryRow* const row = node_directory().own_row();
   if (row == nullptr) return Way::library;
-  // collectives of one communicator never overlap, so nobody else counts at the same time
-  const std::uint32_t ordinal = info->arrivals.load(std::memory_order_relaxed) + 1;
-  info->arrivals.store(ordinal, std::memory_order_relaxed);
+  const std::uint32_t ordinal = count_arrival(*info);
   const std::optional<ClaimedPlace> place = place_of(*info, *row);
   const bool can_be_found = place && place->is_certain;
   info->said = what_to_say(communicator, *info, can_be_found, preference, signature);
@@ -188,6 +208,23 @@ Way arrive(MPI_Comm communicator, Preference preference, std::uint16_t signature
   if (must_poll()) [[unlikely]]
     await_others(communicator, *info, ordinal);
   return Way::library;
+}
+
+void arrive_at_new(MPI_Comm made) {
+  CommunicatorInfo* const info = peek_info(made);
+  DirectoryRow* const row = node_directory().own_row();
+  if (info == nullptr || row == nullptr || info->is_inter || info->size == 1) return;
+  const std::uint32_t ordinal = count_arrival(*info);
+  const std::optional<ClaimedPlace> place = place_of(*info, *row);
+  const Said said = what_to_say_of_new(made, *info, place && place->is_certain);
+  if (place) note_arrival(*row, place->index, ordinal, said);
+  if (!said.defers) return;
+  bool all_defer = true;
+  for (const DirectoryRow* const member : info->rows) {
+    const Arrival arrival = wait_for(*member, *info, ordinal);
+    all_defer = all_defer && arrival.seen == Seen::here && arrival.said.defers;
+  }
+  if (all_defer) start_deferring(made, *info);
 }
 
 void wish_for_deferral(CommunicatorInfo& info) noexcept {
@@ -208,8 +245,10 @@ void take_back_arrival(MPI_Comm communicator) noexcept {
 
 void note_last_arrival(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
-  if (info == nullptr || !info->meets) return;
-  if (info->deferred != nullptr) info->deferred->leave();
+  if (info == nullptr) return;
+  const bool defers = info->deferred != nullptr && info->deferred->is_open();
+  if (!info->meets && !defers) return;
+  if (defers) info->deferred->leave();
   const std::optional<ClaimedPlace> place = info->arrival_place->get();
   const std::uint32_t ordinal = info->arrivals.fetch_add(1, std::memory_order_relaxed) + 1;
   note_arrival(*node_directory().own_row(), place->index, ordinal);

@@ -25,6 +25,11 @@ namespace penstock::interpose {
 /// each rank.
 Way arrive(MPI_Comm communicator, Preference preference = Preference::library, std::uint16_t signature = 0);
 
+/// A blocking call has just made that communicator, and all its ranks come here next. If all of them use a
+/// GPU and are on one node, they agree on its non-blocking collectives from now on. In its blocking ones
+/// nobody meets for that.
+void arrive_at_new(MPI_Comm made);
+
 /// This rank has a device buffer in a non-blocking collective of a communicator on whose non-blocking
 /// collectives nobody agrees yet.
 void wish_for_deferral(CommunicatorInfo& info) noexcept;

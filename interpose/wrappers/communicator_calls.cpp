@@ -27,6 +27,12 @@ std::uint64_t hash_of(const char* text) noexcept {
 }
 #endif
 
+/// All members come here at once, and other ranks have none.
+void note_members(MPI_Comm made, Origin origin) {
+  note_created(made, origin);
+  if (made != MPI_COMM_NULL) arrive_at_new(made);
+}
+
 /// A call that is collective over `parent`.
 template <typename Call>
 int create(Function function, const void* caller, MPI_Comm parent, const MPI_Comm* made, Call call) {
@@ -37,7 +43,7 @@ int create(Function function, const void* caller, MPI_Comm parent, const MPI_Com
   arrive(parent);
   const int code = call();
   if (code == MPI_SUCCESS) {
-    note_created(*made, origin);
+    note_members(*made, origin);
   } else if (failed_alone(code)) {
     take_back_arrival(parent);
     take_back_origin_from(parent);
@@ -68,7 +74,7 @@ int meet(Function function, const void* caller, Origin origin, const MPI_Comm* m
   if (scope.stands_aside()) return call();
   if (waits(function)) settle();
   const int code = call();
-  if (code == MPI_SUCCESS) note_created(*made, origin);
+  if (code == MPI_SUCCESS) note_members(*made, origin);
   return code;
 }
 
@@ -116,8 +122,9 @@ PENSTOCK_EXPORT int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* ne
 PENSTOCK_EXPORT int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   const CommunicatorInfo* const parent = is_awake() ? peek_info(comm) : nullptr;
   const std::uint64_t parent_id = parent != nullptr ? parent->global_id : 0;
-  return meet(Function::Comm_create_group, PENSTOCK_CALLER,
-              origin_of(Meeting::group, parent_id + static_cast<std::uint64_t>(tag)), newcomm,
+  Origin origin = origin_of(Meeting::group, parent_id + static_cast<std::uint64_t>(tag));
+  origin.is_agreed = parent != nullptr && parent->id_is_agreed;
+  return meet(Function::Comm_create_group, PENSTOCK_CALLER, origin, newcomm,
               [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
 }
 

@@ -14,15 +14,17 @@
 namespace penstock::test_support {
 namespace {
 
-/// From the first non-blocking collective on a device on, and two blocking ones after it, the ranks agree.
+/// On a communicator that no blocking call made, the ranks agree from the first non-blocking collective on a
+/// device and two blocking ones after it on. (Others: new_communicators_test.cpp.)
 class NonblockingCollectives : public testing::Test {
  protected:
   void SetUp() override {
     if (gpu_count() == 0) GTEST_SKIP() << "SKIPPED: no GPU";
-    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_idup(MPI_COMM_WORLD, &all, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
     Memory memory = on_device(elements);
-    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(memory.data(), count, MPI_INT, 0, all, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Barrier(all);
