@@ -18,35 +18,31 @@ template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename..
 std::optional<int> exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
                                         SendBlocks send_blocks, void* receive, ReceiveBlocks receive_blocks,
                                         Request... request) {
-  if constexpr (is_nonblocking_form<Request...>) {
-    return std::nullopt;
-  } else {
-    const Ranks ranks(communicator);
-    BroughtBuffers buffers;
-    Neighbourhood neighbours;
-    if (is_gpu_in_sight()) neighbours = Neighbourhood::of(communicator, ranks.rank);
-    const auto sent = send_blocks(static_cast<int>(neighbours.destinations().size()));
-    const auto received = receive_blocks(static_cast<int>(neighbours.sources().size()));
-    if (!neighbours.suits(kind) || send == MPI_IN_PLACE || !ranks.is_intra()) {
-      buffers.leave_to_library();
-    } else if (!neighbours.are_none()) {
-      buffers.add(send, sent);
-      buffers.add(receive, received);
-      buffers.weigh([&] { return std::max(sent.bytes(), received.bytes()); });
-    }
-    const auto post = [&](auto& exchange) {
-      neighbours.for_kept([&](int destination, int source) {
-        exchange.keep(send, sent.at(destination), receive, received.at(source), ranks.rank);
-      });
-      neighbours.for_sources([&](int source, const Neighbour& from) {
-        exchange.receive(receive, received.at(source), from.rank, from.way);
-      });
-      neighbours.for_destinations([&](int destination, const Neighbour& to) {
-        exchange.send(send, sent.at(destination), to.rank, to.way);
-      });
-    };
-    return call.by_messages(communicator, buffers, post, request...);
+  const Ranks ranks(communicator);
+  BroughtBuffers buffers;
+  Neighbourhood neighbours;
+  if (is_gpu_in_sight()) neighbours = Neighbourhood::of(communicator, ranks.rank);
+  const auto sent = send_blocks(static_cast<int>(neighbours.destinations().size()));
+  const auto received = receive_blocks(static_cast<int>(neighbours.sources().size()));
+  if (!neighbours.suits(kind, is_nonblocking_form<Request...>) || send == MPI_IN_PLACE || !ranks.is_intra()) {
+    buffers.leave_to_library();
+  } else if (!neighbours.are_none()) {
+    buffers.add(send, sent);
+    buffers.add(receive, received);
+    buffers.weigh([&] { return std::max(sent.bytes(), received.bytes()); });
   }
+  const auto post = [&](auto& exchange) {
+    neighbours.for_kept([&](int destination, int source) {
+      exchange.keep(send, sent.at(destination), receive, received.at(source), ranks.rank);
+    });
+    neighbours.for_sources([&](int source, const Neighbour& from) {
+      exchange.receive(receive, received.at(source), from.rank, from.way);
+    });
+    neighbours.for_destinations([&](int destination, const Neighbour& to) {
+      exchange.send(send, sent.at(destination), to.rank, to.way);
+    });
+  };
+  return call.by_messages(communicator, buffers, post, request...);
 }
 
 /// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours; `run(staged, send,

@@ -6,6 +6,7 @@
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/collectives/neighbourhood.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
@@ -47,7 +48,7 @@ MPI_Comm messages_of(MPI_Comm communicator) {
   }
   const ErrorsReturned errors_returned(communicator);
   // a duplicate would take the program's attributes along
-  if (PMPI_Comm_split(communicator, 0, info->rank, &info->for_collectives) != MPI_SUCCESS) {
+  if (make_with_same_neighbours(communicator, info->rank, &info->for_collectives) != MPI_SUCCESS) {
     info->for_collectives = MPI_COMM_NULL;
     info->has_no_messages = true;
     record::notice("no communicator could be made for collectives on device buffers: they are staged");

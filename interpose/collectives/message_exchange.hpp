@@ -18,6 +18,7 @@
 namespace penstock::interpose {
 
 /// The communicator of the messages that carry out another one's collectives, apart from the program's own.
+/// It has the same topology, as the library's own may be called on it, too.
 /// Made at the first call, in which all ranks take part. Null: the MPI library could not make one, on any of
 /// them.
 [[nodiscard]] MPI_Comm messages_of(MPI_Comm communicator);

@@ -25,6 +25,13 @@ std::vector<Neighbour> neighbours(const std::vector<int>& ranks) {
   return all;
 }
 
+std::vector<int> ranks_of(const std::vector<Neighbour>& neighbours) {
+  std::vector<int> ranks;
+  ranks.reserve(neighbours.size());
+  for (const Neighbour& one : neighbours) ranks.push_back(one.rank);
+  return ranks;
+}
+
 bool are_all_different(std::vector<Neighbour> all) {
   std::erase_if(all, [](const Neighbour& one) { return one.rank == MPI_PROC_NULL; });
   std::ranges::sort(all, {}, &Neighbour::rank);
@@ -48,6 +55,40 @@ NeighbourCounts count_neighbours(MPI_Comm communicator) noexcept {
     PMPI_Dist_graph_neighbors_count(communicator, &counts.sources, &counts.destinations, &weighted);
   }
   return counts;
+}
+
+int make_with_same_neighbours(MPI_Comm communicator, int own_rank, MPI_Comm* made) {
+  constexpr int keeps_order = 0;
+  const int topology = topology_of(communicator);
+  if (topology == MPI_CART) {
+    const int dimensions = dimensions_of(communicator);
+    const auto length = static_cast<std::size_t>(dimensions);
+    std::vector<int> extents(length);
+    std::vector<int> periods(length);
+    std::vector<int> own_place(length);
+    PMPI_Cart_get(communicator, dimensions, extents.data(), periods.data(), own_place.data());
+    return PMPI_Cart_create(communicator, dimensions, extents.data(), periods.data(), keeps_order, made);
+  }
+  if (topology == MPI_GRAPH) {
+    int nodes = 0;
+    int edges = 0;
+    PMPI_Graphdims_get(communicator, &nodes, &edges);
+    std::vector<int> ends(static_cast<std::size_t>(nodes));
+    std::vector<int> neighbours(static_cast<std::size_t>(edges));
+    PMPI_Graph_get(communicator, nodes, edges, ends.data(), neighbours.data());
+    return PMPI_Graph_create(communicator, nodes, ends.data(), neighbours.data(), keeps_order, made);
+  }
+  if (topology == MPI_DIST_GRAPH) {
+    const Neighbourhood all = Neighbourhood::of(communicator, own_rank);
+    const std::vector<int> from = ranks_of(all.sources());
+    const std::vector<int> to = ranks_of(all.destinations());
+    // of no use without a new order, but MPI_UNWEIGHTED is an object of MPICH's; none may be a null pointer
+    const std::vector<int> weights(std::max(from.size(), to.size()) + 1, 1);
+    return PMPI_Dist_graph_create_adjacent(communicator, static_cast<int>(from.size()), from.data(),
+                                           weights.data(), static_cast<int>(to.size()), to.data(),
+                                           weights.data(), MPI_INFO_NULL, keeps_order, made);
+  }
+  return PMPI_Comm_split(communicator, 0, own_rank, made);
 }
 
 Neighbourhood Neighbourhood::of(MPI_Comm communicator, int own_rank) {

@@ -18,8 +18,12 @@ class Neighbours : public testing::Test {
     const std::array extents = {size, 1};
     const std::array periods = {0, 1};
     MPI_Cart_create(MPI_COMM_WORLD, 2, extents.data(), periods.data(), 0, &grid);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, extents.data(), periods.data(), 0, &line);
   }
-  ~Neighbours() override { MPI_Comm_free(&grid); }
+  ~Neighbours() override {
+    MPI_Comm_free(&line);
+    MPI_Comm_free(&grid);
+  }
 
   template <typename Body>
   void for_all_spellings(Body body) {
@@ -40,7 +44,35 @@ class Neighbours : public testing::Test {
     }
   }
 
-  MPI_Comm grid = MPI_COMM_NULL;
+  void expect_gaps_left_alone(MPI_Comm communicator, int around) {
+    for_all_spellings([&](auto counts, Form form, const ElementType& type) {
+      using Mpi = decltype(counts);
+      const std::vector<typename Mpi::Count> lengths(static_cast<std::size_t>(around), count);
+      std::vector<typename Mpi::Displacement> places;
+      std::vector<MPI_Aint> byte_places;
+      for (int neighbour = 0; neighbour < around; ++neighbour) {
+        places.push_back(neighbour * (count + 3) + 1);
+        byte_places.push_back(places.back() * static_cast<MPI_Aint>(type.extent_bytes()));
+      }
+      const std::vector<MPI_Datatype> types(static_cast<std::size_t>(around), type.handle);
+      const Extent all = type.extent(around * (count + 3) + 1);
+      expect_same_as_on_host(type.extent(count), all, [&](const void* from, void* to) {
+        return PENSTOCK_CALL(Neighbor_allgatherv, from, count, type.handle, to, lengths.data(), places.data(),
+                             type.handle, communicator);
+      });
+      expect_same_as_on_host(all, all, [&](const void* from, void* to) {
+        return PENSTOCK_CALL(Neighbor_alltoallv, from, lengths.data(), places.data(), type.handle, to,
+                             lengths.data(), places.data(), type.handle, communicator);
+      });
+      expect_same_as_on_host(all, all, [&](const void* from, void* to) {
+        return PENSTOCK_CALL(Neighbor_alltoallw, from, lengths.data(), byte_places.data(), types.data(), to,
+                             lengths.data(), byte_places.data(), types.data(), communicator);
+      });
+    });
+  }
+
+  MPI_Comm grid = MPI_COMM_NULL;  ///< each rank is its own neighbour, too
+  MPI_Comm line = MPI_COMM_NULL;
   static constexpr int neighbours = 4;
   int count = 20;
 };
@@ -66,30 +98,11 @@ TEST_F(Neighbours, Neighbor_alltoall_leaves_blocks_of_no_neighbour_alone) {
 }
 
 TEST_F(Neighbours, Neighbor_forms_with_places_leave_the_gaps_alone) {
-  for_all_spellings([&](auto counts, Form form, const ElementType& type) {
-    using Mpi = decltype(counts);
-    const std::vector<typename Mpi::Count> lengths(neighbours, count);
-    std::vector<typename Mpi::Displacement> places;
-    std::vector<MPI_Aint> byte_places;
-    for (int neighbour = 0; neighbour < neighbours; ++neighbour) {
-      places.push_back(neighbour * (count + 3) + 1);
-      byte_places.push_back(places.back() * static_cast<MPI_Aint>(type.extent_bytes()));
-    }
-    const std::vector<MPI_Datatype> types(neighbours, type.handle);
-    const Extent all = type.extent(neighbours * (count + 3) + 1);
-    expect_same_as_on_host(type.extent(count), all, [&](const void* from, void* to) {
-      return PENSTOCK_CALL(Neighbor_allgatherv, from, count, type.handle, to, lengths.data(), places.data(),
-                           type.handle, grid);
-    });
-    expect_same_as_on_host(all, all, [&](const void* from, void* to) {
-      return PENSTOCK_CALL(Neighbor_alltoallv, from, lengths.data(), places.data(), type.handle, to,
-                           lengths.data(), places.data(), type.handle, grid);
-    });
-    expect_same_as_on_host(all, all, [&](const void* from, void* to) {
-      return PENSTOCK_CALL(Neighbor_alltoallw, from, lengths.data(), byte_places.data(), types.data(), to,
-                           lengths.data(), byte_places.data(), types.data(), grid);
-    });
-  });
+  expect_gaps_left_alone(grid, neighbours);
+}
+
+TEST_F(Neighbours, Neighbor_forms_with_places_leave_the_gaps_alone_on_a_line) {
+  expect_gaps_left_alone(line, 2);
 }
 
 /// Its lower neighbour is the upper one, too: what goes down comes from above.
@@ -138,7 +151,7 @@ TEST_F(Neighbours, Neighbor_calls_do_on_any_graph_what_they_do_on_host_buffers) 
 }
 
 /// Ranks that have all others as neighbours, but the last one, which has none.
-TEST_F(Neighbours, Neighbor_alltoall_works_on_a_graph_with_a_rank_of_no_neighbours) {
+TEST_F(Neighbours, Neighbor_alltoall_works_on_graphs_with_a_rank_of_no_neighbours) {
   const World world;
   std::vector<int> index;
   std::vector<int> edges;
@@ -148,17 +161,22 @@ TEST_F(Neighbours, Neighbor_alltoall_works_on_a_graph_with_a_rank_of_no_neighbou
     }
     index.push_back(static_cast<int>(edges.size()));
   }
-  MPI_Comm graph = MPI_COMM_NULL;
-  MPI_Graph_create(MPI_COMM_WORLD, world.size, index.data(), edges.data(), 0, &graph);
   const int own = world.rank + 1 < world.size ? world.size - 2 : 0;
-  for_all_spellings([&](auto counts, Form form, const ElementType& type) {
-    using Mpi = decltype(counts);
-    expect_same_as_on_host(
-        type.extent(own * count), type.extent(own * count), [&](const void* from, void* to) {
-          return PENSTOCK_CALL(Neighbor_alltoall, from, count, type.handle, to, count, type.handle, graph);
-        });
-  });
-  MPI_Comm_free(&graph);
+  const int* const own_edges = edges.data() + index[static_cast<std::size_t>(world.rank)] - own;
+  std::array<MPI_Comm, 2> graphs{};
+  MPI_Graph_create(MPI_COMM_WORLD, world.size, index.data(), edges.data(), 0, &graphs[0]);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, own, own_edges, MPI_UNWEIGHTED, own, own_edges,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graphs[1]);
+  for (MPI_Comm& graph : graphs) {
+    for_all_spellings([&](auto counts, Form form, const ElementType& type) {
+      using Mpi = decltype(counts);
+      expect_same_as_on_host(
+          type.extent(own * count), type.extent(own * count), [&](const void* from, void* to) {
+            return PENSTOCK_CALL(Neighbor_alltoall, from, count, type.handle, to, count, type.handle, graph);
+          });
+    });
+    MPI_Comm_free(&graph);
+  }
 }
 
 TEST_F(Neighbours, Neighbor_alltoall_works_on_a_distributed_graph) {

@@ -99,6 +99,13 @@ MPI_Comm make_grid(const World& world) {
   return made;
 }
 
+MPI_Comm make_line(const World& world) {
+  const int is_periodic = 0;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Cart_create(world.communicator, 1, &world.size, &is_periodic, 0, &made);
+  return made;
+}
+
 MPI_Comm take_a_line_of_a_grid(const World& world) {
   MPI_Comm grid = make_grid(world);
   const std::array remain = {1, 0};
@@ -174,6 +181,56 @@ INSTANTIATE_TEST_SUITE_P(
                     Making{"MPI_Dist_graph_create_adjacent", make_ring},
                     Making{"MPI_Intercomm_merge", merge_the_first_and_the_others}),
     [](const auto& instance) { return instance.param.name; });
+
+/// The neighbours of a rank in a chain.
+std::vector<int> neighbours_in_chain(const World& world) {
+  std::vector<int> ranks;
+  if (world.rank > 0) ranks.push_back(world.rank - 1);
+  if (world.rank + 1 < world.size) ranks.push_back(world.rank + 1);
+  return ranks;
+}
+
+/// A chain as a distributed graph.
+MPI_Comm make_chain(const World& world) {
+  const std::vector<int> around = neighbours_in_chain(world);
+  const int degree = static_cast<int>(around.size());
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(world.communicator, degree, around.data(), MPI_UNWEIGHTED, degree,
+                                 around.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
+  return made;
+}
+
+class EachTopology : public NewCommunicators, public testing::WithParamInterface<Making> {};
+
+/// Each rank sends its neighbours one block after the other, and gets that which they have for it.
+TEST_P(EachTopology, carries_non_blocking_collectives_among_neighbours_by_messages_from_the_first_on) {
+  MPI_Comm made = GetParam().make(world);
+  const std::vector<int> around = neighbours_in_chain(world);
+  Memory sent = numbers_on_device(world, 2 * elements);
+  Memory received = numbers_on_device(world, 2 * elements);
+  write_all(sent, world.rank);
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(
+      MPI_Ineighbor_alltoall(sent.data(), count, MPI_INT, received.data(), count, MPI_INT, made, &request),
+      MPI_SUCCESS);
+  EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  // on a line the first rank has a place for no neighbour, too
+  const bool is_line = GetParam().make == make_line;
+  const auto place = [&](int rank, int neighbour) {
+    return neighbour > rank && (is_line || rank > 0) ? 1 : 0;
+  };
+  for (const int neighbour : around) {
+    EXPECT_TRUE(counts_up(received, static_cast<std::size_t>(place(world.rank, neighbour)) * elements,
+                          elements, neighbour + place(neighbour, world.rank) * count));
+  }
+  EXPECT_EQ(MPI_Comm_free(&made), MPI_SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(Made, EachTopology,
+                         testing::Values(Making{"MPI_Cart_create", make_line},
+                                         Making{"MPI_Graph_create", make_graph},
+                                         Making{"MPI_Dist_graph_create_adjacent", make_chain}),
+                         [](const auto& instance) { return instance.param.name; });
 
 /// As a 3-D FFT does it: rows and columns, several exchanges under way on both.
 TEST_F(NewCommunicators, of_rows_and_columns_have_several_collectives_under_way) {
