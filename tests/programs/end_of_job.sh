@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How jobs end, and what is left of them.
-#   end_of_job.sh CASE FAMILY JOB LIBRARY PENSTOCK
+#   end_of_job.sh CASE FAMILY PROGRAM LIBRARY PENSTOCK
 # CASE   finalize     the job ends as it should: a report, nothing left behind
 #        destructor   the same where MPI_Finalize is called by a global object's destructor
 #        kill         one rank dies by SIGKILL: the recordings stay readable, nothing left behind
@@ -12,19 +12,13 @@
 #                     arrives all the same
 #        early        rank 0 ends before any rank has used a GPU: the job ends as it should
 #        unwritable   the recording cannot be written: the job runs, one line a rank at most says why
-set -euo pipefail
-case=$1 family=$2 job=$3 library=$4 penstock=$5
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fail() {
-  echo "FAILED: $*"
-  sed 's/^/    /' "$folder/output"
-  exit 1
-}
+# shellcheck disable=SC2034  # for job.sh
+case=$1 family=$2 program=$3 library=$4 penstock=$5
+# shellcheck source=tests/support/job.sh
+source "$(dirname "$0")/../support/job.sh"
 
 # a copy under a name of its own, so that its processes can be told from others'
-cp "$job" "$folder/job"
+cp "$program" "$folder/job"
 output=$folder/recording
 ranks=3
 if [ "$case" = unwritable ]; then
@@ -37,9 +31,9 @@ case $case in
   unwritable) end=finalize ;;
   nodes) end=finalize nodes=(--nodes 2) ;;
 esac
-program=("$folder/job" "$end")
+command=("$folder/job" "$end")
 if [ "$case" = late ]; then
-  program=(sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 2 ] || unset LD_PRELOAD; exec "$@"' sh "${program[@]}")
+  command=(sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 2 ] || unset LD_PRELOAD; exec "$@"' sh "${command[@]}")
 fi
 
 # nothing of the job is there any more
@@ -66,12 +60,7 @@ expect_nothing_left() {
 # dies WHAT ENVIRONMENT: rank $victim of a job that does WHAT
 victim=0
 dies() {
-  ! "$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" "$2" \
-    -- "$folder/job" "$case" "$victim" "$1" >"$folder/output" 2>&1 || fail "nobody saw that rank $victim died"
-  if grep -q '^SKIPPED' "$folder/output"; then
-    cat "$folder/output"
-    exit 77
-  fi
+  ! job "$ranks" "$2" -- "$folder/job" "$case" "$victim" "$1" || fail "nobody saw that rank $victim died"
   [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost, $1, $2"
   expect_nothing_left
   victim=$(((victim + 1) % ranks))
@@ -96,12 +85,7 @@ if [ "$case" = collectives ]; then
 fi
 
 code=0
-"$here/../support/mpi_launch" "$family" "$ranks" --preload "$library" "${nodes[@]}" PENSTOCK_RECORD=1 \
-  PENSTOCK_OUTPUT="$output" -- "${program[@]}" >"$folder/output" 2>&1 || code=$?
-if grep -q '^SKIPPED' "$folder/output"; then
-  cat "$folder/output"
-  exit 77
-fi
+job "$ranks" "${nodes[@]}" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$output" -- "${command[@]}" || code=$?
 
 [ "$(grep -c 'all messages arrived' "$folder/output")" = "$ranks" ] || fail "messages were lost"
 case $case in

@@ -1,14 +1,11 @@
 #!/usr/bin/env bash
 # Threads of one rank send to one another, and the recording says by which transport.
 #   threads_to_themselves.sh FAMILY PROGRAM LIBRARY PENSTOCK
-set -euo pipefail
+# shellcheck disable=SC2034  # for job.sh
 family=$1 program=$2 library=$3 penstock=$4
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-"$here/../support/mpi_launch" "$family" 1 --preload "$library" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$folder/recording" \
-  SIMULATED_GPU_DEVICES=4 -- "$program"
-"$penstock" report --json "$folder/recording" >"$folder/report"
+# shellcheck source=tests/support/job.sh
+source "$(dirname "$0")/../support/job.sh"
+recorded_job 1 SIMULATED_GPU_DEVICES=4 -- "$program" || fail "the job"
 # a receiver that is late is no fault of the transport's
 python3 - "$folder/report" <<'END'
 import json, sys

@@ -2,28 +2,18 @@
 # What penstock tune measures decides in the next job, and what was measured elsewhere does not.
 #   tuned_job.sh FAMILY PROGRAM LIBRARY PENSTOCK
 # PROGRAM (relaying) sends large payloads that are relayed by the shipped figures.
-set -euo pipefail
+# shellcheck disable=SC2034  # for job.sh
 family=$1 program=$2 library=$3 penstock=$4
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fail() {
-  echo "FAILED: $*"
-  sed 's/^/    /' "$folder/output"
-  exit 1
-}
+# shellcheck source=tests/support/job.sh
+source "$(dirname "$0")/../support/job.sh"
 
-# job TABLE: runs it by that table and leaves what it said in output, the transports it took in transports
-job() {
-  rm -rf "$folder/recording"
-  "$here/../support/mpi_launch" "$family" 2 --preload "$library" PENSTOCK_RECORD=1 \
-    PENSTOCK_OUTPUT="$folder/recording" PENSTOCK_TUNING="$1" \
-    -- "$program" --gtest_filter='*a_payload_of_any_size_arrives*' >"$folder/output" 2>&1 || fail "the job by $1"
-  ! grep '^SKIPPED' "$folder/output" || exit 77
-  "$penstock" report --json "$folder/recording" | grep -o '"transport": *"[a-z]*"' >"$folder/transports"
+# run_by TABLE
+run_by() {
+  recorded_job 2 PENSTOCK_TUNING="$1" -- "$program" --gtest_filter='*a_payload_of_any_size_arrives*' ||
+    fail "the job by $1"
 }
 relays() {
-  grep -q relayed "$folder/transports"
+  [ "$(messages_by relayed)" -gt 0 ]
 }
 says_once() {
   [ "$(grep -c 'the shipped figures' "$folder/output")" = 1 ] || fail "not one line about the table"
@@ -37,7 +27,7 @@ fi
 [ "$(find "$folder" -name 'table*' | wc -l)" = 1 ] || fail "more than the table is left"
 PENSTOCK_TUNING=$folder/table "$penstock" info >"$folder/output"
 grep -qF "$folder/table, measured 20" "$folder/output" || fail "info does not name the table"
-job "$folder/table"
+run_by "$folder/table"
 ! grep 'the shipped figures' "$folder/output" || fail "the table that was just measured is not used"
 
 # the same machine, but nothing is to be relayed
@@ -48,18 +38,18 @@ job "$folder/table"
 } >"$folder/never"
 PENSTOCK_TUNING=$folder/never "$penstock" info >"$folder/output"
 grep -q 'managed *staged  (measured)' "$folder/output" || fail "info does not show the figure"
-job "$folder/never"
+run_by "$folder/never"
 ! relays || fail "relayed in spite of the table"
-job shipped
+run_by shipped
 relays || fail "not relayed by the shipped figures"
 
 sed 's/^gpu = [^ ]*/gpu = GPU-elsewhere/' "$folder/never" >"$folder/elsewhere"
-job "$folder/elsewhere"
+run_by "$folder/elsewhere"
 says_once "$folder/elsewhere: it was measured on other GPUs"
 relays || fail "the table of another machine was used"
 
 sed 's/never/64Q/' "$folder/never" >"$folder/broken"
-job "$folder/broken"
+run_by "$folder/broken"
 says_once "$folder/broken:$(grep -n 64Q "$folder/broken" | head -n 1 | cut -d: -f1): relayed_from = 64Q"
 relays || fail "a broken table was used"
 PENSTOCK_TUNING=$folder/broken "$penstock" info >"$folder/output"
