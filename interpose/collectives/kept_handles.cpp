@@ -1,7 +1,5 @@
 #include "interpose/collectives/kept_handles.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/collectives/reduction_kind.hpp"
 #include "interpose/datatypes/datatype_contents.hpp"
 
 namespace penstock::interpose {
@@ -42,14 +41,6 @@ bool add(Freed freed) {
   freed.newest_keeper = all.newest;
   all.freed.push_back(freed);
   return true;
-}
-
-/// Which the MPI library refuses to free.
-bool is_predefined(MPI_Op operation) noexcept {
-  const std::array predefined = {MPI_OP_NULL, MPI_MAX,    MPI_MIN,    MPI_SUM,     MPI_PROD,
-                                 MPI_LAND,    MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,
-                                 MPI_BXOR,    MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
-  return std::ranges::find(predefined, operation) != predefined.end();
 }
 
 }  // namespace
@@ -87,7 +78,7 @@ bool free_datatype_later(MPI_Datatype datatype) {
 }
 
 bool free_operation_later(MPI_Op operation) {
-  if (keepers().count.load() == 0 || is_predefined(operation)) return false;
+  if (keepers().count.load() == 0 || operation == MPI_OP_NULL || is_predefined(operation)) return false;
   return add({.operation = operation});
 }
 

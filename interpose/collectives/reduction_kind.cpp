@@ -22,9 +22,9 @@ struct KnownType {
   Allowed allowed = Allowed::everything;
 };
 
-struct KnownOperation {
+struct PredefinedOperation {
   MPI_Op operation;
-  ReductionOperation known;
+  std::optional<ReductionOperation> known;  ///< none: of windows only
 };
 
 template <class T>
@@ -106,20 +106,22 @@ const auto& known_types() {
   return types;
 }
 
-const auto& known_operations() {
+const auto& predefined_operations() {
   static const std::array operations = {
-      KnownOperation{MPI_SUM, ReductionOperation::sum},
-      KnownOperation{MPI_MAX, ReductionOperation::maximum},
-      KnownOperation{MPI_MIN, ReductionOperation::minimum},
-      KnownOperation{MPI_PROD, ReductionOperation::product},
-      KnownOperation{MPI_LAND, ReductionOperation::logical_and},
-      KnownOperation{MPI_LOR, ReductionOperation::logical_or},
-      KnownOperation{MPI_LXOR, ReductionOperation::logical_xor},
-      KnownOperation{MPI_BAND, ReductionOperation::bit_and},
-      KnownOperation{MPI_BOR, ReductionOperation::bit_or},
-      KnownOperation{MPI_BXOR, ReductionOperation::bit_xor},
-      KnownOperation{MPI_MAXLOC, ReductionOperation::maximum_location},
-      KnownOperation{MPI_MINLOC, ReductionOperation::minimum_location},
+      PredefinedOperation{MPI_SUM, ReductionOperation::sum},
+      PredefinedOperation{MPI_MAX, ReductionOperation::maximum},
+      PredefinedOperation{MPI_MIN, ReductionOperation::minimum},
+      PredefinedOperation{MPI_PROD, ReductionOperation::product},
+      PredefinedOperation{MPI_LAND, ReductionOperation::logical_and},
+      PredefinedOperation{MPI_LOR, ReductionOperation::logical_or},
+      PredefinedOperation{MPI_LXOR, ReductionOperation::logical_xor},
+      PredefinedOperation{MPI_BAND, ReductionOperation::bit_and},
+      PredefinedOperation{MPI_BOR, ReductionOperation::bit_or},
+      PredefinedOperation{MPI_BXOR, ReductionOperation::bit_xor},
+      PredefinedOperation{MPI_MAXLOC, ReductionOperation::maximum_location},
+      PredefinedOperation{MPI_MINLOC, ReductionOperation::minimum_location},
+      PredefinedOperation{MPI_REPLACE, std::nullopt},
+      PredefinedOperation{MPI_NO_OP, std::nullopt},
   };
   return operations;
 }
@@ -140,19 +142,28 @@ bool is_allowed(Allowed allowed, ReductionOperation operation) noexcept {
   return false;
 }
 
+const PredefinedOperation* find(MPI_Op operation) noexcept {
+  const auto found = std::ranges::find(predefined_operations(), operation, &PredefinedOperation::operation);
+  return found != predefined_operations().end() ? &*found : nullptr;
+}
+
 }  // namespace
+
+bool is_predefined(MPI_Op operation) noexcept {
+  return find(operation) != nullptr;
+}
 
 std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operation) noexcept {
   // what an MPI library does not have may stand in the list as null
   if (datatype == MPI_DATATYPE_NULL) return std::nullopt;
   const auto type = std::ranges::find(known_types(), datatype, &KnownType::datatype);
-  const auto known = std::ranges::find(known_operations(), operation, &KnownOperation::operation);
-  if (type == known_types().end() || known == known_operations().end()) return std::nullopt;
-  if (!is_allowed(type->allowed, known->known) || !transports::is_defined(known->known, type->type))
-    return std::nullopt;
+  const PredefinedOperation* const predefined = find(operation);
+  if (type == known_types().end() || predefined == nullptr || !predefined->known) return std::nullopt;
+  const ReductionOperation known = *predefined->known;
+  if (!is_allowed(type->allowed, known) || !transports::is_defined(known, type->type)) return std::nullopt;
   const std::size_t bytes = transports::bytes_of(type->type);
   if (extent_of(datatype) != static_cast<std::ptrdiff_t>(bytes)) return std::nullopt;
-  ReductionKind kind{type->type, known->known};
+  ReductionKind kind{type->type, known};
   if (payload_bytes(1, datatype) == bytes) return kind;
   MPI_Count begin = 0;
   MPI_Count used = 0;

@@ -20,6 +20,9 @@ struct ReductionKind {
   std::size_t last_gap_bytes = 0;  ///< behind an element
 };
 
+/// One of the MPI library's own, which nobody frees.
+[[nodiscard]] bool is_predefined(MPI_Op operation) noexcept;
+
 /// None: the MPI library's, be it that it refuses the pair. Cost: some comparisons of handles, and
 /// two questions about the datatype.
 [[nodiscard]] std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operation) noexcept;
