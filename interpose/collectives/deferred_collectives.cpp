@@ -58,7 +58,7 @@ class DeferredCall {
       if (status_.ok()) code_ = call_library_(messages_, &request_);
     }
     is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
-    handles_kept_.reset();
+    handles_kept_.end();
   }
   [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
 
@@ -105,7 +105,7 @@ class DeferredCall {
   const std::uint64_t since_ns_;
   const MPI_Comm messages_;
   const HeldCommunicator held_messages_;
-  std::optional<HandlesKept> handles_kept_{std::in_place};
+  HandlesKept handles_kept_;  ///< gone with the call, which no lock is held for
   const char* const mpi_call_;
   const ErrorTarget errors_;
   const std::unique_ptr<ExchangePlan> plan_;

@@ -1,11 +1,9 @@
 #include "interpose/collectives/kept_handles.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <deque>
 #include <mutex>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "interpose/collectives/reduction_kind.hpp"
 #include "interpose/datatypes/datatype_contents.hpp"
@@ -13,19 +11,12 @@
 namespace penstock::interpose {
 namespace {
 
-/// To be freed once all are gone that were there when the program freed it.
-struct Freed {
-  std::uint64_t newest_keeper = 0;
-  MPI_Datatype datatype = MPI_DATATYPE_NULL;
-  MPI_Op operation = MPI_OP_NULL;
-};
-
 struct Keepers {
   std::mutex lock;
   std::atomic<std::size_t> count{0};
   std::uint64_t newest = 0;
   std::set<std::uint64_t> numbers;
-  std::deque<Freed> freed;  ///< in that order
+  std::list<FreedHandle> freed;  ///< in that order
 };
 
 // never destroyed: calls may be completed from static destructors of the application
@@ -34,7 +25,7 @@ Keepers& keepers() {
   return all;
 }
 
-bool add(Freed freed) {
+bool add(FreedHandle freed) {
   Keepers& all = keepers();
   const std::lock_guard guard(all.lock);
   if (all.numbers.empty()) return false;
@@ -53,20 +44,20 @@ HandlesKept::HandlesKept() {
   all.count.store(all.numbers.size());
 }
 
-HandlesKept::~HandlesKept() {
+void HandlesKept::end() noexcept {
   Keepers& all = keepers();
-  std::vector<Freed> unneeded;
-  {
-    const std::lock_guard guard(all.lock);
-    all.numbers.erase(number_);
-    all.count.store(all.numbers.size());
-    while (!all.freed.empty() &&
-           (all.numbers.empty() || *all.numbers.begin() > all.freed.front().newest_keeper)) {
-      unneeded.push_back(all.freed.front());
-      all.freed.pop_front();
-    }
-  }
-  for (Freed& one : unneeded) {
+  const std::lock_guard guard(all.lock);
+  if (all.numbers.erase(number_) == 0) return;
+  all.count.store(all.numbers.size());
+  const auto needed = std::ranges::find_if(all.freed, [&](const FreedHandle& one) {
+    return !all.numbers.empty() && *all.numbers.begin() <= one.newest_keeper;
+  });
+  unneeded_.splice(unneeded_.end(), all.freed, all.freed.begin(), needed);
+}
+
+HandlesKept::~HandlesKept() {
+  end();
+  for (FreedHandle& one : unneeded_) {
     if (one.datatype != MPI_DATATYPE_NULL) PMPI_Type_free(&one.datatype);
     if (one.operation != MPI_OP_NULL) PMPI_Op_free(&one.operation);
   }

@@ -261,6 +261,50 @@ TEST(Threads, an_error_handler_that_waits_for_another_thread_in_MPI_may_be_calle
   MPI_Comm_free(&communicator);
 }
 
+std::atomic<int> attributes_dropped{0};
+
+/// Waits for another thread that calls MPI. (Not with a communicator: Open MPI keeps all from attributes
+/// meanwhile, and Penstock knows communicators by these.)
+int drop_attribute(MPI_Datatype /*datatype*/, int /*keyval*/, void* pending, void* /*state*/) {
+  std::thread([pending] {
+    int flag = 0;
+    MPI_Test(static_cast<MPI_Request*>(pending), &flag, MPI_STATUS_IGNORE);
+    EXPECT_EQ(flag, 0);
+  }).join();
+  ++attributes_dropped;
+  return MPI_SUCCESS;
+}
+
+TEST(Threads,
+     a_datatype_freed_before_a_collective_begins_may_have_an_attribute_that_waits_for_another_thread) {
+  if (!is_thread_multiple()) return;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop_attribute, &keyval, nullptr);
+  const Buffer received(MemoryKind::device, 3000);
+  MPI_Request pending = MPI_REQUEST_NULL;
+  MPI_Irecv(received.data(), received.count(), MPI_BYTE, rank(), 8, MPI_COMM_WORLD, &pending);
+  const Buffer buffer(MemoryKind::device, 65536, rank() == 0 ? 1 : 2);
+  MPI_Datatype freed = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(100, MPI_BYTE, &freed);
+  MPI_Type_set_attr(freed, keyval, &pending);
+  attributes_dropped = 0;
+  // the ranks agree on it only after the first one has freed what it might need
+  if (rank() != 0) MPI_Recv(nullptr, 0, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Request broadcast = MPI_REQUEST_NULL;
+  MPI_Ibcast(buffer.data(), buffer.count(), MPI_BYTE, 0, communicator, &broadcast);
+  MPI_Type_free(&freed);
+  if (rank() == 0) MPI_Send(nullptr, 0, MPI_INT, 1, 9, MPI_COMM_WORLD);
+  MPI_Wait(&broadcast, MPI_STATUS_IGNORE);
+  EXPECT_EQ(buffer.read(), payload(65536, 1));
+  EXPECT_EQ(attributes_dropped, 1);
+  MPI_Send(nullptr, 0, MPI_BYTE, rank(), 8, MPI_COMM_WORLD);
+  MPI_Wait(&pending, MPI_STATUS_IGNORE);
+  MPI_Type_free_keyval(&keyval);
+  MPI_Comm_free(&communicator);
+}
+
 TEST(Threads, blocking_sends_and_receives_on_a_communicator_each) {
   if (!is_thread_multiple()) return;
   std::vector<MPI_Comm> communicators(thread_count);
