@@ -37,8 +37,8 @@ void wish_for_deferral(CommunicatorInfo& info) noexcept;
 /// The MPI library's call failed on this rank and the others do not know of it: it will be made again.
 void take_back_arrival(MPI_Comm communicator) noexcept;
 
-/// The communicator is about to be freed. Waits for no rank that has not called what this one has, as programs
-/// free in any order; for the GPU, and for lanes of non-blocking collectives that all have called.
+/// The communicator is about to be freed. Waits for no rank that has not called what this one has, as
+/// programs free in any order; for the GPU, and for lanes of non-blocking collectives that all have called.
 void note_last_arrival(MPI_Comm communicator);
 
 /// A collective returned this code: was it refused for its arguments, before it came to the other ranks?

@@ -62,6 +62,16 @@ class Ranks {
 template <typename... Following>
 inline constexpr bool is_nonblocking_form = sizeof...(Following) == 1;
 
+/// What has come of trying to carry out a call by messages: where it is left to the MPI library, or put off,
+/// what run() goes on from. A value.
+struct Attempt {
+  std::optional<int> code;                  ///< of the call, which is over
+  bool has_arrived = false;                 ///< the other ranks know that this one has come to it
+  DeferredCollectives* deferred = nullptr;  ///< it is one of these
+  std::unique_ptr<ExchangePlan> plan;       ///< of it, if this rank agrees to messages
+  std::uint16_t signature = 0;
+};
+
 template <typename Library>
 class CollectiveCall : public LibraryCall<Library> {
  public:
@@ -75,18 +85,16 @@ class CollectiveCall : public LibraryCall<Library> {
   }
 
   /// By messages, if all ranks would have it so: `post` posts this rank's, to a MessageExchange or a
-  /// MessagePlan. Returns the code of the call; none: it is left to run(), as non-blocking calls (with a
-  /// `request`) always are.
+  /// MessagePlan. Non-blocking calls (with a `request`) are left to run() in any case.
   template <typename Post, typename... Request>
-  [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                               Post post, Request...) const {
+  [[nodiscard]] Attempt by_messages(MPI_Comm communicator, const BroughtBuffers& buffers, Post post,
+                                    Request...) const {
     if constexpr (is_nonblocking_form<Request...>) {
-      defer(communicator, buffers, [&] {
+      return defer(communicator, buffers, [&] {
         auto plan = std::make_unique<MessagePlan>();
         post(*plan);
         return plan;
       });
-      return std::nullopt;
     } else {
       return instead_of_library(communicator, buffers, [&](MessageLane lane) {
         auto exchange = std::make_unique<MessageExchange>(this->scope(), lane);
@@ -98,12 +106,11 @@ class CollectiveCall : public LibraryCall<Library> {
 
   /// The same by what `make_plan` returns: an ExchangePlan, as a value.
   template <typename MakePlan, typename... Request>
-  [[nodiscard]] std::optional<int> by_plan(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                           MakePlan make_plan, Request...) const {
+  [[nodiscard]] Attempt by_plan(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan,
+                                Request...) const {
     using Plan = std::invoke_result_t<MakePlan>;
     if constexpr (is_nonblocking_form<Request...>) {
-      defer(communicator, buffers, [&] { return std::make_unique<Plan>(make_plan()); });
-      return std::nullopt;
+      return defer(communicator, buffers, [&] { return std::make_unique<Plan>(make_plan()); });
     } else {
       std::optional<Plan> plan;
       return instead_of_library(communicator, buffers, [&](MessageLane lane) {
@@ -114,32 +121,32 @@ class CollectiveCall : public LibraryCall<Library> {
 
   /// By the MPI library, or deferred.
   template <typename... Arguments>
-  int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+  int run(Attempt attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
       look_out_for_envelopes();
-      if (deferred_ != nullptr) return run_deferred(std::move(staged), communicator, arguments...);
+      if (attempt.deferred != nullptr)
+        return run_deferred(std::move(attempt), std::move(staged), communicator, arguments...);
       return LibraryCall<Library>::run(std::move(staged), arguments...);
     } else {
       if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
-      return staged.finish(meet_and_call(communicator, arguments...));
+      return staged.finish(meet_and_call(attempt, communicator, arguments...));
     }
   }
 
  protected:
   /// The library's function, once the other ranks have come to it as far as is to be waited for.
   template <typename... Arguments>
-  int meet_and_call(MPI_Comm communicator, Arguments... arguments) const {
+  int meet_and_call(const Attempt& attempt, MPI_Comm communicator, Arguments... arguments) const {
     look_out_for_envelopes();
-    if (!has_arrived_) arrive(communicator);
+    if (!attempt.has_arrived) arrive(communicator);
     const int code = this->as_it_is(arguments...);
     if (failed_alone(code)) take_back_arrival(communicator);
     return code;
   }
 
-  /// The communicator for messages, if all ranks have agreed on them; else null.
+  /// Arrives. The communicator for messages, if all ranks have agreed on them; else null.
   [[nodiscard]] MPI_Comm agree(MPI_Comm communicator, const BroughtBuffers& buffers) const {
     look_out_for_envelopes();
-    has_arrived_ = true;
     if (arrive(communicator, buffers.preference(), buffers.signature()) == Way::library) return MPI_COMM_NULL;
     const MPI_Comm messages = messages_of(communicator);
     if (messages != MPI_COMM_NULL) buffers.describe(this->scope());
@@ -153,43 +160,49 @@ class CollectiveCall : public LibraryCall<Library> {
 
   /// `begin(the lane)` begins an Exchange.
   template <typename Begin>
-  [[nodiscard]] std::optional<int> instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                                      Begin begin) const {
+  [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                           Begin begin) const {
+    Attempt attempt;
+    attempt.has_arrived = true;
     const MPI_Comm messages = agree(communicator, buffers);
-    if (messages == MPI_COMM_NULL) return std::nullopt;
+    if (messages == MPI_COMM_NULL) return attempt;
     const auto exchange = begin(MessageLane{messages});
     for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
-    return raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
+    attempt.code = raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
+    return attempt;
   }
 
   /// All ranks of the communicator do so with the same calls, whatever their arguments. `make_plan()` returns
   /// what this rank would do. A buffer in host memory is better off with the library, which begins at once.
   template <typename MakePlan>
-  void defer(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan) const {
+  [[nodiscard]] Attempt defer(MPI_Comm communicator, const BroughtBuffers& buffers,
+                              MakePlan make_plan) const {
+    Attempt attempt;
     CommunicatorInfo* const info = peek_info(communicator);
-    if (info == nullptr) return;
+    if (info == nullptr) return attempt;
     const bool agrees = buffers.preference() == Preference::messages ||
                         (buffers.preference() == Preference::any && !buffers.have_host_bytes());
     if (info->deferred == nullptr || !info->deferred->is_open()) {
       if (buffers.preference() == Preference::messages) wish_for_deferral(*info);
-      return;
+      return attempt;
     }
-    deferred_ = info->deferred.get();
-    if (!agrees) return;
+    attempt.deferred = info->deferred.get();
+    if (!agrees) return attempt;
     try {
       auto plan = make_plan();
       plan->outlive_the_call();
-      plan_ = std::move(plan);
-      signature_ = buffers.signature();
+      attempt.plan = std::move(plan);
+      attempt.signature = buffers.signature();
       buffers.describe(this->scope());
     } catch (const std::bad_alloc&) {
       // the library may find a way
     }
+    return attempt;
   }
 
   /// `arguments` end with the communicator and the request, as those of all non-blocking collectives do.
   template <typename... Arguments>
-  int run_deferred(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+  int run_deferred(Attempt attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     constexpr std::size_t others = sizeof...(Arguments) - 2;
     const auto all = std::make_tuple(arguments...);
     const auto call_library = [&]<std::size_t... index>(std::index_sequence<index...>) {
@@ -197,16 +210,12 @@ class CollectiveCall : public LibraryCall<Library> {
         return library(std::get<index>(all)..., messages, request);
       };
     };
-    return deferred_->post(this->scope(),
-                           {this->name(), ErrorTarget::of(communicator), std::move(plan_), signature_,
-                            std::move(staged), call_library(std::make_index_sequence<others>())},
-                           std::get<others + 1>(all));
+    return attempt.deferred->post(
+        this->scope(),
+        {this->name(), ErrorTarget::of(communicator), std::move(attempt.plan), attempt.signature,
+         std::move(staged), call_library(std::make_index_sequence<others>())},
+        std::get<others + 1>(all));
   }
-
-  mutable bool has_arrived_ = false;                 ///< in instead_of_library()
-  mutable DeferredCollectives* deferred_ = nullptr;  ///< in defer(): this call is one of them
-  mutable std::uint16_t signature_ = 0;
-  mutable std::unique_ptr<ExchangePlan> plan_;  ///< of it, if this rank agrees
 };
 
 template <typename Library>

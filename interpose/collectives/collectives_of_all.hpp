@@ -13,7 +13,7 @@
 namespace penstock::interpose {
 
 inline constexpr auto barrier = [](const auto& call, MPI_Comm communicator, auto... request) {
-  return call.run(call.begin(communicator, no_root, [] { return std::uint64_t{0}; }), communicator,
+  return call.run({}, call.begin(communicator, no_root, [] { return std::uint64_t{0}; }), communicator,
                   communicator, request...);
 };
 
@@ -28,9 +28,9 @@ void stage_allgather(StagedCall& staged, const Ranks& ranks, const void*& send, 
 }
 
 template <typename Call, typename OwnBlock, typename ReceiveBlocks, typename... Request>
-std::optional<int> allgather_by_messages(const Call& call, const Ranks& ranks, const void* send,
-                                         const OwnBlock& block, void* receive, const ReceiveBlocks& blocks,
-                                         MPI_Comm communicator, Request... request) {
+Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* send, const OwnBlock& block,
+                              void* receive, const ReceiveBlocks& blocks, MPI_Comm communicator,
+                              Request... request) {
   BroughtBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
@@ -60,13 +60,12 @@ inline constexpr auto allgather = [](const auto& call, const void* send, auto se
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
-  if (const auto code = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
-                                              blocks, communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
+                                          blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
-                  receive_type, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+                  receive_count, receive_type, communicator, request...);
 };
 
 inline constexpr auto allgatherv = [](const auto& call, const void* send, auto send_count,
@@ -77,13 +76,12 @@ inline constexpr auto allgatherv = [](const auto& call, const void* send, auto s
   const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
-  if (const auto code = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
-                                              blocks, communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
+                                          blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
-                  displacements, receive_type, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+                  counts, displacements, receive_type, communicator, request...);
 };
 
 /// With MPI_IN_PLACE every block of the receive buffer is sent and then replaced.
@@ -99,8 +97,8 @@ void stage_alltoall(StagedCall& staged, const void*& send, const SendBlocks& sen
 
 /// In place each block that arrives overwrites one that is to be sent.
 template <typename Call, typename ReceiveBlocks, typename... Request>
-std::optional<int> alltoall_in_place(const Call& call, const Ranks& ranks, void* receive,
-                                     const ReceiveBlocks& blocks, MPI_Comm communicator, Request... request) {
+Attempt alltoall_in_place(const Call& call, const Ranks& ranks, void* receive, const ReceiveBlocks& blocks,
+                          MPI_Comm communicator, Request... request) {
   BroughtBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(receive, blocks);
@@ -117,10 +115,9 @@ std::optional<int> alltoall_in_place(const Call& call, const Ranks& ranks, void*
 }
 
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
-std::optional<int> alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
-                                        const SendBlocks& send_blocks, void* receive,
-                                        const ReceiveBlocks& receive_blocks, MPI_Comm communicator,
-                                        Request... request) {
+Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
+                             const SendBlocks& send_blocks, void* receive,
+                             const ReceiveBlocks& receive_blocks, MPI_Comm communicator, Request... request) {
   if (send == MPI_IN_PLACE)
     return alltoall_in_place(call, ranks, receive, receive_blocks, communicator, request...);
   BroughtBuffers buffers;
@@ -150,13 +147,12 @@ inline constexpr auto alltoall = [](const auto& call, const void* send, auto sen
   const auto receive_blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  if (const auto code = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
-                                             communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt =
+      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
-                  receive_type, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+                  receive_count, receive_type, communicator, request...);
 };
 
 inline constexpr auto alltoallv = [](const auto& call, const void* send, const auto* send_counts,
@@ -168,13 +164,13 @@ inline constexpr auto alltoallv = [](const auto& call, const void* send, const a
   const auto receive_blocks = placed_blocks(ranks.peers, receive_counts, receive_displacements, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  if (const auto code = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
-                                             communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt =
+      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
-  return call.run(std::move(staged), communicator, send, send_counts, send_displacements, send_type, receive,
-                  receive_counts, receive_displacements, receive_type, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
+                  send_type, receive, receive_counts, receive_displacements, receive_type, communicator,
+                  request...);
 };
 
 inline constexpr auto alltoallw = [](const auto& call, const void* send, const auto* send_counts,
@@ -188,13 +184,13 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
       individual_blocks(ranks.peers, receive_counts, receive_displacements, receive_types);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  if (const auto code = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
-                                             communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt =
+      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
-  return call.run(std::move(staged), communicator, send, send_counts, send_displacements, send_types, receive,
-                  receive_counts, receive_displacements, receive_types, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
+                  send_types, receive, receive_counts, receive_displacements, receive_types, communicator,
+                  request...);
 };
 
 }  // namespace penstock::interpose

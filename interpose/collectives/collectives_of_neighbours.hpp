@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "interpose/collectives/collective_blocks.hpp"
@@ -15,9 +14,9 @@ namespace penstock::interpose {
 
 /// `send_blocks(n)` and `receive_blocks(n)` return the Blocks for n neighbours.
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
-std::optional<int> exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
-                                        SendBlocks send_blocks, void* receive, ReceiveBlocks receive_blocks,
-                                        Request... request) {
+Attempt exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
+                             SendBlocks send_blocks, void* receive, ReceiveBlocks receive_blocks,
+                             Request... request) {
   const Ranks ranks(communicator);
   BroughtBuffers buffers;
   Neighbourhood neighbours;
@@ -45,8 +44,8 @@ std::optional<int> exchange_by_messages(const Call& call, MPI_Comm communicator,
   return call.by_messages(communicator, buffers, post, request...);
 }
 
-/// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours; `run(staged, send,
-/// receive)` calls the MPI library with what it is handed in the place of the user's buffers.
+/// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours; `run(attempt, staged,
+/// send, receive)` calls the MPI library with what it is handed in the place of the user's buffers.
 template <typename Call, typename SentBlocks, typename ReceivedBlocks, typename Run, typename... Request>
 int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
                              SentBlocks sent, void* receive, ReceivedBlocks received, Run run,
@@ -59,13 +58,11 @@ int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind,
   StagedCall staged = call.begin(communicator, no_root, [&] {
     return static_cast<std::uint64_t>(sent_bytes().layout().bytes() + received_bytes().layout().bytes());
   });
-  if (const auto code =
-          exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...)) {
-    return *code;
-  }
+  Attempt attempt = exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...);
+  if (attempt.code) return *attempt.code;
   staged.read(send, sent_bytes);
   staged.use(receive, received_bytes, received_bytes);
-  return run(std::move(staged), send, receive);
+  return run(std::move(attempt), std::move(staged), send, receive);
 }
 
 /// The same block goes to each.
@@ -79,9 +76,9 @@ inline constexpr auto neighbor_allgather = [](const auto& call, const void* send
                                               auto... request) {
   const auto sent = [&](int neighbours) { return same_block(neighbours, send_count, send_type); };
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
-  const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(staged), communicator, sending, send_count, send_type, receiving, receive_count,
-                    receive_type, communicator, request...);
+  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
+                    receiving, receive_count, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, receive, received, run,
                                   request...);
@@ -95,9 +92,9 @@ inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* sen
   const auto received = [&](int neighbours) {
     return placed_blocks(neighbours, counts, displacements, receive_type);
   };
-  const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(staged), communicator, sending, send_count, send_type, receiving, counts,
-                    displacements, receive_type, communicator, request...);
+  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
+                    receiving, counts, displacements, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, receive, received, run,
                                   request...);
@@ -109,48 +106,50 @@ inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send,
                                              auto... request) {
   const auto sent = [&](int neighbours) { return equal_blocks(neighbours, send_count, send_type); };
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
-  const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(staged), communicator, sending, send_count, send_type, receiving, receive_count,
-                    receive_type, communicator, request...);
+  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
+                    receiving, receive_count, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::equal_blocks, send, sent, receive, received, run,
                                   request...);
 };
 
-inline constexpr auto neighbor_alltoallv =
-    [](const auto& call, const void* send, const auto* send_counts, const auto* send_places,
-       MPI_Datatype send_type, void* receive, const auto* counts, const auto* places,
-       MPI_Datatype receive_type, MPI_Comm communicator, auto... request) {
-      const auto sent = [&](int neighbours) {
-        return placed_blocks(neighbours, send_counts, send_places, send_type);
-      };
-      const auto received = [&](int neighbours) {
-        return placed_blocks(neighbours, counts, places, receive_type);
-      };
-      const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
-        return call.run(std::move(staged), communicator, sending, send_counts, send_places, send_type,
-                        receiving, counts, places, receive_type, communicator, request...);
-      };
-      return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received,
-                                      run, request...);
-    };
+inline constexpr auto neighbor_alltoallv = [](const auto& call, const void* send, const auto* send_counts,
+                                              const auto* send_places, MPI_Datatype send_type, void* receive,
+                                              const auto* counts, const auto* places,
+                                              MPI_Datatype receive_type, MPI_Comm communicator,
+                                              auto... request) {
+  const auto sent = [&](int neighbours) {
+    return placed_blocks(neighbours, send_counts, send_places, send_type);
+  };
+  const auto received = [&](int neighbours) {
+    return placed_blocks(neighbours, counts, places, receive_type);
+  };
+  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_counts, send_places,
+                    send_type, receiving, counts, places, receive_type, communicator, request...);
+  };
+  return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received, run,
+                                  request...);
+};
 
-inline constexpr auto neighbor_alltoallw =
-    [](const auto& call, const void* send, const auto* send_counts, const MPI_Aint* send_places,
-       const MPI_Datatype* send_types, void* receive, const auto* counts, const MPI_Aint* places,
-       const MPI_Datatype* receive_types, MPI_Comm communicator, auto... request) {
-      const auto sent = [&](int neighbours) {
-        return individual_blocks(neighbours, send_counts, send_places, send_types);
-      };
-      const auto received = [&](int neighbours) {
-        return individual_blocks(neighbours, counts, places, receive_types);
-      };
-      const auto run = [&](StagedCall staged, const void* sending, void* receiving) {
-        return call.run(std::move(staged), communicator, sending, send_counts, send_places, send_types,
-                        receiving, counts, places, receive_types, communicator, request...);
-      };
-      return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received,
-                                      run, request...);
-    };
+inline constexpr auto neighbor_alltoallw = [](const auto& call, const void* send, const auto* send_counts,
+                                              const MPI_Aint* send_places, const MPI_Datatype* send_types,
+                                              void* receive, const auto* counts, const MPI_Aint* places,
+                                              const MPI_Datatype* receive_types, MPI_Comm communicator,
+                                              auto... request) {
+  const auto sent = [&](int neighbours) {
+    return individual_blocks(neighbours, send_counts, send_places, send_types);
+  };
+  const auto received = [&](int neighbours) {
+    return individual_blocks(neighbours, counts, places, receive_types);
+  };
+  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_counts, send_places,
+                    send_types, receiving, counts, places, receive_types, communicator, request...);
+  };
+  return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received, run,
+                                  request...);
+};
 
 }  // namespace penstock::interpose

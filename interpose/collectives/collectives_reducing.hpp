@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 #include "interpose/collectives/collective_blocks.hpp"
@@ -41,18 +40,17 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const auto plan = [&] {
     return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
   };
-  if (const auto code = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...)) {
-    return *code;
-  }
+  Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+  if (attempt.code) return *attempt.code;
   stage_reduction(staged, send, receive, vector, vector);
-  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
-                  request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+                  operation, communicator, request...);
 };
 
 template <typename Call, typename... Request>
-std::optional<int> scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const void* send,
-                               void* receive, MPI_Count count, MPI_Datatype datatype, MPI_Op operation,
-                               MPI_Comm communicator, Request... request) {
+Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const void* send, void* receive,
+                    MPI_Count count, MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
+                    Request... request) {
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   ReductionPart part(ranks, datatype, operation, count);
   const ScanShape shape{part.shape(), static_cast<std::size_t>(count), prefix};
@@ -68,13 +66,12 @@ inline constexpr auto scan = [](const auto& call, const void* send, void* receiv
   const Ranks ranks(communicator);
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
-  if (const auto code = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
-                                    communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
+                                communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_reduction(staged, send, receive, vector, vector);
-  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
-                  request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+                  operation, communicator, request...);
 };
 
 /// The first rank's receive buffer stays as it is.
@@ -84,21 +81,20 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
   const Ranks ranks(communicator);
   const auto vector = [&] { return Region(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
-  if (const auto code = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
-                                    communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
+                                communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_reduction(staged, send, receive, vector, [&] { return ranks.rank == 0 ? Region() : vector(); });
-  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
-                  request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+                  operation, communicator, request...);
 };
 
 /// `count_of` a rank.
 template <typename Call, typename CountOf, typename... Request>
-std::optional<int> reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send,
-                                         void* receive, CountOf count_of, MPI_Datatype datatype,
-                                         MPI_Op operation, MPI_Comm communicator, Request... request) {
-  if (!is_gpu_in_sight()) return std::nullopt;
+Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send, void* receive,
+                              CountOf count_of, MPI_Datatype datatype, MPI_Op operation,
+                              MPI_Comm communicator, Request... request) {
+  if (!is_gpu_in_sight()) return {};
   std::vector<ElementRange> ranges;
   std::size_t total = 0;
   std::size_t largest = 0;
@@ -128,16 +124,15 @@ inline constexpr auto reduce_scatter = [](const auto& call, const void* send, vo
   const Ranks ranks(communicator);
   const auto total = [&] { return std::accumulate(counts, counts + ranks.local, MPI_Count{0}); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(total(), datatype); });
-  if (const auto code = reduce_scatter_on_gpu(
-          call, ranks, send, receive, [&](int rank) { return static_cast<MPI_Count>(counts[rank]); },
-          datatype, operation, communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = reduce_scatter_on_gpu(
+      call, ranks, send, receive, [&](int rank) { return static_cast<MPI_Count>(counts[rank]); }, datatype,
+      operation, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_reduction(
       staged, send, receive, [&] { return Region(total(), datatype); },
       [&] { return ranks.rank < 0 ? Region() : Region(counts[ranks.rank], datatype); });
-  return call.run(std::move(staged), communicator, send, receive, counts, datatype, operation, communicator,
-                  request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, counts, datatype,
+                  operation, communicator, request...);
 };
 
 inline constexpr auto reduce_scatter_block = [](const auto& call, const void* send, void* receive, auto count,
@@ -146,16 +141,15 @@ inline constexpr auto reduce_scatter_block = [](const auto& call, const void* se
   const Ranks ranks(communicator);
   const MPI_Count total = static_cast<MPI_Count>(count) * ranks.local;
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(total, datatype); });
-  if (const auto code = reduce_scatter_on_gpu(
-          call, ranks, send, receive, [&](int) { return static_cast<MPI_Count>(count); }, datatype, operation,
-          communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = reduce_scatter_on_gpu(
+      call, ranks, send, receive, [&](int) { return static_cast<MPI_Count>(count); }, datatype, operation,
+      communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_reduction(
       staged, send, receive, [&] { return Region(total, datatype); },
       [&] { return Region(count, datatype); });
-  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, communicator,
-                  request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+                  operation, communicator, request...);
 };
 
 }  // namespace penstock::interpose

@@ -32,13 +32,15 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
     ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
   };
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) { all.add(buffer, block); });
-  if (const auto code = call.by_messages(communicator, buffers, post, request...)) return *code;
+  Attempt attempt = call.by_messages(communicator, buffers, post, request...);
+  if (attempt.code) return *attempt.code;
   if (ranks.is_root(root)) {
     staged.read(buffer, message);
   } else if (ranks.is_leaf(root)) {
     staged.write(buffer, message);
   }
-  return call.run(std::move(staged), communicator, buffer, count, datatype, root, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, buffer, count, datatype, root,
+                  communicator, request...);
 };
 
 /// The root's own block is in its place already if `send` is MPI_IN_PLACE.
@@ -53,9 +55,9 @@ void stage_gather(StagedCall& staged, const Ranks& ranks, int root, const void*&
 }
 
 template <typename Call, typename OwnBlock, typename BlocksOfAll, typename... Request>
-std::optional<int> gather_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
-                                      const OwnBlock& block, void* receive, const BlocksOfAll& blocks,
-                                      MPI_Comm communicator, Request... request) {
+Attempt gather_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
+                           const OwnBlock& block, void* receive, const BlocksOfAll& blocks,
+                           MPI_Comm communicator, Request... request) {
   const bool is_root = ranks.is_root(root);
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(send, block);
@@ -85,13 +87,12 @@ inline constexpr auto gather = [](const auto& call, const void* send, auto send_
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
-  if (const auto code = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
-                                           blocks, communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
+                                       blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
-                  receive_type, root, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+                  receive_count, receive_type, root, communicator, request...);
 };
 
 inline constexpr auto gatherv = [](const auto& call, const void* send, auto send_count,
@@ -102,13 +103,12 @@ inline constexpr auto gatherv = [](const auto& call, const void* send, auto send
   const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
-  if (const auto code = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
-                                           blocks, communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
+                                       blocks, communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
-  return call.run(std::move(staged), communicator, send, send_count, send_type, receive, counts,
-                  displacements, receive_type, root, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+                  counts, displacements, receive_type, root, communicator, request...);
 };
 
 template <typename BlocksOfAll>
@@ -120,9 +120,9 @@ void stage_scatter(StagedCall& staged, const Ranks& ranks, int root, const void*
 }
 
 template <typename Call, typename BlocksOfAll, typename OwnBlock, typename... Request>
-std::optional<int> scatter_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
-                                       const BlocksOfAll& blocks, void* receive, const OwnBlock& block,
-                                       MPI_Comm communicator, Request... request) {
+Attempt scatter_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
+                            const BlocksOfAll& blocks, void* receive, const OwnBlock& block,
+                            MPI_Comm communicator, Request... request) {
   const bool is_root = ranks.is_root(root);
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(receive, block);
@@ -154,14 +154,12 @@ inline constexpr auto scatter =
       StagedCall staged = call.begin(communicator, root, [&] {
         return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
       });
-      if (const auto code =
-              scatter_by_messages(call, ranks, root, send, blocks, receive,
-                                  one_block(receive_count, receive_type), communicator, request...)) {
-        return *code;
-      }
+      Attempt attempt = scatter_by_messages(call, ranks, root, send, blocks, receive,
+                                            one_block(receive_count, receive_type), communicator, request...);
+      if (attempt.code) return *attempt.code;
       stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
-      return call.run(std::move(staged), communicator, send, send_count, send_type, receive, receive_count,
-                      receive_type, root, communicator, request...);
+      return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type,
+                      receive, receive_count, receive_type, root, communicator, request...);
     };
 
 inline constexpr auto scatterv = [](const auto& call, const void* send, const auto* counts,
@@ -173,14 +171,12 @@ inline constexpr auto scatterv = [](const auto& call, const void* send, const au
   StagedCall staged = call.begin(communicator, root, [&] {
     return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
   });
-  if (const auto code =
-          scatter_by_messages(call, ranks, root, send, blocks, receive,
-                              one_block(receive_count, receive_type), communicator, request...)) {
-    return *code;
-  }
+  Attempt attempt = scatter_by_messages(call, ranks, root, send, blocks, receive,
+                                        one_block(receive_count, receive_type), communicator, request...);
+  if (attempt.code) return *attempt.code;
   stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
-  return call.run(std::move(staged), communicator, send, counts, displacements, send_type, receive,
-                  receive_count, receive_type, root, communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, counts, displacements, send_type,
+                  receive, receive_count, receive_type, root, communicator, request...);
 };
 
 inline constexpr auto reduce = [](const auto& call, const void* send, void* receive, auto count,
@@ -199,16 +195,15 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const auto plan = [&] {
     return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
   };
-  if (const auto code = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...)) {
-    return *code;
-  }
+  Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+  if (attempt.code) return *attempt.code;
   if (ranks.is_leaf(root)) staged.read(send, vector);
   if (ranks.is_root(root)) {
     staged.use(
         receive, [&] { return in_place ? vector() : Region(); }, vector);
   }
-  return call.run(std::move(staged), communicator, send, receive, count, datatype, operation, root,
-                  communicator, request...);
+  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+                  operation, root, communicator, request...);
 };
 
 }  // namespace penstock::interpose

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,8 +22,8 @@ class PersistentCall : public CollectiveCall<Library> {
 
   /// By messages, at each start, if all ranks would have it so. As CollectiveCall's.
   template <typename Post>
-  [[nodiscard]] std::optional<int> by_messages(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                               Post post, MPI_Info, MPI_Request* request) const {
+  [[nodiscard]] Attempt by_messages(MPI_Comm communicator, const BroughtBuffers& buffers, Post post, MPI_Info,
+                                    MPI_Request* request) const {
     return instead_of_library(communicator, buffers, request, [&] {
       auto plan = std::make_unique<MessagePlan>();
       post(*plan);
@@ -32,8 +31,8 @@ class PersistentCall : public CollectiveCall<Library> {
     });
   }
   template <typename MakePlan>
-  [[nodiscard]] std::optional<int> by_plan(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                           MakePlan make_plan, MPI_Info, MPI_Request* request) const {
+  [[nodiscard]] Attempt by_plan(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan,
+                                MPI_Info, MPI_Request* request) const {
     return instead_of_library(communicator, buffers, request,
                               [&] { return std::make_unique<std::invoke_result_t<MakePlan>>(make_plan()); });
   }
@@ -41,9 +40,9 @@ class PersistentCall : public CollectiveCall<Library> {
   /// By the MPI library. `arguments` end with an MPI_Request*. What is read is downloaded by each start, and
   /// was for this call, too: MPICH (4.0) reads small gathered or scattered blocks here, and only here.
   template <typename... Arguments>
-  int run(StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+  int run(const Attempt& attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
-    const int code = this->meet_and_call(communicator, arguments...);
+    const int code = this->meet_and_call(attempt, communicator, arguments...);
     if (code != MPI_SUCCESS || !staged.is_staged()) return code;
     MPI_Request* const request = std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));
     attach_persistent(*request, std::make_unique<PersistentStagedCall>(std::move(staged), *request));
@@ -52,12 +51,15 @@ class PersistentCall : public CollectiveCall<Library> {
 
  private:
   template <typename MakePlan>
-  [[nodiscard]] std::optional<int> instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
-                                                      MPI_Request* request, MakePlan make_plan) const {
+  [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
+                                           MPI_Request* request, MakePlan make_plan) const {
     if (!has_free_lane(communicator)) buffers.leave_to_library();
+    Attempt attempt;
+    attempt.has_arrived = true;
     const MPI_Comm messages = this->agree(communicator, buffers);
-    if (messages == MPI_COMM_NULL) return std::nullopt;
-    return attach_exchange(make_plan(), this->name(), communicator, messages, request);
+    if (messages != MPI_COMM_NULL)
+      attempt.code = attach_exchange(make_plan(), this->name(), communicator, messages, request);
+    return attempt;
   }
 };
 
