@@ -8,6 +8,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/progress/requests.hpp"
+#include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -33,12 +34,17 @@ struct Parts {
 
 class PendingExchange final : public Pending {
  public:
-  PendingExchange(std::shared_ptr<const Parts> parts, const CallScope& scope)
-      : parts_(std::move(parts)), exchange_(parts_->plan->begin(scope, parts_->lane)) {}
+  PendingExchange(std::shared_ptr<const Parts> parts, const CallScope& scope) : parts_(std::move(parts)) {
+    // That a buffer's GPU has nothing to do is remembered. What the application queues after the start must
+    // not keep messages waiting that are posted in a later call.
+    static_cast<void>(parts_->plan->may_begin());
+    exchange_ = parts_->plan->begin(scope, parts_->lane);
+  }
 
   bool advance(bool, const MPI_Status&) override {
     // within another call, or on a thread of Penstock's own: what is posted is not part of its record
     const CallScope scope(Function::Start, nullptr);
+    const transports::AsOfCall as_of_call(since_ns_);
     return exchange_->step(scope);
   }
   int complete(MPI_Status&, int code) override {
@@ -50,8 +56,9 @@ class PendingExchange final : public Pending {
   }
 
  private:
+  const std::uint64_t since_ns_ = transports::time_of_call_ns();
   const std::shared_ptr<const Parts> parts_;
-  const std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<Exchange> exchange_;
 };
 
 class PersistentExchange final : public Recipe {

@@ -1,5 +1,4 @@
 // Several threads of each rank send and receive device buffers at once (MPI_THREAD_MULTIPLE).
-#include <cuda_runtime.h>
 #include <sched.h>
 
 #include <atomic>
@@ -7,9 +6,12 @@
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"
+#include "tests/support/busy_gpu.hpp"
 
 namespace penstock::programs {
 namespace {
+
+using test_support::BusyGpu;
 
 constexpr int thread_count = 4;
 
@@ -129,28 +131,6 @@ TEST(Threads, a_request_started_by_one_thread_may_be_completed_by_another) {
     EXPECT_EQ(received.read(), payload(bytes, seed_of(1 - rank(), 1, round))) << "round " << round;
   }
 }
-
-/// The legacy stream of the rank's GPU is busy while one lives.
-class BusyGpu {
- public:
-  BusyGpu() {
-    cudaLaunchHostFunc(
-        nullptr,
-        [](void* over) {
-          while (!static_cast<std::atomic<bool>*>(over)->load()) ::sched_yield();
-        },
-        &over_);
-  }
-  ~BusyGpu() {
-    over_ = true;
-    cudaStreamSynchronize(nullptr);
-  }
-  BusyGpu(const BusyGpu&) = delete;
-  BusyGpu& operator=(const BusyGpu&) = delete;
-
- private:
-  std::atomic<bool> over_{false};
-};
 
 /// A host message, so that what other threads of the rank have pending is looked at.
 void send_to_oneself() {

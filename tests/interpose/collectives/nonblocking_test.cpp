@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/numbers.hpp"
+#include "tests/support/busy_gpu.hpp"
 #include "tests/support/memory.hpp"
 
 namespace penstock::test_support {
@@ -165,6 +167,55 @@ TEST_F(NonblockingCollectives, do_not_hold_up_blocking_ones_of_the_same_communic
 void add_numbers(void* in, void* inout, int* length, MPI_Datatype*) {
   for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
 }
+
+/// Starts a sum of vectors so long that they go in several steps, of which later calls begin the later ones,
+/// and waits for it while the GPU is busy. But for the first time: to forget memory of other tests' takes the
+/// driver an idle GPU.
+template <typename Start>
+void expect_sums_beside_work_queued_later(const World& world, Memory& own, const Memory& result,
+                                          Start start) {
+  for (int round = 0; round < 3; ++round) {
+    write_all(own, world.rank + round);
+    MPI_Request* const request = start();
+    {
+      std::optional<BusyGpu> busy;
+      if (round > 0) busy.emplace();
+      EXPECT_EQ(MPI_Wait(request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    }
+    EXPECT_TRUE(counts_up(result, 0, result.size() / sizeof(int), sum_of_firsts(world, round), world.size));
+  }
+}
+
+constexpr int long_count = 1'000'000;
+
+TEST_F(NonblockingCollectives, end_while_the_gpu_has_work_that_was_queued_after_them) {
+  if (world.size > gpu_count()) GTEST_SKIP() << "ranks that share a GPU wait for it";
+  Memory own = on_device(long_count);
+  const Memory result = on_device(long_count);
+  MPI_Request request = MPI_REQUEST_NULL;
+  expect_sums_beside_work_queued_later(world, own, result, [&] {
+    EXPECT_EQ(MPI_Iallreduce(own.data(), result.data(), long_count, MPI_INT, MPI_SUM, all, &request),
+              MPI_SUCCESS);
+    return &request;
+  });
+}
+
+#if MPI_VERSION >= 4
+TEST_F(NonblockingCollectives, that_are_persistent_end_while_the_gpu_has_work_that_was_queued_after_them) {
+  if (world.size > gpu_count()) GTEST_SKIP() << "ranks that share a GPU wait for it";
+  Memory own = on_device(long_count);
+  const Memory result = on_device(long_count);
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_EQ(MPI_Allreduce_init(own.data(), result.data(), long_count, MPI_INT, MPI_SUM, all, MPI_INFO_NULL,
+                               &request),
+            MPI_SUCCESS);
+  expect_sums_beside_work_queued_later(world, own, result, [&] {
+    EXPECT_EQ(MPI_Start(&request), MPI_SUCCESS);
+    return &request;
+  });
+  EXPECT_EQ(MPI_Request_free(&request), MPI_SUCCESS);
+}
+#endif
 
 TEST_F(NonblockingCollectives, need_neither_the_datatypes_nor_the_operations_after_the_call) {
   Sum before(world, 1);
