@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "transports/memory/buffer.hpp"
@@ -142,6 +143,34 @@ TEST(Layout, is_not_told_by_loops_where_it_is_irregular) {
        std::initializer_list<const Layout*>{&longer_last, &four_deep, &descending, &too_large})
     EXPECT_FALSE(layout->loops().has_value());
   EXPECT_FALSE(Layout().loops().has_value());
+}
+
+TEST(Layout, that_is_changed_after_its_loops_were_asked_for_is_told_by_others_and_its_copies_are_not) {
+  const Layout planes = Layout::contiguous(8).repeated(5, 24).repeated(4, 1000);
+  ASSERT_EQ(planes.loops()->counts[1], 4u);
+  Layout longer = planes;
+  longer.append({.offset = 4000, .bytes = 8, .count = 5, .stride = 24});
+  EXPECT_EQ(longer.loops()->counts[1], 5u);
+  Layout irregular = planes;
+  irregular.append({.offset = 4000, .bytes = 9});
+  EXPECT_FALSE(irregular.loops().has_value());
+  EXPECT_FALSE(Layout(irregular).loops().has_value());
+  longer.append({.offset = 5000, .bytes = 8, .count = 5, .stride = 24});
+  EXPECT_EQ(longer.loops()->counts[1], 6u);
+  EXPECT_EQ(planes.loops()->counts[1], 4u);
+}
+
+TEST(Layout, tells_its_loops_to_several_threads_at_once) {
+  for (int round = 0; round < 100; ++round) {
+    const Layout planes = Layout::contiguous(8).repeated(5, 24).repeated(400, 1000);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 3; ++thread) {
+      threads.emplace_back([copy = planes] {
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(copy.loops()->counts[1], 400u);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
 }
 
 TEST(StridedLoops, of_another_process_that_cannot_be_right_have_no_extent) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "transports/memory/kept_loops.hpp"
+
 namespace penstock::transports {
 
 /// `count` pieces of `bytes`, `stride` apart, the first at `offset` from the buffer's pointer. In a Layout
@@ -58,11 +60,16 @@ class BlockList {
   [[nodiscard]] std::shared_ptr<void>* companion() const noexcept {
     return has_only_ || many_ == nullptr ? nullptr : &many_->companion;
   }
+  /// The same for their loops. Thread: any.
+  [[nodiscard]] KeptLoops* kept_loops() const noexcept {
+    return has_only_ || many_ == nullptr ? nullptr : &many_->loops;
+  }
 
  private:
   struct Shared {
     std::vector<Block> blocks;
     std::shared_ptr<void> companion;
+    KeptLoops loops;
   };
 
   [[nodiscard]] std::vector<Block>& own_many() {
@@ -72,6 +79,7 @@ class BlockList {
       many_ = std::move(own);
     }
     many_->companion.reset();
+    many_->loops.forget();
     return many_->blocks;
   }
 

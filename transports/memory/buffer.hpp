@@ -89,7 +89,7 @@ class Layout {
   [[nodiscard]] std::span<const Block> blocks() const noexcept { return blocks_.all(); }
 
   /// The same as nested loops, if it can be told by them and is not larger than they can say. Cost: a look
-  /// at each block, up to the first that does not fit.
+  /// at each block, up to the first that does not fit; the first time that any copy of it is asked.
   [[nodiscard]] std::optional<StridedLoops> loops() const noexcept;
 
   /// As BlockList's.

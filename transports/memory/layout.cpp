@@ -46,6 +46,38 @@ bool lengthens_pattern(Block& last, const Block& next) noexcept {
   return true;
 }
 
+/// Not of none, and of no more bytes than loops can say.
+std::optional<StridedLoops> loops_of(std::span<const Block> blocks) noexcept {
+  const Block& first = blocks.front();
+  StridedLoops loops;
+  loops.row_bytes = static_cast<std::uint32_t>(first.bytes);
+  const auto add_loop = [&](std::size_t count, std::ptrdiff_t stride) {
+    loops.counts[loops.depth] = static_cast<std::uint32_t>(count);
+    loops.strides[loops.depth++] = stride;
+  };
+  if (first.count > 1) add_loop(first.count, first.stride);
+  if (blocks.size() == 1) return loops;
+
+  // the blocks repeat each other at one distance, or groups of them do at another
+  const auto is_like_first = [&](const Block& block) {
+    return block.bytes == first.bytes && block.count == first.count && block.stride == first.stride;
+  };
+  if (!std::ranges::all_of(blocks, is_like_first)) return std::nullopt;
+  const std::ptrdiff_t distance = blocks[1].offset - first.offset;
+  std::size_t group = 2;
+  while (group < blocks.size() && blocks[group].offset - blocks[group - 1].offset == distance) ++group;
+  if (distance <= 0 || blocks.size() % group != 0) return std::nullopt;
+  add_loop(group, distance);
+  if (group == blocks.size()) return loops;
+  const std::ptrdiff_t group_distance = blocks[group].offset - first.offset;
+  if (group_distance <= 0) return std::nullopt;
+  for (std::size_t index = group; index < blocks.size(); ++index) {
+    if (blocks[index].offset - blocks[index - group].offset != group_distance) return std::nullopt;
+  }
+  add_loop(blocks.size() / group, group_distance);
+  return loops;
+}
+
 }  // namespace
 
 Layout Layout::contiguous(std::size_t bytes, std::ptrdiff_t offset) {
@@ -118,35 +150,9 @@ Layout Layout::shifted(std::ptrdiff_t offset) const {
 
 std::optional<StridedLoops> Layout::loops() const noexcept {
   if (bytes_ == 0 || bytes_ > UINT32_MAX) return std::nullopt;
-  const std::span<const Block> blocks = this->blocks();
-  const Block& first = blocks.front();
-  StridedLoops loops;
-  loops.row_bytes = static_cast<std::uint32_t>(first.bytes);
-  const auto add_loop = [&](std::size_t count, std::ptrdiff_t stride) {
-    loops.counts[loops.depth] = static_cast<std::uint32_t>(count);
-    loops.strides[loops.depth++] = stride;
-  };
-  if (first.count > 1) add_loop(first.count, first.stride);
-  if (blocks.size() == 1) return loops;
-
-  // the blocks repeat each other at one distance, or groups of them do at another
-  const auto is_like_first = [&](const Block& block) {
-    return block.bytes == first.bytes && block.count == first.count && block.stride == first.stride;
-  };
-  if (!std::ranges::all_of(blocks, is_like_first)) return std::nullopt;
-  const std::ptrdiff_t distance = blocks[1].offset - first.offset;
-  std::size_t group = 2;
-  while (group < blocks.size() && blocks[group].offset - blocks[group - 1].offset == distance) ++group;
-  if (distance <= 0 || blocks.size() % group != 0) return std::nullopt;
-  add_loop(group, distance);
-  if (group == blocks.size()) return loops;
-  const std::ptrdiff_t group_distance = blocks[group].offset - first.offset;
-  if (group_distance <= 0) return std::nullopt;
-  for (std::size_t index = group; index < blocks.size(); ++index) {
-    if (blocks[index].offset - blocks[index - group].offset != group_distance) return std::nullopt;
-  }
-  add_loop(blocks.size() / group, group_distance);
-  return loops;
+  const auto find = [&] { return loops_of(blocks()); };
+  KeptLoops* const kept = blocks_.kept_loops();
+  return kept != nullptr ? kept->get(find) : find();
 }
 
 Layout Layout::prefix(std::size_t bytes) const {
