@@ -221,6 +221,16 @@ const HalfFacts* MessageIndex::facts_of(const RankTrace& rank, std::size_t posit
   return is_recognised ? &own : nullptr;
 }
 
+std::uint64_t MessageIndex::number_of(const RankTrace& rank, std::size_t position,
+                                      std::size_t half) const noexcept {
+  const HalfFacts* const partner = partner_of(rank, position, half);
+  if (partner == nullptr) {
+    return 0;
+  }
+  const std::size_t own = first_half_of_rank_[position] + half;
+  return std::min(own, static_cast<std::size_t>(partner - halves_.data())) + 1;
+}
+
 std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) const noexcept {
   if (key == 0) {
     return {};

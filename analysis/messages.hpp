@@ -60,6 +60,9 @@ class MessageIndex {
   /// What is known of `rank.halves[half]` itself; null as above.
   [[nodiscard]] const HalfFacts* facts_of(const RankTrace& rank, std::size_t position,
                                           std::size_t half) const noexcept;
+  /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone.
+  [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,
+                                        std::size_t half) const noexcept;
   [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
   /// In the clock of the rank's host. None for what is no collective call, or one of a communicator that is
   /// not known.

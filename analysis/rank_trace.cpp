@@ -47,7 +47,10 @@ struct Collector {
   void operator()(const trace::DeviceActivity& record, const trace::BlockHeader&) {
     timed(record.kind == trace::RecordKind::kernel ? rank.kernels : rank.copies, record);
   }
-  void operator()(const trace::Range& record, const trace::BlockHeader&) { timed(rank.ranges, record); }
+  void operator()(const trace::Range& record, const trace::BlockHeader& block) {
+    timed(rank.ranges, record);
+    rank.range_lanes.push_back(lane_of(block));
+  }
   void operator()(const trace::CudaSynchronisation& record, const trace::BlockHeader&) {
     timed(rank.synchronisations, record);
   }
@@ -113,6 +116,7 @@ void RankTrace::clear() {
   kernels.clear();
   copies.clear();
   ranges.clear();
+  range_lanes.clear();
   synchronisations.clear();
   notices.clear();
   calls_of_lane_.clear();

@@ -53,6 +53,7 @@ struct RankTrace {
   std::vector<trace::DeviceActivity> kernels;
   std::vector<trace::DeviceActivity> copies;  ///< and memsets
   std::vector<trace::Range> ranges;
+  std::vector<std::uint32_t> range_lanes;  ///< of each of `ranges`: the lane that wrote it
   std::vector<trace::CudaSynchronisation> synchronisations;
   std::vector<trace::Notice> notices;
   std::vector<Flaw> flaws;

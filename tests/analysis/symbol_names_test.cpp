@@ -16,6 +16,7 @@ TEST(SymbolNames, that_are_not_mangled_stay_as_they_are) {
   EXPECT_EQ(readable_symbol("main"), "main");
   EXPECT_EQ(readable_symbol("stencil (inner)"), "stencil (inner)");
   EXPECT_EQ(readable_symbol(""), "");
+  EXPECT_EQ(readable_symbol("f"), "f");  // no type
   EXPECT_EQ(readable_symbol("_Zbroken"), "_Zbroken");
 }
 

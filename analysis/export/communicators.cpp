@@ -1,0 +1,83 @@
+#include "analysis/export/communicators.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace penstock::analysis::exports {
+namespace {
+
+constexpr std::uint32_t world_local_id = 1;
+constexpr std::uint32_t self_local_id = 2;
+/// Hardly any job is larger; a damaged header must not cost a file for each of two billion ranks.
+constexpr std::int32_t largest_world = 1 << 17;
+
+/// "0,1,2" → the ranks; empty if one of them is not known.
+std::vector<std::int32_t> ranks_in(std::string_view list, std::int32_t world_size) {
+  std::vector<std::int32_t> ranks;
+  while (!list.empty()) {
+    std::int32_t rank = -1;
+    const auto [rest, error] = std::from_chars(list.data(), list.data() + list.size(), rank);
+    if (error != std::errc() || rank < 0 || rank >= world_size) return {};
+    ranks.push_back(rank);
+    list.remove_prefix(static_cast<std::size_t>(rest - list.data()));
+    if (!list.empty() && list.front() != ',') return {};
+    if (!list.empty()) list.remove_prefix(1);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+JobCommunicators::JobCommunicators() : all_(2) {
+  all_[world].name = "MPI_COMM_WORLD";
+  all_[self].name = "MPI_COMM_SELF";
+}
+
+void JobCommunicators::begin(const trace::FileHeader& header) {
+  rank_ = header.world_rank;
+  world_size_ = std::min(largest_world, std::max({world_size_, header.world_size, header.world_rank + 1}));
+  by_local_id_ = {{world_local_id, world}, {self_local_id, self}};
+  places_.clear();
+}
+
+void JobCommunicators::learn(const trace::Communicator& record, const std::string& name,
+                             const std::string& members) {
+  const bool is_predefined = record.local_id == world_local_id || record.local_id == self_local_id;
+  if (is_predefined || record.global_id == 0) return;
+  std::vector<std::int32_t> ranks = ranks_in(members, world_size_);
+  if (ranks.empty()) return;
+  const auto [known, is_new] =
+      by_global_id_.try_emplace(record.global_id, static_cast<std::uint32_t>(all_.size()));
+  if (is_new) {
+    const std::string made_up = fmt::format("communicator {}", known->second);
+    all_.push_back({name.empty() ? made_up : name, ranks, {}, record.is_inter != 0});
+  }
+  JobCommunicator& communicator = all_[known->second];
+  // the ranks of either group of an intercommunicator have noted the other
+  if (communicator.is_inter && communicator.others.empty() && ranks != communicator.members)
+    communicator.others = ranks;
+  by_local_id_[record.local_id] = known->second;
+  Places& places = places_[known->second];
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) places.try_emplace(ranks[i], i);
+}
+
+std::uint32_t JobCommunicators::number_of(std::uint32_t local_id) const {
+  const auto found = by_local_id_.find(local_id);
+  return found == by_local_id_.end() ? world : found->second;
+}
+
+std::optional<std::uint32_t> JobCommunicators::rank_in(std::uint32_t number, std::int32_t rank) const {
+  if (number == world) {
+    return rank >= 0 && rank < world_size_ ? std::optional(static_cast<std::uint32_t>(rank)) : std::nullopt;
+  }
+  if (number == self) return rank == rank_ ? std::optional(0u) : std::nullopt;
+  const auto places = places_.find(number);
+  if (places == places_.end()) return std::nullopt;
+  const auto found = places->second.find(rank);
+  return found == places->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace penstock::analysis::exports

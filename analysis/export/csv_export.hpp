@@ -1,0 +1,19 @@
+// A job as tables for pandas, R and spreadsheets: a file a kind of record, a row a record (RFC 4180).
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "analysis/export/exporter.hpp"
+#include "analysis/export/output.hpp"
+
+namespace penstock::analysis::exports {
+
+/// Memory: the names of one rank. `destination` outlives it.
+[[nodiscard]] std::unique_ptr<Exporter> make_csv_exporter(const Destination& destination,
+                                                          const JobClock& clock);
+
+/// Does `directory` hold tables of these names, and nothing else?
+[[nodiscard]] bool is_csv_export(const std::filesystem::path& directory);
+
+}  // namespace penstock::analysis::exports

@@ -1,0 +1,165 @@
+#include "analysis/export/export.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "analysis/call_sites.hpp"
+#include "analysis/export/csv_export.hpp"
+#include "analysis/export/exporter.hpp"
+#include "analysis/export/otf2_export.hpp"
+#include "analysis/export/output.hpp"
+#include "analysis/export/perfetto_export.hpp"
+#include "analysis/export/perfetto_packets.hpp"
+#include "analysis/job.hpp"
+#include "analysis/text_figures.hpp"
+
+namespace penstock::analysis::exports {
+namespace {
+
+/// Both passes together; a file's size tells how many records it has before it is read.
+class Meter {
+ public:
+  Meter(const Job& job, const Progress& progress) : progress_(progress) {
+    for (const std::filesystem::path& file : job.files) all_ += 2 * records_in(file);
+  }
+  [[nodiscard]] static std::size_t records_in(const std::filesystem::path& file) {
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    return error ? 0 : static_cast<std::size_t>(bytes / trace::record_bytes);
+  }
+  void advance(std::size_t records, const char* what) {
+    done_ += records;
+    progress_(std::min(done_, all_), all_, what);
+  }
+  void advance_to(std::size_t done, const char* what) { advance(done > done_ ? done - done_ : 0, what); }
+  [[nodiscard]] std::size_t done() const { return done_; }
+
+ private:
+  const Progress& progress_;
+  std::size_t done_ = 0;
+  std::size_t all_ = 0;
+};
+
+bool is_ours(Format format, const std::filesystem::path& path) {
+  switch (format) {
+    case Format::perfetto:
+      return perfetto::is_trace(path);
+    case Format::otf2:
+      return is_otf2_export(path);
+    case Format::csv:
+      break;
+  }
+  return is_csv_export(path);
+}
+
+/// Where an export goes, and who writes it.
+struct Work {
+  Destination destination;
+  std::unique_ptr<OutputFile> file{};  ///< of formats that are one file
+  std::unique_ptr<Exporter> exporter{};
+
+  explicit Work(const Request& request)
+      : destination(
+            request.to,
+            request.format == Format::perfetto ? Destination::Form::file : Destination::Form::directory,
+            request.replace,
+            [&request](const std::filesystem::path& path) { return is_ours(request.format, path); }) {}
+
+  void open(Format format, const JobClock& clock) {
+    switch (format) {
+      case Format::perfetto:
+        file = std::make_unique<OutputFile>(destination.work(), destination.shown());
+        exporter = make_perfetto_exporter(*file, clock);
+        break;
+      case Format::otf2:
+        exporter = make_otf2_exporter(destination, clock);
+        break;
+      case Format::csv:
+        exporter = make_csv_exporter(destination, clock);
+        break;
+    }
+  }
+  void finish() {
+    exporter->finish();
+    if (file != nullptr) file->close();
+    exporter.reset();
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::error_code error;
+    if (file != nullptr) return file->bytes();
+    std::uint64_t sum = 0;
+    for (std::filesystem::recursive_directory_iterator entry(destination.work(), error), end;
+         !error && entry != end; entry.increment(error)) {
+      if (entry->is_regular_file(error)) sum += entry->file_size(error);
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+std::string viewer_note(const std::filesystem::path& file, std::uint64_t bytes) {
+  constexpr std::uint64_t viewer_limit_bytes = 4'000'000'000;  // the page's memory is addressed by 32 bits
+  if (bytes <= viewer_limit_bytes) return "";
+  return fmt::format(
+      "{} has {}: Perfetto's page fails above some 4 GB; its trace_processor, run beside the page, takes "
+      "more",
+      file.string(), bytes_text(bytes));
+}
+
+Outcome export_recording(const Request& request, const Progress& progress) {
+  if (const std::string why_not = why_no_otf2(); request.format == Format::otf2 && !why_not.empty()) {
+    throw TraceError({request.to, std::nullopt, why_not});
+  }
+  Job job = find_job(request.recording);
+  Work work(request);
+  Meter meter(job, progress);
+  Outcome outcome;
+  MessageIndex messages;
+  JobClock clock;
+  RankTrace rank;
+  for (const std::filesystem::path& file : job.files) {
+    meter.advance(0, "reading");
+    load_rank(file, rank);
+    messages.add(rank);
+    clock.add(messages.host_of(rank), rank.header);
+    outcome.records += rank.record_count;
+    outcome.flaws.insert(outcome.flaws.end(), std::make_move_iterator(rank.flaws.begin()),
+                         std::make_move_iterator(rank.flaws.end()));
+    meter.advance(Meter::records_in(file), "reading");
+  }
+  messages.join();
+  if (clock.host_count() > 1) {
+    outcome.notes.push_back(
+        fmt::format("{} hosts are put on one axis by their system clocks, which may differ by "
+                    "some milliseconds",
+                    clock.host_count()));
+  }
+
+  work.open(request.format, clock);
+  CallSites call_sites;
+  for (std::size_t position = 0; position < job.files.size(); ++position) {
+    load_rank(job.files[position], rank);
+    RankNames names(rank, call_sites);
+    const std::size_t done_then = meter.done() + Meter::records_in(job.files[position]);
+    work.exporter->add({rank, position, messages, clock.of(messages.host_of(rank)), names,
+                        [&meter](std::size_t records) { meter.advance(records, "writing"); }});
+    meter.advance_to(done_then, "writing");
+  }
+  work.finish();
+  outcome.bytes = work.bytes();
+  work.destination.commit();
+  outcome.flaws.insert(outcome.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
+                       std::make_move_iterator(job.flaws.end()));
+  if (request.format == Format::perfetto) {
+    if (std::string note = viewer_note(request.to, outcome.bytes); !note.empty())
+      outcome.notes.push_back(note);
+  }
+  return outcome;
+}
+
+}  // namespace penstock::analysis::exports

@@ -1,0 +1,74 @@
+// What each export format is given: the ranks of a job, one after the other, with what the other ranks know
+// of their messages. Knows no format.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/export/job_clock.hpp"
+#include "analysis/export/names.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/rank_trace.hpp"
+
+namespace penstock::analysis::exports {
+
+/// What is known of a message from both of its sides.
+struct MessageFacts {
+  std::uint64_t number = 0;            ///< the same at both halves, from 1; 0 if the other half is missing
+  const HalfFacts* partner = nullptr;  ///< the other half
+  const TransferFacts* transfer = nullptr;                      ///< the first that moved it
+  trace::TransportKind transport = trace::TransportKind::none;  ///< none: not known
+  std::uint32_t reason = trace::no_string;                      ///< of this rank's recording
+};
+
+/// One rank and what an exporter needs to tell of it.
+class ExportedRank {
+ public:
+  /// `count`: is told of records that were written, a few thousand at a time.
+  ExportedRank(const RankTrace& trace, std::size_t position, const MessageIndex& messages, RankClock clock,
+               RankNames& names, std::function<void(std::size_t)> count);
+
+  [[nodiscard]] const RankTrace& trace() const noexcept { return trace_; }
+  [[nodiscard]] RankNames& names() const noexcept { return names_; }
+  [[nodiscard]] const RankClock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const MessageIndex& messages() const noexcept { return messages_; }
+  [[nodiscard]] MessageFacts message(std::size_t half) const;
+
+  /// Call it once a record.
+  void count_record() const {
+    if (++uncounted_ == records_at_once) {
+      count_(uncounted_);
+      uncounted_ = 0;
+    }
+  }
+
+ private:
+  static constexpr std::size_t records_at_once = 4096;
+
+  const RankTrace& trace_;
+  std::size_t position_;
+  const MessageIndex& messages_;
+  RankClock clock_;
+  RankNames& names_;
+  std::function<void(std::size_t)> count_;
+  mutable std::size_t uncounted_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> transfers_by_key_;
+};
+
+/// Errors: TraceError when it cannot be written.
+class Exporter {
+ public:
+  Exporter() = default;
+  virtual ~Exporter() = default;
+  Exporter(const Exporter&) = delete;
+  Exporter& operator=(const Exporter&) = delete;
+
+  virtual void add(const ExportedRank& rank) = 0;  ///< by rank, each once
+  virtual void finish() = 0;                       ///< after the last; what is written is complete then
+};
+
+}  // namespace penstock::analysis::exports

@@ -1,0 +1,92 @@
+#include "analysis/export/mpi_operation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+namespace penstock::analysis::exports {
+namespace {
+
+struct Operation {
+  std::string_view name;
+  Collective collective;
+  Role role;
+};
+
+constexpr std::array operations{
+    Operation{"barrier", Collective::barrier, Role::barrier},
+    Operation{"bcast", Collective::bcast, Role::one_to_all},
+    Operation{"gather", Collective::gather, Role::all_to_one},
+    Operation{"gatherv", Collective::gatherv, Role::all_to_one},
+    Operation{"scatter", Collective::scatter, Role::one_to_all},
+    Operation{"scatterv", Collective::scatterv, Role::one_to_all},
+    Operation{"allgather", Collective::allgather, Role::all_to_all},
+    Operation{"allgatherv", Collective::allgatherv, Role::all_to_all},
+    Operation{"alltoall", Collective::alltoall, Role::all_to_all},
+    Operation{"alltoallv", Collective::alltoallv, Role::all_to_all},
+    Operation{"alltoallw", Collective::alltoallw, Role::all_to_all},
+    Operation{"allreduce", Collective::allreduce, Role::all_to_all},
+    Operation{"reduce", Collective::reduce, Role::all_to_one},
+    Operation{"reduce_scatter", Collective::reduce_scatter, Role::all_to_all},
+    Operation{"reduce_scatter_block", Collective::reduce_scatter_block, Role::all_to_all},
+    Operation{"scan", Collective::scan, Role::other_collective},
+    Operation{"exscan", Collective::exscan, Role::other_collective},
+    Operation{"comm_dup", Collective::create_communicator, Role::other_collective},
+    Operation{"comm_dup_with_info", Collective::create_communicator, Role::other_collective},
+    Operation{"comm_create", Collective::create_communicator, Role::other_collective},
+    Operation{"comm_split", Collective::create_communicator, Role::other_collective},
+    Operation{"comm_split_type", Collective::create_communicator, Role::other_collective},
+    Operation{"comm_free", Collective::free_communicator, Role::other_collective},
+};
+
+/// "MPI_Ibcast_c" → "ibcast"
+std::string plain(std::string_view function) {
+  constexpr std::string_view prefix = "MPI_";
+  if (function.starts_with(prefix)) function.remove_prefix(prefix.size());
+  for (const std::string_view suffix : {"_c", "_init"}) {
+    if (function.ends_with(suffix)) function.remove_suffix(suffix.size());
+  }
+  std::string name(function);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+const Operation* operation_named(std::string_view name) {
+  const auto found = std::find_if(operations.begin(), operations.end(),
+                                  [name](const Operation& each) { return each.name == name; });
+  return found == operations.end() ? nullptr : &*found;
+}
+
+bool holds_any(std::string_view name, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [name](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
+}  // namespace
+
+Collective collective_of(std::string_view function) {
+  if (function.find("_init") != std::string_view::npos) return Collective::none;
+  const Operation* const known = operation_named(plain(function));
+  return known == nullptr ? Collective::none : known->collective;
+}
+
+Role role_of(std::string_view function) {
+  const std::string name = plain(function);
+  if (const Operation* const known = operation_named(name); known != nullptr) return known->role;
+  if (name.starts_with('i')) {
+    if (const Operation* const known = operation_named(name.substr(1)); known != nullptr) return known->role;
+  }
+  if (name.starts_with("file_")) return Role::file;
+  if (name.starts_with("win_") || holds_any(name, {"accumulate", "fetch_and_op", "compare_and_swap"}) ||
+      name == "put" || name == "get" || name == "rput" || name == "rget") {
+    return Role::one_sided;
+  }
+  if (holds_any(name, {"neighbor"})) return Role::other_collective;
+  if (holds_any(name, {"send", "recv", "probe", "wait", "test", "start", "cancel"}))
+    return Role::point_to_point;
+  return Role::other;
+}
+
+}  // namespace penstock::analysis::exports

@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/export/export.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+
+using Row = std::map<std::string, std::string>;
+
+/// A reader of RFC 4180 that shares nothing with the writer.
+std::vector<Row> read_csv(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::vector<std::vector<std::string>> lines(1, {""});
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string& cell = lines.back().back();
+    if (quoted) {
+      if (text[i] != '"') {
+        cell += text[i];
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        cell += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (text[i] == '"') {
+      EXPECT_TRUE(cell.empty()) << "a quote in the middle of a cell";
+      quoted = true;
+    } else if (text[i] == ',') {
+      lines.back().emplace_back();
+    } else if (text[i] == '\n') {
+      lines.push_back({""});
+    } else {
+      cell += text[i];
+    }
+  }
+  EXPECT_FALSE(quoted) << "a quote never ends in " << file;
+  EXPECT_EQ(lines.back(), std::vector<std::string>{""}) << "the last line of " << file << " has no end";
+  lines.pop_back();
+  std::vector<Row> rows;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].size(), lines[0].size()) << file << ", line " << i + 1;
+    Row row;
+    for (std::size_t c = 0; c < std::min(lines[0].size(), lines[i].size()); ++c)
+      row[lines[0][c]] = lines[i][c];
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+class CsvExport : public ::testing::Test {
+ protected:
+  void write(const RecordingBuilder& builder) const {
+    std::filesystem::create_directories(directory_.path() / "recording");
+    builder.write(directory_.path() / "recording");
+  }
+  void export_it() const {
+    const auto nobody = [](std::size_t, std::size_t, const std::string&) {};
+    (void)exports::export_recording(
+        {directory_.path() / "recording", exports::Format::csv, directory_.path() / "tables", true}, nobody);
+  }
+  [[nodiscard]] std::vector<Row> table(const std::string& name) const {
+    return read_csv(directory_.path() / "tables" / name);
+  }
+
+ private:
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(CsvExport, a_call_is_a_row_with_times_since_the_first_rank_came_out_of_MPI_Init) {
+  write(RecordingBuilder(0, 2)
+            .runs(500, 9000)
+            .call({.function = "MPI_Comm_rank", .begin = 400, .end = 410, .waits = 0})
+            .call({.function = "MPI_Bcast",
+                   .begin = 700,
+                   .end = 900,
+                   .bytes = 64,
+                   .peer = 0,
+                   .collective_ordinal = 1}));
+  write(RecordingBuilder(1, 2).runs(600, 9000));
+  export_it();
+  const std::vector<Row> calls = table("mpi_calls.csv");
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_EQ(calls[0].at("begin_ns"), "-100");
+  EXPECT_EQ(calls[1].at("function"), "MPI_Bcast");
+  EXPECT_EQ(calls[1].at("begin_ns"), "200");
+  EXPECT_EQ(calls[1].at("end_ns"), "400");
+  EXPECT_EQ(calls[1].at("peer_rank"), "0");
+  EXPECT_EQ(calls[1].at("tag"), "") << "absent is not zero";
+  EXPECT_EQ(calls[1].at("collective_number"), "1");
+  ASSERT_EQ(table("ranks.csv").size(), 2u);
+  EXPECT_EQ(table("ranks.csv")[1].at("begin_ns"), "100");
+  EXPECT_EQ(table("ranks.csv")[1].at("host"), "node01");
+}
+
+TEST_F(CsvExport, a_message_is_one_row_with_both_of_its_halves) {
+  write(RecordingBuilder(0, 2)
+            .runs(0, 9000)
+            .half({.direction = trace::Direction::send, .peer = 1, .post = 100, .complete = 200, .bytes = 32})
+            .half({.direction = trace::Direction::receive, .peer = 1, .post = 1, .complete = 2, .tag = 9}));
+  write(RecordingBuilder(1, 2).runs(0, 9000).half(
+      {.direction = trace::Direction::receive, .peer = 0, .post = 50, .complete = 210, .bytes = 32}));
+  export_it();
+  const std::vector<Row> messages = table("messages.csv");
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_NE(messages[0].at("message"), "");
+  EXPECT_EQ(messages[0].at("send_rank"), "0");
+  EXPECT_EQ(messages[0].at("receive_rank"), "1");
+  EXPECT_EQ(messages[0].at("send_post_ns"), "100");
+  EXPECT_EQ(messages[0].at("send_complete_ns"), "200");
+  EXPECT_EQ(messages[0].at("receive_post_ns"), "50");
+  EXPECT_EQ(messages[0].at("receive_complete_ns"), "210");
+  EXPECT_EQ(messages[0].at("transport"), "mpi");
+  EXPECT_EQ(messages[1].at("message"), "") << "its sender is missing";
+  EXPECT_EQ(messages[1].at("send_rank"), "1");
+  EXPECT_EQ(messages[1].at("send_post_ns"), "");
+  EXPECT_EQ(messages[1].at("receive_post_ns"), "1");
+}
+
+TEST_F(CsvExport, names_with_commas_quotes_and_ends_of_lines_come_back_whole) {
+  const std::string name = "a \"wide, \"\" kernel\",\r\nin two lines";
+  write(RecordingBuilder(0, 1).kernel(0, 10, name).range(name, 0, 10));
+  export_it();
+  ASSERT_EQ(table("gpu_activities.csv").size(), 1u);
+  EXPECT_EQ(table("gpu_activities.csv")[0].at("name"), name);
+  EXPECT_EQ(table("gpu_activities.csv")[0].at("kind"), "kernel");
+  ASSERT_EQ(table("ranges.csv").size(), 1u);
+  EXPECT_EQ(table("ranges.csv")[0].at("name"), name);
+}
+
+TEST_F(CsvExport, transfers_say_how_and_why) {
+  write(RecordingBuilder(0, 1).transfer(
+      {.begin = 10, .end = 20, .bytes = 8, .key = 77, .reason = "peer access, NVLink", .pack = 3}));
+  export_it();
+  const std::vector<Row> transfers = table("transfers.csv");
+  ASSERT_EQ(transfers.size(), 1u);
+  EXPECT_EQ(transfers[0].at("transport"), "peer");
+  EXPECT_EQ(transfers[0].at("reason"), "peer access, NVLink");
+  EXPECT_EQ(transfers[0].at("pack_ns"), "3");
+  EXPECT_EQ(transfers[0].at("key"), "77");
+}
+
+}  // namespace
+}  // namespace penstock::analysis
