@@ -250,6 +250,12 @@ std::span<const MessageWait> CauseFinder::waits_of(std::uint32_t call) {
       }
     }
   }
+  for (const std::uint32_t each : own_transfers_of_call_.of(call)) {
+    const trace::Transfer& record = rank_.transfers[each].record;
+    if (record.wait_ns != 0) {
+      waits_.push_back({rank_.header.world_rank, record.begin_ns + record.wait_ns, true});
+    }
+  }
   return waits_;
 }
 

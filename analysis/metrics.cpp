@@ -24,13 +24,17 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
       sites_(sites),
       transports_(index),
       kernels_(strings),
-      collectives_(index, strings) {
+      collectives_(index, strings),
+      graph_(index) {
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
   report_.one_clock = index.host_count() <= 1;
   report_.aligned_hosts = index.clocks().aligned_hosts();
   report_.host_clock_error_ns = index.clocks().error_ns();
   report_.unmatched_halves = index.unmatched_halves();
+  if (index.host_count() > 1 && report_.aligned_hosts < index.host_count()) {
+    give_up_replay("the clocks of some hosts could not be brought together");
+  }
 }
 
 void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const std::uint64_t> step_bounds) {
@@ -57,14 +61,27 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   figures.exposed_ns = timeline.exposed.measure_ns();
   figures.hidden_ns = intersect(timeline.communication, timeline.kernels).measure_ns();
   figures.upper_bound_ns = figures.communication_ns - figures.hidden_ns;
+  const auto in_window = [&](std::vector<Interval> intervals) {
+    return intersect(IntervalSet::union_of(std::move(intervals)), IntervalSet::union_of({window}));
+  };
   std::vector<Interval> synchronisations;
   for (const trace::CudaSynchronisation& each : rank.synchronisations) {
     if (each.own == 0) {
       synchronisations.push_back({each.begin_ns, each.end_ns});
     }
   }
-  figures.cuda_synchronisation_ns =
-      IntervalSet::union_of(std::move(synchronisations)).measure_within_ns(window.begin_ns, window.end_ns);
+  const IntervalSet synchronised = in_window(std::move(synchronisations));
+  figures.cuda_synchronisation_ns = synchronised.measure_ns();
+  const IntervalSet waiting = unite(timeline.host, synchronised);
+  figures.computing_ns =
+      figures.total_ns - waiting.measure_ns() + intersect(waiting, timeline.kernels).measure_ns();
+  std::vector<Interval> gpu_work;
+  for (const std::vector<trace::DeviceActivity>* list : {&rank.kernels, &rank.copies}) {
+    for (const trace::DeviceActivity& each : *list) {
+      gpu_work.push_back({each.begin_ns, each.end_ns});
+    }
+  }
+  figures.gpu_busy_ns = in_window(std::move(gpu_work)).measure_ns();
   figures.records = rank.record_count;
   figures.dropped_records = rank.header.dropped_records;
   figures.dropped_gpu_records = rank.header.dropped_gpu_records;
@@ -80,7 +97,9 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
     ++report_.counted_ranks;
     report_.total_ns += figures.total_ns;
     steps_.begin_rank(figures.rank, step_bounds);
-    add_causes(rank, position, timeline, figures);
+    CauseFinder finder(rank, position, index_);
+    add_causes(rank, timeline, finder, figures);
+    add_to_graph(rank, timeline, window, finder);
     hand_staging_.add(rank, timeline, window, [&](std::uint64_t address, std::uint32_t function) {
       return sites_.id_of(rank, address, function);
     });
@@ -94,12 +113,11 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   report_.ranks.push_back(std::move(figures));
 }
 
-void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
+void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder,
                          RankFigures& figures) {
   const IntervalSet nothing;
   const IntervalSet& hidden_by =
       report_.measure == Measure::exposed_communication ? timeline.kernels : nothing;
-  CauseFinder finder(rank, position, index_);
   for (const HostSegment& segment : timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
     const std::uint32_t site = site_of(rank, call);
@@ -145,6 +163,25 @@ std::uint32_t Metrics::site_of(const RankTrace& rank, const trace::MpiCall& call
     traffic_of_site_.resize(sites_.sites().size());
   }
   return site;
+}
+
+void Metrics::give_up_replay(std::string why) {
+  graph_.reset();
+  report_.why_no_replay = std::move(why);
+}
+
+/// The graph holds the whole job, while all else holds one rank.
+void Metrics::add_to_graph(const RankTrace& rank, const Timeline& timeline, Interval window,
+                           CauseFinder& finder) {
+  constexpr std::size_t most_nodes = 30'000'000;  // some 4 GB
+  if (!graph_) {
+    return;
+  }
+  if (graph_->node_count() + timeline.host_segments.size() * 2 + rank.kernels.size() > most_nodes) {
+    return give_up_replay("the job is too large to be run again");
+  }
+  graph_->add(rank, report_.counted_ranks - 1, timeline, window, finder,
+              [&](std::uint32_t call) { return site_of(rank, rank.calls[call].record); });
 }
 
 const IntervalSet& Metrics::counted_of(const Timeline& timeline) const noexcept {

@@ -18,6 +18,7 @@
 #include "analysis/kernel_sums.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
+#include "analysis/replay/replay_graph.hpp"
 #include "analysis/report.hpp"
 #include "analysis/site_table.hpp"
 #include "analysis/step_sums.hpp"
@@ -60,10 +61,11 @@ class Metrics {
     std::uint64_t gpu_wait_ns = 0;
   };
   [[nodiscard]] const IntervalSet& counted_of(const Timeline& timeline) const noexcept;
+  void add_to_graph(const RankTrace& rank, const Timeline& timeline, Interval window, CauseFinder& finder);
+  void give_up_replay(std::string why);
   void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
-  void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
-                  RankFigures& figures);
+  void add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder, RankFigures& figures);
   void add_calls(const RankTrace& rank, Interval window);
   void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
   void add_job(const RankTrace& rank);
@@ -89,6 +91,7 @@ class Metrics {
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
+  std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
   OutsideFigures before_steps_;

@@ -12,6 +12,7 @@
 
 #include "analysis/median.hpp"
 #include "analysis/metrics.hpp"
+#include "analysis/replay/what_if.hpp"
 #include "analysis/text_figures.hpp"
 
 namespace penstock::analysis {
@@ -63,6 +64,10 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   sort_by_time(report_.phases);
   for (auto& [text, notice] : notices_) {
     report_.notices.push_back(std::move(notice));
+  }
+  if (graph_ && report_.counted_ranks != 0) {
+    graph_->join();
+    report_.replay = replay(*graph_, report_, [this](std::uint32_t site) { return call_of_site(site); });
   }
   std::sort(report_.ranks.begin(), report_.ranks.end(),
             [](const RankFigures& left, const RankFigures& right) { return left.rank < right.rank; });

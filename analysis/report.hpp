@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/causes.hpp"
@@ -34,9 +35,12 @@ struct RankFigures {
   std::uint64_t upper_bound_ns = 0;           ///< C \ K
   std::uint64_t hidden_ns = 0;                ///< C ∩ K
   std::uint64_t cuda_synchronisation_ns = 0;  ///< host in CUDA synchronisation calls of the application
-  bool is_counted = false;                    ///< this rank is part of the report's sums
-  std::uint64_t counted_ns = 0;               ///< exposed_ns or host_ns, by the report's measure
-  TimeByCause by_cause{};                     ///< sums to counted_ns
+  std::uint64_t computing_ns =
+      0;  ///< its GPU computes, or its host is in neither MPI nor CUDA synchronisation
+  std::uint64_t gpu_busy_ns = 0;  ///< kernels and copies, the application's and others
+  bool is_counted = false;        ///< this rank is part of the report's sums
+  std::uint64_t counted_ns = 0;   ///< exposed_ns or host_ns, by the report's measure
+  TimeByCause by_cause{};         ///< sums to counted_ns
   std::uint64_t records = 0;
   std::uint64_t dropped_records = 0;
   std::uint64_t dropped_gpu_records = 0;
@@ -169,6 +173,50 @@ struct TransportFigures {
   std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none where it cannot be told
   std::uint64_t counted_ns = 0;       ///< waits for such messages. Other calls wait for none: no sum of all
   TimeByCause by_cause{};
+  std::optional<double> best_gbps;  ///< that the fastest twentieth reached
+  std::uint32_t message_class = 0;  ///< its number, of use within one analysis
+};
+
+/// The efficiencies of POP (https://pop-coe.eu) for the host and of TALP for the GPUs. Each is a share, and
+/// each parent the product of its children.
+struct EfficiencyFigures {
+  double parallel = 1;       ///< load_balance × communication
+  double load_balance = 1;   ///< mean computing of the ranks by that of the busiest
+  double communication = 1;  ///< serialisation × transfer
+  double serialisation = 1;  ///< what is lost to waiting for each other, were messages free
+  double transfer = 1;       ///< what messages themselves cost
+};
+struct GpuEfficiencyFigures {
+  double parallel = 1;       ///< load_balance × communication × orchestration
+  double load_balance = 1;   ///< mean time in kernels by that of the busiest GPU
+  double communication = 1;  ///< the busiest one's kernels by its kernels and copies
+  double orchestration = 1;  ///< these by the time: what is lost to having nothing to do
+};
+
+/// How long the counted time would take if something was different, by running its graph again.
+struct WhatIfFigures {
+  std::string what;   ///< for machines
+  std::string words;  ///< for people
+  std::uint64_t total_ns = 0;
+};
+
+/// The longest chain of what waited for each other: shortening anything else shortens nothing.
+struct PathFigures {
+  std::uint64_t kernels_ns = 0;
+  std::uint64_t host_code_ns = 0;
+  std::uint64_t communication_ns = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> calls;   ///< of communication, by call site, most first
+  std::vector<std::pair<std::int32_t, std::uint64_t>> ranks;  ///< all of it, by rank, most first
+};
+
+struct ReplayFigures {
+  std::uint64_t observed_ns = 0;  ///< from the first rank's first step to the last one's last
+  std::uint64_t replayed_ns = 0;  ///< the same from the graph, with nothing changed
+  std::uint64_t edges_left_out = 0;
+  EfficiencyFigures efficiency;
+  std::optional<GpuEfficiencyFigures> gpu_efficiency;
+  PathFigures path;
+  std::vector<WhatIfFigures> what_if;
 };
 
 /// What could be done about exposed time. Sums over the counted ranks, as far as the recording tells.
@@ -223,6 +271,8 @@ struct Report {
   std::uint64_t unmatched_halves = 0;
 
   std::vector<Advice> advice;  ///< by saves_ns
+  std::optional<ReplayFigures> replay;
+  std::string why_no_replay;  ///< empty when there is one
 
   // each sorted by counted_ns, largest first
   std::vector<CallSiteFigures> call_sites;

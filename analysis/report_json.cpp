@@ -13,6 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+template <typename Figures>
+Json list_of(const std::vector<Figures>& figures);
+
 double seconds(std::uint64_t time_ns) {
   return static_cast<double>(time_ns) * 1e-9;
 }
@@ -50,6 +53,8 @@ Json of(const RankFigures& rank) {
       has_overlap ? Json(static_cast<double>(rank.hidden_ns) / static_cast<double>(rank.communication_ns))
                   : Json(nullptr);
   json["cuda_synchronisation_s"] = if_known(rank, rank.cuda_synchronisation_ns);
+  json["computing_s"] = if_known(rank, rank.computing_ns);
+  json["gpu_busy_s"] = if_known(rank, rank.gpu_busy_ns);
   json["counted"] = rank.is_counted;
   json["counted_s"] = rank.is_counted ? Json(seconds(rank.counted_ns)) : Json(nullptr);
   json["by_cause_s"] = rank.is_counted ? seconds_by_cause(rank.by_cause) : Json(nullptr);
@@ -156,6 +161,7 @@ Json of(const TransportFigures& transport) {
           {"messages", transport.messages},
           {"bytes", transport.bytes},
           {"median_gb_per_s", speed_of(transport.median_gbps)},
+          {"best_gb_per_s", speed_of(transport.best_gbps)},
           {"counted_s", seconds(transport.counted_ns)},
           {"by_cause_s", seconds_by_cause(transport.by_cause)}};
 }
@@ -204,6 +210,48 @@ Json of(const Advice& advice) {
   return {{"kind", identifier_of(advice.kind)},
           {"saves_at_most_s", seconds(advice.saves_ns)},
           {"text", advice.text}};
+}
+
+Json of(const PathFigures& path) {
+  Json calls = Json::array();
+  for (const auto& [call, time_ns] : path.calls) {
+    calls.push_back({{"call", call}, {"time_s", seconds(time_ns)}});
+  }
+  Json ranks = Json::array();
+  for (const auto& [rank, time_ns] : path.ranks) {
+    ranks.push_back({{"rank", rank}, {"time_s", seconds(time_ns)}});
+  }
+  return {{"kernels_s", seconds(path.kernels_ns)},
+          {"host_code_s", seconds(path.host_code_ns)},
+          {"communication_s", seconds(path.communication_ns)},
+          {"calls", std::move(calls)},
+          {"ranks", std::move(ranks)}};
+}
+
+Json of(const WhatIfFigures& what_if) {
+  return {{"what", what_if.what}, {"words", what_if.words}, {"total_s", seconds(what_if.total_ns)}};
+}
+
+Json of(const ReplayFigures& replay) {
+  Json json{{"observed_s", seconds(replay.observed_ns)},
+            {"replayed_s", seconds(replay.replayed_ns)},
+            {"edges_left_out", replay.edges_left_out},
+            {"efficiency",
+             {{"parallel", replay.efficiency.parallel},
+              {"load_balance", replay.efficiency.load_balance},
+              {"communication", replay.efficiency.communication},
+              {"serialisation", replay.efficiency.serialisation},
+              {"transfer", replay.efficiency.transfer}}}};
+  json["gpu_efficiency"] = nullptr;
+  if (replay.gpu_efficiency) {
+    json["gpu_efficiency"] = {{"parallel", replay.gpu_efficiency->parallel},
+                              {"load_balance", replay.gpu_efficiency->load_balance},
+                              {"communication", replay.gpu_efficiency->communication},
+                              {"orchestration", replay.gpu_efficiency->orchestration}};
+  }
+  json["longest_path"] = of(replay.path);
+  json["what_if"] = list_of(replay.what_if);
+  return json;
 }
 
 Json of(const GapFigures& gap) {
@@ -257,6 +305,8 @@ std::string to_json(const Report& report) {
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
   json["advice"] = list_of(report.advice);
+  json["replay"] = report.replay ? of(*report.replay) : Json(nullptr);
+  json["why_no_replay"] = report.why_no_replay.empty() ? Json(nullptr) : Json(report.why_no_replay);
   json["ranks"] = list_of(report.ranks);
   json["call_sites"] = list_of(report.call_sites);
   json["peers"] = list_of(report.peers);

@@ -21,6 +21,7 @@ class TextTable {
  public:
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
   /// Lines without line ends, the titles first, none wider than `width`.
   [[nodiscard]] std::vector<std::string> lines(std::size_t width) const;
 

@@ -102,7 +102,10 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.reason = std::string(index_.classes().reason_of(i));
     each.messages = sums.messages;
     each.bytes = sums.bytes;
-    each.median_gbps = median_of(sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps);
+    std::vector<float>& speeds_gbps = sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps;
+    each.median_gbps = median_of(speeds_gbps);
+    each.best_gbps = quantile_of(speeds_gbps, 0.95);
+    each.message_class = i;
     each.counted_ns = counted_ns;
     each.by_cause = sums.by_cause;
     figures.push_back(std::move(each));

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
+#include <queue>
 #include <tuple>
 
 namespace penstock::analysis {
@@ -45,7 +48,7 @@ ReplayGraph::NodeId ReplayGraph::last_before(const std::vector<NodeId>& nodes, s
 }
 
 void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
-                      CauseFinder& finder) {
+                      CauseFinder& finder, const SiteOfCall& site_of_call) {
   ranks_.resize(std::max(ranks_.size(), position + 1));
   ends_.resize(ranks_.size(), none);
   position_of_rank_[rank.header.world_rank] = position;
@@ -55,7 +58,7 @@ void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timelin
   const NodeId start =
       add_node({.observed_ns = at(window.begin_ns), .position = static_cast<std::uint32_t>(position)});
   std::vector<std::pair<NodeId, NodeId>> pairs;  // begin and end of each call and synchronisation
-  add_calls(rank, position, timeline, finder, pairs);
+  add_calls(rank, position, timeline, finder, site_of_call, pairs);
   add_synchronisations(rank, position, window, pairs);
   std::sort(pairs.begin(), pairs.end(), [this](const auto& left, const auto& right) {
     return std::tie(nodes_[left.first].observed_ns, nodes_[left.second].observed_ns) <
@@ -83,14 +86,15 @@ void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timelin
 }
 
 void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline,
-                            CauseFinder& finder, std::vector<std::pair<NodeId, NodeId>>& pairs) {
+                            CauseFinder& finder, const SiteOfCall& site_of_call,
+                            std::vector<std::pair<NodeId, NodeId>>& pairs) {
   for (const HostSegment& segment : timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
     Node begin{.observed_ns = reference_ns(rank, segment.begin_ns),
                .position = static_cast<std::uint32_t>(position)};
     Node end{.observed_ns = reference_ns(rank, segment.end_ns),
              .position = static_cast<std::uint32_t>(position),
-             .call = segment.call,
+             .site = site_of_call(segment.call),
              .work = Work::communication,
              .ends = true};
     for (const CauseSpan& span : finder.explain(segment.call)) {
@@ -180,19 +184,49 @@ void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Inter
   });
 }
 
-/// What had to happen first is ordered first where times are equal: what begins, before what ends, before
-/// calls that end.
+/// By observed time and, where times are equal, what is waited for first (Kahn's algorithm, earliest first).
+/// Nodes of a circle, which only a damaged recording can have, come in the end.
 void ReplayGraph::sort_nodes() {
-  order_.resize(nodes_.size());
-  for (NodeId i = 0; i < order_.size(); ++i) {
-    order_[i] = i;
+  std::vector<std::uint32_t> first_follower(nodes_.size() + 1, 0);
+  std::vector<std::uint32_t> waits_for(nodes_.size(), 0);
+  for (const Edge& edge : edges_) {
+    ++first_follower[edge.from + 1];
   }
-  const auto key = [this](NodeId id) {
-    const Node& node = nodes_[id];
-    const int rank_in_time = !node.ends ? 0 : node.work == Work::kernel ? 1 : 2;
-    return std::tuple(node.observed_ns, rank_in_time, id);
-  };
-  std::sort(order_.begin(), order_.end(), [&](NodeId left, NodeId right) { return key(left) < key(right); });
+  std::partial_sum(first_follower.begin(), first_follower.end(), first_follower.begin());
+  std::vector<NodeId> followers(edges_.size());
+  std::vector<std::uint32_t> next = first_follower;
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    waits_for[id] = nodes_[id].edges;
+    for (const Edge& edge : std::span(edges_).subspan(nodes_[id].first_edge, nodes_[id].edges)) {
+      followers[next[edge.from]++] = id;
+    }
+  }
+  // of those that are ready at the same time, what begins comes first: it may come to a collective that
+  // others leave then
+  using Ready = std::tuple<std::uint64_t, bool, NodeId>;
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+  std::vector<bool> is_done(nodes_.size(), false);
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (waits_for[id] == 0) {
+      ready.emplace(nodes_[id].observed_ns, nodes_[id].ends, id);
+    }
+  }
+  while (!ready.empty()) {
+    const NodeId id = std::get<NodeId>(ready.top());
+    ready.pop();
+    order_.push_back(id);
+    is_done[id] = true;
+    for (std::uint32_t i = first_follower[id]; i < first_follower[id + 1]; ++i) {
+      if (--waits_for[followers[i]] == 0) {
+        ready.emplace(nodes_[followers[i]].observed_ns, nodes_[followers[i]].ends, followers[i]);
+      }
+    }
+  }
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    if (!is_done[id]) {
+      order_.push_back(id);
+    }
+  }
 }
 
 /// Makes edges of the moments, and lays all edges by the node that they lead to.
@@ -216,7 +250,9 @@ void ReplayGraph::connect() {
                    [](const auto& left, const auto& right) { return left.first < right.first; });
   for (const auto& [to, edge] : loose_edges_) {
     Node& node = nodes_[to];
-    if (node.edges == std::numeric_limits<std::uint16_t>::max()) {
+    const std::uint64_t limit_ns = node.observed_ns - (node.work == Work::kernel ? node.work_ns : 0);
+    if (edge.from == to || nodes_[edge.from].observed_ns > limit_ns ||
+        node.edges == std::numeric_limits<std::uint16_t>::max()) {
       ++edges_left_out_;
       continue;
     }
@@ -224,7 +260,7 @@ void ReplayGraph::connect() {
       node.first_edge = static_cast<std::uint32_t>(edges_.size());
     }
     ++node.edges;
-    edges_.push_back(edge);
+    edges_.push_back({edge.from, std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns)});
   }
   loose_edges_ = {};
   moments_ = {};
@@ -238,8 +274,7 @@ void ReplayGraph::join() {
   measure_work();
 }
 
-/// A node's work is what is left of its time behind the latest of what it waited for. An edge that leads back
-/// in time (clocks are known to an error only) is moved so that it leads from what came before.
+/// A node's work is what is left of its time behind the latest of what it waited for.
 void ReplayGraph::measure_work() {
   std::vector<bool> has_come(nodes_.size(), false);
   collectives_.assign(collectives_.size(), {});
@@ -247,13 +282,11 @@ void ReplayGraph::measure_work() {
     Node& node = nodes_[id];
     std::uint64_t ready_ns = 0;
     for (Edge& edge : std::span(edges_).subspan(node.first_edge, node.edges)) {
-      const std::uint64_t limit_ns = node.observed_ns - (node.work == Work::kernel ? node.work_ns : 0);
-      if (!has_come[edge.from] || nodes_[edge.from].observed_ns > limit_ns) {
+      if (!has_come[edge.from]) {
         ++edges_left_out_;
-        edge.from = id;  // waits for nothing
+        edge.from = id;  // part of a circle: it waits for nothing
         continue;
       }
-      edge.lag_ns = std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns);
       ready_ns = std::max(ready_ns, nodes_[edge.from].observed_ns + edge.lag_ns);
     }
     if (node.collective != none) {
@@ -359,7 +392,7 @@ std::vector<PathPiece> ReplayGraph::longest_path() {
     const NodeId from = binding[id];
     const std::uint64_t begin_ns = from == none ? times_ns_[id] - node.work_ns : times_ns_[from];
     // the lag behind what it waited for is part of it: a launch, or a post within a call
-    path.push_back({node.position, node.work, node.call, times_ns_[id] - begin_ns});
+    path.push_back({node.position, node.work, node.site, times_ns_[id] - begin_ns});
   }
   std::reverse(path.begin(), path.end());
   return path;

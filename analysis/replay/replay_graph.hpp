@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -39,7 +40,7 @@ struct Scenario {
 struct PathPiece {
   std::size_t position;  ///< of the rank
   Work work;
-  std::uint32_t call;  ///< of the rank, for communication; RankTrace::no_call otherwise
+  std::uint32_t site;  ///< that called MPI, for communication; ReplayGraph::no_site otherwise
   std::uint64_t time_ns;
 };
 
@@ -47,10 +48,14 @@ struct PathPiece {
 /// synchronisation or kernel of the whole job.
 class ReplayGraph {
  public:
+  static constexpr std::uint32_t no_site = ~std::uint32_t{0};
+  using SiteOfCall = std::function<std::uint32_t(std::uint32_t)>;
+
   explicit ReplayGraph(const MessageIndex& index) : index_(index) {}
-  /// `timeline`: the part that is counted, within `window`; `finder`: of this rank.
+  /// `timeline`: the part that is counted, within `window`; `finder`: of this rank; `site_of_call`: of an
+  /// index into its calls. `position`: from 0, without gaps.
   void add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
-           CauseFinder& finder);
+           CauseFinder& finder, const SiteOfCall& site_of_call);
   void join();
 
   /// How long the job takes, from the first rank's begin to the last one's end. Unit: ns.
@@ -72,7 +77,7 @@ class ReplayGraph {
     std::uint64_t moving_ns = 0;  ///< of it: moving messages of the class
     std::uint32_t position;
     std::uint32_t message_class = MessageClasses::no_message;
-    std::uint32_t call = none;
+    std::uint32_t site = no_site;
     std::uint32_t collective = none;  ///< a call that begins: it comes to it; one that ends: it waits for it
     std::uint32_t first_edge = 0;
     std::uint16_t edges = 0;
@@ -104,11 +109,10 @@ class ReplayGraph {
 
   NodeId add_node(const Node& node);
   void add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
-                 std::vector<std::pair<NodeId, NodeId>>& pairs);
+                 const SiteOfCall& site_of_call, std::vector<std::pair<NodeId, NodeId>>& pairs);
   void add_synchronisations(const RankTrace& rank, std::size_t position, Interval window,
                             std::vector<std::pair<NodeId, NodeId>>& pairs);
   void add_kernels(const RankTrace& rank, std::size_t position, Interval window);
-  void wait_for_messages(const RankTrace& rank, std::size_t position, std::uint32_t call, NodeId end);
   [[nodiscard]] std::uint64_t reference_ns(const RankTrace& rank, std::uint64_t time_ns) const;
   [[nodiscard]] NodeId last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const;
   void connect();

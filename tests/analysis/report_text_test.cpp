@@ -196,6 +196,21 @@ What would help, and at most how much (s/rank)
    0.025  MPI_Recv at 0x40 blocks for 25.0 ms a rank while data moves, after stencil has ended. Post
           it non-blocking before the part of stencil that needs none of its data (200 ms a rank).
 
+What if                                                         s  instead of
+messages cost nothing; ranks still wait for each other      0.950       1.000  -5.0 %
+every message as fast as the fastest twentieth of its kind  1.000       1.000   0.0 %
+every rank computes as long as the mean of all              1.022       1.000  +2.2 %
+
+Efficiency (POP)              of the GPUs (TALP)
+parallel efficiency  90.0 %   parallel efficiency  25.0 %
+├─ load balance      94.7 %   ├─ load balance      83.3 %
+└─ communication     95.0 %   ├─ communication     100.0 %
+   ├─ serialisation  100.0 %  └─ orchestration     30.0 %
+   └─ transfer       95.0 %
+
+The longest path: 0.0 % kernels, 95.0 % host code, 5.0 % communication, most of it MPI_Recv at 0x40
+(5.0 %); it runs through rank 0 for 70.0 %. Shortening anything else shortens nothing.
+
 Why exposed  s/rank  of run
 late sender   0.050   5.0 %  ████████████████████
 wire          0.050   5.0 %  ████████████████████

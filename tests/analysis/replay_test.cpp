@@ -1,0 +1,312 @@
+// Jobs run again with other weights: answers by hand, and a small simulator whose jobs are really changed.
+// Times are ns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "analysis/analyse.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+using trace::Direction;
+
+Report report_on(const std::vector<RecordingBuilder>& ranks) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return analyse(directory.path(), {.whole_run = true});
+}
+
+std::uint64_t total_of(const ReplayFigures& replay, const std::string& what) {
+  for (const WhatIfFigures& each : replay.what_if) {
+    if (each.what == what) {
+      return each.total_ns;
+    }
+  }
+  ADD_FAILURE() << what;
+  return 0;
+}
+
+/// A job of ranks that compute by kernels (launched, then synchronised), exchange messages with a neighbour
+/// and meet at reductions, by rules simple enough to be simulated exactly. Unit: ns.
+struct Model {
+  std::vector<std::uint64_t> kernel_ns;  ///< by rank, each step
+  std::uint64_t host_ns = 2'000;         ///< code of the host, each step
+  std::uint64_t wire_ns = 40'000;        ///< a message
+  std::uint64_t reduction_ns = 20'000;   ///< once all have come
+  bool overlaps = false;                 ///< exchange while the kernel runs, and synchronise behind it
+  std::uint64_t steps = 20;
+};
+
+struct Simulated {
+  std::vector<RecordingBuilder> ranks;
+  std::uint64_t total_ns = 0;
+};
+
+constexpr std::uint64_t launch_ns = 100;
+constexpr std::uint64_t between_calls_ns = 50;
+
+void synchronise(RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end) {
+  trace::CudaSynchronisation record{};
+  record.begin_ns = testing::origin_ns + begin;
+  record.end_ns = testing::origin_ns + end;
+  record.what = rank.text("stream");
+  record.kind = trace::RecordKind::cuda_synchronisation;
+  rank.raw(record);
+}
+
+/// Each step: launch, [synchronise], receive from the left what it sends to the right, [synchronise], reduce.
+Simulated simulate(const Model& model) {
+  const std::size_t count = model.kernel_ns.size();
+  Simulated result;
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    result.ranks.emplace_back(static_cast<std::int32_t>(rank), static_cast<std::int32_t>(count));
+  }
+  std::vector<std::uint64_t> now(count, 0);
+  for (std::uint64_t step = 0; step < model.steps; ++step) {
+    std::vector<std::uint64_t> kernel_end(count);
+    std::vector<std::uint64_t> posted(count);
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      now[rank] += model.host_ns;
+      const std::uint64_t begin = now[rank] + launch_ns;
+      kernel_end[rank] = begin + model.kernel_ns[rank];
+      result.ranks[rank].kernel(begin, kernel_end[rank], "update");
+      now[rank] += 2 * launch_ns;
+      if (!model.overlaps) {
+        const std::uint64_t end = std::max(kernel_end[rank], now[rank]);
+        synchronise(result.ranks[rank], now[rank], end);
+        now[rank] = end;
+      }
+      posted[rank] = now[rank];
+    }
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      const std::size_t left = (rank + count - 1) % count;
+      const std::size_t right = (rank + 1) % count;
+      const std::uint64_t end = std::max({posted[rank], posted[left], posted[right]}) + model.wire_ns;
+      RecordingBuilder& builder = result.ranks[rank];
+      const auto key = [step](std::size_t sender) { return (std::uint64_t{sender} + 1) << 40 | (step + 1); };
+      builder
+          .call({.function = "MPI_Sendrecv",
+                 .begin = posted[rank],
+                 .end = end,
+                 .bytes = 8192,
+                 .call_site = 0x10})
+          .half({.direction = Direction::send,
+                 .peer = static_cast<std::int32_t>(right),
+                 .post = posted[rank],
+                 .complete = end,
+                 .bytes = 4096,
+                 .key = key(rank)})
+          .half({.direction = Direction::receive,
+                 .peer = static_cast<std::int32_t>(left),
+                 .post = posted[rank],
+                 .complete = end,
+                 .bytes = 4096,
+                 .key = key(left)});
+      now[rank] = end;
+      if (model.overlaps) {
+        const std::uint64_t synchronised = std::max(kernel_end[rank], now[rank]);
+        synchronise(builder, now[rank], synchronised);
+        now[rank] = synchronised;
+      }
+    }
+    for (std::uint64_t& each : now) {
+      each += between_calls_ns;
+    }
+    const std::uint64_t all_came = *std::max_element(now.begin(), now.end());
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      result.ranks[rank].call({.function = "MPI_Allreduce",
+                               .begin = now[rank],
+                               .end = all_came + model.reduction_ns,
+                               .bytes = 8,
+                               .call_site = 0x20,
+                               .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      now[rank] = all_came + model.reduction_ns;
+    }
+  }
+  result.total_ns = *std::max_element(now.begin(), now.end());
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    result.ranks[rank].runs(0, now[rank]);
+  }
+  return result;
+}
+
+void expect_close(std::uint64_t predicted_ns, std::uint64_t outcome_ns, double share) {
+  EXPECT_NEAR(static_cast<double>(predicted_ns), static_cast<double>(outcome_ns),
+              share * static_cast<double>(outcome_ns));
+}
+
+class Replay : public ::testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] Model model() const {
+    Model made;
+    made.kernel_ns = {100'000, 130'000, 90'000, 120'000};
+    made.overlaps = GetParam();
+    return made;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Overlapping, Replay, ::testing::Bool());
+
+TEST_P(Replay, with_nothing_changed_gives_the_recording_again) {
+  const Simulated job = simulate(model());
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  EXPECT_EQ(report.replay->observed_ns, job.total_ns);
+  EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
+  EXPECT_EQ(report.replay->edges_left_out, 0u);
+}
+
+TEST_P(Replay, free_messages_are_predicted_as_the_changed_job_turns_out) {
+  Model changed = model();
+  const Report report = report_on(simulate(changed).ranks);
+  ASSERT_TRUE(report.replay);
+  changed.wire_ns = 0;
+  changed.reduction_ns = 0;
+  expect_close(total_of(*report.replay, "free_communication"), simulate(changed).total_ns, 0.005);
+}
+
+TEST_P(Replay, a_balanced_job_is_predicted_as_it_turns_out) {
+  Model changed = model();
+  const Report report = report_on(simulate(changed).ranks);
+  ASSERT_TRUE(report.replay);
+  changed.kernel_ns = std::vector<std::uint64_t>(4, 110'000);
+  expect_close(total_of(*report.replay, "balanced"), simulate(changed).total_ns, 0.02);
+}
+
+TEST_P(Replay, efficiencies_are_products_and_what_the_simulator_lost) {
+  const Model made = model();
+  const Simulated job = simulate(made);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  const EfficiencyFigures& host = report.replay->efficiency;
+  EXPECT_NEAR(host.parallel, host.load_balance * host.communication, 1e-12);
+  EXPECT_NEAR(host.communication, host.serialisation * host.transfer, 1e-12);
+  Model free = made;
+  free.wire_ns = free.reduction_ns = 0;
+  EXPECT_NEAR(host.transfer, static_cast<double>(simulate(free).total_ns) / static_cast<double>(job.total_ns),
+              0.01);
+  ASSERT_TRUE(report.replay->gpu_efficiency);
+  EXPECT_NEAR(report.replay->gpu_efficiency->load_balance, 110.0 / 130.0, 1e-6);
+  EXPECT_DOUBLE_EQ(report.replay->gpu_efficiency->communication, 1.0);
+  EXPECT_NEAR(report.replay->gpu_efficiency->orchestration,
+              static_cast<double>(made.steps * 130'000) / static_cast<double>(job.total_ns), 1e-6);
+}
+
+TEST_P(Replay, the_longest_path_is_as_long_as_the_run_and_goes_through_the_slowest_rank) {
+  const Simulated job = simulate(model());
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  const PathFigures& path = report.replay->path;
+  EXPECT_EQ(path.kernels_ns + path.host_code_ns + path.communication_ns, job.total_ns);
+  ASSERT_FALSE(path.ranks.empty());
+  EXPECT_EQ(path.ranks.front().first, 1);
+  ASSERT_FALSE(path.calls.empty());
+  EXPECT_EQ(path.calls.front().first, GetParam() ? "MPI_Allreduce at 0x20" : "MPI_Sendrecv at 0x10");
+}
+
+TEST(ReplayOfOverlap, hidden_messages_are_worth_nothing) {
+  Model hidden;
+  hidden.kernel_ns = {500'000, 500'000};
+  hidden.overlaps = true;
+  hidden.reduction_ns = 0;
+  const Simulated job = simulate(hidden);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  expect_close(total_of(*report.replay, "free_communication"), job.total_ns, 0.001);
+  EXPECT_EQ(report.replay->path.calls.size(), 0u);
+  EXPECT_NEAR(report.replay->efficiency.parallel, 1.0, 0.01);
+}
+
+TEST(ReplayOfRandomJobs, predictions_agree_with_the_changed_jobs) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 60; ++round) {
+    Model made;
+    for (std::size_t rank = 0; rank < 1 + random() % 5; ++rank) {
+      made.kernel_ns.push_back(50'000 + random() % 200'000);
+    }
+    made.wire_ns = random() % 150'000;
+    made.reduction_ns = random() % 60'000;
+    made.host_ns = random() % 30'000;
+    made.overlaps = random() % 2 == 0;
+    const Simulated job = simulate(made);
+    const Report report = report_on(job.ranks);
+    ASSERT_TRUE(report.replay);
+    EXPECT_EQ(report.replay->replayed_ns, job.total_ns) << round;
+    Model free = made;
+    free.wire_ns = free.reduction_ns = 0;
+    const std::uint64_t predicted_ns = total_of(*report.replay, "free_communication");
+    expect_close(predicted_ns, simulate(free).total_ns, 0.01);
+    EXPECT_LE(predicted_ns, job.total_ns);
+  }
+}
+
+TEST(ReplayOfDamage, a_missing_rank_and_impossible_times_end_with_figures) {
+  Model made;
+  made.kernel_ns = {100'000, 130'000, 90'000};
+  Simulated job = simulate(made);
+  job.ranks.erase(job.ranks.begin() + 1);
+  const Report missing = report_on(job.ranks);
+  ASSERT_TRUE(missing.replay);
+  EXPECT_EQ(missing.replay->replayed_ns, missing.replay->observed_ns);
+
+  // received long before it was sent: the edge is left out and counted
+  const Report reversed = report_on(
+      {RecordingBuilder(0, 2)
+           .kernel(0, 1)
+           .call({.function = "MPI_Recv", .begin = 100, .end = 200, .bytes = 64})
+           .half({.direction = Direction::receive, .peer = 1, .post = 100, .complete = 200, .bytes = 64}),
+       RecordingBuilder(1, 2)
+           .kernel(0, 1)
+           .call({.function = "MPI_Send", .begin = 700, .end = 710, .bytes = 64})
+           .half({.direction = Direction::send, .peer = 0, .post = 700, .complete = 710, .bytes = 64})});
+  ASSERT_TRUE(reversed.replay);
+  EXPECT_EQ(reversed.replay->replayed_ns, reversed.replay->observed_ns);
+}
+
+TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of_what_goes_straight) {
+  // two messages of 4,096 bytes between devices: one staged in 400, one straight in 100
+  const auto receive = [](RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end, std::uint64_t key,
+                          trace::TransportKind transport) {
+    rank.call({.function = "MPI_Recv", .begin = begin, .end = end, .bytes = 4096, .call_site = 0x10})
+        .half({.direction = Direction::receive,
+               .peer = 1,
+               .post = begin,
+               .complete = end,
+               .bytes = 4096,
+               .key = key,
+               .buffer = trace::BufferKind::device})
+        .transfer({.begin = begin,
+                   .end = end,
+                   .bytes = 4096,
+                   .key = key,
+                   .transport = transport,
+                   .reason = "as asked"});
+  };
+  RecordingBuilder first(0, 2);
+  receive(first.kernel(0, 1), 1000, 1400, 1, trace::TransportKind::staged);
+  receive(first, 1410, 1510, 2, trace::TransportKind::peer);
+  RecordingBuilder second(1, 2);
+  for (const std::uint64_t key : {1, 2}) {
+    second.half({.direction = Direction::send,
+                 .peer = 0,
+                 .post = 900 + key,
+                 .complete = 950 + key,
+                 .bytes = 4096,
+                 .key = key,
+                 .buffer = trace::BufferKind::device});
+  }
+  const Report report = report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(report.replay->observed_ns, 1510u);
+  EXPECT_EQ(total_of(*report.replay, "straight"), 1210u);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
