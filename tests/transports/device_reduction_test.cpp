@@ -1,11 +1,13 @@
 #include "transports/reduction/device_reduction.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -267,6 +269,30 @@ TEST(DeviceReduction, launched_in_turn_reads_what_the_one_before_has_made) {
   ASSERT_TRUE(reduction.launch_in_turn(reductions).ok());
   ASSERT_TRUE(reduction.wait().ok());
   EXPECT_EQ(b.read(), std::vector<std::uint8_t>(count, 2));
+}
+
+/// Ends the process: with 0 if the sum was made.
+[[noreturn]] void add_and_exit() {
+  use_device(0);
+  constexpr std::size_t count = 5000;
+  const GpuMemory a(BufferKind::device, count);
+  const GpuMemory sum(BufferKind::device, count);
+  a.write(std::vector<std::uint8_t>(count, 3));
+  const void* const sources[] = {a.data(), a.data()};
+  const VectorReduction reductions[] = {
+      {sum.data(), sources, count, ElementType::uint8, ReductionOperation::sum}};
+  DeviceReduction reduction(cuda::Context::any(0));
+  const bool went_well = reduction.launch_in_turn(reductions).ok() && reduction.wait().ok();
+  std::exit(went_well && sum.read() == std::vector<std::uint8_t>(count, 6) ? 0 : 1);
+}
+
+/// Faults are read when the driver starts, so this is a process of its own.
+TEST(DeviceReductionWithFaults, without_pinned_memory_for_its_flag_a_reduction_is_made_all_the_same) {
+  if (dlsym(RTLD_DEFAULT, "simulated_gpu_marker") == nullptr) GTEST_SKIP() << "faults need the simulated GPU";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("SIMULATED_GPU_FAULTS", "cuMemHostRegister_v2:2", 1);
+  EXPECT_EXIT(add_and_exit(), testing::ExitedWithCode(0), "");
+  unsetenv("SIMULATED_GPU_FAULTS");
 }
 
 TEST(DeviceReduction, without_a_launch_there_is_nothing_to_wait_for) {

@@ -89,16 +89,20 @@ Status DeviceReduction::launch_in_turn(std::span<const VectorReduction> reductio
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;
   if (Status made = context_->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
-  if (Status ready = launch_.prepare(context_, stream); !ready.ok()) return ready;
+  // without a flag (nothing could be pinned, or all are in use) it is waited for here: the kernel waits for
+  // nobody
+  const Status ready = launch_.prepare(context_, stream);
+  if (!ready.ok() && ready.code() != Code::out_of_memory) return ready;
+  const cuda::CompletionFlag* const flag = ready.ok() ? &launch_.flag() : nullptr;
   Status launched;
   for (std::size_t i = 0; launched.ok() && i < reductions.size(); ++i)
-    launched =
-        launch_one_by_one(reductions[i], i + 1 == reductions.size() ? &launch_.flag() : nullptr, stream);
-  if (launched.ok()) {
+    launched = launch_one_by_one(reductions[i], i + 1 == reductions.size() ? flag : nullptr, stream);
+  if (launched.ok() && flag != nullptr) {
     launch_.launched();
   } else {
-    // those before it have been launched, and the memory that they use is about to go
-    cuda::driver()->cuStreamSynchronize(stream);
+    // where a launch failed, those before it have gone out, and the memory that they use is about to go
+    const CUresult waited = cuda::driver()->cuStreamSynchronize(stream);
+    if (launched.ok()) launched = cuda::check(waited, "cuStreamSynchronize");
   }
   return launched;
 }
