@@ -83,5 +83,5 @@ write host_message_cost 'What Penstock adds to a call on host memory' "$here/hos
 write ising_run 'The Ising example on two ranks, recorded' \
   "$launcher" -n 2 "$build/penstock" run --output "$out/ising_recording" \
   "$build/examples/ising_mpich" --lattice 512 --sweeps 200
-write ising_report 'Its report' "$build/penstock" report "$out/ising_recording"
+write ising_report 'Its report' "$build/penstock" report --all "$out/ising_recording"
 exit $status

@@ -102,7 +102,7 @@ elif [ "$case" = unwritable ]; then
   grep '^penstock: ' "$folder/output" | grep -q "$output" || fail "the line does not name the directory"
 else
   [ "$(find "$output" -name 'rank-*.penstock' | wc -l)" = "$ranks" ] || fail "not one recording a rank"
-  "$penstock" report "$output" >"$folder/report" 2>&1 || { cat "$folder/report" && fail "the report failed"; }
+  "$penstock" report --all --whole-run "$output" >"$folder/report" 2>&1 || { cat "$folder/report" && fail "the report failed"; }
   grep -q 'MPI_Sendrecv' "$folder/report" || { cat "$folder/report" && fail "the report does not name MPI_Sendrecv"; }
   [ "$case" != nodes ] || grep -q 'network.*on different nodes' "$folder/report" ||
     { cat "$folder/report" && fail "the report does not say that payloads crossed the network, and why"; }

@@ -33,7 +33,7 @@ recorded_job() {
   rm -rf "$folder/recording"
   job "$ranks" PENSTOCK_RECORD=1 PENSTOCK_OUTPUT="$folder/recording" "$@" || return
   # shellcheck disable=SC2154
-  "$penstock" report --json "$folder/recording" >"$folder/report"
+  "$penstock" report --json --whole-run "$folder/recording" >"$folder/report"
 }
 
 # messages_by TRANSPORT: how many of that job's
