@@ -51,18 +51,8 @@ class Writer {
     }
     return fmt::format("{:+.1f} %", 100 * (row.after_ns - row.before_ns) / row.before_ns);
   }
-  [[nodiscard]] static const char* verdict_text(Verdict verdict) {
-    switch (verdict) {
-      case Verdict::less:
-        return "less";
-      case Verdict::more:
-        return "more";
-      case Verdict::jitter:
-        return "jitter";
-      case Verdict::unknown:
-        break;
-    }
-    return "?";
+  [[nodiscard]] static std::string_view verdict_text(Verdict verdict) {
+    return verdict == Verdict::unknown ? "?" : identifier_of(verdict);
   }
 
   void verdict() {
@@ -105,7 +95,7 @@ class Writer {
       rows.add_row({printable(row.name), unit_.number(row.before_ns), unit_.number(row.after_ns),
                     fmt::format("{:+.3f}", (row.after_ns - row.before_ns) / unit_.ns()),
                     row.margin_ns ? unit_.number(*row.margin_ns) : "?", change_text(row),
-                    verdict_text(row.verdict)});
+                    std::string(verdict_text(row.verdict))});
     }
     line();
     bool is_title = true;
