@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -151,20 +152,21 @@ class Comparison {
 
   void call_sites() {
     std::set<std::string> names;
+    std::map<const Report*, std::map<std::string, std::uint64_t>> sums;
     for (const std::vector<Report>* const reports : {&before_, &after_}) {
       for (const Report& each : *reports) {
         for (const CallSiteFigures& site : each.call_sites) {
-          names.insert(name_of_site(site));
+          const std::string name = name_of_site(site);
+          sums[&each][name] += site.counted_ns;
+          names.insert(name);
         }
       }
     }
     for (const std::string& name : names) {
-      const auto sum = [&name](const Report& report) {
-        std::uint64_t sum_ns = 0;
-        for (const CallSiteFigures& site : report.call_sites) {
-          sum_ns += name_of_site(site) == name ? site.counted_ns : 0;
-        }
-        return sum_ns;
+      const auto sum = [&](const Report& report) {
+        const std::map<std::string, std::uint64_t>& of_report = sums[&report];
+        const auto found = of_report.find(name);
+        return found == of_report.end() ? std::uint64_t{0} : found->second;
       };
       diff_.call_sites.push_back(row(name, sum, nullptr));
     }

@@ -173,12 +173,12 @@ void Metrics::give_up_replay(std::string why) {
 /// The graph holds the whole job, while all else holds one rank.
 void Metrics::add_to_graph(const RankTrace& rank, const Timeline& timeline, Interval window,
                            CauseFinder& finder) {
-  constexpr std::size_t most_nodes = 30'000'000;  // some 4 GB
+  constexpr std::size_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
   if (!graph_) {
     return;
   }
   if (graph_->node_count() + timeline.host_segments.size() * 2 + rank.kernels.size() > most_nodes) {
-    return give_up_replay("the job is too large to be run again");
+    return give_up_replay("the job has more than four million calls and kernels to be run again");
   }
   graph_->add(rank, report_.counted_ranks - 1, timeline, window, finder,
               [&](std::uint32_t call) { return site_of(rank, rank.calls[call].record); });

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace penstock::analysis {
@@ -125,15 +125,23 @@ Scenario steady_wire(const Report& report) {
 /// What went through host memory, as fast as what went straight between the same kinds of memory, where that
 /// was seen.
 Scenario straight(const Report& report) {
+  using Alike = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t>;
+  const auto alike = [](const TransportFigures& each) {
+    return Alike{each.source, each.destination, each.size_limit_bytes};
+  };
+  std::map<Alike, double> fastest_gbps;
+  for (const TransportFigures& each : report.transports) {
+    if (is_direct(each.transport) && each.median_gbps) {
+      double& fastest = fastest_gbps[alike(each)];
+      fastest = std::max(fastest, *each.median_gbps);
+    }
+  }
   Scenario scenario;
-  for (const TransportFigures& slow : report.transports) {
-    for (const TransportFigures& fast : report.transports) {
-      const bool are_alike = slow.source == fast.source && slow.destination == fast.destination &&
-                             slow.size_limit_bytes == fast.size_limit_bytes;
-      if (!is_direct(slow.transport) && is_direct(fast.transport) && are_alike && slow.median_gbps &&
-          fast.median_gbps && *fast.median_gbps > *slow.median_gbps) {
-        set_factor(scenario.moving, slow.message_class, *slow.median_gbps / *fast.median_gbps);
-      }
+  for (const TransportFigures& each : report.transports) {
+    const auto fast = fastest_gbps.find(alike(each));
+    if (!is_direct(each.transport) && each.median_gbps && fast != fastest_gbps.end() &&
+        fast->second > *each.median_gbps) {
+      set_factor(scenario.moving, each.message_class, *each.median_gbps / fast->second);
     }
   }
   return scenario;
