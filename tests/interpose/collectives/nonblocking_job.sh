@@ -8,8 +8,9 @@ family=$1 program=$2 library=$3 penstock=$4
 # shellcheck source=tests/support/job.sh
 source "$(dirname "$0")/../../support/job.sh"
 
+# also where they share a GPU
 run() {
-  recorded_job 2 -- "$program" --gtest_filter="$1" || fail "the job"
+  recorded_job 2 PENSTOCK_TUNING=shared_gpu_from=0 -- "$program" --gtest_filter="$1" || fail "the job"
 }
 
 run '*complete_in_any_order*'
