@@ -109,7 +109,7 @@ __global__ void update(GlassView glass, Metropolis metropolis, int colour, Plane
   }
   const Place place = place_of(slab, planes, index);
   const std::uint32_t satisfied = satisfied_bonds(glass, colour, place);
-  const FourWords random =
+  const example::FourWords random =
       update_randoms(slab.global_word(place.plane, place.y, place.column), colour, sweep, seed);
   std::uint32_t flips = 0;
   for (int byte = 0; byte < 4; ++byte) {
@@ -143,20 +143,20 @@ __global__ void tally(GlassView glass, Tally* tallies) {
 
 }  // namespace kernels
 
-void queue_start(const Stream& stream, const GlassView& glass, std::uint64_t seed) {
-  launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, seed);
+void queue_start(const example::Stream& stream, const GlassView& glass, std::uint64_t seed) {
+  example::launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, seed);
 }
 
-void queue_update(const Stream& stream, const GlassView& glass, const Metropolis& metropolis, int colour,
-                  PlaneRange planes, std::uint32_t sweep, std::uint64_t seed) {
+void queue_update(const example::Stream& stream, const GlassView& glass, const Metropolis& metropolis,
+                  int colour, PlaneRange planes, std::uint32_t sweep, std::uint64_t seed) {
   if (planes.count > 0) {
-    launch(stream, glass.slab.plane_words() * planes.count, kernels::update, glass, metropolis, colour,
-           planes, sweep, seed);
+    example::launch(stream, glass.slab.plane_words() * planes.count, kernels::update, glass, metropolis,
+                    colour, planes, sweep, seed);
   }
 }
 
-void queue_tally(const Stream& stream, const GlassView& glass, Tally* tallies) {
-  launch(stream, tally_count, kernels::tally, glass, tallies);
+void queue_tally(const example::Stream& stream, const GlassView& glass, Tally* tallies) {
+  example::launch(stream, tally_count, kernels::tally, glass, tallies);
 }
 
 }  // namespace ising

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "examples/ising/gpu.hpp"
 #include "examples/ising/slab.hpp"
+#include "examples/support/gpu.hpp"
 
 namespace ising {
 
@@ -34,11 +34,11 @@ constexpr int tally_words = sizeof(Tally) / sizeof(std::uint64_t);
 constexpr int tally_count = 4096;  ///< partial sums, one a GPU thread
 
 /// Couplings and the random start of every spin of the slab; the halos of the spins are left alone.
-void queue_start(const Stream& stream, const GlassView& glass, std::uint64_t seed);
+void queue_start(const example::Stream& stream, const GlassView& glass, std::uint64_t seed);
 /// One Metropolis update of all spins of one colour in those planes.
-void queue_update(const Stream& stream, const GlassView& glass, const Metropolis& metropolis, int colour,
-                  PlaneRange planes, std::uint32_t sweep, std::uint64_t seed);
+void queue_update(const example::Stream& stream, const GlassView& glass, const Metropolis& metropolis,
+                  int colour, PlaneRange planes, std::uint32_t sweep, std::uint64_t seed);
 /// Fills `tallies` (tally_count of them) with partial sums. Needs both colours' halos.
-void queue_tally(const Stream& stream, const GlassView& glass, Tally* tallies);
+void queue_tally(const example::Stream& stream, const GlassView& glass, Tally* tallies);
 
 }  // namespace ising

@@ -8,22 +8,9 @@
 #include "examples/ising/options.hpp"
 #include "examples/ising/reference.hpp"
 #include "examples/ising/simulation.hpp"
+#include "examples/support/ranks_gpu.hpp"
 
 namespace {
-
-using ising::check;
-
-/// The ranks of a node share its GPUs in turn.
-void choose_device() {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int local_rank = 0;
-  MPI_Comm_rank(node, &local_rank);
-  MPI_Comm_free(&node);
-  int device_count = 0;
-  check(cudaGetDeviceCount(&device_count), "count the GPUs");
-  check(cudaSetDevice(local_rank % device_count), "choose a GPU");
-}
 
 /// Rank 0's exit code.
 int compare_with_reference(const ising::Options& options, const std::vector<std::uint8_t>& spins) {
@@ -43,7 +30,7 @@ int compare_with_reference(const ising::Options& options, const std::vector<std:
 }
 
 int simulate(const ising::Options& options, int rank, int rank_count) {
-  choose_device();
+  example::choose_gpu();
   ising::Simulation simulation(options, MPI_COMM_WORLD);
 
   MPI_Barrier(MPI_COMM_WORLD);

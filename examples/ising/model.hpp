@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "examples/ising/philox.hpp"
+#include "examples/support/philox.hpp"
 
 namespace ising {
 
@@ -16,7 +16,7 @@ struct Lattice {
   int y = 0;
   int z = 0;
 
-  [[nodiscard]] ISING_HOST_DEVICE std::int64_t sites() const { return std::int64_t{x} * y * z; }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t sites() const { return std::int64_t{x} * y * z; }
 };
 
 struct Site {
@@ -25,7 +25,7 @@ struct Site {
   int z;
 };
 
-ISING_HOST_DEVICE inline int wrap(int coordinate, int extent) {
+EXAMPLE_HOST_DEVICE inline int wrap(int coordinate, int extent) {
   return coordinate < 0 ? coordinate + extent : coordinate >= extent ? coordinate - extent : coordinate;
 }
 
@@ -38,22 +38,22 @@ struct SiteStart {
   std::uint32_t bond_z;
 };
 
-ISING_HOST_DEVICE inline SiteStart start_of(const Lattice& lattice, Site site, std::uint64_t seed) {
+EXAMPLE_HOST_DEVICE inline SiteStart start_of(const Lattice& lattice, Site site, std::uint64_t seed) {
   const auto index =
       static_cast<std::uint64_t>((std::int64_t{site.z} * lattice.y + site.y) * lattice.x + site.x);
-  const FourWords random =
-      philox({{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), 0, 0}}, seed);
+  const example::FourWords random = example::philox(
+      {{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), 0, 0}}, seed);
   const std::uint32_t bits = random.word[0];
   return {bits & 1u, bits >> 1 & 1u, bits >> 2 & 1u, bits >> 3 & 1u};
 }
 
 /// Random words for one update of four spins of one colour: those at columns 4i…4i+3 of their row, where
 /// column is x / 2. A `group` is numbered along x, then y, then z, over the whole lattice.
-ISING_HOST_DEVICE inline FourWords update_randoms(std::uint64_t group, int colour, std::uint32_t sweep,
-                                                  std::uint64_t seed) {
-  return philox({{static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32), sweep,
-                  1u + static_cast<std::uint32_t>(colour)}},
-                seed);
+EXAMPLE_HOST_DEVICE inline example::FourWords update_randoms(std::uint64_t group, int colour,
+                                                             std::uint32_t sweep, std::uint64_t seed) {
+  return example::philox({{static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32), sweep,
+                           1u + static_cast<std::uint32_t>(colour)}},
+                         seed);
 }
 
 /// Metropolis' rule. A spin with k of its six bonds satisfied gains ΔE = 4k − 12 by flipping; it flips if ΔE
@@ -67,7 +67,7 @@ class Metropolis {
     }
   }
 
-  [[nodiscard]] ISING_HOST_DEVICE bool flips(unsigned satisfied_bonds, std::uint32_t random) const {
+  [[nodiscard]] EXAMPLE_HOST_DEVICE bool flips(unsigned satisfied_bonds, std::uint32_t random) const {
     return satisfied_bonds <= 3 || random < threshold_[satisfied_bonds - 4];
   }
 

@@ -43,7 +43,7 @@ Simulation::Simulation(const Options& options, MPI_Comm communicator)
 }
 
 void Simulation::sweep() {
-  const NamedRange range("sweep");
+  const example::NamedRange range("sweep");
   const PlaneRange outer{0, slab_.planes > 1 ? slab_.planes - 1 : 1, slab_.planes > 1 ? 2 : 1};
   const PlaneRange inner{1, 1, slab_.planes - 2};
   for (int colour = 0; colour < 2; ++colour) {
@@ -61,7 +61,7 @@ void Simulation::sweep() {
 }
 
 void Simulation::exchange(int colour) {
-  const NamedRange range("exchange");
+  const example::NamedRange range("exchange");
   const int below = (rank_ + rank_count_ - 1) % rank_count_;
   const int above = (rank_ + 1) % rank_count_;
   const int count = static_cast<int>(slab_.plane_words());
@@ -83,7 +83,7 @@ void Simulation::synchronize() const {
 }
 
 Observables Simulation::measure() {
-  const NamedRange range("measure");
+  const example::NamedRange range("measure");
   synchronize();
   queue_tally(boundary_, glass_, tallies_.get());
   boundary_.synchronize();

@@ -45,16 +45,16 @@ class Simulation {
   Metropolis metropolis_;
   std::uint32_t sweeps_done_ = 0;
 
-  DeviceArray<std::uint32_t> spins_even_;
-  DeviceArray<std::uint32_t> spins_odd_;
-  DeviceArray<std::uint32_t> couplings_even_;
-  DeviceArray<std::uint32_t> couplings_odd_;
-  DeviceArray<Tally> tallies_;
+  example::DeviceArray<std::uint32_t> spins_even_;
+  example::DeviceArray<std::uint32_t> spins_odd_;
+  example::DeviceArray<std::uint32_t> couplings_even_;
+  example::DeviceArray<std::uint32_t> couplings_odd_;
+  example::DeviceArray<Tally> tallies_;
   GlassView glass_;
 
-  Stream boundary_{Priority::urgent};
-  Stream bulk_{Priority::normal};
-  Event bulk_done_;
+  example::Stream boundary_{example::Priority::urgent};
+  example::Stream bulk_{example::Priority::normal};
+  example::Event bulk_done_;
 };
 
 }  // namespace ising

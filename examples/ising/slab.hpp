@@ -17,23 +17,23 @@ struct Slab {
   int first_plane = 0;  ///< in z, of the whole lattice
   int planes = 0;       ///< without the two halos
 
-  [[nodiscard]] ISING_HOST_DEVICE int row_words() const { return lattice.x / 8; }
-  [[nodiscard]] ISING_HOST_DEVICE std::int64_t plane_words() const {
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int row_words() const { return lattice.x / 8; }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t plane_words() const {
     return std::int64_t{row_words()} * lattice.y;
   }
   /// Words of one colour, with both halos.
-  [[nodiscard]] ISING_HOST_DEVICE std::int64_t words() const { return plane_words() * (planes + 2); }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t words() const { return plane_words() * (planes + 2); }
   /// Position of the first word of a row; `plane` from −1 to `planes`.
-  [[nodiscard]] ISING_HOST_DEVICE std::int64_t row_start(int plane, int y) const {
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t row_start(int plane, int y) const {
     return plane_words() * (plane + 1) + std::int64_t{row_words()} * y;
   }
   /// Number of a word in its colour over the whole lattice, the same however many ranks share it.
-  [[nodiscard]] ISING_HOST_DEVICE std::uint64_t global_word(int plane, int y, int column) const {
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::uint64_t global_word(int plane, int y, int column) const {
     return static_cast<std::uint64_t>(plane_words() * (first_plane + plane) + std::int64_t{row_words()} * y +
                                       column);
   }
   /// 0 or 1: whether the sites of this colour in this row have even or odd x.
-  [[nodiscard]] ISING_HOST_DEVICE int first_x(int colour, int plane, int y) const {
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int first_x(int colour, int plane, int y) const {
     return (colour + y + first_plane + plane) & 1;
   }
 };

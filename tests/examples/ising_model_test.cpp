@@ -9,8 +9,8 @@
 namespace ising {
 namespace {
 
-std::array<std::uint32_t, 4> philox_words(FourWords counter, std::uint64_t key) {
-  const FourWords result = philox(counter, key);
+std::array<std::uint32_t, 4> philox_words(example::FourWords counter, std::uint64_t key) {
+  const example::FourWords result = example::philox(counter, key);
   return {result.word[0], result.word[1], result.word[2], result.word[3]};
 }
 

@@ -6,18 +6,18 @@
 #include <cstdint>
 
 #if defined(__CUDACC__)
-#define ISING_HOST_DEVICE __host__ __device__
+#define EXAMPLE_HOST_DEVICE __host__ __device__
 #else
-#define ISING_HOST_DEVICE
+#define EXAMPLE_HOST_DEVICE
 #endif
 
-namespace ising {
+namespace example {
 
 struct FourWords {
   std::uint32_t word[4];
 };
 
-ISING_HOST_DEVICE inline FourWords philox(FourWords counter, std::uint64_t key) {
+EXAMPLE_HOST_DEVICE inline FourWords philox(FourWords counter, std::uint64_t key) {
   auto key_low = static_cast<std::uint32_t>(key);
   auto key_high = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
@@ -33,4 +33,4 @@ ISING_HOST_DEVICE inline FourWords philox(FourWords counter, std::uint64_t key) 
   return counter;
 }
 
-}  // namespace ising
+}  // namespace example

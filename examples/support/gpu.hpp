@@ -1,5 +1,5 @@
-// The little that the example needs of CUDA's runtime, as handles that free themselves, and named NVTX ranges
-// where NVIDIA's header is at hand. Knows no physics.
+// The little that the examples need of CUDA's runtime, as handles that free themselves, and named NVTX ranges
+// where NVIDIA's header is at hand.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,17 +11,17 @@
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
-#define ISING_HAS_NVTX 1
+#define EXAMPLE_HAS_NVTX 1
 #else
-#define ISING_HAS_NVTX 0
+#define EXAMPLE_HAS_NVTX 0
 #endif
 
-namespace ising {
+namespace example {
 
 /// A CUDA error ends the whole job: an example has nothing better to do.
 inline void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) {
-    std::fprintf(stderr, "ising: %s: %s\n", what, cudaGetErrorString(error));
+    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 }
@@ -101,12 +101,12 @@ void launch(const Stream& stream, std::int64_t count, void (*kernel)(Parameters.
 class NamedRange {
  public:
   explicit NamedRange([[maybe_unused]] const char* name) {
-#if ISING_HAS_NVTX
+#if EXAMPLE_HAS_NVTX
     nvtxRangePushA(name);
 #endif
   }
   ~NamedRange() {
-#if ISING_HAS_NVTX
+#if EXAMPLE_HAS_NVTX
     nvtxRangePop();
 #endif
   }
@@ -114,4 +114,4 @@ class NamedRange {
   NamedRange& operator=(const NamedRange&) = delete;
 };
 
-}  // namespace ising
+}  // namespace example
