@@ -12,6 +12,11 @@ void add_once(std::vector<std::string>& list, const char* item) {
   }
 }
 
+/// In headers, 0 where there is nothing.
+std::optional<std::uint64_t> known(std::uint64_t cost_ns) {
+  return cost_ns == 0 ? std::nullopt : std::optional(cost_ns);
+}
+
 std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
@@ -87,6 +92,8 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   figures.dropped_gpu_records = rank.header.dropped_gpu_records;
   if (rank.finished) {
     figures.own_cost_ns = rank.header.own_cost_ns;
+    figures.start_cost_ns = known(rank.header.start_cost_ns);
+    figures.finish_cost_ns = known(rank.header.finish_cost_ns);
   }
   if (figures.kernels_known && rank.header.clock_error_ns != trace::clock_error_unknown) {
     figures.clock_error_ns = rank.header.clock_error_ns;

@@ -44,7 +44,9 @@ struct RankFigures {
   std::uint64_t records = 0;
   std::uint64_t dropped_records = 0;
   std::uint64_t dropped_gpu_records = 0;
-  std::optional<std::uint64_t> own_cost_ns;  ///< of recording; known when the rank finished
+  std::optional<std::uint64_t> start_cost_ns;   ///< of recording, before the first event; known as the next
+  std::optional<std::uint64_t> finish_cost_ns;  ///< after the last
+  std::optional<std::uint64_t> own_cost_ns;     ///< of recording; known when the rank finished
   std::optional<std::uint64_t>
       clock_error_ns;  ///< of GPU timestamps; none when there is no GPU or it is unknown
 };

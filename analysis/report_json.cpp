@@ -62,6 +62,8 @@ Json of(const RankFigures& rank) {
   json["dropped_records"] = rank.dropped_records;
   json["dropped_gpu_records"] = rank.dropped_gpu_records;
   json["tool_cost_s"] = rank.own_cost_ns ? Json(seconds(*rank.own_cost_ns)) : Json(nullptr);
+  json["tool_start_s"] = rank.start_cost_ns ? Json(seconds(*rank.start_cost_ns)) : Json(nullptr);
+  json["tool_finish_s"] = rank.finish_cost_ns ? Json(seconds(*rank.finish_cost_ns)) : Json(nullptr);
   json["gpu_clock_error_s"] = rank.clock_error_ns ? Json(seconds(*rank.clock_error_ns)) : Json(nullptr);
   return json;
 }

@@ -498,6 +498,8 @@ class Writer {
     std::uint64_t dropped_gpu = 0;
     std::uint64_t cost_ns = 0;
     std::uint64_t cost_of_ns = 0;  ///< run time of the ranks whose cost is known
+    std::uint64_t start_ns = 0;    ///< of the slowest rank, as the job waits for it
+    std::uint64_t finish_ns = 0;
     std::uint64_t clock_error_ns = 0;
     bool is_clock_known = true;
     for (const RankFigures& rank : report_.ranks) {
@@ -506,6 +508,8 @@ class Writer {
       dropped_gpu += rank.dropped_gpu_records;
       cost_ns += rank.own_cost_ns.value_or(0);
       cost_of_ns += rank.own_cost_ns ? rank.run_ns : 0;
+      start_ns = std::max(start_ns, rank.start_cost_ns.value_or(0));
+      finish_ns = std::max(finish_ns, rank.finish_cost_ns.value_or(0));
       is_clock_known = is_clock_known && (!rank.kernels_known || rank.clock_error_ns);
       clock_error_ns = std::max(clock_error_ns, rank.clock_error_ns.value_or(0));
     }
@@ -516,6 +520,10 @@ class Writer {
     text += cost_of_ns == 0
                 ? "; recording cost not known"
                 : fmt::format("; recording cost {} of the run", percent_text(share_of(cost_ns, cost_of_ns)));
+    if (start_ns != 0) {
+      text += fmt::format(", {} to start and {} to end it", time_text(static_cast<double>(start_ns)),
+                          time_text(static_cast<double>(finish_ns)));
+    }
     if (is_exposed_) {
       text += is_clock_known
                   ? fmt::format("; GPU clock error ≤ {:.1f} µs", static_cast<double>(clock_error_ns) * 1e-3)

@@ -31,6 +31,22 @@ std::atomic<bool> cuda_was_seen{false};
 bool collects_gpu_activity = false;  ///< written before switch_on()
 std::uint64_t event_cost_ps = 0;
 
+/// Adds the time of a scope to what starting the recording has cost.
+class StartCost {
+ public:
+  ~StartCost() {
+    if (recording().file().is_open()) {
+      RecordingFile::add(recording().file().header().start_cost_ns, now_ns() - begin_ns_);
+    }
+  }
+  StartCost() = default;
+  StartCost(const StartCost&) = delete;
+  StartCost& operator=(const StartCost&) = delete;
+
+ private:
+  std::uint64_t begin_ns_ = now_ns();
+};
+
 template <std::size_t size>
 void copy_text(char (&to)[size], std::string_view text) noexcept {
   text.copy(to, size - 1);
@@ -117,6 +133,7 @@ void close_header(std::uint64_t end_ns) noexcept {
 
 bool begin(const Identity& identity) noexcept try {
   if (has_begun.exchange(true)) return is_on();
+  const StartCost cost;
   if (!open_file(identity)) return false;
   fill_header(recording().file().header(), identity);
   event_cost_ps = measure_event_cost_ps();
@@ -150,6 +167,7 @@ void end() noexcept {
   recording().blocks().stop();
   trace::FileHeader& header = recording().file().header();
   copy_device_name(header.device_name, sizeof header.device_name);
+  header.finish_cost_ns = now_ns() - end_ns;
   close_header(end_ns);
 }
 
@@ -159,7 +177,9 @@ void end_abruptly() noexcept {
 
 void gpu_seen() noexcept {
   if (cuda_was_seen.load(std::memory_order_relaxed) || cuda_was_seen.exchange(true)) return;
-  if (is_on()) note_gpu_use();
+  if (!is_on()) return;
+  const StartCost cost;
+  note_gpu_use();
 }
 
 std::uint32_t intern(std::string_view text) noexcept {

@@ -91,6 +91,10 @@ struct FileHeader {
   char mpi_version[256];
   char device_name[256];
   char features_note[256];  ///< why a feature is off, one line; empty when all are on
+  // Wall time of the rank, measured; 0 in recordings that are older or did not end. Not in `own_cost_ns`.
+  std::uint64_t
+      start_cost_ns;  ///< of opening the file and of starting CUPTI, in MPI_Init and CUDA's first call
+  std::uint64_t finish_cost_ns;  ///< of collecting what CUPTI still holds and closing, in MPI_Finalize
 };
 
 struct BlockHeader {

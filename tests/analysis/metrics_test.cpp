@@ -321,6 +321,7 @@ TEST(Metrics, cost_drops_and_clock_error_stand_with_the_result) {
   rank.header().dropped_records = 3;
   rank.header().dropped_gpu_records = 4;
   rank.header().own_cost_ns = 5;
+  rank.header().start_cost_ns = 7;
   rank.header().clock_error_ns = 6;
   RecordingBuilder unknown(0, 1);
   unknown.header().clock_error_ns = trace::clock_error_unknown;
@@ -328,6 +329,8 @@ TEST(Metrics, cost_drops_and_clock_error_stand_with_the_result) {
   EXPECT_EQ(report.ranks[0].dropped_records, 3u);
   EXPECT_EQ(report.ranks[0].dropped_gpu_records, 4u);
   EXPECT_EQ(report.ranks[0].own_cost_ns, 5u);
+  EXPECT_EQ(report.ranks[0].start_cost_ns, 7u);
+  EXPECT_EQ(report.ranks[0].finish_cost_ns, std::nullopt) << "as in a recording that is older";
   EXPECT_EQ(report.ranks[0].clock_error_ns, 6u);
   EXPECT_EQ(report_on({unknown}).ranks[0].clock_error_ns, std::nullopt);
 }

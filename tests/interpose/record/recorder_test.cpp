@@ -152,6 +152,8 @@ TEST(Recorder, the_header_says_who_recorded_where_and_when) {
   EXPECT_GE(header.end_ns, header.begin_ns);
   EXPECT_LE(header.end_ns, record::now_ns());
   EXPECT_GT(header.own_cost_ns, 0u);
+  EXPECT_GT(header.start_cost_ns, 0u);
+  EXPECT_GT(header.finish_cost_ns, 0u);
   EXPECT_EQ(header.features, 0u) << "no GPU, no NVTX, no simulated GPU was in the process";
 }
 

@@ -1,0 +1,41 @@
+#include "tests/analysis/known_times/spin_kernel.hpp"
+
+#if PENSTOCK_SIMULATED_GPU
+#include <chrono>
+#endif
+
+namespace {
+
+__device__ std::uint64_t gpu_now_ns() {
+#if PENSTOCK_SIMULATED_GPU
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#else
+  std::uint64_t now_ns;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
+  return now_ns;
+#endif
+}
+
+}  // namespace
+
+__global__ void known_spin_kernel(std::uint64_t duration_ns, penstock::known_times::KernelTimes* times) {
+  const std::uint64_t begin_ns = gpu_now_ns();
+  times->begin_ns = begin_ns;
+  std::uint64_t now_ns = begin_ns;
+  while (now_ns - begin_ns < duration_ns) {
+    now_ns = gpu_now_ns();
+  }
+  times->end_ns = now_ns;
+}
+
+namespace penstock::known_times {
+
+cudaError_t spin(std::uint64_t duration_ns, KernelTimes* times, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(1);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, known_spin_kernel, duration_ns, times);
+}
+
+}  // namespace penstock::known_times
