@@ -116,7 +116,7 @@ CUpti_ActivityMemset4 memset_of(std::uint32_t correlation) {
   return record;
 }
 
-CUpti_ActivitySynchronization2 synchronisation(std::uint32_t correlation, std::uint64_t end = 2500) {
+CUpti_ActivitySynchronization2 synchronisation(std::uint32_t correlation, std::uint64_t end = 2900) {
   CUpti_ActivitySynchronization2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   record.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
@@ -239,6 +239,27 @@ TEST(CuptiCapture, own_work_is_marked_in_whatever_order_and_buffer_the_records_c
     EXPECT_EQ(c.own, 1);
   EXPECT_EQ(recording.all<trace::DeviceActivity>(trace::RecordKind::device_memset).at(0).own, 1);
   EXPECT_EQ(recording.all<trace::CudaSynchronisation>(trace::RecordKind::cuda_synchronisation).at(0).own, 1);
+}
+
+TEST(CuptiCapture, queries_which_CUPTI_reports_as_synchronisations_are_left_out) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    const FakeCuptiControl& cupti = load_fake();
+    ASSERT_TRUE(record::begin(with_gpu(folder)));
+    record::gpu_seen();
+    ActivityBuffer()
+        .add(synchronisation(1, 1200))
+        .add(synchronisation(2))
+        .add(synchronisation(3, 1200))
+        .deliver(cupti);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  const auto waits = recording.all<trace::CudaSynchronisation>(trace::RecordKind::cuda_synchronisation);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].correlation, 2u);
+  EXPECT_EQ(recording.header().dropped_gpu_records, 0u);
 }
 
 TEST(CuptiCapture, incomplete_and_dropped_records_are_counted_and_left_out) {

@@ -101,8 +101,10 @@ TEST_P(GpuActivity, is_recorded_and_own_work_told_apart_whenever_CUDA_comes) {
   const auto sets = recording.all<trace::DeviceActivity>(trace::RecordKind::device_memset);
   expect_half_is_own(sets, rounds, header);
   const auto waits = recording.all<trace::CudaSynchronisation>(trace::RecordKind::cuda_synchronisation);
-  EXPECT_GE(waits.size(), 2 * rounds);
-  EXPECT_EQ(count_own(waits), rounds);
+  // those that found something to wait for
+  EXPECT_GT(count_own(waits), 0u);
+  EXPECT_LE(count_own(waits), rounds);
+  EXPECT_GT(waits.size(), count_own(waits));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuActivity, testing::Bool(),
