@@ -9,18 +9,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "tests/analysis/known_times/spin_kernel.hpp"
 
 namespace {
 
-using penstock::known_times::KernelTimes;
+using penstock::known_times::KernelMarks;
 
 constexpr std::uint64_t ms = 1'000'000;
 constexpr int payload_bytes = 1 << 20;
@@ -59,37 +61,73 @@ struct Step {
   std::array<Span, 5> kernels;  ///< of rank 0; none: empty
 };
 
-/// The GPU's clock against the host's: asked with a kernel whose answer the host sees, of which the quickest
-/// counts.
-class GpuClock {
+/// Sees by the host's clock when kernels begin and end: a thread looks at what they write into memory that
+/// both see. (Not by the GPU's clock, which is off by up to 80 µs of what was interpolated, seen on an H200.)
+class KernelWatch {
  public:
-  GpuClock(KernelTimes* times, cudaStream_t stream) {
-    std::uint64_t least_ns = ~std::uint64_t{0};
-    for (int attempt = 0; attempt < 200; ++attempt) {
-      times->begin_ns = 0;
-      const std::uint64_t asked_ns = now_ns();
-      check(penstock::known_times::spin(0, times, stream));
-      while (times->begin_ns == 0) {
-      }
-      const std::uint64_t answered_ns = now_ns();
-      check(cudaStreamSynchronize(stream));
-      if (answered_ns - asked_ns < least_ns) {
-        least_ns = answered_ns - asked_ns;
-        gpu_ns_ = times->begin_ns;
-        host_ns_ = asked_ns + least_ns / 2;
+  static constexpr std::size_t slots = 5;
+
+  KernelWatch() {
+    check(cudaHostAlloc(reinterpret_cast<void**>(&marks_), sizeof(KernelMarks) * slots, cudaHostAllocMapped));
+    forget();
+    thread_ = std::thread([this] { watch(); });
+  }
+  ~KernelWatch() {
+    is_over_ = true;
+    thread_.join();
+    cudaFreeHost(marks_);
+  }
+  KernelWatch(const KernelWatch&) = delete;
+  KernelWatch& operator=(const KernelWatch&) = delete;
+
+  /// Of one kernel, to be launched after this.
+  [[nodiscard]] KernelMarks* marks(std::size_t slot) {
+    is_expected_[slot] = true;
+    return &marks_[slot];
+  }
+  /// Of all kernels since the last time, which are over; of none, an empty span.
+  [[nodiscard]] std::array<Span, slots> take() {
+    std::array<Span, slots> spans{};
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      if (is_expected_[slot]) {
+        while (end_ns_[slot] == 0) {
+        }
+        spans[slot] = {begin_ns_[slot], end_ns_[slot]};
       }
     }
-  }
-  /// A time of the GPU's clock in the host's, which has drifted by then as seen by `later`.
-  [[nodiscard]] std::uint64_t host_time_ns(std::uint64_t gpu_ns, const GpuClock& later) const {
-    const double host_per_gpu =
-        static_cast<double>(later.host_ns_ - host_ns_) / static_cast<double>(later.gpu_ns_ - gpu_ns_);
-    return host_ns_ + static_cast<std::uint64_t>(static_cast<double>(gpu_ns - gpu_ns_) * host_per_gpu);
+    forget();
+    return spans;
   }
 
  private:
-  std::uint64_t gpu_ns_ = 0;
-  std::uint64_t host_ns_ = 0;
+  void forget() {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      is_expected_[slot] = false;
+      marks_[slot].has_begun = 0;
+      marks_[slot].has_ended = 0;
+      begin_ns_[slot] = 0;
+      end_ns_[slot] = 0;
+    }
+  }
+  void watch() {
+    while (!is_over_) {
+      for (std::size_t slot = 0; slot < slots; ++slot) {
+        if (is_expected_[slot] && begin_ns_[slot] == 0 && marks_[slot].has_begun != 0) {
+          begin_ns_[slot] = now_ns();
+        }
+        if (is_expected_[slot] && end_ns_[slot] == 0 && marks_[slot].has_ended != 0) {
+          end_ns_[slot] = now_ns();
+        }
+      }
+    }
+  }
+
+  KernelMarks* marks_ = nullptr;
+  std::array<std::atomic<bool>, slots> is_expected_{};
+  std::array<std::atomic<std::uint64_t>, slots> begin_ns_{};
+  std::array<std::atomic<std::uint64_t>, slots> end_ns_{};
+  std::atomic<bool> is_over_{false};
+  std::thread thread_;
 };
 
 /// Length of [begin, end) outside `hidden`.
@@ -146,9 +184,11 @@ class Program {
     }
     check(cudaSetDevice(rank_ % gpus));
     check(cudaMalloc(&payload_, payload_bytes));
-    check(cudaHostAlloc(reinterpret_cast<void**>(&times_), sizeof(KernelTimes) * 5, cudaHostAllocMapped));
     check(cudaMemset(payload_, 0, payload_bytes));
     check(cudaDeviceSynchronize());
+    if (rank_ == 0) {
+      kernels_.emplace();
+    }
   }
 
   [[nodiscard]] std::vector<Step> run(int count) {
@@ -156,21 +196,11 @@ class Program {
     for (int warm_up = 0; warm_up < 5; ++warm_up) {
       take_step(false);
     }
-    const GpuClock before(times_, nullptr);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int step = 0; step < count; ++step) {
       nvtxRangePushA("step");
       steps.push_back(take_step(true));
       nvtxRangePop();
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    const GpuClock after(times_, nullptr);
-    for (Step& step : steps) {
-      for (Span& kernel : step.kernels) {
-        if (kernel.end_ns != 0) {
-          kernel = {before.host_time_ns(kernel.begin_ns, after), before.host_time_ns(kernel.end_ns, after)};
-        }
-      }
     }
     return steps;
   }
@@ -184,7 +214,7 @@ class Program {
     const bool computes = rank_ == 0;
     const auto kernel = [&](std::size_t part, std::uint64_t units) {
       if (computes) {
-        check(penstock::known_times::spin(units * unit_ns, &times_[part], nullptr));
+        check(penstock::known_times::spin(units * unit_ns, kernels_->marks(part), nullptr));
       } else {
         stay_away(2 * units * unit_ns);
       }
@@ -217,16 +247,14 @@ class Program {
     }
     check(cudaDeviceSynchronize());
     if (computes) {
-      for (const std::size_t part : {0, 1, 2, 4}) {
-        step.kernels[part] = {times_[part].begin_ns, times_[part].end_ns};
-      }
+      step.kernels = kernels_->take();
     }
     return step;
   }
 
   int rank_ = 0;
   void* payload_ = nullptr;
-  KernelTimes* times_ = nullptr;
+  std::optional<KernelWatch> kernels_;
 };
 
 }  // namespace

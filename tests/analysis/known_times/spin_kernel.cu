@@ -18,24 +18,22 @@ __device__ std::uint64_t gpu_now_ns() {
 
 }  // namespace
 
-__global__ void known_spin_kernel(std::uint64_t duration_ns, penstock::known_times::KernelTimes* times) {
+__global__ void known_spin_kernel(std::uint64_t duration_ns, penstock::known_times::KernelMarks* marks) {
   const std::uint64_t begin_ns = gpu_now_ns();
-  times->begin_ns = begin_ns;
-  std::uint64_t now_ns = begin_ns;
-  while (now_ns - begin_ns < duration_ns) {
-    now_ns = gpu_now_ns();
+  marks->has_begun = 1;
+  while (gpu_now_ns() - begin_ns < duration_ns) {
   }
-  times->end_ns = now_ns;
+  marks->has_ended = 1;
 }
 
 namespace penstock::known_times {
 
-cudaError_t spin(std::uint64_t duration_ns, KernelTimes* times, cudaStream_t stream) {
+cudaError_t spin(std::uint64_t duration_ns, KernelMarks* marks, cudaStream_t stream) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(1);
   config.blockDim = dim3(1);
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, known_spin_kernel, duration_ns, times);
+  return cudaLaunchKernelEx(&config, known_spin_kernel, duration_ns, marks);
 }
 
 }  // namespace penstock::known_times
