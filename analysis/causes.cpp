@@ -128,6 +128,11 @@ CauseFinder::CauseFinder(const RankTrace& rank, std::size_t position, const Mess
   }
   halves_of_call_ = group(calls);
   calls.clear();
+  for (const Operation& operation : rank.operations) {
+    calls.push_back(rank.call_at(operation.lane, operation.record.complete_ns));
+  }
+  operations_of_call_ = group(calls);
+  calls.clear();
   for (const Transfer& transfer : rank.transfers) {
     const std::span<const TransferFacts> known = index.transfers_of(transfer.record.key);
     const bool is_of_message = !known.empty() && known.front().is_of_message;  // found by its key
@@ -148,8 +153,8 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
   if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank_, record);
       arrivals && record.waits != 0) {
     explain_collective(record, *arrivals, transfers);
-  } else if (!completions_.empty()) {
-    explain_messages(transfers);
+  } else if (const auto operations = operations_of(call); !completions_.empty() || !operations.empty()) {
+    explain_completions(operations, transfers);
   } else {
     for (const std::uint32_t each : transfers) {
       moving_.push_back(facts_of(rank_.transfers[each].record));
@@ -198,7 +203,8 @@ void CauseFinder::find_completions(std::uint32_t call) {
   }
 }
 
-void CauseFinder::explain_messages(std::span<const std::uint32_t> transfers) {
+void CauseFinder::explain_completions(std::span<const std::uint32_t> operations,
+                                      std::span<const std::uint32_t> transfers) {
   LastMoment posted;
   LastMoment noticed;
   Counterpart last;
@@ -222,6 +228,26 @@ void CauseFinder::explain_messages(std::span<const std::uint32_t> transfers) {
     posted.consider(completion.post_ns, is_send ? Cause::late_receiver : Cause::late_sender,
                     completion.counterpart);
     noticed.consider(completion.noticed_ns, Cause::missing_progress, completion.counterpart);
+  }
+  for (const std::uint32_t each : operations) {
+    const trace::CollectiveOperation& record = rank_.operations[each].record;
+    const Counterpart all{-1, record.communicator};
+    if (record.complete_ns >= last_complete_ns) {
+      last_complete_ns = record.complete_ns;
+      last = all;
+    }
+    const std::optional<Arrivals> arrivals = index_.arrivals_at(rank_, record);
+    if (!arrivals || !arrivals->one_clock || arrivals->seen < arrivals->expected) {
+      gap = arrivals && !arrivals->one_clock ? Gap::no_common_clock : Gap::no_partner;
+      continue;
+    }
+    const bool waits_for_root = arrivals->root_ns != 0 && record.root != rank_.header.world_rank &&
+                                flows_from_root(rank_.strings.at(record.function));
+    const std::uint64_t came_ns = waits_for_root ? arrivals->root_ns : arrivals->last_ns;
+    if (came_ns <= record.complete_ns) {  // else it was complete before the last one came
+      posted.consider(came_ns, Cause::collective_wait,
+                      {waits_for_root ? record.root : arrivals->last_rank, record.communicator});
+    }
   }
   for (const std::uint32_t each : transfers) {
     moving_.push_back(facts_of(rank_.transfers[each].record));

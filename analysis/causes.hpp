@@ -10,6 +10,7 @@
 //                                                     all else while data was on its way   wire
 // A collective call:                                  until the last rank (or root) came   wait at collective
 //                                                     then as above
+// A non-blocking collective is like a message in the call that completes it.
 #pragma once
 
 #include <array>
@@ -88,6 +89,14 @@ class CauseFinder {
   [[nodiscard]] std::span<const CauseSpan> explain(std::uint32_t call);
   /// What the messages that complete in a call waited for. Valid likewise.
   [[nodiscard]] std::span<const MessageWait> waits_of(std::uint32_t call);
+  /// The non-blocking collectives that complete in a call: indices in RankTrace::operations.
+  [[nodiscard]] std::span<const std::uint32_t> operations_of(std::uint32_t call) const {
+    return operations_of_call_.of(call);
+  }
+  /// Whether messages complete in it.
+  [[nodiscard]] bool completes_messages(std::uint32_t call) const {
+    return !halves_of_call_.of(call).empty();
+  }
 
  private:
   /// Which records belong to which call: those of call i are items[first[i]] … items[first[i + 1] - 1].
@@ -108,7 +117,8 @@ class CauseFinder {
     std::uint64_t noticed_ns = 0;  ///< the partner was back in MPI
   };
   void find_completions(std::uint32_t call);
-  void explain_messages(std::span<const std::uint32_t> transfers);
+  void explain_completions(std::span<const std::uint32_t> operations,
+                           std::span<const std::uint32_t> transfers);
   void explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                           std::span<const std::uint32_t> transfers);
   [[nodiscard]] TransferFacts facts_of(const trace::Transfer& record) const;
@@ -128,6 +138,7 @@ class CauseFinder {
   std::size_t position_;
   std::uint32_t host_;
   ByCall halves_of_call_;
+  ByCall operations_of_call_;
   ByCall own_transfers_of_call_;  ///< those that belong to no message of the application
 
   // of the call being explained

@@ -143,17 +143,17 @@ void CollectiveIndex::join(const ClockAlignment& clocks, std::size_t hosts) {
   pages_ = std::move(joined);
 }
 
-std::optional<Arrivals> CollectiveIndex::at(const RankTrace& rank, const trace::MpiCall& call,
-                                            std::uint32_t host, const ClockAlignment& clocks) const {
-  if (call.collective_ordinal == 0 || call.communicator == self_local_id) {
+std::optional<Arrivals> CollectiveIndex::at(const RankTrace& rank, std::uint32_t communicator,
+                                            std::uint32_t ordinal, std::uint32_t host,
+                                            const ClockAlignment& clocks) const {
+  if (ordinal == 0 || communicator == self_local_id) {
     return std::nullopt;
   }
-  const auto page =
-      pages_.find({rank.global_communicator(call.communicator), call.collective_ordinal / calls_per_page, 0});
-  if (page == pages_.end() || page->second[call.collective_ordinal % calls_per_page].seen == 0) {
+  const auto page = pages_.find({rank.global_communicator(communicator), ordinal / calls_per_page, 0});
+  if (page == pages_.end() || page->second[ordinal % calls_per_page].seen == 0) {
     return std::nullopt;
   }
-  return in_clock_of(host, page->second[call.collective_ordinal % calls_per_page], clocks);
+  return in_clock_of(host, page->second[ordinal % calls_per_page], clocks);
 }
 
 }  // namespace penstock::analysis

@@ -41,9 +41,10 @@ class CollectiveIndex {
   void observe(ClockAlignment& clocks) const;
   /// After the clocks were aligned. `hosts`: how many there are.
   void join(const ClockAlignment& clocks, std::size_t hosts);
-  /// In the clock of `host`, which is the rank's.
-  [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, const trace::MpiCall& call,
-                                           std::uint32_t host, const ClockAlignment& clocks) const;
+  /// In the clock of `host`, which is the rank's. `communicator`: its local id.
+  [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, std::uint32_t communicator,
+                                           std::uint32_t ordinal, std::uint32_t host,
+                                           const ClockAlignment& clocks) const;
 
  private:
   /// Calls that follow each other on a communicator lie together: they are asked for in this order.

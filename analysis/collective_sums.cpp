@@ -11,49 +11,66 @@ namespace penstock::analysis {
 
 void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
                          std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals) {
+  add(rank, timeline, {call.function, call.bytes, call.begin_ns, call.peer}, 0, site, spans, arrivals);
+}
+
+void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline,
+                         const trace::CollectiveOperation& operation, std::uint32_t site,
+                         std::span<const CauseSpan> spans, const Arrivals& arrivals) {
+  add(rank, timeline, {operation.function, operation.bytes, operation.post_ns, operation.root},
+      std::max(operation.post_ns, arrivals.last_ns), site, spans, arrivals);
+}
+
+void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const Part& part,
+                         std::uint64_t carried_from_ns, std::uint32_t site, std::span<const CauseSpan> spans,
+                         const Arrivals& arrivals) {
   std::uint32_t message_class = MessageClasses::no_message;
   std::uint64_t waiting_ns = 0;
+  std::uint64_t moving_ns = 0;
   for (const CauseSpan& span : spans) {
     message_class = std::max(message_class, span.counterpart.message_class);
-    waiting_ns += span.cause == Cause::collective_wait ? span.end_ns - span.begin_ns : 0;
+    (span.cause == Cause::collective_wait ? waiting_ns : moving_ns) += span.end_ns - span.begin_ns;
   }
-  const std::uint32_t function = strings_.id_of(rank.strings.at(call.function));
-  Sums& sums = sums_[{function, message_class, size_limit_of(call.bytes)}];
-  const std::uint64_t moving_ns = call.end_ns - call.begin_ns - waiting_ns;
+  const std::uint32_t function = strings_.id_of(rank.strings.at(part.function));
+  Sums& sums = sums_[{function, message_class, size_limit_of(part.bytes)}];
   ++sums.calls;
-  sums.bytes += call.bytes;
+  sums.bytes += part.bytes;
   sums.waiting_ns += waiting_ns;
   sums.moving_ns += moving_ns;
-  if (call.bytes != 0 && moving_ns != 0) {
+  // where nothing was left to move in the call that completed it, nobody knows how long it had taken
+  if (part.bytes != 0 && moving_ns != 0) {
+    const std::uint64_t end_ns = spans.back().end_ns;
+    const std::uint64_t carried_ns =
+        carried_from_ns == 0 || carried_from_ns >= end_ns ? moving_ns : end_ns - carried_from_ns;
     sums.speeds_gbps.push_back(
-        static_cast<float>(static_cast<double>(call.bytes) / static_cast<double>(moving_ns)));
+        static_cast<float>(static_cast<double>(part.bytes) / static_cast<double>(carried_ns)));
   }
   function_of_site_[site] = function;
-  add_late(rank, timeline, call, site, arrivals);
+  add_late(rank, timeline, part, site, arrivals);
 }
 
 /// What the rank did between the first rank's arrival and its own, if it is the one that the others waited
 /// for: the root where data flows from it, else the last.
-void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
+void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, const Part& part,
                               std::uint32_t site, const Arrivals& arrivals) {
-  const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(call.function));
-  const std::int32_t awaited = waits_for_root ? call.peer : arrivals.last_rank;
+  const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(part.function));
+  const std::int32_t awaited = waits_for_root ? part.root : arrivals.last_rank;
   const bool is_late = arrivals.one_clock && arrivals.seen > 1 && awaited == rank.header.world_rank;
   const std::uint64_t begin_ns = std::max(arrivals.first_ns, rank.begin_ns);
-  if (!is_late || begin_ns >= call.begin_ns) {
+  if (!is_late || begin_ns >= part.came_ns) {
     return;
   }
   Late& late = late_[{rank.header.world_rank, site}];
   ++late.times;
-  late.late_ns += call.begin_ns - begin_ns;
-  late.in_kernels_ns += timeline.kernels.measure_within_ns(begin_ns, call.begin_ns);
-  late.in_mpi_ns += timeline.exposed.measure_within_ns(begin_ns, call.begin_ns);
+  late.late_ns += part.came_ns - begin_ns;
+  late.in_kernels_ns += timeline.kernels.measure_within_ns(begin_ns, part.came_ns);
+  late.in_mpi_ns += timeline.exposed.measure_within_ns(begin_ns, part.came_ns);
   auto kernel = std::upper_bound(
       timeline.kernel_segments.begin(), timeline.kernel_segments.end(), begin_ns,
       [](std::uint64_t time_ns, const KernelSegment& each) { return time_ns < each.end_ns; });
-  for (; kernel != timeline.kernel_segments.end() && kernel->begin_ns < call.begin_ns; ++kernel) {
+  for (; kernel != timeline.kernel_segments.end() && kernel->begin_ns < part.came_ns; ++kernel) {
     late.by_kernel[strings_.id_of(rank.strings.at(kernel->name))] +=
-        std::min(kernel->end_ns, call.begin_ns) - std::max(kernel->begin_ns, begin_ns);
+        std::min(kernel->end_ns, part.came_ns) - std::max(kernel->begin_ns, begin_ns);
   }
 }
 

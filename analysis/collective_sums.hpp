@@ -27,6 +27,9 @@ class CollectiveSums {
   /// A collective call of `rank`, explained by `spans`; `site`: its call site.
   void add(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  /// A non-blocking one, which `spans` of the call that completes it explain; `site`: where it was started.
+  void add(const RankTrace& rank, const Timeline& timeline, const trace::CollectiveOperation& operation,
+           std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals);
   [[nodiscard]] std::vector<CollectiveFigures> finish();
   /// `place_of_site`: for people.
   [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
@@ -53,8 +56,19 @@ class CollectiveSums {
     std::uint64_t in_mpi_ns = 0;
     std::map<std::uint32_t, std::uint64_t> by_kernel;
   };
-  void add_late(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
-                std::uint32_t site, const Arrivals& arrivals);
+  /// One rank's part in a collective.
+  struct Part {
+    std::uint32_t function;  ///< string of the rank
+    std::uint64_t bytes;
+    std::uint64_t came_ns;
+    std::int32_t root;
+  };
+  /// `carried_from_ns`: when data could begin to move, as far as the speed is concerned; 0: when the waiting
+  /// was over.
+  void add(const RankTrace& rank, const Timeline& timeline, const Part& part, std::uint64_t carried_from_ns,
+           std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  void add_late(const RankTrace& rank, const Timeline& timeline, const Part& part, std::uint32_t site,
+                const Arrivals& arrivals);
 
   const MessageIndex& index_;
   StringPool& strings_;

@@ -242,7 +242,12 @@ std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) con
 }
 
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const {
-  return collectives_.at(rank, call, host_of(rank), clocks_);
+  return collectives_.at(rank, call.communicator, call.collective_ordinal, host_of(rank), clocks_);
+}
+
+std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank,
+                                                  const trace::CollectiveOperation& operation) const {
+  return collectives_.at(rank, operation.communicator, operation.collective_ordinal, host_of(rank), clocks_);
 }
 
 }  // namespace penstock::analysis

@@ -67,6 +67,8 @@ class MessageIndex {
   /// In the clock of the rank's host. None for what is no collective call, or one of a communicator that is
   /// not known.
   [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const;
+  [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank,
+                                                    const trace::CollectiveOperation& operation) const;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
   /// Of a transfer that was recorded without a key, or is not in the index.

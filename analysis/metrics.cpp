@@ -133,6 +133,7 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
         arrivals && call.waits != 0) {
       collectives_.add(rank, timeline, call, site, spans, *arrivals);
     }
+    add_operations(rank, timeline, finder, segment.call, spans);
     for (const CauseSpan& span : spans) {
       const std::uint64_t begin_ns = std::max(span.begin_ns, segment.begin_ns);
       const std::uint64_t end_ns = std::min(span.end_ns, segment.end_ns);
@@ -164,8 +165,42 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
   }
 }
 
+/// The non-blocking collectives that `call` completes. The one whose last rank came last is what it waited
+/// for; where messages complete with it, only what is known to be of the collective counts.
+void Metrics::add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
+                             std::uint32_t call, std::span<const CauseSpan> spans) {
+  const std::span<const std::uint32_t> operations = finder.operations_of(call);
+  std::optional<std::size_t> last;
+  std::vector<std::optional<Arrivals>> arrivals(operations.size());
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    arrivals[i] = index_.arrivals_at(rank, rank.operations[operations[i]].record);
+    if (arrivals[i] && (!last || arrivals[i]->last_ns >= arrivals[*last]->last_ns)) {
+      last = i;
+    }
+  }
+  std::vector<CauseSpan> of_collective;
+  for (const CauseSpan& span : spans) {
+    if (!finder.completes_messages(call) || span.cause == Cause::collective_wait) {
+      of_collective.push_back(span);
+    }
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (arrivals[i]) {
+      const trace::CollectiveOperation& operation = rank.operations[operations[i]].record;
+      const std::uint32_t site = site_of(rank, operation.call_site, operation.function);
+      collectives_.add(rank, timeline, operation, site,
+                       i == last ? std::span<const CauseSpan>(of_collective) : std::span<const CauseSpan>{},
+                       *arrivals[i]);
+    }
+  }
+}
+
 std::uint32_t Metrics::site_of(const RankTrace& rank, const trace::MpiCall& call) {
-  const std::uint32_t site = sites_.id_of(rank, call.call_site, call.function);
+  return site_of(rank, call.call_site, call.function);
+}
+
+std::uint32_t Metrics::site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function) {
+  const std::uint32_t site = sites_.id_of(rank, address, function);
   if (site >= traffic_of_site_.size()) {
     traffic_of_site_.resize(sites_.sites().size());
   }

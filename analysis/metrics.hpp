@@ -65,7 +65,10 @@ class Metrics {
   void give_up_replay(std::string why);
   void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
+  [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function);
   void add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder, RankFigures& figures);
+  void add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
+                      std::uint32_t call, std::span<const CauseSpan> spans);
   void add_calls(const RankTrace& rank, Interval window);
   void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
   void add_job(const RankTrace& rank);

@@ -41,6 +41,9 @@ struct Collector {
   void operator()(const trace::MessageHalf& record, const trace::BlockHeader& block) {
     timed(rank.halves, record, record.complete_ns, block);
   }
+  void operator()(const trace::CollectiveOperation& record, const trace::BlockHeader& block) {
+    timed(rank.operations, record, record.complete_ns, block);
+  }
   void operator()(const trace::Transfer& record, const trace::BlockHeader& block) {
     timed(rank.transfers, record, record.end_ns, block);
   }
@@ -112,6 +115,7 @@ void RankTrace::clear() {
   communicators.clear();
   calls.clear();
   halves.clear();
+  operations.clear();
   transfers.clear();
   kernels.clear();
   copies.clear();

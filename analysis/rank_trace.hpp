@@ -24,6 +24,7 @@ struct Laned {
 
 using Call = Laned<trace::MpiCall>;
 using Half = Laned<trace::MessageHalf>;
+using Operation = Laned<trace::CollectiveOperation>;
 using Transfer = Laned<trace::Transfer>;
 
 /// Strings of one recording by id. An id that the recording does not hold (it was cut off) reads as "?".
@@ -49,6 +50,7 @@ struct RankTrace {
   std::vector<trace::Communicator> communicators;
   std::vector<Call> calls;  ///< by lane, then by time; calls of a lane do not overlap
   std::vector<Half> halves;
+  std::vector<Operation> operations;  ///< non-blocking collectives
   std::vector<Transfer> transfers;
   std::vector<trace::DeviceActivity> kernels;
   std::vector<trace::DeviceActivity> copies;  ///< and memsets

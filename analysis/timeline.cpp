@@ -123,7 +123,7 @@ std::vector<KernelSegment> kernel_segments_of(const RankTrace& rank) {
 }  // namespace
 
 bool communicates(const trace::MpiCall& call) noexcept {
-  return call.waits != 0 || call.bytes != 0;
+  return call.waits != 0 || call.bytes != 0 || call.collective_ordinal != 0;
 }
 
 Timeline make_timeline(const RankTrace& rank) {
@@ -138,6 +138,9 @@ Timeline make_timeline(const RankTrace& rank) {
     if (each.record.blocking == 0) {
       in_flight.push_back(clipped(each.record.post_ns, each.record.complete_ns, rank));
     }
+  }
+  for (const Operation& each : rank.operations) {
+    in_flight.push_back(clipped(each.record.post_ns, each.record.complete_ns, rank));
   }
   timeline.in_flight = IntervalSet::union_of(std::move(in_flight));
   timeline.communication = unite(timeline.host, timeline.in_flight);

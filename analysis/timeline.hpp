@@ -40,8 +40,8 @@ struct Timeline {
 /// What of it lies in `window`.
 [[nodiscard]] Timeline part_of(const Timeline& timeline, Interval window);
 
-/// A call that waits for other ranks or carries bytes. Others (MPI_Comm_rank, MPI_Wtime …) are no
-/// communication.
+/// A call that waits for other ranks, carries bytes or starts a collective. Others (MPI_Comm_rank, MPI_Wtime
+/// …) are no communication.
 [[nodiscard]] bool communicates(const trace::MpiCall& call) noexcept;
 
 }  // namespace penstock::analysis

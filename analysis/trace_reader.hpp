@@ -120,6 +120,9 @@ std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
         case trace::RecordKind::message_half:
           pass_on_timed<trace::MessageHalf>(index, handle);
           break;
+        case trace::RecordKind::collective_operation:
+          pass_on_timed<trace::CollectiveOperation>(index, handle);
+          break;
         case trace::RecordKind::transfer:
           pass_on_timed<trace::Transfer>(index, handle);
           break;

@@ -31,6 +31,9 @@ constexpr TableWords messages_table{
     "receive_complete_ns,send_buffer,receive_buffer,transport,transfer_begin_ns,transfer_end_ns,pack_ns,wait_"
     "ns,"
     "call_site,key"};
+constexpr TableWords operations_table{
+    "nonblocking_collectives.csv",
+    "rank,thread,post_ns,complete_ns,function,communicator,collective_number,root_rank,bytes,call_site"};
 constexpr TableWords transfers_table{
     "transfers.csv",
     "rank,thread,begin_ns,end_ns,bytes,peer_rank,source,destination,transport,"
@@ -41,8 +44,8 @@ constexpr TableWords activities_table{
 constexpr TableWords ranges_table{"ranges.csv", "rank,thread,begin_ns,end_ns,name,domain,depth"};
 constexpr TableWords waits_table{"cuda_synchronisations.csv",
                                  "rank,device,stream,begin_ns,end_ns,what,correlation,issued_by_penstock"};
-constexpr std::array all_tables{ranks_table,      calls_table,  messages_table, transfers_table,
-                                activities_table, ranges_table, waits_table};
+constexpr std::array all_tables{ranks_table,     calls_table,      messages_table, operations_table,
+                                transfers_table, activities_table, ranges_table,   waits_table};
 
 class CsvExporter : public Exporter {
  public:
@@ -51,6 +54,7 @@ class CsvExporter : public Exporter {
         ranks_(open(destination, ranks_table)),
         calls_(open(destination, calls_table)),
         messages_(open(destination, messages_table)),
+        operations_(open(destination, operations_table)),
         transfers_(open(destination, transfers_table)),
         activities_(open(destination, activities_table)),
         ranges_(open(destination, ranges_table)),
@@ -71,6 +75,7 @@ class CsvExporter : public Exporter {
         .end_row();
     add_calls(rank);
     add_messages(rank);
+    add_operations(rank);
     add_transfers(rank);
     add_activities(rank, rank.trace().kernels);
     add_activities(rank, rank.trace().copies);
@@ -79,7 +84,8 @@ class CsvExporter : public Exporter {
   }
 
   void finish() override {
-    for (CsvTable* table : {&ranks_, &calls_, &messages_, &transfers_, &activities_, &ranges_, &waits_}) {
+    for (CsvTable* table :
+         {&ranks_, &calls_, &messages_, &operations_, &transfers_, &activities_, &ranges_, &waits_}) {
       table->close();
     }
   }
@@ -170,6 +176,22 @@ class CsvExporter : public Exporter {
     messages_.cell(transfer->pack_ns).cell(transfer->wait_ns);
   }
 
+  void add_operations(const ExportedRank& rank) {
+    for (const Operation& operation : rank.trace().operations) {
+      const trace::CollectiveOperation& record = operation.record;
+      operations_.cell(rank.trace().header.world_rank).cell(operation.lane);
+      times(operations_, rank.clock(), record.post_ns, record.complete_ns);
+      operations_.cell(rank.names().text(record.function))
+          .cell(rank.names().communicator(record.communicator))
+          .cell(record.collective_ordinal)
+          .cell_if(record.root != -1, record.root)
+          .cell(record.bytes)
+          .cell(rank.names().site(record.call_site).text)
+          .end_row();
+      rank.count_record();
+    }
+  }
+
   void add_transfers(const ExportedRank& rank) {
     for (const Transfer& transfer : rank.trace().transfers) {
       const trace::Transfer& record = transfer.record;
@@ -235,7 +257,7 @@ class CsvExporter : public Exporter {
   }
 
   const JobClock& clock_;
-  CsvTable ranks_, calls_, messages_, transfers_, activities_, ranges_, waits_;
+  CsvTable ranks_, calls_, messages_, operations_, transfers_, activities_, ranges_, waits_;
 };
 
 }  // namespace

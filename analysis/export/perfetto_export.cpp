@@ -60,7 +60,9 @@ class TrackWriter {
       case Source::range:
         return begin_range(trace_.ranges[i]);
       case Source::half:
-        return begin_operation(slice, i);
+        return begin_message(slice, i);
+      case Source::operation:
+        return begin_collective(trace_.operations[i].record);
       case Source::transfer:
         return begin_transfer(trace_.transfers[i].record);
       case Source::kernel:
@@ -124,7 +126,15 @@ class TrackWriter {
     arguments.text(Key::domain, names_.text(range.domain));
     begin(names_.text(range.name), Category::nvtx, range.begin_ns, arguments);
   }
-  void begin_operation(const Slice& slice, std::uint32_t half) {
+  void begin_collective(const trace::CollectiveOperation& operation) {
+    Arguments arguments;
+    arguments.number(Key::bytes, operation.bytes);
+    arguments.peer(operation.root);
+    arguments.text(Key::communicator, names_.communicator(operation.communicator));
+    arguments.text(Key::call_site, names_.site(operation.call_site).text);
+    begin(names_.text(operation.function), Category::mpi, operation.post_ns, arguments);
+  }
+  void begin_message(const Slice& slice, std::uint32_t half) {
     const trace::MessageHalf& record = trace_.halves[half].record;
     Arguments arguments;
     describe(record, rank_.message(half), arguments);

@@ -150,6 +150,11 @@ class Layout {
         slices.push_back({half.post_ns, half.complete_ns, static_cast<std::uint32_t>(i), Source::half});
       }
     }
+    for (std::size_t i = 0; i < rank_.operations.size(); ++i) {
+      const trace::CollectiveOperation& operation = rank_.operations[i].record;
+      slices.push_back(
+          {operation.post_ns, operation.complete_ns, static_cast<std::uint32_t>(i), Source::operation});
+    }
     spread(TrackKind::operations, "non-blocking operations", 0, std::move(slices));
   }
 

@@ -21,7 +21,7 @@ enum class TrackKind : std::uint8_t {
 };
 
 /// What a slice was: the index is into RankTrace's list of that kind.
-enum class Source : std::uint8_t { call, range, half, transfer, kernel, copy, synchronisation };
+enum class Source : std::uint8_t { call, range, half, operation, transfer, kernel, copy, synchronisation };
 
 struct Slice {
   std::uint64_t begin_ns;

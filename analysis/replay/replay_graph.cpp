@@ -105,22 +105,46 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
     }
     if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
         arrivals && arrivals->one_clock) {
-      const std::uint64_t communicator = rank.global_communicator(call.communicator);
-      const auto known = collective_ids_.try_emplace({communicator, call.collective_ordinal},
-                                                     static_cast<std::uint32_t>(collective_ids_.size()));
-      begin.collective = known.first->second;
+      begin.collective = collective_id(rank, call.communicator, call.collective_ordinal);
       begin.waits_for_root = call.peer == rank.header.world_rank;  // it is the root
       if (call.waits != 0) {
-        end.collective = known.first->second;
+        end.collective = begin.collective;
         end.waits_for_root = arrivals->root_ns != 0 && flows_from_root(rank.strings.at(call.function));
       }
     }
+    wait_for_operations(rank, finder.operations_of(segment.call), end);
     const NodeId begin_id = add_node(begin);
     const NodeId end_id = add_node(end);
     pairs.emplace_back(begin_id, end_id);
     for (const MessageWait& wait : finder.waits_of(segment.call)) {
       moments_.push_back({end_id, wait.rank, reference_ns(rank, wait.time_ns), wait.of_gpu});
     }
+  }
+}
+
+std::uint32_t ReplayGraph::collective_id(const RankTrace& rank, std::uint32_t communicator,
+                                         std::uint32_t ordinal) {
+  return collective_ids_
+      .try_emplace({rank.global_communicator(communicator), ordinal},
+                   static_cast<std::uint32_t>(collective_ids_.size()))
+      .first->second;
+}
+
+/// Of several, a call waits for the one whose last rank came last: ranks come to those of a communicator in
+/// one order.
+void ReplayGraph::wait_for_operations(const RankTrace& rank, std::span<const std::uint32_t> operations,
+                                      Node& end) {
+  std::uint64_t last_ns = 0;
+  for (const std::uint32_t each : operations) {
+    const trace::CollectiveOperation& operation = rank.operations[each].record;
+    const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, operation);
+    if (!arrivals || !arrivals->one_clock || arrivals->last_ns > operation.complete_ns ||
+        arrivals->last_ns < last_ns) {
+      continue;
+    }
+    last_ns = arrivals->last_ns;
+    end.collective = collective_id(rank, operation.communicator, operation.collective_ordinal);
+    end.waits_for_root = arrivals->root_ns != 0 && flows_from_root(rank.strings.at(operation.function));
   }
 }
 

@@ -110,6 +110,9 @@ class ReplayGraph {
   NodeId add_node(const Node& node);
   void add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
                  const SiteOfCall& site_of_call, std::vector<std::pair<NodeId, NodeId>>& pairs);
+  [[nodiscard]] std::uint32_t collective_id(const RankTrace& rank, std::uint32_t communicator,
+                                            std::uint32_t ordinal);
+  void wait_for_operations(const RankTrace& rank, std::span<const std::uint32_t> operations, Node& end);
   void add_synchronisations(const RankTrace& rank, std::size_t position, Interval window,
                             std::vector<std::pair<NodeId, NodeId>>& pairs);
   void add_kernels(const RankTrace& rank, std::size_t position, Interval window);

@@ -149,6 +149,19 @@ void CallScope::collective(MPI_Comm communicator, int root_or_minus_one, std::ui
   if (root_or_minus_one >= 0) record_.peer = world_rank_of(communicator, root_or_minus_one);
 }
 
+trace::CollectiveOperation CallScope::collective_operation() const noexcept {
+  trace::CollectiveOperation operation{};
+  operation.post_ns = begin_ns_;
+  operation.bytes = record_.bytes;
+  operation.call_site = call_site_;
+  operation.function = name_id(function_);
+  operation.communicator = record_.communicator;
+  operation.collective_ordinal = record_.collective_ordinal;
+  operation.root = record_.peer;
+  operation.kind = trace::RecordKind::collective_operation;
+  return operation;
+}
+
 void CallScope::buffer(trace::BufferKind kind) noexcept {
   if (!recording_) return;
   record_.buffer = kind;

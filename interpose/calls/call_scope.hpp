@@ -67,6 +67,8 @@ class CallScope {
   void collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept;
   void buffer(trace::BufferKind kind) noexcept;
   void add_bytes(std::uint64_t bytes) noexcept;
+  /// Of a non-blocking collective, after collective(); only when recording.
+  [[nodiscard]] trace::CollectiveOperation collective_operation() const noexcept;
 
  private:
   /// The first MPI call of the process finds the MPI library.

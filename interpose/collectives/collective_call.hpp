@@ -12,6 +12,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -126,7 +127,9 @@ class CollectiveCall : public LibraryCall<Library> {
       look_out_for_envelopes();
       if (attempt.deferred != nullptr)
         return run_deferred(std::move(attempt), std::move(staged), communicator, arguments...);
-      return LibraryCall<Library>::run(std::move(staged), arguments...);
+      return this->run_with(
+          [this](std::unique_ptr<Pending> pending) { return recorded(this->scope(), std::move(pending)); },
+          std::move(staged), arguments...);
     } else {
       if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
       return staged.finish(meet_and_call(attempt, communicator, arguments...));

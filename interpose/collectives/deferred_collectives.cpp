@@ -5,6 +5,7 @@
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/kept_handles.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/progress/engine.hpp"
@@ -194,7 +195,8 @@ void DeferredCollectives::post_in_turn(const CallScope& scope, const std::shared
   const bool is_known = std::exchange(repeats_, false);
   if (!is_known) waiting_.push_back(call);
   try {
-    attach({.pending = std::make_unique<PendingDeferredCall>(shared_from_this(), call)}, request);
+    attach({.pending = recorded(scope, std::make_unique<PendingDeferredCall>(shared_from_this(), call))},
+           request);
   } catch (const std::bad_alloc&) {
     if (!is_known) waiting_.pop_back();
     repeats_ = is_known;

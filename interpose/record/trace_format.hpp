@@ -41,6 +41,7 @@ enum class RecordKind : std::uint8_t {
   range = 11,
   cuda_synchronisation = 12,
   notice = 13,
+  collective_operation = 14,
 };
 
 /// What a buffer is made of. The numbers are part of the format.
@@ -181,6 +182,21 @@ struct MessageHalf {
   RecordKind kind;
 };
 
+/// A non-blocking collective, from its call to its completion. The call has a record of its own with the same
+/// ordinal.
+struct CollectiveOperation {
+  std::uint64_t post_ns;             ///< the call that started it was entered
+  std::uint64_t complete_ns;         ///< its completion was seen
+  std::uint64_t bytes;               ///< as MpiCall::bytes
+  std::uint64_t call_site;           ///< of the call that started it
+  std::uint32_t function;            ///< string id of that call's name
+  std::uint32_t communicator;        ///< local id
+  std::uint32_t collective_ordinal;  ///< as MpiCall::collective_ordinal
+  std::int32_t root;                 ///< world rank; -1 none
+  std::uint8_t reserved[15];
+  RecordKind kind;
+};
+
 /// The movement of one device payload by Penstock, written by the side that moved it.
 struct Transfer {
   std::uint64_t begin_ns;  ///< the mover could start (envelope seen, or staging begun)
@@ -250,6 +266,7 @@ static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_byte
               sizeof(Module) == record_bytes);
 static_assert(sizeof(Communicator) == record_bytes && sizeof(MpiCall) == record_bytes);
 static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_bytes);
+static_assert(sizeof(CollectiveOperation) == record_bytes);
 static_assert(sizeof(DeviceActivity) == record_bytes && sizeof(Range) == record_bytes);
 static_assert(sizeof(CudaSynchronisation) == record_bytes && sizeof(Notice) == record_bytes);
 

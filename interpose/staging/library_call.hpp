@@ -65,16 +65,24 @@ class LibraryCall {
 
   template <typename... Arguments>
   int run(StagedCall staged, Arguments... arguments) const {
+    return run_with([](std::unique_ptr<Pending> pending) { return pending; }, std::move(staged),
+                    arguments...);
+  }
+
+ protected:
+  /// `on_request(pending)` returns what is to hang on the request, of a pending that may be null.
+  template <typename OnRequest, typename... Arguments>
+  int run_with(OnRequest on_request, StagedCall staged, Arguments... arguments) const {
     if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
     if constexpr (is_nonblocking<Arguments...>) {
       // a read into host memory, too: it may be waited for together with a device message
       constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;
-      if (!staged.is_staged() && asked == Asked::by_status) return library_(arguments...);
       std::unique_ptr<Pending> pending;
       if (staged.is_staged())
         pending = std::make_unique<PendingStagedCall>(std::make_shared<StagedCall>(std::move(staged)));
+      pending = on_request(std::move(pending));
       const int code = library_(arguments...);
-      if (code == MPI_SUCCESS)
+      if (code == MPI_SUCCESS && (pending != nullptr || asked == Asked::by_test))
         attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending), asked);
       return code;
     } else {

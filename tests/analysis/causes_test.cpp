@@ -221,6 +221,79 @@ TEST(Causes, a_collective_that_a_rank_was_not_seen_at_is_not_explained_past_the_
             (Spans{{100, 200, Cause::collective_wait, 1}, {200, 500, Cause::unattributed, -1}}));
 }
 
+/// MPI_Iallreduce at `posts`, waited for from `waits` on until it is complete.
+RecordingBuilder nonblocking_reduction(std::int32_t rank, std::uint64_t posts, std::uint64_t waits,
+                                       std::uint64_t complete) {
+  return RecordingBuilder(rank, 3)
+      .call({.function = "MPI_Iallreduce",
+             .begin = posts,
+             .end = posts + 5,
+             .bytes = 8,
+             .collective_ordinal = 1,
+             .waits = 0})
+      .call({.function = "MPI_Wait", .begin = waits, .end = complete})
+      .operation(
+          {.function = "MPI_Iallreduce", .post = posts, .complete = complete, .collective_ordinal = 1});
+}
+
+TEST(Causes, a_wait_for_a_non_blocking_collective_waits_for_the_last_to_start_it) {
+  const JobInMemory job{nonblocking_reduction(0, 100, 200, 500), nonblocking_reduction(1, 450, 460, 510),
+                        nonblocking_reduction(2, 300, 310, 505)};
+  EXPECT_EQ(job.explain(0, 1), (Spans{{200, 450, Cause::collective_wait, 1}, {450, 500, Cause::wire, -1}}));
+  EXPECT_EQ(job.explain(1, 1), (Spans{{460, 510, Cause::wire, -1}}));
+}
+
+TEST(Causes, a_wait_for_a_non_blocking_collective_that_some_rank_was_not_seen_at_is_unattributed) {
+  const JobInMemory job{nonblocking_reduction(0, 100, 200, 500), nonblocking_reduction(1, 150, 200, 500)};
+  EXPECT_EQ(job.explain(0, 1), (Spans{{200, 500, Cause::unattributed, -1}}));
+}
+
+TEST(Causes, a_wait_for_a_non_blocking_broadcast_waits_for_its_root_only) {
+  const auto rank = [](std::int32_t which, std::uint64_t posts, std::uint64_t complete) {
+    return RecordingBuilder(which, 2)
+        .call({.function = "MPI_Ibcast",
+               .begin = posts,
+               .end = posts + 5,
+               .bytes = 8,
+               .peer = 0,
+               .collective_ordinal = 1,
+               .waits = 0})
+        .call({.function = "MPI_Wait", .begin = posts + 10, .end = complete})
+        .operation({.function = "MPI_Ibcast",
+                    .post = posts,
+                    .complete = complete,
+                    .collective_ordinal = 1,
+                    .root = 0});
+  };
+  const JobInMemory job{rank(0, 300, 350), rank(1, 100, 400)};
+  EXPECT_EQ(job.explain(1, 1), (Spans{{110, 300, Cause::collective_wait, 0}, {300, 400, Cause::wire, -1}}));
+  EXPECT_EQ(job.explain(0, 1), (Spans{{310, 350, Cause::wire, -1}}));
+}
+
+TEST(Causes, of_messages_and_a_collective_that_complete_together_the_last_to_come_is_to_blame) {
+  const auto rank = [](std::int32_t which, std::uint64_t posts, std::uint64_t sends) {
+    return RecordingBuilder(which, 2)
+        .call({.function = "MPI_Iallreduce",
+               .begin = posts,
+               .end = posts + 5,
+               .bytes = 8,
+               .collective_ordinal = 1,
+               .waits = 0})
+        .call({.function = "MPI_Waitall", .begin = 250, .end = 500})
+        .half({.direction = which == 0 ? Direction::receive : Direction::send,
+               .peer = 1 - which,
+               .post = sends,
+               .complete = 500,
+               .blocking = false,
+               .matched = 500})
+        .operation({.function = "MPI_Iallreduce", .post = posts, .complete = 500, .collective_ordinal = 1});
+  };
+  const JobInMemory late_collective{rank(0, 100, 110), rank(1, 400, 300)};
+  EXPECT_EQ(late_collective.explain(0, 1).front(), (ExpectedSpan{250, 400, Cause::collective_wait, 1}));
+  const JobInMemory late_message{rank(0, 100, 110), rank(1, 200, 450)};
+  EXPECT_EQ(late_message.explain(0, 1).front(), (ExpectedSpan{250, 450, Cause::late_sender, 1}));
+}
+
 TEST(Causes, staging_inside_a_collective_is_told_apart) {
   const auto rank = [](std::int32_t which, std::uint64_t begin) {
     return RecordingBuilder(which, 2)

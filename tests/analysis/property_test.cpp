@@ -89,7 +89,7 @@ class Generator {
       const std::uint64_t begin = time;
       const std::uint64_t end = begin + upto(150);
       const std::int32_t peer = static_cast<std::int32_t>(upto(static_cast<std::uint64_t>(count)));
-      switch (upto(6)) {
+      switch (upto(7)) {
         case 0:
           rank.call(
               {.function = "MPI_Comm_rank", .begin = begin, .end = end, .waits = 0});  // no communication
@@ -144,7 +144,20 @@ class Generator {
           mark(truth.in_flight, posted, end);
           break;
         }
-        case 4:
+        case 4: {
+          const std::uint64_t posted = upto(begin + 1);
+          const std::uint32_t ordinal = ++collectives_[own];
+          rank.call({.function = "MPI_Wait", .begin = begin, .end = end, .call_site = 0x60})
+              .operation({.function = "MPI_Iallreduce",
+                          .post = posted,
+                          .complete = end,
+                          .collective_ordinal = ordinal,
+                          .call_site = 0x70});
+          mark(truth.host, begin, end);
+          mark(truth.in_flight, posted, end);
+          break;
+        }
+        case 5:
           rank.call({.function = "MPI_Send",
                      .begin = begin,
                      .end = end,

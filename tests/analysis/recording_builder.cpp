@@ -102,6 +102,20 @@ RecordingBuilder& RecordingBuilder::half(const HalfWords& words) {
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::operation(const OperationWords& words) {
+  trace::CollectiveOperation record{};
+  record.post_ns = origin_ns + words.post;
+  record.complete_ns = origin_ns + words.complete;
+  record.bytes = words.bytes;
+  record.call_site = words.call_site;
+  record.function = text(words.function);
+  record.communicator = 1;
+  record.collective_ordinal = words.collective_ordinal;
+  record.root = words.root;
+  record.kind = trace::RecordKind::collective_operation;
+  return raw(record);
+}
+
 RecordingBuilder& RecordingBuilder::transfer(const TransferWords& words) {
   trace::Transfer record{};
   record.begin_ns = origin_ns + words.begin;

@@ -42,6 +42,16 @@ struct HalfWords {
   trace::BufferKind buffer = trace::BufferKind::pageable;
 };
 
+struct OperationWords {
+  std::string_view function;
+  std::uint64_t post;
+  std::uint64_t complete;
+  std::uint32_t collective_ordinal;
+  std::uint64_t bytes = 8;
+  std::uint64_t call_site = 0;
+  std::int32_t root = -1;
+};
+
 struct TransferWords {
   std::uint64_t begin;
   std::uint64_t end;
@@ -64,6 +74,7 @@ class RecordingBuilder {
   RecordingBuilder& on_lane(std::uint64_t lane);
   RecordingBuilder& call(const CallWords& words);
   RecordingBuilder& half(const HalfWords& words);
+  RecordingBuilder& operation(const OperationWords& words);
   RecordingBuilder& transfer(const TransferWords& words);
   RecordingBuilder& kernel(std::uint64_t begin, std::uint64_t end, std::string_view name = "stencil",
                            bool own = false);

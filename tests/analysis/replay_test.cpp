@@ -62,6 +62,32 @@ void synchronise(RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end)
   rank.raw(record);
 }
 
+/// Half of the steps reduce by a non-blocking call that is waited for at once.
+void reduce(RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end, std::uint32_t ordinal) {
+  if (ordinal % 2 == 0) {
+    rank.call({.function = "MPI_Allreduce",
+               .begin = begin,
+               .end = end,
+               .bytes = 8,
+               .call_site = 0x20,
+               .collective_ordinal = ordinal});
+    return;
+  }
+  rank.call({.function = "MPI_Iallreduce",
+             .begin = begin - 20,
+             .end = begin - 10,
+             .bytes = 8,
+             .call_site = 0x20,
+             .collective_ordinal = ordinal,
+             .waits = 0})
+      .call({.function = "MPI_Wait", .begin = begin, .end = end, .call_site = 0x21})
+      .operation({.function = "MPI_Iallreduce",
+                  .post = begin - 20,
+                  .complete = end,
+                  .collective_ordinal = ordinal,
+                  .call_site = 0x20});
+}
+
 /// Each step: launch, [synchronise], receive from the left what it sends to the right, [synchronise], reduce.
 Simulated simulate(const Model& model) {
   const std::size_t count = model.kernel_ns.size();
@@ -122,12 +148,8 @@ Simulated simulate(const Model& model) {
     }
     const std::uint64_t all_came = *std::max_element(now.begin(), now.end());
     for (std::size_t rank = 0; rank < count; ++rank) {
-      result.ranks[rank].call({.function = "MPI_Allreduce",
-                               .begin = now[rank],
-                               .end = all_came + model.reduction_ns,
-                               .bytes = 8,
-                               .call_site = 0x20,
-                               .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      reduce(result.ranks[rank], now[rank], all_came + model.reduction_ns,
+             static_cast<std::uint32_t>(step + 1));
       now[rank] = all_came + model.reduction_ns;
     }
   }

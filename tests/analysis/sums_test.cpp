@@ -117,6 +117,40 @@ TEST(Collectives, the_rank_that_came_last_is_named_with_what_it_did) {
   EXPECT_EQ(late.main_kernel, "slow");
 }
 
+TEST(Collectives, a_non_blocking_one_is_told_by_what_was_left_of_it_in_the_call_that_completes_it) {
+  const auto rank = [](std::int32_t which, std::uint64_t posts, std::uint64_t waits, std::uint64_t ends) {
+    return RecordingBuilder(which, 2)
+        .kernel(0, 10)
+        .call({.function = "MPI_Iallreduce",
+               .begin = posts,
+               .end = posts + 5,
+               .bytes = 4096,
+               .call_site = 0x10,
+               .collective_ordinal = 1,
+               .waits = 0})
+        .call({.function = "MPI_Wait", .begin = waits, .end = ends})
+        .operation({.function = "MPI_Iallreduce",
+                    .post = posts,
+                    .complete = ends,
+                    .collective_ordinal = 1,
+                    .bytes = 4096,
+                    .call_site = 0x10});
+  };
+  const Report report = report_on({rank(0, 100, 200, 428), rank(1, 300, 400, 428)});
+  ASSERT_EQ(report.collectives.size(), 1u);
+  const CollectiveFigures& sums = report.collectives[0];
+  EXPECT_EQ(sums.mpi_function, "MPI_Iallreduce");
+  EXPECT_EQ(sums.calls, 2u);
+  EXPECT_EQ(sums.waiting_ns, 100u);
+  EXPECT_EQ(sums.moving_ns, 128u + 28);
+  EXPECT_DOUBLE_EQ(sums.median_gbps.value_or(0), 32.0);  // 4,096 bytes from 300 on, when both had come
+  ASSERT_EQ(report.late_ranks.size(), 1u);
+  EXPECT_EQ(report.late_ranks[0].rank, 1);
+  EXPECT_EQ(report.late_ranks[0].late_ns, 200u);
+  EXPECT_EQ(report.ranks[0].in_flight_ns, 328u);
+  EXPECT_EQ(report.by_cause[static_cast<std::size_t>(Cause::unattributed)], 0u);
+}
+
 TEST(Collectives, where_data_flows_from_a_root_the_root_is_late_and_not_the_last) {
   const auto bcast = [](std::int32_t rank, std::uint64_t begin) {
     return RecordingBuilder(rank, 3).kernel(0, 1).call({.function = "MPI_Bcast",

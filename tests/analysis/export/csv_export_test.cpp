@@ -126,6 +126,24 @@ TEST_F(CsvExport, a_message_is_one_row_with_both_of_its_halves) {
   EXPECT_EQ(messages[1].at("receive_post_ns"), "1");
 }
 
+TEST_F(CsvExport, a_non_blocking_collective_is_a_row_from_its_call_to_its_completion) {
+  write(RecordingBuilder(0, 2).runs(0, 9000).operation({.function = "MPI_Ibcast",
+                                                        .post = 100,
+                                                        .complete = 300,
+                                                        .collective_ordinal = 4,
+                                                        .bytes = 64,
+                                                        .root = 1}));
+  export_it();
+  const std::vector<Row> operations = table("nonblocking_collectives.csv");
+  ASSERT_EQ(operations.size(), 1u);
+  EXPECT_EQ(operations[0].at("function"), "MPI_Ibcast");
+  EXPECT_EQ(operations[0].at("post_ns"), "100");
+  EXPECT_EQ(operations[0].at("complete_ns"), "300");
+  EXPECT_EQ(operations[0].at("collective_number"), "4");
+  EXPECT_EQ(operations[0].at("root_rank"), "1");
+  EXPECT_EQ(operations[0].at("bytes"), "64");
+}
+
 TEST_F(CsvExport, names_with_commas_quotes_and_ends_of_lines_come_back_whole) {
   const std::string name = "a \"wide, \"\" kernel\",\r\nin two lines";
   write(RecordingBuilder(0, 1).kernel(0, 10, name).range(name, 0, 10));

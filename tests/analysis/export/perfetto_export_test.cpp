@@ -117,6 +117,18 @@ TEST_F(PerfettoExport, a_message_flows_from_the_senders_post_to_the_receivers_co
   EXPECT_EQ(in_flight->end_ns, origin_ns + 480);
 }
 
+TEST_F(PerfettoExport, a_non_blocking_collective_is_in_flight_until_it_is_complete) {
+  write(RecordingBuilder(0, 1).runs(0, 1000).operation(
+      {.function = "MPI_Iallreduce", .post = 100, .complete = 300, .collective_ordinal = 1}));
+  const PerfettoTrace trace = exported();
+  const auto found = std::find_if(trace.slices.begin(), trace.slices.end(),
+                                  [](const TracedSlice& slice) { return slice.name == "MPI_Iallreduce"; });
+  ASSERT_NE(found, trace.slices.end());
+  EXPECT_EQ(trace.tracks.at(found->track).name, "non-blocking operations");
+  EXPECT_EQ(found->begin_ns, origin_ns + 100);
+  EXPECT_EQ(found->end_ns, origin_ns + 300);
+}
+
 TEST_F(PerfettoExport, messages_without_a_key_have_flows_of_their_own) {
   RecordingBuilder sender(0, 2);
   RecordingBuilder receiver(1, 2);
