@@ -1,12 +1,12 @@
 #include "examples/ising/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "examples/support/command_line.hpp"
 
 namespace ising {
 namespace {
@@ -73,32 +73,23 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   app.add_option("--temperature", options.temperature, "in units of |J|")->capture_default_str();
   app.add_option("--seed", options.seed, "names the couplings, the start and the random numbers")
       ->capture_default_str();
+  example::add_exchange(app, options.exchange);
   app.add_flag("--verify", options.verify, "compare every spin with a serial host computation");
+  app.add_flag("--json", options.json, "print the result as one JSON object");
 
-  std::string problem;
-  exit_code = 2;
-  try {
-    app.parse(argc, argv);
+  const std::optional<int> end = example::ends_at_once(app, argc, argv, rank, [&]() -> std::string {
     const std::optional<Lattice> extents = parse_lattice(lattice);
-    options.lattice = extents.value_or(Lattice{});
-    problem = extents ? complaint(options, rank_count) : "--lattice: expected N or XxYxZ, got " + lattice;
-  } catch (const CLI::CallForHelp&) {
-    if (rank == 0) {
-      std::fputs(app.help().c_str(), stdout);
+    if (!extents) {
+      return "--lattice: expected N or XxYxZ, got " + lattice;
     }
-    exit_code = 0;
+    options.lattice = *extents;
+    return complaint(options, rank_count);
+  });
+  if (end) {
+    exit_code = *end;
     return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    problem = error.what();
   }
-  if (problem.empty()) {
-    exit_code = 0;
-    return options;
-  }
-  if (rank == 0) {
-    std::fprintf(stderr, "ising: %s\n", problem.c_str());
-  }
-  return std::nullopt;
+  return options;
 }
 
 }  // namespace ising

@@ -1,10 +1,11 @@
-// Command line of the Ising example. Knows no GPU; MPI only for who prints and how many share the lattice.
+// Command line of the Ising example. Calls no GPU; MPI only for who prints and how many share the lattice.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "examples/ising/model.hpp"
+#include "examples/support/exchange.hpp"
 
 namespace ising {
 
@@ -13,7 +14,9 @@ struct Options {
   std::uint32_t sweeps = 100;
   double temperature = 1.1;  ///< in units of |J|; the glass freezes at 1.1019(29)
   std::uint64_t seed = 1;
+  example::Exchange exchange = example::Exchange::device;
   bool verify = false;
+  bool json = false;
 };
 
 /// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad

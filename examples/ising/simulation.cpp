@@ -35,7 +35,8 @@ Simulation::Simulation(const Options& options, MPI_Comm communicator)
       couplings_even_(words_of(slab_)),
       couplings_odd_(words_of(slab_)),
       tallies_(tally_count),
-      glass_{slab_, {spins_even_.get(), spins_odd_.get()}, {couplings_even_.get(), couplings_odd_.get()}} {
+      glass_{slab_, {spins_even_.get(), spins_odd_.get()}, {couplings_even_.get(), couplings_odd_.get()}},
+      exchanger_(options.exchange, communicator) {
   queue_start(boundary_, glass_, options_.seed);
   boundary_.synchronize();
   exchange(0);
@@ -64,17 +65,22 @@ void Simulation::exchange(int colour) {
   const example::NamedRange range("exchange");
   const int below = (rank_ + rank_count_ - 1) % rank_count_;
   const int above = (rank_ + 1) % rank_count_;
-  const int count = static_cast<int>(slab_.plane_words());
+  const int words = static_cast<int>(slab_.plane_words());
   // Two tags, because with two ranks both neighbours are the same one.
   constexpr int downwards = 0;
   constexpr int upwards = 1;
-  std::array<MPI_Request, 4> requests{};
-  MPI_Irecv(plane(colour, slab_.planes), count, MPI_UINT32_T, above, downwards, communicator_, &requests[0]);
-  MPI_Irecv(plane(colour, -1), count, MPI_UINT32_T, below, upwards, communicator_, &requests[1]);
-  MPI_Isend(plane(colour, 0), count, MPI_UINT32_T, below, downwards, communicator_, &requests[2]);
-  MPI_Isend(plane(colour, slab_.planes - 1), count, MPI_UINT32_T, above, upwards, communicator_,
-            &requests[3]);
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  const std::array<example::Message, 2> receives{
+      {{plane(colour, slab_.planes), words, above, downwards}, {plane(colour, -1), words, below, upwards}}};
+  const std::array<example::Message, 2> sends{{{plane(colour, 0), words, below, downwards},
+                                               {plane(colour, slab_.planes - 1), words, above, upwards}}};
+  exchanger_(boundary_, sends, receives);
+}
+
+std::int64_t Simulation::device_bytes(const Options& options, int rank, int rank_count) {
+  constexpr int arrays = 4;  // spins and couplings of two colours
+  const Slab slab = slab_of_rank(options.lattice, rank, rank_count);
+  return arrays * slab.words() * std::int64_t{sizeof(std::uint32_t)} +
+         tally_count * std::int64_t{sizeof(Tally)};
 }
 
 void Simulation::synchronize() const {
@@ -88,8 +94,9 @@ Observables Simulation::measure() {
   queue_tally(boundary_, glass_, tallies_.get());
   boundary_.synchronize();
   std::vector<Tally> tallies(rank_ == 0 ? tally_count : 0);
-  MPI_Reduce(tallies_.get(), tallies.data(), tally_count * tally_words, MPI_UINT64_T, MPI_SUM, 0,
-             communicator_);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(tallies_.get());
+  MPI_Reduce(exchanger_.sendable(boundary_, words, tally_count * sizeof(Tally) / sizeof *words),
+             tallies.data(), tally_count * tally_words, MPI_UINT64_T, MPI_SUM, 0, communicator_);
   Tally sum{};
   for (const Tally& tally : tallies) {
     sum.satisfied_bonds += tally.satisfied_bonds;
@@ -121,8 +128,10 @@ std::vector<std::uint8_t> Simulation::gather_spins() {
   std::vector<std::uint32_t> words(collects ? static_cast<std::size_t>(whole.plane_words() * lattice.z) : 0);
   std::vector<std::uint8_t> spins(collects ? static_cast<std::size_t>(lattice.sites()) : 0);
   for (int colour = 0; colour < 2; ++colour) {
-    MPI_Gatherv(plane(colour, 0), slab_.planes, plane_type, words.data(), counts.data(), displacements.data(),
-                plane_type, 0, communicator_);
+    const std::uint32_t* own = exchanger_.sendable(
+        boundary_, plane(colour, 0), static_cast<std::size_t>(slab_.plane_words() * slab_.planes));
+    MPI_Gatherv(own, slab_.planes, plane_type, words.data(), counts.data(), displacements.data(), plane_type,
+                0, communicator_);
     for (int z = 0; collects && z < lattice.z; ++z) {
       for (int y = 0; y < lattice.y; ++y) {
         for (int x = whole.first_x(colour, z, y); x < lattice.x; x += 2) {

@@ -1,5 +1,6 @@
 // The spin glass over all ranks of a communicator: the sweep that overlaps the exchange of boundary planes
-// with the update of the bulk. Every buffer that it gives to MPI for an exchange is device memory.
+// with the update of the bulk. Every buffer that it gives to MPI is device memory, unless exchanges are
+// staged by hand.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +10,7 @@
 
 #include "examples/ising/kernels.hpp"
 #include "examples/ising/options.hpp"
+#include "examples/support/exchange.hpp"
 
 namespace ising {
 
@@ -23,6 +25,9 @@ class Simulation {
   /// Takes the random start and fills the halos. The communicator must outlive it; its device is the current
   /// one.
   Simulation(const Options& options, MPI_Comm communicator);
+
+  /// What it will allocate on the GPU of that rank.
+  [[nodiscard]] static std::int64_t device_bytes(const Options& options, int rank, int rank_count);
 
   /// One update of every spin. The bulk may still be running when it returns.
   void sweep();
@@ -55,6 +60,7 @@ class Simulation {
   example::Stream boundary_{example::Priority::urgent};
   example::Stream bulk_{example::Priority::normal};
   example::Event bulk_done_;
+  example::Exchanger exchanger_;
 };
 
 }  // namespace ising
