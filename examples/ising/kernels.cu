@@ -43,12 +43,14 @@ __device__ std::uint32_t satisfied_bonds(const GlassView& glass, int colour, Pla
   } else {
     after = same >> 8 | other[row + wrap(column + 1, slab.row_words())] << 24;
   }
-  const std::uint32_t neighbours[6] = {before,
-                                       after,
-                                       other[slab.row_start(plane, wrap(y - 1, slab.lattice.y)) + column],
-                                       other[slab.row_start(plane, wrap(y + 1, slab.lattice.y)) + column],
-                                       other[slab.row_start(plane - 1, y) + column],
-                                       other[slab.row_start(plane + 1, y) + column]};
+  const bool flat = slab.lattice.dimensions() == 2;
+  const std::uint32_t neighbours[6] = {
+      before,
+      after,
+      flat ? spins : other[slab.row_start(plane, wrap(y - 1, slab.lattice.y)) + column],
+      flat ? spins : other[slab.row_start(plane, wrap(y + 1, slab.lattice.y)) + column],
+      other[slab.row_start(plane - 1, y) + column],
+      other[slab.row_start(plane + 1, y) + column]};
   std::uint32_t counts = 0;
   for (int bond = 0; bond < 6; ++bond) {
     counts += (spins ^ neighbours[bond] ^ couplings >> bond) & one_in_each_byte;
@@ -73,27 +75,21 @@ __device__ std::uint32_t sum_of_bytes(std::uint32_t word) {
 // Not in the unnamed namespace: profilers show these names.
 namespace kernels {
 
-__global__ void start(GlassView glass, std::uint64_t seed) {
+__global__ void start(GlassView glass, Model model) {
   const Slab& slab = glass.slab;
   const std::int64_t index = thread_index();
   if (index >= slab.plane_words() * slab.planes) {
     return;
   }
   const auto [plane, y, column] = place_of(slab, {0, 1, slab.planes}, index);
-  const Lattice& lattice = slab.lattice;
   const int z = slab.first_plane + plane;
   for (int colour = 0; colour < 2; ++colour) {
     std::uint32_t spins = 0;
     std::uint32_t couplings = 0;
     for (int byte = 0; byte < 4; ++byte) {
       const int x = 8 * column + 2 * byte + slab.first_x(colour, plane, y);
-      const SiteStart own = start_of(lattice, {x, y, z}, seed);
-      const std::uint32_t bonds =
-          start_of(lattice, {wrap(x - 1, lattice.x), y, z}, seed).bond_x | own.bond_x << 1 |
-          start_of(lattice, {x, wrap(y - 1, lattice.y), z}, seed).bond_y << 2 | own.bond_y << 3 |
-          start_of(lattice, {x, y, wrap(z - 1, lattice.z)}, seed).bond_z << 4 | own.bond_z << 5;
-      spins |= own.spin << 8 * byte;
-      couplings |= bonds << 8 * byte;
+      spins |= start_of(model, {x, y, z}).spin << 8 * byte;
+      couplings |= bonds_of(model, {x, y, z}) << 8 * byte;
     }
     glass.spins[colour][slab.row_start(plane, y) + column] = spins;
     glass.couplings[colour][slab.row_start(plane, y) + column] = couplings;
@@ -143,8 +139,8 @@ __global__ void tally(GlassView glass, Tally* tallies) {
 
 }  // namespace kernels
 
-void queue_start(const example::Stream& stream, const GlassView& glass, std::uint64_t seed) {
-  example::launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, seed);
+void queue_start(const example::Stream& stream, const GlassView& glass, const Model& model) {
+  example::launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, model);
 }
 
 void queue_update(const example::Stream& stream, const GlassView& glass, const Metropolis& metropolis,

@@ -10,7 +10,7 @@
 namespace ising {
 
 /// Device memory of one rank's slab: index is the colour. In a word of couplings, each byte holds the six
-/// bonds of its site, bit by bit: 1 for J = +1; −x, +x, −y, +y, −z, +z from the lowest bit.
+/// bonds of its site, as bonds_of() gives them.
 struct GlassView {
   Slab slab;
   std::uint32_t* spins[2];
@@ -34,7 +34,7 @@ constexpr int tally_words = sizeof(Tally) / sizeof(std::uint64_t);
 constexpr int tally_count = 4096;  ///< partial sums, one a GPU thread
 
 /// Couplings and the random start of every spin of the slab; the halos of the spins are left alone.
-void queue_start(const example::Stream& stream, const GlassView& glass, std::uint64_t seed);
+void queue_start(const example::Stream& stream, const GlassView& glass, const Model& model);
 /// One Metropolis update of all spins of one colour in those planes.
 void queue_update(const example::Stream& stream, const GlassView& glass, const Metropolis& metropolis,
                   int colour, PlaneRange planes, std::uint32_t sweep, std::uint64_t seed);

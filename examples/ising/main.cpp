@@ -1,15 +1,15 @@
-// 3-D Ising spin glass on many GPUs: `mpiexec -n 4 penstock run ising_mpich --lattice 256 --sweeps 100`.
+// Ising spin glass on many GPUs: `mpiexec -n 4 penstock run ising_mpich --lattice 256 --sweeps 100`.
 #include <mpi.h>
 
-#include <cinttypes>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "examples/ising/options.hpp"
 #include "examples/ising/reference.hpp"
+#include "examples/ising/result.hpp"
 #include "examples/ising/simulation.hpp"
 #include "examples/support/gpu_memory.hpp"
 #include "examples/support/ranks_gpu.hpp"
@@ -17,68 +17,14 @@
 namespace {
 
 /// Number of spins that differ from the host reference's.
-std::size_t count_errors(const ising::Options& options, const std::vector<std::uint8_t>& spins) {
+std::int64_t count_wrong(const ising::Options& options, const std::vector<std::uint8_t>& spins) {
   const std::vector<std::uint8_t> expected =
-      ising::reference_spins(options.lattice, options.temperature, options.seed, options.sweeps);
-  std::size_t errors = 0;
+      ising::reference_spins(options.model(), options.temperature, options.sweeps);
+  std::int64_t wrong = 0;
   for (std::size_t site = 0; site < expected.size(); ++site) {
-    errors += spins[site] != expected[site] ? 1 : 0;
+    wrong += spins[site] != expected[site] ? 1 : 0;
   }
-  return errors;
-}
-
-struct Result {
-  double time_s = 0;
-  ising::Observables observed;
-  std::optional<std::size_t> errors;  ///< where spins were compared with the reference
-
-  [[nodiscard]] double updates_per_ns(const ising::Options& options) const {
-    return static_cast<double>(options.lattice.sites()) * options.sweeps / (time_s * 1e9);
-  }
-};
-
-std::string hash_text(std::uint64_t hash) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016" PRIx64, hash);
-  return text;
-}
-
-void print_text(const ising::Options& options, int rank_count, const Result& result) {
-  const auto [x, y, z] = options.lattice;
-  std::printf("ising: %d x %d x %d spins on %d ranks, T = %g, seed %" PRIu64 ", %u sweeps\n", x, y, z,
-              rank_count, options.temperature, options.seed, options.sweeps);
-  std::printf("time %.3f s, %.3g spin updates/ns\n", result.time_s, result.updates_per_ns(options));
-  std::printf("energy %.6f, magnetisation %.6f per spin\n", result.observed.energy_per_spin,
-              result.observed.magnetisation_per_spin);
-  std::printf("hash of the spins %s\n", hash_text(result.observed.hash).c_str());
-  if (result.errors && *result.errors != 0) {
-    std::printf("NOT verified: %zu of %" PRId64 " spins differ from the host reference\n", *result.errors,
-                options.lattice.sites());
-  } else if (result.errors) {
-    std::printf("verified: all %" PRId64 " spins equal the host reference\n", options.lattice.sites());
-  }
-}
-
-void print_json(const ising::Options& options, int rank_count, const Result& result) {
-  const auto [x, y, z] = options.lattice;
-  nlohmann::ordered_json json{
-      {"example", "ising"},
-      {"figure_of_merit", {{"value", result.updates_per_ns(options)}, {"unit", "spin updates/ns"}}},
-      {"parameters",
-       {{"lattice", {x, y, z}},
-        {"sweeps", options.sweeps},
-        {"temperature", options.temperature},
-        {"seed", options.seed},
-        {"exchange", example::name_of(options.exchange)},
-        {"ranks", rank_count}}},
-      {"time_s", result.time_s},
-      {"energy_per_spin", result.observed.energy_per_spin},
-      {"magnetisation_per_spin", result.observed.magnetisation_per_spin},
-      {"hash", hash_text(result.observed.hash)}};
-  if (result.errors) {
-    json["verified"] = *result.errors == 0;
-  }
-  std::puts(json.dump().c_str());
+  return wrong;
 }
 
 /// The program's exit code.
@@ -94,26 +40,38 @@ int simulate(const ising::Options& options, int rank, int rank_count) {
   }
   ising::Simulation simulation(options, MPI_COMM_WORLD);
 
+  std::vector<double> energies;
   MPI_Barrier(MPI_COMM_WORLD);
   const double start_s = MPI_Wtime();
-  for (std::uint32_t sweep = 0; sweep < options.sweeps; ++sweep) {
+  for (std::uint32_t sweep = 1; sweep <= options.sweeps; ++sweep) {
     simulation.sweep();
+    if (sweep < options.sweeps && sweep + options.measurements > options.sweeps) {
+      energies.push_back(simulation.measure().energy_per_spin);
+    }
   }
   simulation.synchronize();
   MPI_Barrier(MPI_COMM_WORLD);
-  Result result;
+  ising::Result result;
   result.time_s = MPI_Wtime() - start_s;
-  result.observed = simulation.measure();
+  result.rank_count = rank_count;
+
+  const ising::Observables last = simulation.measure();
   const std::vector<std::uint8_t> spins =
       options.verify ? simulation.gather_spins() : std::vector<std::uint8_t>();
   if (rank != 0) {
     return 0;
   }
+  energies.push_back(last.energy_per_spin);
+  result.energy_per_spin =
+      std::accumulate(energies.begin(), energies.end(), 0.0) / static_cast<double>(energies.size());
+  result.magnetisation_per_spin = last.magnetisation_per_spin;
+  result.hash = last.hash;
+  result.comparison = ising::compare_with_theory(options, energies);
   if (options.verify) {
-    result.errors = count_errors(options, spins);
+    result.wrong_spins = count_wrong(options, spins);
   }
-  (options.json ? print_json : print_text)(options, rank_count, result);
-  return result.errors.value_or(0) == 0 ? 0 : 1;
+  ising::print(options, result);
+  return options.verify && !result.verified() ? 1 : 0;
 }
 
 }  // namespace

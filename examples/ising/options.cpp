@@ -1,7 +1,9 @@
 #include "examples/ising/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,10 @@
 
 namespace ising {
 namespace {
+
+const std::map<std::string, Couplings> coupling_names{{"glass", Couplings::glass},
+                                                      {"ferromagnet", Couplings::ferromagnet},
+                                                      {"nishimori", Couplings::nishimori}};
 
 std::optional<Lattice> parse_lattice(std::string_view text) {
   std::vector<int> extents;
@@ -32,6 +38,8 @@ std::optional<Lattice> parse_lattice(std::string_view text) {
   switch (extents.size()) {
     case 1:
       return Lattice{extents[0], extents[0], extents[0]};
+    case 2:
+      return Lattice{extents[0], 1, extents[1]};
     case 3:
       return Lattice{extents[0], extents[1], extents[2]};
     default:
@@ -45,16 +53,22 @@ std::string complaint(const Options& options, int rank_count) {
   if (x < 8 || x % 8 != 0) {
     return "--lattice: x must be a positive multiple of 8, got " + std::to_string(x);
   }
-  if (y < 2 || y % 2 != 0 || z < 2 || z % 2 != 0) {
+  if (y != 1 && (y < 2 || y % 2 != 0 || z < 2 || z % 2 != 0)) {
     return "--lattice: y and z must be positive and even, got " + std::to_string(y) + " and " +
            std::to_string(z);
+  }
+  if (y == 1 && (z < 2 || z % 2 != 0)) {
+    return "--lattice: the second of two extents must be positive and even, got " + std::to_string(z);
   }
   if (std::int64_t{x} * y > std::int64_t{1} << 30) {
     return "--lattice: a plane of x × y may hold 2^30 spins at most";
   }
   if (z < rank_count) {
-    return "--lattice: " + std::to_string(z) + " planes along z are too few for " +
-           std::to_string(rank_count) + " ranks";
+    return "--lattice: " + std::to_string(z) + " planes are too few for " + std::to_string(rank_count) +
+           " ranks";
+  }
+  if (options.measurements < 1 || options.measurements > std::max(options.sweeps, 1u)) {
+    return "--measurements: from 1 to the number of sweeps";
   }
   if (!(options.temperature >= 0) || std::isinf(options.temperature)) {
     return "--temperature: must be a number that is not negative";
@@ -64,23 +78,35 @@ std::string complaint(const Options& options, int rank_count) {
 
 }  // namespace
 
+std::string name_of(Couplings couplings) {
+  return example::name_of_choice(coupling_names, couplings);
+}
+
 std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
   Options options;
   std::string lattice = "64";
-  CLI::App app{"3-D Ising spin glass (±J couplings, Metropolis), in slabs along z over the ranks", "ising"};
-  app.add_option("--lattice", lattice, "number of spins along each axis: N or XxYxZ")->capture_default_str();
+  CLI::App app{"Ising spin glass and ferromagnet (Metropolis), in slabs over the ranks", "ising"};
+  app.add_option("--lattice", lattice, "number of spins along each axis: N (a cube), XxY or XxYxZ")
+      ->capture_default_str();
+  example::add_choice(app, "--couplings", options.couplings, coupling_names,
+                      "±1 at random; 1; or mostly 1, by temperature, with an equilibrium state as start");
   app.add_option("--sweeps", options.sweeps, "updates of each spin")->capture_default_str();
+  app.add_option("--measurements", options.measurements,
+                 "so many of the last sweeps are followed by a measurement of the energy, for its mean")
+      ->capture_default_str();
   app.add_option("--temperature", options.temperature, "in units of |J|")->capture_default_str();
   app.add_option("--seed", options.seed, "names the couplings, the start and the random numbers")
       ->capture_default_str();
   example::add_exchange(app, options.exchange);
-  app.add_flag("--verify", options.verify, "compare every spin with a serial host computation");
+  app.add_flag(
+      "--verify", options.verify,
+      "compare every spin with a serial host computation, and the energy with theory where there is one");
   app.add_flag("--json", options.json, "print the result as one JSON object");
 
   const std::optional<int> end = example::ends_at_once(app, argc, argv, rank, [&]() -> std::string {
     const std::optional<Lattice> extents = parse_lattice(lattice);
     if (!extents) {
-      return "--lattice: expected N or XxYxZ, got " + lattice;
+      return "--lattice: expected N, XxY or XxYxZ, got " + lattice;
     }
     options.lattice = *extents;
     return complaint(options, rank_count);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "examples/ising/model.hpp"
 #include "examples/support/exchange.hpp"
@@ -11,13 +12,19 @@ namespace ising {
 
 struct Options {
   Lattice lattice{64, 64, 64};
+  Couplings couplings = Couplings::glass;
   std::uint32_t sweeps = 100;
-  double temperature = 1.1;  ///< in units of |J|; the glass freezes at 1.1019(29)
+  std::uint32_t measurements = 1;  ///< of the energy: after each of the last sweeps
+  double temperature = 1.1;        ///< in units of |J|; the glass freezes at 1.1019(29)
   std::uint64_t seed = 1;
   example::Exchange exchange = example::Exchange::device;
   bool verify = false;
   bool json = false;
+
+  [[nodiscard]] Model model() const { return model_of(lattice, couplings, temperature, seed); }
 };
+
+[[nodiscard]] std::string name_of(Couplings couplings);
 
 /// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad
 /// arguments), and rank 0 has printed why.

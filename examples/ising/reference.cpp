@@ -5,12 +5,13 @@ namespace {
 
 class SerialGlass {
  public:
-  SerialGlass(const Lattice& lattice, double temperature, std::uint64_t seed)
-      : lattice_(lattice), metropolis_(temperature), seed_(seed) {
+  SerialGlass(const Model& model, double temperature)
+      : lattice_(model.lattice), metropolis_(temperature), seed_(model.seed) {
+    const Lattice& lattice = lattice_;
     for (int z = 0; z < lattice.z; ++z) {
       for (int y = 0; y < lattice.y; ++y) {
         for (int x = 0; x < lattice.x; ++x) {
-          starts_.push_back(start_of(lattice, {x, y, z}, seed));
+          starts_.push_back(start_of(model, {x, y, z}));
           spins_.push_back(static_cast<std::uint8_t>(starts_.back().spin));
         }
       }
@@ -45,11 +46,15 @@ class SerialGlass {
       const bool parallel = spins_[here] == spins_[index(neighbour)];
       return parallel == (bond == 1) ? 1u : 0u;
     };
-    return satisfied({x + 1, y, z}, starts_[here].bond_x) + satisfied({x, y + 1, z}, starts_[here].bond_y) +
-           satisfied({x, y, z + 1}, starts_[here].bond_z) +
-           satisfied({x - 1, y, z}, starts_[index({x - 1, y, z})].bond_x) +
-           satisfied({x, y - 1, z}, starts_[index({x, y - 1, z})].bond_y) +
-           satisfied({x, y, z - 1}, starts_[index({x, y, z - 1})].bond_z);
+    const unsigned along_x = satisfied({x + 1, y, z}, starts_[here].bond_x) +
+                             satisfied({x - 1, y, z}, starts_[index({x - 1, y, z})].bond_x);
+    const unsigned along_z = satisfied({x, y, z + 1}, starts_[here].bond_z) +
+                             satisfied({x, y, z - 1}, starts_[index({x, y, z - 1})].bond_z);
+    if (lattice_.dimensions() == 2) {
+      return along_x + 1 + along_z;
+    }
+    return along_x + along_z + satisfied({x, y + 1, z}, starts_[here].bond_y) +
+           satisfied({x, y - 1, z}, starts_[index({x, y - 1, z})].bond_y);
   }
 
   Lattice lattice_;
@@ -61,9 +66,9 @@ class SerialGlass {
 
 }  // namespace
 
-std::vector<std::uint8_t> reference_spins(const Lattice& lattice, double temperature, std::uint64_t seed,
-                                          std::uint32_t sweeps) {
-  SerialGlass glass(lattice, temperature, seed);
+std::vector<std::uint8_t> reference_spins(const Model& model, double temperature, std::uint32_t sweeps) {
+  SerialGlass glass(model, temperature);
+  const Lattice& lattice = model.lattice;
   for (std::uint32_t sweep = 0; sweep < sweeps; ++sweep) {
     for (int colour = 0; colour < 2; ++colour) {
       for (int z = 0; z < lattice.z; ++z) {

@@ -9,9 +9,8 @@
 
 namespace ising {
 
-/// Spins (0 or 1) after `sweeps` sweeps from the random start that `seed` names; x runs fastest, then y, then
-/// z.
-[[nodiscard]] std::vector<std::uint8_t> reference_spins(const Lattice& lattice, double temperature,
-                                                        std::uint64_t seed, std::uint32_t sweeps);
+/// Spins (0 or 1) after `sweeps` sweeps from the model's start; x runs fastest, then y, then z.
+[[nodiscard]] std::vector<std::uint8_t> reference_spins(const Model& model, double temperature,
+                                                        std::uint32_t sweeps);
 
 }  // namespace ising

@@ -37,7 +37,7 @@ Simulation::Simulation(const Options& options, MPI_Comm communicator)
       tallies_(tally_count),
       glass_{slab_, {spins_even_.get(), spins_odd_.get()}, {couplings_even_.get(), couplings_odd_.get()}},
       exchanger_(options.exchange, communicator) {
-  queue_start(boundary_, glass_, options_.seed);
+  queue_start(boundary_, glass_, options_.model());
   boundary_.synchronize();
   exchange(0);
   exchange(1);
@@ -103,7 +103,8 @@ Observables Simulation::measure() {
     sum.up_spins += tally.up_spins;
     sum.hash += tally.hash;
   }
-  // A satisfied bond has energy −1, the others +1; there are three a spin.
+  // A satisfied bond has energy −1, the others +1; there are three a spin. In two dimensions there are two,
+  // and half a satisfied one too many has been counted for each spin, which comes to the same.
   const auto sites = static_cast<double>(options_.lattice.sites());
   return {3.0 - 2.0 * static_cast<double>(sum.satisfied_bonds) / sites,
           2.0 * static_cast<double>(sum.up_spins) / sites - 1.0, sum.hash};

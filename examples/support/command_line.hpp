@@ -13,15 +13,21 @@
 
 namespace example {
 
+/// The name of an enumeration's value.
+template <typename Value>
+[[nodiscard]] std::string name_of_choice(const std::map<std::string, Value>& names, Value value) {
+  return std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.second == value; })
+      ->first;
+}
+
 /// --option NAME, one of the names of an enumeration's values.
 template <typename Value>
 void add_choice(CLI::App& app, const std::string& option, Value& value,
                 const std::map<std::string, Value>& names, const std::string& description) {
-  const auto is_default = [&](const auto& name) { return name.second == value; };
   app.add_option_function<std::string>(
          option, [&value, names](const std::string& name) { value = names.at(name); }, description)
       ->check(CLI::IsMember(names))
-      ->default_str(std::find_if(names.begin(), names.end(), is_default)->first);
+      ->default_str(name_of_choice(names, value));
 }
 
 inline void add_exchange(CLI::App& app, Exchange& exchange) {

@@ -5,6 +5,7 @@
 
 #include "examples/ising/reference.hpp"
 #include "examples/ising/slab.hpp"
+#include "examples/ising/theory.hpp"
 
 namespace ising {
 namespace {
@@ -49,6 +50,10 @@ TEST(IsingMetropolis, raises_the_energy_with_the_probability_that_the_temperatur
   }
 }
 
+Model glass_of(const Lattice& lattice, std::uint64_t seed) {
+  return model_of(lattice, Couplings::glass, 1.0, seed);
+}
+
 double energy_per_spin(const Lattice& lattice, std::uint64_t seed, const std::vector<std::uint8_t>& spins) {
   const auto sign = [&](int x, int y, int z) {
     const auto index = (static_cast<std::size_t>(z % lattice.z) * static_cast<std::size_t>(lattice.y) +
@@ -62,7 +67,7 @@ double energy_per_spin(const Lattice& lattice, std::uint64_t seed, const std::ve
   for (int z = 0; z < lattice.z; ++z) {
     for (int y = 0; y < lattice.y; ++y) {
       for (int x = 0; x < lattice.x; ++x) {
-        const SiteStart start = start_of(lattice, {x, y, z}, seed);
+        const SiteStart start = start_of(glass_of(lattice, seed), {x, y, z});
         energy -= sign(x, y, z) *
                   (coupling(start.bond_x) * sign(x + 1, y, z) + coupling(start.bond_y) * sign(x, y + 1, z) +
                    coupling(start.bond_z) * sign(x, y, z + 1));
@@ -76,15 +81,15 @@ double energy_per_spin(const Lattice& lattice, std::uint64_t seed, const std::ve
 TEST(IsingReference, reaches_the_energy_that_theory_gives_at_high_temperature) {
   const Lattice lattice{24, 24, 24};
   const double temperature = 5.0;
-  const std::vector<std::uint8_t> spins = reference_spins(lattice, temperature, 3, 60);
+  const std::vector<std::uint8_t> spins = reference_spins(glass_of(lattice, 3), temperature, 60);
   EXPECT_NEAR(energy_per_spin(lattice, 3, spins), -3.0 * std::tanh(1.0 / temperature), 0.03);
 }
 
 TEST(IsingReference, never_raises_the_energy_at_temperature_zero) {
   const Lattice lattice{8, 8, 8};
-  double before = energy_per_spin(lattice, 5, reference_spins(lattice, 0.0, 5, 0));
+  double before = energy_per_spin(lattice, 5, reference_spins(glass_of(lattice, 5), 0.0, 0));
   for (std::uint32_t sweeps = 1; sweeps < 6; ++sweeps) {
-    const double after = energy_per_spin(lattice, 5, reference_spins(lattice, 0.0, 5, sweeps));
+    const double after = energy_per_spin(lattice, 5, reference_spins(glass_of(lattice, 5), 0.0, sweeps));
     EXPECT_LE(after, before) << sweeps;
     before = after;
   }
@@ -93,7 +98,50 @@ TEST(IsingReference, never_raises_the_energy_at_temperature_zero) {
 
 TEST(IsingReference, depends_on_the_seed) {
   const Lattice lattice{8, 8, 8};
-  EXPECT_NE(reference_spins(lattice, 1.0, 1, 3), reference_spins(lattice, 1.0, 2, 3));
+  EXPECT_NE(reference_spins(glass_of(lattice, 1), 1.0, 3), reference_spins(glass_of(lattice, 2), 1.0, 3));
+}
+
+// Exactly known values, from closed forms: the critical point's is −√2; and the two-spin chains that remain
+// when all else is far apart.
+TEST(IsingTheory, gives_onsagers_energy_at_the_critical_point_and_at_both_ends) {
+  const double critical_temperature = 2.0 / std::log(1.0 + std::sqrt(2.0));
+  EXPECT_NEAR(onsager_energy(critical_temperature * (1 + 1e-7)), -std::sqrt(2.0), 1e-5);
+  EXPECT_NEAR(onsager_energy(0.3), -2.0, 1e-5);
+  EXPECT_NEAR(onsager_energy(100.0), -2.0 * std::tanh(0.01), 1e-5);
+}
+
+// 2 × 2 spins, periodic: each pair of neighbours has two bonds, so that the ring of four has J = 2. Its
+// energy by the transfer matrix is −4 J (tanh K + tanh³ K) / (1 + tanh⁴ K), with K = 2 / T.
+TEST(IsingTheory, enumerates_a_ring_of_four_as_the_transfer_matrix_does) {
+  const double temperature = 1.7;
+  const double t = std::tanh(2.0 / temperature);
+  const std::optional<Theory> theory =
+      theory_of(model_of({2, 1, 2}, Couplings::ferromagnet, temperature, 1), temperature);
+  ASSERT_TRUE(theory);
+  EXPECT_NEAR(theory->energy_per_spin, -2.0 * (t + t * t * t) / (1.0 + t * t * t * t), 1e-9);
+}
+
+TEST(IsingTheory, draws_couplings_of_the_nishimori_line_with_their_probability) {
+  const double temperature = 1.5;
+  const Lattice lattice{24, 24, 24};
+  const Model model = model_of(lattice, Couplings::nishimori, temperature, 11);
+  const double mean = std::tanh(1.0 / temperature);
+  double sum = 0;
+  for (int z = 0; z < lattice.z; ++z) {
+    for (int y = 0; y < lattice.y; ++y) {
+      for (int x = 0; x < lattice.x; ++x) {
+        const SiteStart start = start_of(model, {x, y, z});
+        EXPECT_EQ(start.spin, 1u);
+        sum += 2.0 * (start.bond_x + start.bond_y + start.bond_z) - 3.0;
+      }
+    }
+  }
+  const double bonds = 3.0 * static_cast<double>(lattice.sites());
+  EXPECT_NEAR(sum / bonds, mean, 4.0 * std::sqrt((1.0 - mean * mean) / bonds));
+}
+
+TEST(IsingTheory, knows_nothing_of_a_large_glass) {
+  EXPECT_FALSE(theory_of(glass_of({8, 8, 8}, 1), 1.0));
 }
 
 TEST(IsingSlabs, of_all_ranks_hold_each_plane_once_and_differ_by_one_plane_at_most) {
