@@ -1,6 +1,7 @@
 // Ising spin glass on many GPUs: `mpiexec -n 4 penstock run ising_mpich --lattice 256 --sweeps 100`.
 #include <mpi.h>
 
+#include <bit>
 #include <cstdio>
 #include <numeric>
 #include <optional>
@@ -17,12 +18,12 @@
 namespace {
 
 /// Number of spins that differ from the host reference's.
-std::int64_t count_wrong(const ising::Options& options, const std::vector<std::uint8_t>& spins) {
-  const std::vector<std::uint8_t> expected =
-      ising::reference_spins(options.model(), options.temperature, options.sweeps);
+std::int64_t count_wrong(const ising::Options& options, const std::vector<std::uint32_t>& spins) {
+  const std::vector<std::uint32_t> expected =
+      ising::reference_spins(options.model(), options.replicas, options.temperature, options.sweeps);
   std::int64_t wrong = 0;
   for (std::size_t site = 0; site < expected.size(); ++site) {
-    wrong += spins[site] != expected[site] ? 1 : 0;
+    wrong += std::popcount(spins[site] ^ expected[site]);
   }
   return wrong;
 }
@@ -31,7 +32,7 @@ std::int64_t count_wrong(const ising::Options& options, const std::vector<std::u
 int simulate(const ising::Options& options, int rank, int rank_count) {
   example::choose_gpu();
   const std::string complaint =
-      example::memory_complaint(ising::Simulation::device_bytes(options, rank, rank_count), MPI_COMM_WORLD);
+      example::memory_complaint(ising::Simulation::device_bytes(options, {rank, rank_count}), MPI_COMM_WORLD);
   if (!complaint.empty()) {
     if (rank == 0) {
       std::fprintf(stderr, "ising: %s; take a smaller --lattice or more GPUs\n", complaint.c_str());
@@ -56,8 +57,8 @@ int simulate(const ising::Options& options, int rank, int rank_count) {
   result.rank_count = rank_count;
 
   const ising::Observables last = simulation.measure();
-  const std::vector<std::uint8_t> spins =
-      options.verify ? simulation.gather_spins() : std::vector<std::uint8_t>();
+  const std::vector<std::uint32_t> spins =
+      options.verify ? simulation.gather_spins() : std::vector<std::uint32_t>();
   if (rank != 0) {
     return 0;
   }

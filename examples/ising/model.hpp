@@ -109,6 +109,43 @@ EXAMPLE_HOST_DEVICE inline example::FourWords update_randoms(std::uint64_t group
                          seed);
 }
 
+/// Replicas share their couplings; each has its own random numbers. A word holds all of a site's spins, a bit
+/// each.
+constexpr int replicas_in_a_word = 32;
+
+/// The start of all replicas' spins at a site.
+EXAMPLE_HOST_DEVICE inline std::uint32_t replicas_start_of(const Model& model, Site site) {
+  if (model.couplings != Couplings::glass) {
+    return 0xFFFFFFFF;
+  }
+  const std::uint64_t index = index_of(model.lattice, site);
+  return example::philox({{static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), 0, 3}},
+                         model.seed)
+      .word[0];
+}
+
+/// Four of the 32 random words for one update of all replicas of a site: words 4·part … 4·part + 3.
+/// Replica r's random number has bit r of word i as its bit i.
+EXAMPLE_HOST_DEVICE inline example::FourWords replicas_update_randoms(std::uint64_t site_index, int part,
+                                                                      std::uint32_t sweep,
+                                                                      std::uint64_t seed) {
+  return example::philox(
+      {{static_cast<std::uint32_t>(site_index), static_cast<std::uint32_t>(site_index >> 32), sweep,
+        8u + static_cast<std::uint32_t>(part)}},
+      seed);
+}
+
+/// Spins are updated in phases: those of a phase are not neighbours. Even and odd x + y + z, as on a
+/// checkerboard; but where z is odd, so that a checkerboard does not close, a third one is the last of the
+/// slices that (x + y + z) mod z numbers.
+EXAMPLE_HOST_DEVICE inline int phase_of_slice(const Lattice& lattice, int slice) {
+  return lattice.z % 2 == 1 && slice == lattice.z - 1 ? 2 : slice % 2;
+}
+
+[[nodiscard]] inline int phases_of(const Lattice& lattice) {
+  return lattice.z % 2 == 1 ? 3 : 2;
+}
+
 /// Metropolis' rule. A spin with k of its six bonds satisfied gains ΔE = 4k − 12 by flipping; it flips if ΔE
 /// ≤ 0, else with probability exp(−ΔE / T), which is a threshold for a random word.
 class Metropolis {
@@ -122,6 +159,8 @@ class Metropolis {
   [[nodiscard]] EXAMPLE_HOST_DEVICE bool flips(unsigned satisfied_bonds, std::uint32_t random) const {
     return satisfied_bonds <= 3 || random < threshold_[satisfied_bonds - 4];
   }
+  /// For 4, 5 and 6 satisfied bonds.
+  [[nodiscard]] std::uint32_t threshold(int satisfied_bonds) const { return threshold_[satisfied_bonds - 4]; }
 
  private:
   std::uint32_t threshold_[3];

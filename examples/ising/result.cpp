@@ -48,7 +48,7 @@ std::string text_of_hash(std::uint64_t hash) {
 }
 
 double updates_per_ns(const Options& options, const Result& result) {
-  return static_cast<double>(options.lattice.sites()) * options.sweeps / (result.time_s * 1e9);
+  return static_cast<double>(options.spins()) * options.sweeps / (result.time_s * 1e9);
 }
 
 void print_json(const Options& options, const Result& result) {
@@ -61,6 +61,8 @@ void print_json(const Options& options, const Result& result) {
       {"figure_of_merit", {{"value", updates_per_ns(options, result)}, {"unit", "spin updates/ns"}}},
       {"parameters",
        {{"lattice", extents},
+        {"replicas", options.replicas},
+        {"layout", name_of(options.layout)},
         {"couplings", name_of(options.couplings)},
         {"sweeps", options.sweeps},
         {"measurements", options.measurements},
@@ -85,10 +87,10 @@ void print_json(const Options& options, const Result& result) {
 
 void print_verdict(const Options& options, const Result& result) {
   if (*result.wrong_spins == 0) {
-    std::printf("verified: all %" PRId64 " spins equal the host reference\n", options.lattice.sites());
+    std::printf("verified: all %" PRId64 " spins equal the host reference\n", options.spins());
   } else {
     std::printf("NOT verified: %" PRId64 " of %" PRId64 " spins differ from the host reference\n",
-                *result.wrong_spins, options.lattice.sites());
+                *result.wrong_spins, options.spins());
   }
   if (!result.comparison) {
     return;
@@ -103,7 +105,9 @@ void print_verdict(const Options& options, const Result& result) {
 }
 
 void print_text(const Options& options, const Result& result) {
-  std::printf("ising: %s spins on %d ranks, T = %g, seed %" PRIu64 ", %u sweeps\n",
+  const std::string replicas =
+      options.replicas == 1 ? "" : std::to_string(options.replicas) + " replicas of ";
+  std::printf("ising: %s%s spins on %d ranks, T = %g, seed %" PRIu64 ", %u sweeps\n", replicas.c_str(),
               text_of(options.lattice).c_str(), result.rank_count, options.temperature, options.seed,
               options.sweeps);
   std::printf("time %.3f s, %.3g spin updates/ns\n", result.time_s, updates_per_ns(options, result));
@@ -126,8 +130,12 @@ std::optional<Comparison> compare_with_theory(const Options& options, const std:
   if (!theory) {
     return std::nullopt;
   }
+  // Replicas are independent once they share no more than the couplings: all but on the Nishimori line, where
+  // these are what deviates.
+  const double independent = options.couplings == Couplings::nishimori ? 1.0 : options.replicas;
+  const double deviation = theory->deviation / std::sqrt(independent);
   const double difference = mean_of(energies.data(), energies.size()) - theory->energy_per_spin;
-  return Comparison{*theory, difference / standard_error(energies, theory->deviation)};
+  return Comparison{*theory, difference / standard_error(energies, deviation)};
 }
 
 void print(const Options& options, const Result& result) {

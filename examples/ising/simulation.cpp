@@ -1,86 +1,54 @@
 #include "examples/ising/simulation.hpp"
 
-#include <array>
-
 namespace ising {
 namespace {
 
-int rank_in(MPI_Comm communicator) {
-  int rank = 0;
-  MPI_Comm_rank(communicator, &rank);
+RankOf rank_in(MPI_Comm communicator) {
+  RankOf rank{0, 1};
+  MPI_Comm_rank(communicator, &rank.rank);
+  MPI_Comm_size(communicator, &rank.count);
   return rank;
-}
-
-int size_of(MPI_Comm communicator) {
-  int size = 0;
-  MPI_Comm_size(communicator, &size);
-  return size;
-}
-
-std::size_t words_of(const Slab& slab) {
-  return static_cast<std::size_t>(slab.words());
 }
 
 }  // namespace
 
 Simulation::Simulation(const Options& options, MPI_Comm communicator)
     : options_(options),
-      communicator_(communicator),
       rank_(rank_in(communicator)),
-      rank_count_(size_of(communicator)),
-      slab_(slab_of_rank(options.lattice, rank_, rank_count_)),
-      metropolis_(options.temperature),
-      spins_even_(words_of(slab_)),
-      spins_odd_(words_of(slab_)),
-      couplings_even_(words_of(slab_)),
-      couplings_odd_(words_of(slab_)),
+      glass_(make_glass(options, rank_)),
       tallies_(tally_count),
-      glass_{slab_, {spins_even_.get(), spins_odd_.get()}, {couplings_even_.get(), couplings_odd_.get()}},
       exchanger_(options.exchange, communicator) {
-  queue_start(boundary_, glass_, options_.model());
+  glass_->queue_start(boundary_);
   boundary_.synchronize();
-  exchange(0);
-  exchange(1);
+  for (int phase = 0; phase < glass_->phases(); ++phase) {
+    exchange(phase);
+  }
+}
+
+std::int64_t Simulation::device_bytes(const Options& options, RankOf rank) {
+  return glass_bytes(options, rank) + tally_count * std::int64_t{sizeof(Tally)};
 }
 
 void Simulation::sweep() {
   const example::NamedRange range("sweep");
-  const PlaneRange outer{0, slab_.planes > 1 ? slab_.planes - 1 : 1, slab_.planes > 1 ? 2 : 1};
-  const PlaneRange inner{1, 1, slab_.planes - 2};
-  for (int colour = 0; colour < 2; ++colour) {
-    // The outer planes read the inner ones next to them, as the last half sweep left them.
+  for (int phase = 0; phase < glass_->phases(); ++phase) {
+    // The outer planes read the inner ones next to them, as the last phase left them.
     bulk_done_.block(boundary_);
-    queue_update(boundary_, glass_, metropolis_, colour, outer, sweeps_done_, options_.seed);
-    queue_update(bulk_, glass_, metropolis_, colour, inner, sweeps_done_, options_.seed);
+    glass_->queue_update(boundary_, phase, Part::outer, sweeps_done_);
+    glass_->queue_update(bulk_, phase, Part::inner, sweeps_done_);
     bulk_done_.record(bulk_);
-    // MPI may read the outer planes once they are updated. The inner ones go on meanwhile; the next half
-    // sweep's inner update, which reads the outer planes, is queued only after this wait.
+    // MPI may read the outer planes once they are updated. The inner ones go on meanwhile; the next phase's
+    // inner update, which reads the outer planes, is queued only after this wait.
     boundary_.synchronize();
-    exchange(colour);
+    exchange(phase);
   }
   ++sweeps_done_;
 }
 
-void Simulation::exchange(int colour) {
+void Simulation::exchange(int phase) {
   const example::NamedRange range("exchange");
-  const int below = (rank_ + rank_count_ - 1) % rank_count_;
-  const int above = (rank_ + 1) % rank_count_;
-  const int words = static_cast<int>(slab_.plane_words());
-  // Two tags, because with two ranks both neighbours are the same one.
-  constexpr int downwards = 0;
-  constexpr int upwards = 1;
-  const std::array<example::Message, 2> receives{
-      {{plane(colour, slab_.planes), words, above, downwards}, {plane(colour, -1), words, below, upwards}}};
-  const std::array<example::Message, 2> sends{{{plane(colour, 0), words, below, downwards},
-                                               {plane(colour, slab_.planes - 1), words, above, upwards}}};
-  exchanger_(boundary_, sends, receives);
-}
-
-std::int64_t Simulation::device_bytes(const Options& options, int rank, int rank_count) {
-  constexpr int arrays = 4;  // spins and couplings of two colours
-  const Slab slab = slab_of_rank(options.lattice, rank, rank_count);
-  return arrays * slab.words() * std::int64_t{sizeof(std::uint32_t)} +
-         tally_count * std::int64_t{sizeof(Tally)};
+  const Halos halos = glass_->halos(phase);
+  exchanger_(boundary_, halos.sends, halos.receives);
 }
 
 void Simulation::synchronize() const {
@@ -91,12 +59,12 @@ void Simulation::synchronize() const {
 Observables Simulation::measure() {
   const example::NamedRange range("measure");
   synchronize();
-  queue_tally(boundary_, glass_, tallies_.get());
+  glass_->queue_tally(boundary_, tallies_.get());
   boundary_.synchronize();
-  std::vector<Tally> tallies(rank_ == 0 ? tally_count : 0);
+  std::vector<Tally> tallies(rank_.rank == 0 ? tally_count : 0);
   const auto* words = reinterpret_cast<const std::uint32_t*>(tallies_.get());
   MPI_Reduce(exchanger_.sendable(boundary_, words, tally_count * sizeof(Tally) / sizeof *words),
-             tallies.data(), tally_count * tally_words, MPI_UINT64_T, MPI_SUM, 0, communicator_);
+             tallies.data(), tally_count * tally_words, MPI_UINT64_T, MPI_SUM, 0, exchanger_.communicator());
   Tally sum{};
   for (const Tally& tally : tallies) {
     sum.satisfied_bonds += tally.satisfied_bonds;
@@ -104,52 +72,15 @@ Observables Simulation::measure() {
     sum.hash += tally.hash;
   }
   // A satisfied bond has energy −1, the others +1; there are three a spin. In two dimensions there are two,
-  // and half a satisfied one too many has been counted for each spin, which comes to the same.
-  const auto sites = static_cast<double>(options_.lattice.sites());
-  return {3.0 - 2.0 * static_cast<double>(sum.satisfied_bonds) / sites,
-          2.0 * static_cast<double>(sum.up_spins) / sites - 1.0, sum.hash};
+  // and one satisfied end too many has been counted for each spin, which comes to the same.
+  const auto spins = static_cast<double>(options_.spins());
+  return {3.0 - static_cast<double>(sum.satisfied_bonds) / spins,
+          2.0 * static_cast<double>(sum.up_spins) / spins - 1.0, sum.hash};
 }
 
-std::vector<std::uint8_t> Simulation::gather_spins() {
+std::vector<std::uint32_t> Simulation::gather_spins() {
   synchronize();
-  const Lattice& lattice = options_.lattice;
-  const Slab whole = slab_of_rank(lattice, 0, 1);
-  std::vector<int> counts;
-  std::vector<int> displacements;
-  for (int rank = 0; rank < rank_count_; ++rank) {
-    const Slab slab = slab_of_rank(lattice, rank, rank_count_);
-    counts.push_back(slab.planes);
-    displacements.push_back(slab.first_plane);
-  }
-  MPI_Datatype plane_type = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(static_cast<int>(whole.plane_words()), MPI_UINT32_T, &plane_type);
-  MPI_Type_commit(&plane_type);
-
-  const bool collects = rank_ == 0;
-  std::vector<std::uint32_t> words(collects ? static_cast<std::size_t>(whole.plane_words() * lattice.z) : 0);
-  std::vector<std::uint8_t> spins(collects ? static_cast<std::size_t>(lattice.sites()) : 0);
-  for (int colour = 0; colour < 2; ++colour) {
-    const std::uint32_t* own = exchanger_.sendable(
-        boundary_, plane(colour, 0), static_cast<std::size_t>(slab_.plane_words() * slab_.planes));
-    MPI_Gatherv(own, slab_.planes, plane_type, words.data(), counts.data(), displacements.data(), plane_type,
-                0, communicator_);
-    for (int z = 0; collects && z < lattice.z; ++z) {
-      for (int y = 0; y < lattice.y; ++y) {
-        for (int x = whole.first_x(colour, z, y); x < lattice.x; x += 2) {
-          const int byte = x / 2 % 4;
-          const std::uint32_t word = words[static_cast<std::size_t>(whole.global_word(z, y, x / 8))];
-          const auto site = static_cast<std::size_t>((std::int64_t{z} * lattice.y + y) * lattice.x + x);
-          spins[site] = static_cast<std::uint8_t>(word >> 8 * byte & 0xFF);
-        }
-      }
-    }
-  }
-  MPI_Type_free(&plane_type);
-  return spins;
-}
-
-std::uint32_t* Simulation::plane(int colour, int plane) const {
-  return glass_.spins[colour] + slab_.row_start(plane, 0);
+  return glass_->gather(boundary_, exchanger_);
 }
 
 }  // namespace ising

@@ -1,6 +1,8 @@
-#include "examples/ising/kernels.hpp"
+#include "examples/ising/bytes/kernels.hpp"
 
-namespace ising {
+#include "examples/ising/hash.hpp"
+
+namespace ising::bytes {
 namespace {
 
 constexpr std::uint32_t one_in_each_byte = 0x01010101;
@@ -19,8 +21,8 @@ __device__ std::int64_t thread_index() {
 /// The index-th word of those planes. Neighbouring threads take neighbouring words.
 __device__ Place place_of(const Slab& slab, PlaneRange planes, std::int64_t index) {
   const std::int64_t row = index / slab.row_words();
-  return {planes.first + planes.stride * static_cast<int>(row / slab.lattice.y),
-          static_cast<int>(row % slab.lattice.y), static_cast<int>(index % slab.row_words())};
+  return {planes.plane(static_cast<int>(row / slab.lattice.y)), static_cast<int>(row % slab.lattice.y),
+          static_cast<int>(index % slab.row_words())};
 }
 
 /// How many of its six bonds each of four spins satisfies, a count in each byte. A bond is satisfied if
@@ -56,13 +58,6 @@ __device__ std::uint32_t satisfied_bonds(const GlassView& glass, int colour, Pla
     counts += (spins ^ neighbours[bond] ^ couplings >> bond) & one_in_each_byte;
   }
   return counts;
-}
-
-/// splitmix64's finisher: every bit of the result depends on every bit of the input.
-__device__ std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
-  value = (value ^ value >> 27) * 0x94D049BB133111EB;
-  return value ^ value >> 31;
 }
 
 /// Sum of the four bytes, each at most 6.
@@ -125,7 +120,7 @@ __global__ void tally(GlassView glass, Tally* tallies) {
   for (std::int64_t index = first; index < slab.plane_words() * slab.planes; index += tally_count) {
     const Place place = place_of(slab, {0, 1, slab.planes}, index);
     // each bond joins the two colours, so that the bonds of one colour are all bonds
-    sum.satisfied_bonds += sum_of_bytes(satisfied_bonds(glass, 0, place));
+    sum.satisfied_bonds += 2 * sum_of_bytes(satisfied_bonds(glass, 0, place));
     for (int colour = 0; colour < 2; ++colour) {
       const std::uint32_t spins = glass.spins[colour][slab.row_start(place.plane, place.y) + place.column];
       const std::uint64_t word =
@@ -155,4 +150,4 @@ void queue_tally(const example::Stream& stream, const GlassView& glass, Tally* t
   example::launch(stream, tally_count, kernels::tally, glass, tallies);
 }
 
-}  // namespace ising
+}  // namespace ising::bytes
