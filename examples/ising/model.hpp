@@ -157,7 +157,10 @@ class Metropolis {
   }
 
   [[nodiscard]] EXAMPLE_HOST_DEVICE bool flips(unsigned satisfied_bonds, std::uint32_t random) const {
-    return satisfied_bonds <= 3 || random < threshold_[satisfied_bonds - 4];
+    const std::uint32_t threshold = satisfied_bonds == 4   ? threshold_[0]
+                                    : satisfied_bonds == 5 ? threshold_[1]
+                                                           : threshold_[2];
+    return satisfied_bonds <= 3 || random < threshold;
   }
   /// For 4, 5 and 6 satisfied bonds.
   [[nodiscard]] std::uint32_t threshold(int satisfied_bonds) const { return threshold_[satisfied_bonds - 4]; }

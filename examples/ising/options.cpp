@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -77,9 +78,11 @@ std::string lattice_complaint(const Options& options) {
   return is_even(x) ? "" : "all extents must be even for the checkerboard layout" + got;
 }
 
-/// Of the largest rank, halos included.
-std::int64_t words_of_rank(const Lattice& lattice, int rank_count) {
-  return std::int64_t{lattice.x} * lattice.y * (planes_of_rank(lattice.z, 0, rank_count).count + 2);
+/// Of the rank with most planes, halos included; of one colour where each has an array of its own.
+std::int64_t words_of_rank(const Options& options, int rank_count) {
+  const auto [x, y, z] = options.lattice;
+  const std::int64_t sites = std::int64_t{x} * y * (planes_of_rank(z, 0, rank_count).count + 2);
+  return options.replicas == 1 ? sites / 8 : sites;
 }
 
 /// What is wrong with the options, or nothing.
@@ -102,8 +105,10 @@ std::string complaint(const Options& options, int rank_count) {
     return "--lattice: " + std::to_string(z) + " planes are too few for " + std::to_string(rank_count) +
            " ranks";
   }
-  if (options.replicas > 1 && words_of_rank(options.lattice, rank_count) > bits::most_words) {
-    return "--lattice: with replicas a rank may have 2^31 sites at most, halos included; take more ranks";
+  constexpr std::int64_t most_words = INT32_MAX;  // kernels count them with 32-bit numbers
+  if (words_of_rank(options, rank_count) > most_words) {
+    return std::string("--lattice: a rank may have ") + (options.replicas == 1 ? "2^34" : "2^31") +
+           " sites at most, halos included; take more ranks";
   }
   if (options.measurements < 1 || options.measurements > std::max(options.sweeps, 1u)) {
     return "--measurements: from 1 to the number of sweeps";

@@ -70,6 +70,7 @@ TEST(IsingOptions, refuse_a_lattice_too_large_to_index) {
   expect_refusal("2^30 sites at most", {"--lattice", "65536x65536x2"});
   expect_refusal("a rank may have 2^31 sites at most, halos included; take more ranks",
                  {"--replicas", "32", "--lattice", "2048"});
+  expect_refusal("a rank may have 2^34 sites at most", {"--lattice", "4096"});
   EXPECT_TRUE(read({"--replicas", "32", "--lattice", "2048"}, 0, 8).options);
 }
 

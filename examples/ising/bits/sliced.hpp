@@ -12,8 +12,11 @@
 namespace ising::bits {
 
 struct Sliced {
-  Lattice lattice;
-  Planes planes;
+  Sliced(const Lattice& of_lattice, Planes of_rank)
+      : lattice(of_lattice),
+        planes(of_rank),
+        x_goes_on(of_lattice.x % of_lattice.z == 0),
+        y_goes_on(of_lattice.y % of_lattice.z == 0) {}
 
   /// A step across the border of the lattice, from x − 1 to 0, changes x + y + z by 1 − x, which must be one
   /// slice forwards or backwards.
@@ -43,7 +46,9 @@ struct Sliced {
     const int plane = range.plane(static_cast<int>(row_of_range / static_cast<std::uint32_t>(lattice.y)));
     const int y = static_cast<int>(row_of_range % static_cast<std::uint32_t>(lattice.y));
     const int slice = planes.first + plane;
-    const int z = wrap(slice - (x + y) % lattice.z, lattice.z);
+    const int z = wrap(
+        slice - static_cast<int>(static_cast<std::uint32_t>(x + y) % static_cast<std::uint32_t>(lattice.z)),
+        lattice.z);
 
     const int here = position(phase, plane) + y * lattice.x + x;
     const int before = here - plane_words();
@@ -51,20 +56,21 @@ struct Sliced {
     const bool is_flat = lattice.dimensions() == 2;
     return {{x, y, z},
             here,
-            {x > 0 ? before - 1 : (across(lattice.x) ? before : after) + lattice.x - 1,
-             x + 1 < lattice.x ? after + 1 : (across(lattice.x) ? after : before) + 1 - lattice.x,
+            {x > 0 ? before - 1 : (x_goes_on ? before : after) + lattice.x - 1,
+             x + 1 < lattice.x ? after + 1 : (x_goes_on ? after : before) + 1 - lattice.x,
              is_flat ? here
              : y > 0 ? before - lattice.x
-                     : (across(lattice.y) ? before : after) + (lattice.y - 1) * lattice.x,
+                     : (y_goes_on ? before : after) + (lattice.y - 1) * lattice.x,
              is_flat             ? here
              : y + 1 < lattice.y ? after + lattice.x
-                                 : (across(lattice.y) ? after : before) - (lattice.y - 1) * lattice.x,
+                                 : (y_goes_on ? after : before) - (lattice.y - 1) * lattice.x,
              before, after}};
   }
 
- private:
-  /// Whether a step forwards across the border is one to the next slice, as elsewhere.
-  [[nodiscard]] EXAMPLE_HOST_DEVICE bool across(int extent) const { return extent % lattice.z == 0; }
+  Lattice lattice;
+  Planes planes;
+  bool x_goes_on;  ///< a step forwards across the border is one to the next slice, as elsewhere
+  bool y_goes_on;
 };
 
 }  // namespace ising::bits

@@ -14,15 +14,17 @@ struct Place {
   int column;
 };
 
-__device__ std::int64_t thread_index() {
-  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+__device__ std::uint32_t thread_index() {
+  return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
 /// The index-th word of those planes. Neighbouring threads take neighbouring words.
-__device__ Place place_of(const Slab& slab, PlaneRange planes, std::int64_t index) {
-  const std::int64_t row = index / slab.row_words();
-  return {planes.plane(static_cast<int>(row / slab.lattice.y)), static_cast<int>(row % slab.lattice.y),
-          static_cast<int>(index % slab.row_words())};
+__device__ Place place_of(const Slab& slab, PlaneRange planes, std::uint32_t index) {
+  const auto row_words = static_cast<std::uint32_t>(slab.row_words());
+  const auto rows = static_cast<std::uint32_t>(slab.lattice.y);
+  const std::uint32_t row = index / row_words;
+  return {planes.plane(static_cast<int>(row / rows)), static_cast<int>(row % rows),
+          static_cast<int>(index % row_words)};
 }
 
 /// How many of its six bonds each of four spins satisfies, a count in each byte. A bond is satisfied if
@@ -31,12 +33,12 @@ __device__ std::uint32_t satisfied_bonds(const GlassView& glass, int colour, Pla
   const Slab& slab = glass.slab;
   const auto [plane, y, column] = place;
   const std::int64_t row = slab.row_start(plane, y);
-  const std::uint32_t spins = glass.spins[colour][row + column];
-  const std::uint32_t couplings = glass.couplings[colour][row + column];
+  const std::uint32_t spins = glass.spins_of(colour)[row + column];
+  const std::uint32_t couplings = glass.couplings_of(colour)[row + column];
 
   // All neighbours are of the other colour. Along y and z they stand in the same byte of another row. Along x
   // one of them stands in the same byte of this row, and the other in the byte before or after it.
-  const std::uint32_t* other = glass.spins[1 - colour];
+  const std::uint32_t* other = glass.spins_of(1 - colour);
   const std::uint32_t same = other[row + column];
   std::uint32_t before = same;
   std::uint32_t after = same;
@@ -72,7 +74,7 @@ namespace kernels {
 
 __global__ void start(GlassView glass, Model model) {
   const Slab& slab = glass.slab;
-  const std::int64_t index = thread_index();
+  const std::uint32_t index = thread_index();
   if (index >= slab.plane_words() * slab.planes) {
     return;
   }
@@ -86,15 +88,15 @@ __global__ void start(GlassView glass, Model model) {
       spins |= start_of(model, {x, y, z}).spin << 8 * byte;
       couplings |= bonds_of(model, {x, y, z}) << 8 * byte;
     }
-    glass.spins[colour][slab.row_start(plane, y) + column] = spins;
-    glass.couplings[colour][slab.row_start(plane, y) + column] = couplings;
+    glass.spins_of(colour)[slab.row_start(plane, y) + column] = spins;
+    glass.couplings_of(colour)[slab.row_start(plane, y) + column] = couplings;
   }
 }
 
 __global__ void update(GlassView glass, Metropolis metropolis, int colour, PlaneRange planes,
                        std::uint32_t sweep, std::uint64_t seed) {
   const Slab& slab = glass.slab;
-  const std::int64_t index = thread_index();
+  const std::uint32_t index = thread_index();
   if (index >= slab.plane_words() * planes.count) {
     return;
   }
@@ -107,22 +109,22 @@ __global__ void update(GlassView glass, Metropolis metropolis, int colour, Plane
     const bool flip = metropolis.flips(satisfied >> 8 * byte & 0xFF, random.word[byte]);
     flips |= static_cast<std::uint32_t>(flip) << 8 * byte;
   }
-  glass.spins[colour][slab.row_start(place.plane, place.y) + place.column] ^= flips;
+  glass.spins_of(colour)[slab.row_start(place.plane, place.y) + place.column] ^= flips;
 }
 
 __global__ void tally(GlassView glass, Tally* tallies) {
   const Slab& slab = glass.slab;
-  const std::int64_t first = thread_index();
+  const std::uint32_t first = thread_index();
   if (first >= tally_count) {
     return;
   }
   Tally sum{};
-  for (std::int64_t index = first; index < slab.plane_words() * slab.planes; index += tally_count) {
+  for (std::uint32_t index = first; index < slab.plane_words() * slab.planes; index += tally_count) {
     const Place place = place_of(slab, {0, 1, slab.planes}, index);
     // each bond joins the two colours, so that the bonds of one colour are all bonds
     sum.satisfied_bonds += 2 * sum_of_bytes(satisfied_bonds(glass, 0, place));
     for (int colour = 0; colour < 2; ++colour) {
-      const std::uint32_t spins = glass.spins[colour][slab.row_start(place.plane, place.y) + place.column];
+      const std::uint32_t spins = glass.spins_of(colour)[slab.row_start(place.plane, place.y) + place.column];
       const std::uint64_t word =
           slab.global_word(place.plane, place.y, place.column) * 2 + static_cast<std::uint64_t>(colour);
       sum.up_spins += sum_of_bytes(spins);

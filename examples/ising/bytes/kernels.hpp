@@ -16,6 +16,14 @@ struct GlassView {
   Slab slab;
   std::uint32_t* spins[2];
   std::uint32_t* couplings[2];
+
+  // A kernel's parameters that are indexed at run time would be copied to local memory.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::uint32_t* spins_of(int colour) const {
+    return colour == 0 ? spins[0] : spins[1];
+  }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::uint32_t* couplings_of(int colour) const {
+    return colour == 0 ? couplings[0] : couplings[1];
+  }
 };
 
 /// Couplings and the random start of every spin of the slab; the halos of the spins are left alone.
