@@ -23,6 +23,7 @@ struct Tally {
 };
 constexpr int tally_words = sizeof(Tally) / sizeof(std::uint64_t);
 constexpr int tally_count = 4096;  ///< partial sums, one a GPU thread
+constexpr int replica_pairs = replicas_in_a_word / 2;
 
 /// A rank among those that share the lattice.
 struct RankOf {
@@ -58,6 +59,8 @@ class Glass {
   [[nodiscard]] virtual Halos halos(int phase) = 0;
   /// Fills `tallies` (tally_count of them) with partial sums. Needs all halos.
   virtual void queue_tally(const example::Stream& stream, Tally* tallies) = 0;
+  /// Adds to `different` (replica_pairs of them) how many spins differ between replicas 0 and 1, 2 and 3, ….
+  virtual void queue_overlap(const example::Stream& /*stream*/, unsigned long long* /*different*/) {}
   /// Collective. On rank 0: a word for every site, with a bit for each replica; x fastest, then y, then z.
   [[nodiscard]] virtual std::vector<std::uint32_t> gather(const example::Stream& stream,
                                                           example::Exchanger& exchanger) = 0;

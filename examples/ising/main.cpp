@@ -57,6 +57,9 @@ int simulate(const ising::Options& options, int rank, int rank_count) {
   result.rank_count = rank_count;
 
   const ising::Observables last = simulation.measure();
+  if (options.replicas > 1) {
+    result.mean_square_overlap = simulation.mean_square_overlap();
+  }
   const std::vector<std::uint32_t> spins =
       options.verify ? simulation.gather_spins() : std::vector<std::uint32_t>();
   if (rank != 0) {

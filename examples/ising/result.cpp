@@ -74,6 +74,9 @@ void print_json(const Options& options, const Result& result) {
       {"energy_per_spin", result.energy_per_spin},
       {"magnetisation_per_spin", result.magnetisation_per_spin},
       {"hash", text_of_hash(result.hash)}};
+  if (result.mean_square_overlap) {
+    json["mean_square_overlap"] = *result.mean_square_overlap;
+  }
   if (result.comparison) {
     json["theory"] = {{"name", result.comparison->theory.name},
                       {"energy_per_spin", result.comparison->theory.energy_per_spin},
@@ -113,6 +116,9 @@ void print_text(const Options& options, const Result& result) {
   std::printf("time %.3f s, %.3g spin updates/ns\n", result.time_s, updates_per_ns(options, result));
   std::printf("energy %.6f, magnetisation %.6f per spin\n", result.energy_per_spin,
               result.magnetisation_per_spin);
+  if (result.mean_square_overlap) {
+    std::printf("mean square overlap of the replicas %.6f\n", *result.mean_square_overlap);
+  }
   if (result.comparison) {
     std::printf("%s: energy %.6f, %.1f standard errors from here\n", result.comparison->theory.name,
                 result.comparison->theory.energy_per_spin, result.comparison->standard_errors);

@@ -22,9 +22,10 @@ struct Comparison {
 struct Result {
   int rank_count = 1;
   double time_s = 0;
-  double energy_per_spin = 0;         ///< mean of all measurements
-  double magnetisation_per_spin = 0;  ///< of the last measurement
-  std::uint64_t hash = 0;             ///< of every spin and its place
+  double energy_per_spin = 0;                 ///< mean of all measurements
+  double magnetisation_per_spin = 0;          ///< of the last measurement
+  std::optional<double> mean_square_overlap;  ///< of replicas
+  std::uint64_t hash = 0;                     ///< of every spin and its place
   std::optional<Comparison> comparison;
   std::optional<std::int64_t> wrong_spins;  ///< where they were compared with the reference
 

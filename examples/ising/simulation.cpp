@@ -17,6 +17,7 @@ Simulation::Simulation(const Options& options, MPI_Comm communicator)
       rank_(rank_in(communicator)),
       glass_(make_glass(options, rank_)),
       tallies_(tally_count),
+      different_(replica_pairs),
       exchanger_(options.exchange, communicator) {
   glass_->queue_start(boundary_);
   boundary_.synchronize();
@@ -26,7 +27,8 @@ Simulation::Simulation(const Options& options, MPI_Comm communicator)
 }
 
 std::int64_t Simulation::device_bytes(const Options& options, RankOf rank) {
-  return glass_bytes(options, rank) + tally_count * std::int64_t{sizeof(Tally)};
+  return glass_bytes(options, rank) + tally_count * std::int64_t{sizeof(Tally)} +
+         replica_pairs * std::int64_t{sizeof(unsigned long long)};
 }
 
 void Simulation::sweep() {
@@ -76,6 +78,26 @@ Observables Simulation::measure() {
   const auto spins = static_cast<double>(options_.spins());
   return {3.0 - static_cast<double>(sum.satisfied_bonds) / spins,
           2.0 * static_cast<double>(sum.up_spins) / spins - 1.0, sum.hash};
+}
+
+double Simulation::mean_square_overlap() {
+  const example::NamedRange range("overlap");
+  synchronize();
+  constexpr std::size_t bytes = replica_pairs * sizeof(unsigned long long);
+  example::check(cudaMemsetAsync(different_.get(), 0, bytes, boundary_.get()), "clear sums");
+  glass_->queue_overlap(boundary_, different_.get());
+  boundary_.synchronize();
+  std::vector<unsigned long long> different(replica_pairs);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(different_.get());
+  MPI_Reduce(exchanger_.sendable(boundary_, words, bytes / sizeof *words), different.data(), replica_pairs,
+             MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, exchanger_.communicator());
+  double squares = 0;
+  for (const unsigned long long count : different) {
+    const double overlap =
+        1.0 - 2.0 * static_cast<double>(count) / static_cast<double>(options_.lattice.sites());
+    squares += overlap * overlap;
+  }
+  return squares / replica_pairs;
 }
 
 std::vector<std::uint32_t> Simulation::gather_spins() {

@@ -35,6 +35,9 @@ class Simulation {
 
   /// Collective. The result is valid on rank 0.
   [[nodiscard]] Observables measure();
+  /// Collective, for replicas. On rank 0: the mean of q² over pairs of replicas, where the overlap q is the
+  /// mean over all sites of the product of their spins: the order parameter of a glass.
+  [[nodiscard]] double mean_square_overlap();
   /// Collective. On rank 0: a word for every site, with a bit for each replica; x fastest, then y, then z.
   [[nodiscard]] std::vector<std::uint32_t> gather_spins();
 
@@ -46,6 +49,7 @@ class Simulation {
   std::uint32_t sweeps_done_ = 0;
   std::unique_ptr<Glass> glass_;
   example::DeviceArray<Tally> tallies_;
+  example::DeviceArray<unsigned long long> different_;
   example::Stream boundary_{example::Priority::urgent};
   example::Stream bulk_{example::Priority::normal};
   example::Event bulk_done_;

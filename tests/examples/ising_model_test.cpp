@@ -248,6 +248,20 @@ TEST(IsingSlices, need_half_as_many_messages_of_twice_the_size) {
   }
 }
 
+// The same number as tests/examples/CMakeLists.txt expects of the program.
+TEST(IsingReplicas, have_the_overlap_that_the_program_is_to_print) {
+  const std::vector<std::uint32_t> spins = reference_spins(glass_of({6, 6, 6}, 1), 32, 1.1, 20);
+  double squares = 0;
+  for (int replica = 0; replica < 32; replica += 2) {
+    int overlap = 0;
+    for (const std::uint32_t word : spins) {
+      overlap += ((word >> replica ^ word >> (replica + 1)) & 1u) != 0 ? -1 : 1;
+    }
+    squares += std::pow(overlap / static_cast<double>(spins.size()), 2);
+  }
+  EXPECT_NEAR(squares / 16, 0.071872, 1e-6);
+}
+
 TEST(IsingReplicas, differ_from_each_other) {
   const std::vector<std::uint32_t> spins = reference_spins(glass_of({8, 8, 8}, 1), 32, 5.0, 3);
   for (int replica = 1; replica < 32; ++replica) {

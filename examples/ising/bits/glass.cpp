@@ -80,6 +80,14 @@ void BitGlass<Layout>::queue_tally(const example::Stream& stream, Tally* tallies
 }
 
 template <typename Layout>
+void BitGlass<Layout>::queue_overlap(const example::Stream& stream, unsigned long long* different) {
+  for (int phase = 0; phase < phases(); ++phase) {
+    bits::queue_overlap(stream, view_, phase, parts_[static_cast<std::size_t>(phase)][Part::whole],
+                        different);
+  }
+}
+
+template <typename Layout>
 std::vector<std::uint32_t> BitGlass<Layout>::gather(const example::Stream& stream,
                                                     example::Exchanger& exchanger) {
   const Lattice& lattice = model_.lattice;

@@ -17,6 +17,7 @@ class BitGlass final : public Glass {
   void queue_update(const example::Stream& stream, int phase, Part part, std::uint32_t sweep) override;
   [[nodiscard]] Halos halos(int phase) override;
   void queue_tally(const example::Stream& stream, Tally* tallies) override;
+  void queue_overlap(const example::Stream& stream, unsigned long long* different) override;
   [[nodiscard]] std::vector<std::uint32_t> gather(const example::Stream& stream,
                                                   example::Exchanger& exchanger) override;
 

@@ -128,6 +128,26 @@ __global__ void tally(GlassView<Layout> glass, int phase, PlaneRange planes, std
   tallies[first] = sum;
 }
 
+template <typename Layout>
+__global__ void overlap(GlassView<Layout> glass, int phase, PlaneRange planes, std::uint32_t count,
+                        unsigned long long* different) {
+  const std::uint32_t first = thread_index();
+  if (first >= tally_count) {
+    return;
+  }
+  std::uint32_t sums[replica_pairs] = {};
+  for (std::uint32_t index = first; index < count; index += tally_count) {
+    const std::uint32_t own = glass.spins[glass.layout.spot(phase, planes, index).word];
+    const std::uint32_t differs = own ^ own >> 1;  // for pair p, bit 2 p
+    UNROLL for (int pair = 0; pair < replica_pairs; ++pair) {
+      sums[pair] += differs >> 2 * pair & 1u;
+    }
+  }
+  UNROLL for (int pair = 0; pair < replica_pairs; ++pair) {
+    atomicAdd(&different[pair], sums[pair]);
+  }
+}
+
 }  // namespace kernels
 
 namespace {
@@ -166,12 +186,21 @@ void queue_tally(const example::Stream& stream, const GlassView<Layout>& glass, 
                   tallies);
 }
 
+template <typename Layout>
+void queue_overlap(const example::Stream& stream, const GlassView<Layout>& glass, int phase,
+                   PlaneRange planes, unsigned long long* different) {
+  example::launch(stream, tally_count, kernels::overlap<Layout>, glass, phase, planes,
+                  count_in(glass, planes), different);
+}
+
 #define FOR_LAYOUT(LAYOUT)                                                                                \
   template void queue_start(const example::Stream&, const GlassView<LAYOUT>&, int, PlaneRange,            \
                             const Model&);                                                                \
   template void queue_update(const example::Stream&, const GlassView<LAYOUT>&, const ThresholdBits&, int, \
                              PlaneRange, std::uint32_t, std::uint64_t);                                   \
-  template void queue_tally(const example::Stream&, const GlassView<LAYOUT>&, int, PlaneRange, Tally*);
+  template void queue_tally(const example::Stream&, const GlassView<LAYOUT>&, int, PlaneRange, Tally*);   \
+  template void queue_overlap(const example::Stream&, const GlassView<LAYOUT>&, int, PlaneRange,          \
+                              unsigned long long*);
 FOR_LAYOUT(Checkerboard)
 FOR_LAYOUT(Sliced)
 #undef FOR_LAYOUT

@@ -1,4 +1,4 @@
-// The three kernels of a glass of a bit a spin, as calls that queue them on a stream, for either layout.
+// The four kernels of a glass of a bit a spin, as calls that queue them on a stream, for either layout.
 // Knows no MPI: halos are just planes.
 #pragma once
 
@@ -46,5 +46,9 @@ void queue_update(const example::Stream& stream, const GlassView<Layout>& glass,
 template <typename Layout>
 void queue_tally(const example::Stream& stream, const GlassView<Layout>& glass, int phase, PlaneRange planes,
                  Tally* tallies);
+/// Adds to `different` in how many sites of one phase replicas 0 and 1, 2 and 3, … differ.
+template <typename Layout>
+void queue_overlap(const example::Stream& stream, const GlassView<Layout>& glass, int phase,
+                   PlaneRange planes, unsigned long long* different);
 
 }  // namespace ising::bits
