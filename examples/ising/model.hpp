@@ -1,36 +1,14 @@
-// The physics, site by site: where spins and couplings come from, and when a flip is accepted. Host and GPU
-// run these same functions, and only integers decide, so that their results agree bit for bit. Knows no
-// memory layout.
+// Where couplings and the spins' start come from, site by site. Host and GPU run these same functions. Knows
+// no memory layout.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
+#include "examples/ising/lattice.hpp"
 #include "examples/support/philox.hpp"
 
 namespace ising {
-
-/// Number of spins along each axis, all periodic. A lattice of two dimensions has one spin along y. It is
-/// treated as one of three in which a site is its own neighbour on both sides along y, once satisfied and
-/// once not, so that these two bonds never matter.
-struct Lattice {
-  int x = 0;
-  int y = 0;
-  int z = 0;
-
-  [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t sites() const { return std::int64_t{x} * y * z; }
-  [[nodiscard]] EXAMPLE_HOST_DEVICE int dimensions() const { return y == 1 ? 2 : 3; }
-};
-
-struct Site {
-  int x;
-  int y;
-  int z;
-};
-
-EXAMPLE_HOST_DEVICE inline int wrap(int coordinate, int extent) {
-  return coordinate < 0 ? coordinate + extent : coordinate >= extent ? coordinate - extent : coordinate;
-}
 
 enum class Couplings {
   glass,        ///< J = ±1 with equal probability
@@ -65,10 +43,6 @@ struct SiteStart {
   std::uint32_t bond_z;
 };
 
-EXAMPLE_HOST_DEVICE inline std::uint64_t index_of(const Lattice& lattice, Site site) {
-  return static_cast<std::uint64_t>((std::int64_t{site.z} * lattice.y + site.y) * lattice.x + site.x);
-}
-
 /// Without disorder, or with couplings of the Nishimori line, all spins start up. On that line this "planted"
 /// state is as good as one in equilibrium: averaged over the couplings, all that does not change when spins
 /// and couplings are flipped together (such as the energy) has its equilibrium value from the start.
@@ -100,15 +74,6 @@ EXAMPLE_HOST_DEVICE inline std::uint32_t bonds_of(const Model& model, Site site)
   return lattice.dimensions() == 2 ? (bonds & ~along_y) | one_of_them : bonds;
 }
 
-/// Random words for one update of four spins of one colour: those at columns 4i…4i+3 of their row, where
-/// column is x / 2. A `group` is numbered along x, then y, then z, over the whole lattice.
-EXAMPLE_HOST_DEVICE inline example::FourWords update_randoms(std::uint64_t group, int colour,
-                                                             std::uint32_t sweep, std::uint64_t seed) {
-  return example::philox({{static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32), sweep,
-                           1u + static_cast<std::uint32_t>(colour)}},
-                         seed);
-}
-
 /// Replicas share their couplings; each has its own random numbers. A word holds all of a site's spins, a bit
 /// each.
 constexpr int replicas_in_a_word = 32;
@@ -123,50 +88,5 @@ EXAMPLE_HOST_DEVICE inline std::uint32_t replicas_start_of(const Model& model, S
                          model.seed)
       .word[0];
 }
-
-/// Four of the 32 random words for one update of all replicas of a site: words 4·part … 4·part + 3.
-/// Replica r's random number has bit r of word i as its bit i.
-EXAMPLE_HOST_DEVICE inline example::FourWords replicas_update_randoms(std::uint64_t site_index, int part,
-                                                                      std::uint32_t sweep,
-                                                                      std::uint64_t seed) {
-  return example::philox(
-      {{static_cast<std::uint32_t>(site_index), static_cast<std::uint32_t>(site_index >> 32), sweep,
-        8u + static_cast<std::uint32_t>(part)}},
-      seed);
-}
-
-/// Spins are updated in phases: those of a phase are not neighbours. Even and odd x + y + z, as on a
-/// checkerboard; but where z is odd, so that a checkerboard does not close, a third one is the last of the
-/// slices that (x + y + z) mod z numbers.
-EXAMPLE_HOST_DEVICE inline int phase_of_slice(const Lattice& lattice, int slice) {
-  return lattice.z % 2 == 1 && slice == lattice.z - 1 ? 2 : slice % 2;
-}
-
-[[nodiscard]] inline int phases_of(const Lattice& lattice) {
-  return lattice.z % 2 == 1 ? 3 : 2;
-}
-
-/// Metropolis' rule. A spin with k of its six bonds satisfied gains ΔE = 4k − 12 by flipping; it flips if ΔE
-/// ≤ 0, else with probability exp(−ΔE / T), which is a threshold for a random word.
-class Metropolis {
- public:
-  explicit Metropolis(double temperature) {
-    for (int satisfied = 4; satisfied <= 6; ++satisfied) {
-      threshold_[satisfied - 4] = threshold_of(std::exp(-(4.0 * satisfied - 12.0) / temperature));
-    }
-  }
-
-  [[nodiscard]] EXAMPLE_HOST_DEVICE bool flips(unsigned satisfied_bonds, std::uint32_t random) const {
-    const std::uint32_t threshold = satisfied_bonds == 4   ? threshold_[0]
-                                    : satisfied_bonds == 5 ? threshold_[1]
-                                                           : threshold_[2];
-    return satisfied_bonds <= 3 || random < threshold;
-  }
-  /// For 4, 5 and 6 satisfied bonds.
-  [[nodiscard]] std::uint32_t threshold(int satisfied_bonds) const { return threshold_[satisfied_bonds - 4]; }
-
- private:
-  std::uint32_t threshold_[3];
-};
 
 }  // namespace ising

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "examples/ising/metropolis.hpp"
+
 namespace ising {
 namespace {
 

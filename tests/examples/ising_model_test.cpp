@@ -7,6 +7,7 @@
 
 #include "examples/ising/bits/checkerboard.hpp"
 #include "examples/ising/bits/sliced.hpp"
+#include "examples/ising/metropolis.hpp"
 #include "examples/ising/planes.hpp"
 #include "examples/ising/reference.hpp"
 #include "examples/ising/theory.hpp"

@@ -1,7 +1,7 @@
 // Where the kernels find a site: what a layout of one word a site must say.
 #pragma once
 
-#include "examples/ising/model.hpp"
+#include "examples/ising/lattice.hpp"
 #include "examples/ising/planes.hpp"
 
 namespace ising::bits {

@@ -6,6 +6,7 @@
 
 #include "examples/ising/bytes/slab.hpp"
 #include "examples/ising/glass.hpp"
+#include "examples/ising/metropolis.hpp"
 #include "examples/support/gpu.hpp"
 
 namespace ising::bytes {

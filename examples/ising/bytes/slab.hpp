@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "examples/ising/model.hpp"
+#include "examples/ising/lattice.hpp"
 #include "examples/ising/planes.hpp"
 
 namespace ising::bytes {
