@@ -1,63 +1,81 @@
-// 3-D Ising spin glass on many GPUs: `mpiexec -n 4 penstock run ising_mpich --lattice 256 --sweeps 100`.
+// Ising spin glass on many GPUs: `mpiexec -n 4 penstock run ising_mpich --lattice 256 --sweeps 100`.
 #include <mpi.h>
 
-#include <cinttypes>
+#include <bit>
 #include <cstdio>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "examples/ising/options.hpp"
 #include "examples/ising/reference.hpp"
+#include "examples/ising/result.hpp"
 #include "examples/ising/simulation.hpp"
+#include "examples/support/gpu_memory.hpp"
 #include "examples/support/ranks_gpu.hpp"
 
 namespace {
 
-/// Rank 0's exit code.
-int compare_with_reference(const ising::Options& options, const std::vector<std::uint8_t>& spins) {
-  const std::vector<std::uint8_t> expected =
-      ising::reference_spins(options.lattice, options.temperature, options.seed, options.sweeps);
-  std::size_t different = 0;
+/// Number of spins that differ from the host reference's.
+std::int64_t count_wrong(const ising::Options& options, const std::vector<std::uint32_t>& spins) {
+  const std::vector<std::uint32_t> expected =
+      ising::reference_spins(options.model(), options.replicas, options.temperature, options.sweeps);
+  std::int64_t wrong = 0;
   for (std::size_t site = 0; site < expected.size(); ++site) {
-    different += spins[site] != expected[site] ? 1 : 0;
+    wrong += std::popcount(spins[site] ^ expected[site]);
   }
-  if (different != 0) {
-    std::printf("NOT verified: %zu of %zu spins differ from the host reference\n", different,
-                expected.size());
-    return 1;
-  }
-  std::printf("verified: all %zu spins equal the host reference\n", expected.size());
-  return 0;
+  return wrong;
 }
 
+/// The program's exit code.
 int simulate(const ising::Options& options, int rank, int rank_count) {
   example::choose_gpu();
+  const std::string complaint =
+      example::memory_complaint(ising::Simulation::device_bytes(options, {rank, rank_count}), MPI_COMM_WORLD);
+  if (!complaint.empty()) {
+    if (rank == 0) {
+      std::fprintf(stderr, "ising: %s; take a smaller --lattice or more GPUs\n", complaint.c_str());
+    }
+    return 1;
+  }
   ising::Simulation simulation(options, MPI_COMM_WORLD);
 
+  std::vector<double> energies;
   MPI_Barrier(MPI_COMM_WORLD);
   const double start_s = MPI_Wtime();
-  for (std::uint32_t sweep = 0; sweep < options.sweeps; ++sweep) {
+  for (std::uint32_t sweep = 1; sweep <= options.sweeps; ++sweep) {
     simulation.sweep();
+    if (sweep < options.sweeps && sweep + options.measurements > options.sweeps) {
+      energies.push_back(simulation.measure().energy_per_spin);
+    }
   }
   simulation.synchronize();
   MPI_Barrier(MPI_COMM_WORLD);
-  const double duration_s = MPI_Wtime() - start_s;
+  ising::Result result;
+  result.time_s = MPI_Wtime() - start_s;
+  result.rank_count = rank_count;
 
-  const ising::Observables observed = simulation.measure();
-  if (rank == 0) {
-    const auto [x, y, z] = options.lattice;
-    const double updates = static_cast<double>(options.lattice.sites()) * options.sweeps;
-    std::printf("ising: %d x %d x %d spins on %d ranks, T = %g, seed %" PRIu64 ", %u sweeps\n", x, y, z,
-                rank_count, options.temperature, options.seed, options.sweeps);
-    std::printf("time %.3f s, %.3g spin updates/ns\n", duration_s, updates / (duration_s * 1e9));
-    std::printf("energy %.6f, magnetisation %.6f per spin\n", observed.energy_per_spin,
-                observed.magnetisation_per_spin);
-    std::printf("hash of the spins %016" PRIx64 "\n", observed.hash);
+  const ising::Observables last = simulation.measure();
+  if (options.replicas > 1) {
+    result.mean_square_overlap = simulation.mean_square_overlap();
   }
-  if (!options.verify) {
+  const std::vector<std::uint32_t> spins =
+      options.verify ? simulation.gather_spins() : std::vector<std::uint32_t>();
+  if (rank != 0) {
     return 0;
   }
-  const std::vector<std::uint8_t> spins = simulation.gather_spins();
-  return rank == 0 ? compare_with_reference(options, spins) : 0;
+  energies.push_back(last.energy_per_spin);
+  result.energy_per_spin =
+      std::accumulate(energies.begin(), energies.end(), 0.0) / static_cast<double>(energies.size());
+  result.magnetisation_per_spin = last.magnetisation_per_spin;
+  result.hash = last.hash;
+  result.comparison = ising::compare_with_theory(options, energies);
+  if (options.verify) {
+    result.wrong_spins = count_wrong(options, spins);
+  }
+  ising::print(options, result);
+  return options.verify && !result.verified() ? 1 : 0;
 }
 
 }  // namespace

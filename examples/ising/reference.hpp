@@ -1,5 +1,5 @@
-// The same simulation as plain serial host code, to check the GPUs' result against. Slow and simple on
-// purpose.
+// The same simulation as plain serial host code, to check the GPUs' result against: spin by spin, replica by
+// replica. Slow and simple on purpose.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace ising {
 
-/// Spins (0 or 1) after `sweeps` sweeps from the random start that `seed` names; x runs fastest, then y, then
-/// z.
-[[nodiscard]] std::vector<std::uint8_t> reference_spins(const Lattice& lattice, double temperature,
-                                                        std::uint64_t seed, std::uint32_t sweeps);
+/// Spins after `sweeps` sweeps from the model's start: a word for every site, with a bit for each replica; x
+/// runs fastest, then y, then z.
+[[nodiscard]] std::vector<std::uint32_t> reference_spins(const Model& model, int replicas, double temperature,
+                                                         std::uint32_t sweeps);
 
 }  // namespace ising

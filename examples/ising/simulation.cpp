@@ -1,80 +1,56 @@
 #include "examples/ising/simulation.hpp"
 
-#include <array>
-
 namespace ising {
 namespace {
 
-int rank_in(MPI_Comm communicator) {
-  int rank = 0;
-  MPI_Comm_rank(communicator, &rank);
+RankOf rank_in(MPI_Comm communicator) {
+  RankOf rank{0, 1};
+  MPI_Comm_rank(communicator, &rank.rank);
+  MPI_Comm_size(communicator, &rank.count);
   return rank;
-}
-
-int size_of(MPI_Comm communicator) {
-  int size = 0;
-  MPI_Comm_size(communicator, &size);
-  return size;
-}
-
-std::size_t words_of(const Slab& slab) {
-  return static_cast<std::size_t>(slab.words());
 }
 
 }  // namespace
 
 Simulation::Simulation(const Options& options, MPI_Comm communicator)
     : options_(options),
-      communicator_(communicator),
       rank_(rank_in(communicator)),
-      rank_count_(size_of(communicator)),
-      slab_(slab_of_rank(options.lattice, rank_, rank_count_)),
-      metropolis_(options.temperature),
-      spins_even_(words_of(slab_)),
-      spins_odd_(words_of(slab_)),
-      couplings_even_(words_of(slab_)),
-      couplings_odd_(words_of(slab_)),
+      glass_(make_glass(options, rank_)),
       tallies_(tally_count),
-      glass_{slab_, {spins_even_.get(), spins_odd_.get()}, {couplings_even_.get(), couplings_odd_.get()}} {
-  queue_start(boundary_, glass_, options_.seed);
+      different_(replica_pairs),
+      exchanger_(options.exchange, communicator) {
+  glass_->queue_start(boundary_);
   boundary_.synchronize();
-  exchange(0);
-  exchange(1);
+  for (int phase = 0; phase < glass_->phases(); ++phase) {
+    exchange(phase);
+  }
+}
+
+std::int64_t Simulation::device_bytes(const Options& options, RankOf rank) {
+  return glass_bytes(options, rank) + tally_count * std::int64_t{sizeof(Tally)} +
+         replica_pairs * std::int64_t{sizeof(unsigned long long)};
 }
 
 void Simulation::sweep() {
   const example::NamedRange range("sweep");
-  const PlaneRange outer{0, slab_.planes > 1 ? slab_.planes - 1 : 1, slab_.planes > 1 ? 2 : 1};
-  const PlaneRange inner{1, 1, slab_.planes - 2};
-  for (int colour = 0; colour < 2; ++colour) {
-    // The outer planes read the inner ones next to them, as the last half sweep left them.
+  for (int phase = 0; phase < glass_->phases(); ++phase) {
+    // The outer planes read the inner ones next to them, as the last phase left them.
     bulk_done_.block(boundary_);
-    queue_update(boundary_, glass_, metropolis_, colour, outer, sweeps_done_, options_.seed);
-    queue_update(bulk_, glass_, metropolis_, colour, inner, sweeps_done_, options_.seed);
+    glass_->queue_update(boundary_, phase, Part::outer, sweeps_done_);
+    glass_->queue_update(bulk_, phase, Part::inner, sweeps_done_);
     bulk_done_.record(bulk_);
-    // MPI may read the outer planes once they are updated. The inner ones go on meanwhile; the next half
-    // sweep's inner update, which reads the outer planes, is queued only after this wait.
+    // MPI may read the outer planes once they are updated. The inner ones go on meanwhile; the next phase's
+    // inner update, which reads the outer planes, is queued only after this wait.
     boundary_.synchronize();
-    exchange(colour);
+    exchange(phase);
   }
   ++sweeps_done_;
 }
 
-void Simulation::exchange(int colour) {
+void Simulation::exchange(int phase) {
   const example::NamedRange range("exchange");
-  const int below = (rank_ + rank_count_ - 1) % rank_count_;
-  const int above = (rank_ + 1) % rank_count_;
-  const int count = static_cast<int>(slab_.plane_words());
-  // Two tags, because with two ranks both neighbours are the same one.
-  constexpr int downwards = 0;
-  constexpr int upwards = 1;
-  std::array<MPI_Request, 4> requests{};
-  MPI_Irecv(plane(colour, slab_.planes), count, MPI_UINT32_T, above, downwards, communicator_, &requests[0]);
-  MPI_Irecv(plane(colour, -1), count, MPI_UINT32_T, below, upwards, communicator_, &requests[1]);
-  MPI_Isend(plane(colour, 0), count, MPI_UINT32_T, below, downwards, communicator_, &requests[2]);
-  MPI_Isend(plane(colour, slab_.planes - 1), count, MPI_UINT32_T, above, upwards, communicator_,
-            &requests[3]);
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  const Halos halos = glass_->halos(phase);
+  exchanger_(boundary_, halos.sends, halos.receives);
 }
 
 void Simulation::synchronize() const {
@@ -85,61 +61,48 @@ void Simulation::synchronize() const {
 Observables Simulation::measure() {
   const example::NamedRange range("measure");
   synchronize();
-  queue_tally(boundary_, glass_, tallies_.get());
+  glass_->queue_tally(boundary_, tallies_.get());
   boundary_.synchronize();
-  std::vector<Tally> tallies(rank_ == 0 ? tally_count : 0);
-  MPI_Reduce(tallies_.get(), tallies.data(), tally_count * tally_words, MPI_UINT64_T, MPI_SUM, 0,
-             communicator_);
+  std::vector<Tally> tallies(rank_.rank == 0 ? tally_count : 0);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(tallies_.get());
+  MPI_Reduce(exchanger_.sendable(boundary_, words, tally_count * sizeof(Tally) / sizeof *words),
+             tallies.data(), tally_count * tally_words, MPI_UINT64_T, MPI_SUM, 0, exchanger_.communicator());
   Tally sum{};
   for (const Tally& tally : tallies) {
     sum.satisfied_bonds += tally.satisfied_bonds;
     sum.up_spins += tally.up_spins;
     sum.hash += tally.hash;
   }
-  // A satisfied bond has energy −1, the others +1; there are three a spin.
-  const auto sites = static_cast<double>(options_.lattice.sites());
-  return {3.0 - 2.0 * static_cast<double>(sum.satisfied_bonds) / sites,
-          2.0 * static_cast<double>(sum.up_spins) / sites - 1.0, sum.hash};
+  // A satisfied bond has energy −1, the others +1; there are three a spin. In two dimensions there are two,
+  // and one satisfied end too many has been counted for each spin, which comes to the same.
+  const auto spins = static_cast<double>(options_.spins());
+  return {3.0 - static_cast<double>(sum.satisfied_bonds) / spins,
+          2.0 * static_cast<double>(sum.up_spins) / spins - 1.0, sum.hash};
 }
 
-std::vector<std::uint8_t> Simulation::gather_spins() {
+double Simulation::mean_square_overlap() {
+  const example::NamedRange range("overlap");
   synchronize();
-  const Lattice& lattice = options_.lattice;
-  const Slab whole = slab_of_rank(lattice, 0, 1);
-  std::vector<int> counts;
-  std::vector<int> displacements;
-  for (int rank = 0; rank < rank_count_; ++rank) {
-    const Slab slab = slab_of_rank(lattice, rank, rank_count_);
-    counts.push_back(slab.planes);
-    displacements.push_back(slab.first_plane);
+  constexpr std::size_t bytes = replica_pairs * sizeof(unsigned long long);
+  example::check(cudaMemsetAsync(different_.get(), 0, bytes, boundary_.get()), "clear sums");
+  glass_->queue_overlap(boundary_, different_.get());
+  boundary_.synchronize();
+  std::vector<unsigned long long> different(replica_pairs);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(different_.get());
+  MPI_Reduce(exchanger_.sendable(boundary_, words, bytes / sizeof *words), different.data(), replica_pairs,
+             MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, exchanger_.communicator());
+  double squares = 0;
+  for (const unsigned long long count : different) {
+    const double overlap =
+        1.0 - 2.0 * static_cast<double>(count) / static_cast<double>(options_.lattice.sites());
+    squares += overlap * overlap;
   }
-  MPI_Datatype plane_type = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(static_cast<int>(whole.plane_words()), MPI_UINT32_T, &plane_type);
-  MPI_Type_commit(&plane_type);
-
-  const bool collects = rank_ == 0;
-  std::vector<std::uint32_t> words(collects ? static_cast<std::size_t>(whole.plane_words() * lattice.z) : 0);
-  std::vector<std::uint8_t> spins(collects ? static_cast<std::size_t>(lattice.sites()) : 0);
-  for (int colour = 0; colour < 2; ++colour) {
-    MPI_Gatherv(plane(colour, 0), slab_.planes, plane_type, words.data(), counts.data(), displacements.data(),
-                plane_type, 0, communicator_);
-    for (int z = 0; collects && z < lattice.z; ++z) {
-      for (int y = 0; y < lattice.y; ++y) {
-        for (int x = whole.first_x(colour, z, y); x < lattice.x; x += 2) {
-          const int byte = x / 2 % 4;
-          const std::uint32_t word = words[static_cast<std::size_t>(whole.global_word(z, y, x / 8))];
-          const auto site = static_cast<std::size_t>((std::int64_t{z} * lattice.y + y) * lattice.x + x);
-          spins[site] = static_cast<std::uint8_t>(word >> 8 * byte & 0xFF);
-        }
-      }
-    }
-  }
-  MPI_Type_free(&plane_type);
-  return spins;
+  return squares / replica_pairs;
 }
 
-std::uint32_t* Simulation::plane(int colour, int plane) const {
-  return glass_.spins[colour] + slab_.row_start(plane, 0);
+std::vector<std::uint32_t> Simulation::gather_spins() {
+  synchronize();
+  return glass_->gather(boundary_, exchanger_);
 }
 
 }  // namespace ising

@@ -1,14 +1,17 @@
-// The spin glass over all ranks of a communicator: the sweep that overlaps the exchange of boundary planes
-// with the update of the bulk. Every buffer that it gives to MPI for an exchange is device memory.
+// The sweep over all ranks of a communicator that overlaps the exchange of boundary planes with the update of
+// the bulk. Every buffer that it gives to MPI is device memory, unless exchanges are staged by hand. Knows
+// not how spins are stored.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "examples/ising/kernels.hpp"
+#include "examples/ising/glass.hpp"
 #include "examples/ising/options.hpp"
+#include "examples/support/exchanger.hpp"
 
 namespace ising {
 
@@ -20,9 +23,11 @@ struct Observables {
 
 class Simulation {
  public:
-  /// Takes the random start and fills the halos. The communicator must outlive it; its device is the current
-  /// one.
+  /// Takes the start and fills the halos. The communicator must outlive it; its device is the current one.
   Simulation(const Options& options, MPI_Comm communicator);
+
+  /// What it will allocate on the GPU of that rank.
+  [[nodiscard]] static std::int64_t device_bytes(const Options& options, RankOf rank);
 
   /// One update of every spin. The bulk may still be running when it returns.
   void sweep();
@@ -30,31 +35,25 @@ class Simulation {
 
   /// Collective. The result is valid on rank 0.
   [[nodiscard]] Observables measure();
-  /// Collective. On rank 0: every spin (0 or 1), x fastest, then y, then z.
-  [[nodiscard]] std::vector<std::uint8_t> gather_spins();
+  /// Collective, for replicas. On rank 0: the mean of q² over pairs of replicas, where the overlap q is the
+  /// mean over all sites of the product of their spins: the order parameter of a glass.
+  [[nodiscard]] double mean_square_overlap();
+  /// Collective. On rank 0: a word for every site, with a bit for each replica; x fastest, then y, then z.
+  [[nodiscard]] std::vector<std::uint32_t> gather_spins();
 
  private:
-  void exchange(int colour);
-  [[nodiscard]] std::uint32_t* plane(int colour, int plane) const;
+  void exchange(int phase);
 
   Options options_;
-  MPI_Comm communicator_;
-  int rank_ = 0;
-  int rank_count_ = 1;
-  Slab slab_;
-  Metropolis metropolis_;
+  RankOf rank_;
   std::uint32_t sweeps_done_ = 0;
-
-  example::DeviceArray<std::uint32_t> spins_even_;
-  example::DeviceArray<std::uint32_t> spins_odd_;
-  example::DeviceArray<std::uint32_t> couplings_even_;
-  example::DeviceArray<std::uint32_t> couplings_odd_;
+  std::unique_ptr<Glass> glass_;
   example::DeviceArray<Tally> tallies_;
-  GlassView glass_;
-
+  example::DeviceArray<unsigned long long> different_;
   example::Stream boundary_{example::Priority::urgent};
   example::Stream bulk_{example::Priority::normal};
   example::Event bulk_done_;
+  example::Exchanger exchanger_;
 };
 
 }  // namespace ising

@@ -8,9 +8,10 @@
 
 #include <cstdint>
 
-#include "examples/ising/model.hpp"
+#include "examples/ising/lattice.hpp"
+#include "examples/ising/planes.hpp"
 
-namespace ising {
+namespace ising::bytes {
 
 struct Slab {
   Lattice lattice;
@@ -38,11 +39,9 @@ struct Slab {
   }
 };
 
-/// The planes are dealt out evenly; if that leaves a rest, the first ranks hold one more.
 [[nodiscard]] inline Slab slab_of_rank(const Lattice& lattice, int rank, int rank_count) {
-  const int least = lattice.z / rank_count;
-  const int rest = lattice.z % rank_count;
-  return {lattice, least * rank + (rank < rest ? rank : rest), least + (rank < rest ? 1 : 0)};
+  const Planes planes = planes_of_rank(lattice.z, rank, rank_count);
+  return {lattice, planes.first, planes.count};
 }
 
-}  // namespace ising
+}  // namespace ising::bytes

@@ -1,6 +1,8 @@
-#include "examples/ising/kernels.hpp"
+#include "examples/ising/bytes/kernels.hpp"
 
-namespace ising {
+#include "examples/ising/hash.hpp"
+
+namespace ising::bytes {
 namespace {
 
 constexpr std::uint32_t one_in_each_byte = 0x01010101;
@@ -12,15 +14,17 @@ struct Place {
   int column;
 };
 
-__device__ std::int64_t thread_index() {
-  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+__device__ std::uint32_t thread_index() {
+  return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
 /// The index-th word of those planes. Neighbouring threads take neighbouring words.
-__device__ Place place_of(const Slab& slab, PlaneRange planes, std::int64_t index) {
-  const std::int64_t row = index / slab.row_words();
-  return {planes.first + planes.stride * static_cast<int>(row / slab.lattice.y),
-          static_cast<int>(row % slab.lattice.y), static_cast<int>(index % slab.row_words())};
+__device__ Place place_of(const Slab& slab, PlaneRange planes, std::uint32_t index) {
+  const auto row_words = static_cast<std::uint32_t>(slab.row_words());
+  const auto rows = static_cast<std::uint32_t>(slab.lattice.y);
+  const std::uint32_t row = index / row_words;
+  return {planes.plane(static_cast<int>(row / rows)), static_cast<int>(row % rows),
+          static_cast<int>(index % row_words)};
 }
 
 /// How many of its six bonds each of four spins satisfies, a count in each byte. A bond is satisfied if
@@ -29,12 +33,12 @@ __device__ std::uint32_t satisfied_bonds(const GlassView& glass, int colour, Pla
   const Slab& slab = glass.slab;
   const auto [plane, y, column] = place;
   const std::int64_t row = slab.row_start(plane, y);
-  const std::uint32_t spins = glass.spins[colour][row + column];
-  const std::uint32_t couplings = glass.couplings[colour][row + column];
+  const std::uint32_t spins = glass.spins_of(colour)[row + column];
+  const std::uint32_t couplings = glass.couplings_of(colour)[row + column];
 
   // All neighbours are of the other colour. Along y and z they stand in the same byte of another row. Along x
   // one of them stands in the same byte of this row, and the other in the byte before or after it.
-  const std::uint32_t* other = glass.spins[1 - colour];
+  const std::uint32_t* other = glass.spins_of(1 - colour);
   const std::uint32_t same = other[row + column];
   std::uint32_t before = same;
   std::uint32_t after = same;
@@ -43,24 +47,19 @@ __device__ std::uint32_t satisfied_bonds(const GlassView& glass, int colour, Pla
   } else {
     after = same >> 8 | other[row + wrap(column + 1, slab.row_words())] << 24;
   }
-  const std::uint32_t neighbours[6] = {before,
-                                       after,
-                                       other[slab.row_start(plane, wrap(y - 1, slab.lattice.y)) + column],
-                                       other[slab.row_start(plane, wrap(y + 1, slab.lattice.y)) + column],
-                                       other[slab.row_start(plane - 1, y) + column],
-                                       other[slab.row_start(plane + 1, y) + column]};
+  const bool flat = slab.lattice.dimensions() == 2;
+  const std::uint32_t neighbours[6] = {
+      before,
+      after,
+      flat ? spins : other[slab.row_start(plane, wrap(y - 1, slab.lattice.y)) + column],
+      flat ? spins : other[slab.row_start(plane, wrap(y + 1, slab.lattice.y)) + column],
+      other[slab.row_start(plane - 1, y) + column],
+      other[slab.row_start(plane + 1, y) + column]};
   std::uint32_t counts = 0;
   for (int bond = 0; bond < 6; ++bond) {
     counts += (spins ^ neighbours[bond] ^ couplings >> bond) & one_in_each_byte;
   }
   return counts;
-}
-
-/// splitmix64's finisher: every bit of the result depends on every bit of the input.
-__device__ std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
-  value = (value ^ value >> 27) * 0x94D049BB133111EB;
-  return value ^ value >> 31;
 }
 
 /// Sum of the four bytes, each at most 6.
@@ -73,37 +72,31 @@ __device__ std::uint32_t sum_of_bytes(std::uint32_t word) {
 // Not in the unnamed namespace: profilers show these names.
 namespace kernels {
 
-__global__ void start(GlassView glass, std::uint64_t seed) {
+__global__ void start(GlassView glass, Model model) {
   const Slab& slab = glass.slab;
-  const std::int64_t index = thread_index();
+  const std::uint32_t index = thread_index();
   if (index >= slab.plane_words() * slab.planes) {
     return;
   }
   const auto [plane, y, column] = place_of(slab, {0, 1, slab.planes}, index);
-  const Lattice& lattice = slab.lattice;
   const int z = slab.first_plane + plane;
   for (int colour = 0; colour < 2; ++colour) {
     std::uint32_t spins = 0;
     std::uint32_t couplings = 0;
     for (int byte = 0; byte < 4; ++byte) {
       const int x = 8 * column + 2 * byte + slab.first_x(colour, plane, y);
-      const SiteStart own = start_of(lattice, {x, y, z}, seed);
-      const std::uint32_t bonds =
-          start_of(lattice, {wrap(x - 1, lattice.x), y, z}, seed).bond_x | own.bond_x << 1 |
-          start_of(lattice, {x, wrap(y - 1, lattice.y), z}, seed).bond_y << 2 | own.bond_y << 3 |
-          start_of(lattice, {x, y, wrap(z - 1, lattice.z)}, seed).bond_z << 4 | own.bond_z << 5;
-      spins |= own.spin << 8 * byte;
-      couplings |= bonds << 8 * byte;
+      spins |= start_of(model, {x, y, z}).spin << 8 * byte;
+      couplings |= bonds_of(model, {x, y, z}) << 8 * byte;
     }
-    glass.spins[colour][slab.row_start(plane, y) + column] = spins;
-    glass.couplings[colour][slab.row_start(plane, y) + column] = couplings;
+    glass.spins_of(colour)[slab.row_start(plane, y) + column] = spins;
+    glass.couplings_of(colour)[slab.row_start(plane, y) + column] = couplings;
   }
 }
 
 __global__ void update(GlassView glass, Metropolis metropolis, int colour, PlaneRange planes,
                        std::uint32_t sweep, std::uint64_t seed) {
   const Slab& slab = glass.slab;
-  const std::int64_t index = thread_index();
+  const std::uint32_t index = thread_index();
   if (index >= slab.plane_words() * planes.count) {
     return;
   }
@@ -116,22 +109,22 @@ __global__ void update(GlassView glass, Metropolis metropolis, int colour, Plane
     const bool flip = metropolis.flips(satisfied >> 8 * byte & 0xFF, random.word[byte]);
     flips |= static_cast<std::uint32_t>(flip) << 8 * byte;
   }
-  glass.spins[colour][slab.row_start(place.plane, place.y) + place.column] ^= flips;
+  glass.spins_of(colour)[slab.row_start(place.plane, place.y) + place.column] ^= flips;
 }
 
 __global__ void tally(GlassView glass, Tally* tallies) {
   const Slab& slab = glass.slab;
-  const std::int64_t first = thread_index();
+  const std::uint32_t first = thread_index();
   if (first >= tally_count) {
     return;
   }
   Tally sum{};
-  for (std::int64_t index = first; index < slab.plane_words() * slab.planes; index += tally_count) {
+  for (std::uint32_t index = first; index < slab.plane_words() * slab.planes; index += tally_count) {
     const Place place = place_of(slab, {0, 1, slab.planes}, index);
     // each bond joins the two colours, so that the bonds of one colour are all bonds
-    sum.satisfied_bonds += sum_of_bytes(satisfied_bonds(glass, 0, place));
+    sum.satisfied_bonds += 2 * sum_of_bytes(satisfied_bonds(glass, 0, place));
     for (int colour = 0; colour < 2; ++colour) {
-      const std::uint32_t spins = glass.spins[colour][slab.row_start(place.plane, place.y) + place.column];
+      const std::uint32_t spins = glass.spins_of(colour)[slab.row_start(place.plane, place.y) + place.column];
       const std::uint64_t word =
           slab.global_word(place.plane, place.y, place.column) * 2 + static_cast<std::uint64_t>(colour);
       sum.up_spins += sum_of_bytes(spins);
@@ -143,8 +136,8 @@ __global__ void tally(GlassView glass, Tally* tallies) {
 
 }  // namespace kernels
 
-void queue_start(const example::Stream& stream, const GlassView& glass, std::uint64_t seed) {
-  example::launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, seed);
+void queue_start(const example::Stream& stream, const GlassView& glass, const Model& model) {
+  example::launch(stream, glass.slab.plane_words() * glass.slab.planes, kernels::start, glass, model);
 }
 
 void queue_update(const example::Stream& stream, const GlassView& glass, const Metropolis& metropolis,
@@ -159,4 +152,4 @@ void queue_tally(const example::Stream& stream, const GlassView& glass, Tally* t
   example::launch(stream, tally_count, kernels::tally, glass, tallies);
 }
 
-}  // namespace ising
+}  // namespace ising::bytes
