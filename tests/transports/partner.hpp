@@ -131,5 +131,7 @@ class Partner {
 [[nodiscard]] int run_partner(int socket);
 /// The argument with which it is.
 inline constexpr const char* partner_argument = "--partner";
+/// What is shipped, but that processes on one GPU do not avoid it: what partners begin with.
+[[nodiscard]] Tuning tuning_alone_on_gpus();
 
 }  // namespace penstock::transports::test

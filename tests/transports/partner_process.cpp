@@ -58,6 +58,8 @@ std::int64_t read_resident_bytes() {
 
 class Process {
  public:
+  Process() { transports::set_tuning(tuning_); }
+
   template <class Request>
   void answer(const Request& request, Answer& answer) {
     switch (request.what) {
@@ -211,7 +213,7 @@ class Process {
     }
   }
 
-  Tuning tuning_ = shipped_tuning();
+  Tuning tuning_ = tuning_alone_on_gpus();
   std::array<std::unique_ptr<GpuMemory>, 16> memory_;
   std::unique_ptr<StagedSend> send_;
   std::unique_ptr<TailSend> tail_;
@@ -220,6 +222,12 @@ class Process {
 };
 
 }  // namespace
+
+Tuning tuning_alone_on_gpus() {
+  Tuning table = shipped_tuning();
+  table.shared_gpu_from = 0;
+  return table;
+}
 
 int run_partner(int socket) {
   Process process;

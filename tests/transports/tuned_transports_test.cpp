@@ -29,7 +29,7 @@ class TunedTransports : public testing::Test {
 };
 
 Tuning with(std::uint64_t LinkTuning::*figure, std::uint64_t value) {
-  Tuning table = shipped_tuning();
+  Tuning table = tuning_alone_on_gpus();
   for (LinkTuning& link : table.links) link.*figure = value;
   return table;
 }
@@ -56,9 +56,26 @@ TEST_F(TunedTransports, leave_peer_access_where_the_table_says_that_host_memory_
                "host memory carries so much faster than peer access here");
 }
 
+TEST_F(TunedTransports, keep_within_a_gpu_that_two_processes_share_only_what_is_worth_a_turn_there) {
+  Tuning table = shipped_tuning();
+  table.shared_gpu_from = payload.bytes + 1;
+  for (const BufferKind kind : {BufferKind::device, BufferKind::async_pool}) {
+    const Answer below = choice(kind, 0, table);
+    EXPECT_EQ(below.transport, TransportKind::staged);
+    if (kind == BufferKind::device) {
+      EXPECT_STREQ(below.reason, "a copy within a GPU waits for the kernels of the other rank on it");
+    }
+  }
+  if (device_count_of_machine() > 1) {
+    EXPECT_NE(choice(BufferKind::device, 1, table).transport, TransportKind::staged);
+  }
+  table.shared_gpu_from = payload.bytes;
+  EXPECT_EQ(choice(BufferKind::device, 0, table).transport, TransportKind::peer);
+}
+
 TEST_F(TunedTransports, go_by_the_figures_of_the_link_between_the_two_devices) {
   if (device_count_of_machine() < 2) GTEST_SKIP() << "one GPU";
-  Tuning table = shipped_tuning();
+  Tuning table = tuning_alone_on_gpus();
   table.links[static_cast<std::size_t>(cuda::Link::same_device)].relayed_from = never;
   EXPECT_EQ(choice(BufferKind::async_pool, 0, table).transport, TransportKind::staged);
   if (choice(BufferKind::device, 1, table).transport != TransportKind::peer) GTEST_SKIP() << "no peer access";
@@ -66,7 +83,7 @@ TEST_F(TunedTransports, go_by_the_figures_of_the_link_between_the_two_devices) {
 }
 
 TEST_F(TunedTransports, push_from_the_size_that_the_table_says) {
-  Tuning table = shipped_tuning();
+  Tuning table = tuning_alone_on_gpus();
   table.pushed_from = payload.bytes;
   EXPECT_EQ(choice(BufferKind::pinned, 0, table).transport, TransportKind::pushed);
   table.pushed_from = payload.bytes + 1;
@@ -86,7 +103,7 @@ TEST_F(TunedTransports, deliver_payloads_in_chunks_of_any_size_that_the_table_ma
     if (parameter.kind != TuningParameter::Kind::chunk) continue;
     const bool relays = parameter.of_link != nullptr;
     for (const std::uint64_t chunk : {parameter.least, parameter.most}) {
-      Tuning table = shipped_tuning();
+      Tuning table = tuning_alone_on_gpus();
       for (const cuda::Link link : {cuda::Link::nvlink, cuda::Link::pcie, cuda::Link::same_device})
         parameter.in(table, link) = chunk;
       from_.set_tuning(table);

