@@ -17,5 +17,5 @@ export default defineConfig({
     lib: { entry: here('src/main.tsx'), formats: ['iife'], name: 'penstock_page', fileName: 'page' },
   },
   define: { 'process.env.NODE_ENV': '"production"' },
-  test: { include: ['tests/**/*.test.ts'], environment: 'node' },
+  test: { include: ['**/*.test.ts'], environment: 'node', testTimeout: 60_000, hookTimeout: 60_000 },
 });

@@ -28,13 +28,14 @@ export function sorted<Row>(rows: readonly Row[], columns: readonly Sortable<Row
   return [...rows].sort((left, right) => compare(column.value(left), column.value(right), order.descending));
 }
 
-/** Rows in whose texts every word of `search` occurs, in any case. */
+/** Rows in which every word of `search` occurs in some text, in any case, or is some number. */
 export function matching<Row>(rows: readonly Row[], columns: readonly Sortable<Row>[], search: string): readonly Row[] {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return rows;
   return rows.filter((row) => {
-    const text = columns.map((column) => String(column.value(row) ?? '')).join('\n').toLowerCase();
-    return words.every((word) => text.includes(word));
+    const values = columns.map((column) => column.value(row));
+    const text = values.filter((value) => typeof value === 'string').join('\n').toLowerCase();
+    return words.every((word) => text.includes(word) || values.some((value) => typeof value === 'number' && String(value) === word));
   });
 }
 

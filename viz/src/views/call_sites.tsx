@@ -18,7 +18,7 @@ export function CallSites({ report }: { report: Report }) {
     { key: 'share', title: `of ${whole}`, unit: '%', decimals: 2, value: (site) => share_of(site.counted_s, report.counted.total_s) * 100 },
     { key: 'bar', title: 'by cause', value: (site) => site.counted_s, show: (site) => <CauseBar times={site.by_cause_s} full={largest_s} /> },
     { key: 'cause', title: 'mostly', value: (site) => { const cause = main_cause(site.by_cause_s); return cause === undefined ? '' : cause_name(cause); } },
-    { key: 'rank', title: 'for rank', decimals: 0, meaning: 'The rank at the other end of most of its time', value: (site) => site.main_counterpart_rank },
+    { key: 'rank', title: 'for rank', decimals: 0, is_name: true, meaning: 'The rank at the other end of most of its time', value: (site) => site.main_counterpart_rank },
     { key: 'gpu', title: 'waits for GPU', unit: unit.name, decimals: 3, meaning: 'Of a rank, hidden or not', value: (site) => (site.gpu_wait_s / ranks) * unit.per_second },
   ];
   const is_blind = report.call_sites[0]?.line === 0 && report.call_sites[0].module !== '';

@@ -24,7 +24,7 @@ export function Causes({ report }: { report: Report }) {
       key: 'bar',
       title: 'compared',
       value: (row) => row.time_s,
-      show: (row) => <StackedBar pieces={[{ kind: row.cause, name: row.cause, time_s: row.time_s }]} full={largest_s} label="" />,
+      show: (row) => <StackedBar pieces={[{ kind: row.cause, name: row.cause, time_s: row.time_s }]} full={largest_s} />,
     },
     { key: 'meaning', title: 'what that is', value: (row) => cause_meaning(row.cause) },
   ];

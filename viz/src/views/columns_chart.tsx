@@ -121,7 +121,7 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
         viewBox={`0 0 ${width} ${height}`}
         role="img"
         aria-label={`${label}. Arrow keys go from column to column, w and s zoom, a and d move, f shows all.`}
-        tabIndex={0}
+        tabindex={0}
         onKeyDown={press}
         onMouseMove={move}
         onMouseLeave={() => set_cursor(undefined)}

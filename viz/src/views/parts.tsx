@@ -26,11 +26,12 @@ export function Section({ id, title, intro, children }: { id: string; title: str
   );
 }
 
-/** One horizontal bar of coloured pieces, as long as their sum is of `full`. */
-export function StackedBar({ pieces, full, label }: { pieces: readonly { kind: string; name: string; time_s: number }[]; full: number; label: string }) {
+/** One horizontal bar of coloured pieces, as long as their sum is of `full`. Without a label it only repeats a number. */
+export function StackedBar({ pieces, full, label }: { pieces: readonly { kind: string; name: string; time_s: number }[]; full: number; label?: string }) {
+  const role = label === undefined ? ({ 'aria-hidden': 'true' } as const) : ({ role: 'img', 'aria-label': label } as const);
   let begin = 0;
   return (
-    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" {...role}>
       {pieces.map(({ kind, name, time_s }) => {
         const x = begin;
         const width = share_of(time_s, full) * 100;

@@ -100,7 +100,7 @@ export function Ranks({ report }: { report: Report }) {
     value: (rank) => in_unit(figure(rank)),
   });
   const columns: Column<Rank>[] = [
-    { key: 'rank', title: 'Rank', decimals: 0, value: (rank) => rank.rank },
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (rank) => rank.rank },
     { key: 'host', title: 'host', value: (rank) => rank.host },
     time('total', whole, (rank) => rank.total_s, 'What the figures are of'),
     time('kernels', 'kernels', (rank) => rank.kernels_s, 'Kernels of the application ran'),

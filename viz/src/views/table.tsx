@@ -12,6 +12,8 @@ export interface Column<Row> extends Sortable<Row> {
   readonly unit?: string;
   /** Digits behind the point; a column without is text. */
   readonly decimals?: number;
+  /** A number that things are called by, as ranks are: it is searched, too. */
+  readonly is_name?: boolean;
   /** What the head says when it is pointed at. */
   readonly meaning?: string;
   /** In place of the value. */
@@ -49,7 +51,8 @@ export function Table<Row>({ caption, rows, columns, search, left_out = 0 }: Pro
   const [order, set_order] = useState<Order>();
   const [words, set_words] = useState('');
   const [all, set_all] = useState(false);
-  const found = useMemo(() => sorted(matching(rows, columns, words), columns, order), [rows, columns, words, order]);
+  const searched = columns.filter((column) => !is_number(column) || column.is_name === true);
+  const found = useMemo(() => sorted(matching(rows, searched, words), columns, order), [rows, columns, words, order]);
   const shown = all ? found : found.slice(0, rows_at_first);
   return (
     <div class="table">

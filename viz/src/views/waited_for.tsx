@@ -9,13 +9,13 @@ export function WaitedFor({ report }: { report: Report }) {
   const { unit, adjective } = words_of(report);
   const largest_s = Math.max(...report.peers.map((peer) => peer.counted_s));
   const peer_columns: Column<Peer>[] = [
-    { key: 'rank', title: 'Rank', decimals: 0, value: (peer) => peer.rank, show: (peer) => (peer.rank === null ? 'none' : peer.rank) },
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (peer) => peer.rank, show: (peer) => (peer.rank === null ? 'none' : peer.rank) },
     { key: 'time', title: `${adjective}, of all ranks`, unit: unit.name, decimals: 3, value: (peer) => peer.counted_s * unit.per_second },
     { key: 'share', title: `of all that is ${adjective}`, unit: '%', decimals: 1, value: (peer) => share_of(peer.counted_s, report.counted.counted_s) * 100 },
     { key: 'bar', title: 'by cause', value: (peer) => peer.counted_s, show: (peer) => <CauseBar times={peer.by_cause_s} full={largest_s} /> },
   ];
   const late_columns: Column<LateRank>[] = [
-    { key: 'rank', title: 'Rank', decimals: 0, value: (late) => late.rank },
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (late) => late.rank },
     { key: 'call', title: 'is last at', value: (late) => `${late.mpi_function} at ${late.at}` },
     { key: 'times', title: 'times', decimals: 0, value: (late) => late.times },
     { key: 'late', title: 'late by', unit: unit.name, decimals: 3, meaning: 'From the first rank’s arrival to its own, in all', value: (late) => late.late_s * unit.per_second },
