@@ -207,9 +207,11 @@ Json of(const HandStagingFigures& staging) {
 }
 
 Json of(const Advice& advice) {
-  return {{"kind", identifier_of(advice.kind)},
-          {"saves_at_most_s", seconds(advice.saves_ns)},
-          {"text", advice.text}};
+  Json json{{"kind", identifier_of(advice.kind)},
+            {"saves_at_most_s", seconds(advice.saves_ns)},
+            {"text", advice.text}};
+  json["shown_in"] = advice.list.empty() ? Json(nullptr) : Json{{"list", advice.list}, {"row", advice.row}};
+  return json;
 }
 
 Json of(const PathFigures& path) {

@@ -7,6 +7,9 @@ export interface TimeUnit {
   readonly per_second: number;
 }
 
+/** A number with so many digits behind the point; what is rounded to nothing has no sign. */
+export const fixed = (value: number, decimals: number) => value.toFixed(decimals).replace(/^-(0(\.0*)?)$/, '$1');
+
 /** The unit that suits a typical time. */
 export function time_unit(typical_s: number): TimeUnit {
   if (typical_s < 1e-3) return { name: 'µs', per_second: 1e6 };

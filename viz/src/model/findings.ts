@@ -12,35 +12,56 @@ export interface Finding {
   readonly is_bound: boolean;
   readonly share_of_whole: number;
   readonly evidence: string;
-  /** Id of the section that shows it, and that section's name. */
-  readonly section: string;
+  /** Id of the section that shows it, or of a row there; and the section's name. */
+  readonly target: string;
   readonly section_name: string;
 }
 
 type Kind = Advice['kind'];
 
-const of_kind: Record<Kind, { title: string; section: string; section_name: string }> = {
-  better_transport: { title: 'A faster transport', section: 'messages', section_name: 'Messages' },
-  post_receives_early: { title: 'Receives posted earlier', section: 'messages', section_name: 'Messages' },
-  join_messages: { title: 'Fewer, larger messages', section: 'messages', section_name: 'Messages' },
-  waits_for_kernel: { title: 'Less waiting for a kernel', section: 'call-sites', section_name: 'Call sites' },
-  overlap: { title: 'Computing while data moves', section: 'kernels', section_name: 'Kernels' },
-  pass_device_pointers: { title: 'Device pointers given to MPI', section: 'staging', section_name: 'Staging by hand' },
-  balance_ranks: { title: 'Balanced ranks', section: 'waited-for', section_name: 'Who is waited for' },
-  progress_thread: { title: 'A progress thread', section: 'causes', section_name: 'Causes' },
+const titles: Record<Kind, string> = {
+  better_transport: 'Take a faster transport',
+  post_receives_early: 'Post receives earlier',
+  join_messages: 'Send fewer, larger messages',
+  waits_for_kernel: 'Do not wait for the whole kernel',
+  overlap: 'Compute while data moves',
+  pass_device_pointers: 'Give device pointers to MPI',
+  balance_ranks: 'Balance the ranks',
+  progress_thread: 'Let transfers progress',
 };
+
+type List = NonNullable<Advice['shown_in']>['list'];
+
+const section_of: Record<List, string> = {
+  transports: 'Messages',
+  call_sites: 'Call sites',
+  staging_by_hand: 'Staging by hand',
+  late_ranks: 'Who is waited for',
+  peers: 'Who is waited for',
+};
+
+/** The id of a list's row in the page. */
+export const row_id = (list: string, row: number) => `${list}-${row}`;
+
+/** Where advice shows: its row, if this page has it; else the causes. */
+function place_of({ shown_in }: Advice, report: Report) {
+  return shown_in === null || shown_in.row >= report[shown_in.list].length
+    ? { target: 'causes', section_name: 'Causes' }
+    : { target: row_id(shown_in.list, shown_in.row), section_name: section_of[shown_in.list] };
+}
 
 export function findings(report: Report, most = 3): Finding[] {
   const { ranks, adjective } = words_of(report);
   const share = (time_s: number) => share_of(time_s, report.counted.total_s);
   const found: Finding[] = report.advice.slice(0, most).map((advice) => ({
-    ...of_kind[advice.kind],
+    title: titles[advice.kind],
+    ...place_of(advice, report),
     time_s: advice.saves_at_most_s / ranks,
     is_bound: true,
     share_of_whole: share(advice.saves_at_most_s),
     evidence: advice.text,
   }));
-  for (const site of report.call_sites) {
+  for (const [row, site] of report.call_sites.entries()) {
     const cause = main_cause(site.by_cause_s);
     if (found.length >= most || cause === undefined) break;
     const of_site = percent_text(share_of(site.by_cause_s[cause], site.counted_s));
@@ -50,8 +71,8 @@ export function findings(report: Report, most = 3): Finding[] {
       is_bound: false,
       share_of_whole: share(site.counted_s),
       evidence: `${percent_text(share_of(site.counted_s, report.counted.counted_s))} of all that is ${adjective}; ${of_site} of it is ${cause_name(cause)}: ${cause_meaning(cause)}.`,
-      section: 'call-sites',
-      section_name: 'Call sites',
+      target: row_id('call_sites', row),
+      section_name: section_of.call_sites,
     });
   }
   return found;

@@ -24,7 +24,7 @@ export function CallSites({ report }: { report: Report }) {
   const is_blind = report.call_sites[0]?.line === 0 && report.call_sites[0].module !== '';
   return (
     <Section id="call-sites" title="Call sites">
-      <Table caption="Calls of MPI in the source" search="Find places, functions or causes" rows={report.call_sites} columns={columns} left_out={report.left_out?.['call_sites']} />
+      <Table caption="Calls of MPI in the source" search="Find places, functions or causes" list="call_sites" rows={report.call_sites} columns={columns} left_out={report.left_out?.['call_sites']} />
       {is_blind ? <p class="note">No source lines are known: build the program with -g, unstripped (it costs no speed).</p> : null}
     </Section>
   );

@@ -113,7 +113,7 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
   const chosen = cursor === undefined ? undefined : shown[cursor];
   const present = causes.filter((_, index) => columns.some((column) => (column.parts[index] ?? 0) > 0));
   const is_all = window.from === all.from && window.to === all.to;
-  const numbers = x.ticks(Math.max(2, Math.floor(plot_px / 90))).filter((tick) => Number.isInteger(tick));
+  const numbers = x.ticks(Math.max(2, Math.floor(plot_px / 90))).filter((tick) => Number.isInteger(tick) && tick < window.to);
   return (
     <figure class="chart" ref={ref}>
       <Legend shown={present} />

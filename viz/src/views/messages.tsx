@@ -102,7 +102,7 @@ export function Messages({ report }: { report: Report }) {
       {report.transports.length > 0 ? (
         <>
           <Sizes classes={report.transports} />
-          <Table caption="Messages by buffers, size and transport" search="Find transports or reasons" rows={report.transports} columns={columns} left_out={report.left_out?.['transports']} />
+          <Table caption="Messages by buffers, size and transport" search="Find transports or reasons" list="transports" rows={report.transports} columns={columns} left_out={report.left_out?.['transports']} />
         </>
       ) : null}
       {report.collectives.length > 0 ? (

@@ -15,7 +15,7 @@ export function StagingByHand({ report }: { report: Report }) {
   ];
   return (
     <Section id="staging" title="Staging by hand" intro="Messages of host memory that the program copies from or to a GPU. MPI calls may be given the device pointer.">
-      <Table caption="Places that stage by hand" rows={report.staging_by_hand} columns={columns} left_out={report.left_out?.['staging_by_hand']} />
+      <Table caption="Places that stage by hand" list="staging_by_hand" rows={report.staging_by_hand} columns={columns} left_out={report.left_out?.['staging_by_hand']} />
     </Section>
   );
 }

@@ -1,6 +1,6 @@
 // The verdict, where the average rank's time went, and the largest findings.
 import type { Report } from '../generated/report';
-import { percent_text, share_of, time_number } from '../format';
+import { percent_text, share_of, time_number, time_text } from '../format';
 import { findings, type Finding } from '../model/findings';
 import { pieces_of_average_rank, verdict, words_of } from '../model/overview';
 import { Section, StackedBar } from './parts';
@@ -19,7 +19,7 @@ function FindingCard({ finding, report }: { finding: Finding; report: Report }) 
       </p>
       <p>{finding.evidence}</p>
       <p>
-        <a href={`#${finding.section}`}>Shown in {finding.section_name}</a>
+        <a href={`#${finding.target}`}>Shown in {finding.section_name}</a>
       </p>
     </li>
   );
@@ -33,7 +33,16 @@ export function Summary({ report }: { report: Report }) {
   const rest = report.advice.slice(found.filter((finding) => finding.is_bound).length);
   return (
     <Section id="summary" title="Summary">
-      <p class="verdict">{verdict(report)}</p>
+      <div class="headline">
+        {report.counted.ranks === 0 ? null : (
+          <p class="large">
+            <strong>{percent_text(share_of(report.counted.counted_s, report.counted.total_s))}</strong>
+            <br />
+            of the {whole} {adjective}
+          </p>
+        )}
+        <p class="verdict">{verdict(report)}</p>
+      </div>
       {total_s > 0 ? (
         <figure>
           <figcaption>
@@ -48,7 +57,7 @@ export function Summary({ report }: { report: Report }) {
                 </svg>
                 {['computing', 'hidden', 'other'].includes(kind) ? name : `${adjective}: ${name}`}{' '}
                 <span class="figure">
-                  {time_number(time_s, unit)} {unit.name}, {percent_text(share_of(time_s, total_s))}
+                  {time_text(time_s)}, {percent_text(share_of(time_s, total_s))}
                 </span>
               </li>
             ))}

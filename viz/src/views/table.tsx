@@ -1,9 +1,10 @@
 // A table that sorts by its heads and can be searched. Units stand in the heads, so that its cells are copied as
 // numbers.
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { matching, next_order, sorted, type Order, type Sortable } from '../model/table';
-import { count_text } from '../format';
+import { row_id } from '../model/findings';
+import { count_text, fixed } from '../format';
 import { Digits } from './parts';
 
 export interface Column<Row> extends Sortable<Row> {
@@ -22,6 +23,8 @@ export interface Column<Row> extends Sortable<Row> {
 
 interface Properties<Row> {
   readonly caption: string;
+  /** The list of the report whose rows these are, where links lead to them. */
+  readonly list?: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
   /** With what is searched, where it is worth it. */
@@ -31,7 +34,9 @@ interface Properties<Row> {
 }
 
 /** More are shown when asked for. */
-const rows_at_first = 25;
+const rows_at_first = 15;
+/** Texts that are no longer than this stay on one line. */
+const short_text = 24;
 
 const is_number = <Row,>(column: Column<Row>) => column.decimals !== undefined;
 
@@ -39,21 +44,47 @@ function Cell<Row>({ row, column }: { row: Row; column: Column<Row> }) {
   if (column.show !== undefined) return <td class={is_number(column) ? 'number' : ''}>{column.show(row)}</td>;
   const value = column.value(row);
   if (value === null) return <td class={is_number(column) ? 'number' : ''} aria-label="not known">–</td>;
-  if (typeof value === 'string') return <td>{value}</td>;
+  if (typeof value === 'string') return <td class={value.length <= short_text ? 'short' : 'long'}>{value}</td>;
   return (
     <td class="number">
-      <Digits text={value.toFixed(column.decimals ?? 0)} />
+      <Digits text={fixed(value, column.decimals ?? 0)} />
     </td>
   );
 }
 
-export function Table<Row>({ caption, rows, columns, search, left_out = 0 }: Properties<Row>) {
+/** The number of the row that the page's address names, if it is one of this list. */
+function useTargetRow(list: string | undefined): number | undefined {
+  const named = () => {
+    const [, name, row] = /^#(.*)-(\d+)$/.exec(location.hash) ?? [];
+    return list !== undefined && name === list ? Number(row) : undefined;
+  };
+  // An object, so that going there twice is seen.
+  const [target, set_target] = useState(() => ({ row: named() }));
+  useEffect(() => {
+    const look = () => set_target({ row: named() });
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, [list]);
+  useLayoutEffect(() => {
+    if (list === undefined || target.row === undefined) return;
+    const element = document.getElementById(row_id(list, target.row));
+    element?.scrollIntoView({ block: 'center' });
+    element?.focus({ preventScroll: true });
+  }, [list, target]);
+  return target.row;
+}
+
+export function Table<Row>({ caption, list, rows, columns, search, left_out = 0 }: Properties<Row>) {
   const [order, set_order] = useState<Order>();
   const [words, set_words] = useState('');
   const [all, set_all] = useState(false);
   const searched = columns.filter((column) => !is_number(column) || column.is_name === true);
   const found = useMemo(() => sorted(matching(rows, searched, words), columns, order), [rows, columns, words, order]);
-  const shown = all ? found : found.slice(0, rows_at_first);
+  const target = useTargetRow(list);
+  const target_row = target === undefined ? undefined : rows[target];
+  const numbers = useMemo(() => new Map(list === undefined ? [] : rows.map((row, index) => [row, index])), [list, rows]);
+  const first = found.slice(0, rows_at_first);
+  const shown = all || (target_row !== undefined && !first.includes(target_row)) ? found : first;
   return (
     <div class="table">
       {search !== undefined && rows.length > 3 ? (
@@ -87,7 +118,11 @@ export function Table<Row>({ caption, rows, columns, search, left_out = 0 }: Pro
           </thead>
           <tbody>
             {shown.map((row, index) => (
-              <tr key={index}>
+              <tr
+                key={index}
+                {...(list === undefined ? {} : { id: row_id(list, numbers.get(row) ?? index), tabIndex: -1 })}
+                class={row === target_row ? 'target' : ''}
+              >
                 {columns.map((column) => (
                   <Cell key={column.key} row={row} column={column} />
                 ))}

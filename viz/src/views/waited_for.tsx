@@ -26,10 +26,10 @@ export function WaitedFor({ report }: { report: Report }) {
   return (
     <Section id="waited-for" title="Who is waited for">
       {report.peers.length > 0 ? (
-        <Table caption="Ranks at the other end of waits" search="Find ranks" rows={report.peers} columns={peer_columns} left_out={report.left_out?.['peers']} />
+        <Table caption="Ranks at the other end of waits" search="Find ranks" list="peers" rows={report.peers} columns={peer_columns} left_out={report.left_out?.['peers']} />
       ) : null}
       {report.late_ranks.length > 0 ? (
-        <Table caption="Ranks that come last to collective calls, and what they do meanwhile" search="Find ranks, places or kernels" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
+        <Table caption="Ranks that come last to collective calls, and what they do meanwhile" search="Find ranks, places or kernels" list="late_ranks" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
       ) : null}
     </Section>
   );

@@ -5,7 +5,7 @@ import { percent_text, share_of, time_number, time_text, time_unit } from '../fo
 import { by_size, cause_name, type Cause } from '../model/causes';
 import { words_of } from '../model/overview';
 import { bound, type Removed } from '../model/what_if';
-import { CauseName, Section } from './parts';
+import { CauseName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
 
 function Sliders({ report }: { report: Report }) {
@@ -29,7 +29,7 @@ function Sliders({ report }: { report: Report }) {
             aria-label={`Less ${cause_name(cause)}, in percent`}
             onInput={(event) => set(cause, Number(event.currentTarget.value) / 100)}
           />
-          <output>−{((removed[cause] ?? 0) * 100).toFixed(0)} %</output>
+          <output>{(removed[cause] ?? 0) === 0 ? 'as it was' : `−${((removed[cause] ?? 0) * 100).toFixed(0)} %`}</output>
         </label>
       ))}
       <p>
@@ -60,6 +60,12 @@ export function WhatIf({ report }: { report: Report }) {
       unit: '%',
       decimals: 1,
       value: (row) => (share_of(row.total_s, replay?.observed_s ?? 0) - 1) * 100,
+    },
+    {
+      key: 'bar',
+      title: 'compared',
+      value: (row) => row.total_s,
+      show: (row) => <StackedBar pieces={[{ kind: 'efficiency', name: row.words, time_s: row.total_s }]} full={Math.max(...(replay?.what_if ?? []).map((each) => each.total_s), replay?.observed_s ?? 0)} />,
     },
   ];
   return (

@@ -35,7 +35,7 @@ describe('figures', () => {
       ['0', '1.000', '0.200', '0.250', '0.100', '40.0', '0.150', '0.150'],
       ['1', '1.000', '0.300', '0.050', '0.000', '0.0', '0.050', '0.050'],
     ]);
-    expect((await cells(page, "The replay's predictions")).map((row) => row.slice(1))).toEqual([
+    expect((await cells(page, "The replay's predictions")).map((row) => row.slice(1, 3))).toEqual([
       ['0.950', '-5.0'],
       ['1.000', '0.0'],
       ['1.022', '2.2'],
@@ -95,6 +95,16 @@ describe('hands', () => {
     expect(await page.locator('#ranks [role=status]').textContent()).toBe('1 of 40');
     await page.getByLabel('Find ranks or hosts').fill('nobody');
     expect(await ranks()).toEqual([]);
+  });
+  it('follow a finding to the row that shows it', async () => {
+    const { page } = await open('late_sender');
+    const link = page.locator('.finding a').first();
+    expect(await link.textContent()).toBe('Shown in Who is waited for');
+    await link.click();
+    const row = page.locator('tr.target');
+    expect(await row.locator('td').first().textContent()).toBe('1');
+    expect(await row.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await page.locator('.finding a').nth(1).getAttribute('href')).toBe('#call_sites-0');
   });
   it('zoom into the steps with the keys, the buttons and by dragging, and out again', async () => {
     const { page, complaints } = await open('slow_step');
