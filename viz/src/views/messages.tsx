@@ -69,6 +69,7 @@ export function Messages({ report }: { report: Report }) {
     { key: 'messages', title: 'count', decimals: 0, value: (row) => row.messages },
     { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
     { key: 'transport', title: 'transport', value: (row) => row.transport },
+    { key: 'why', title: 'why this transport', value: (row) => (row.transport === 'mpi' ? "the MPI library's own" : row.reason) },
     { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, meaning: 'From when both sides were ready', value: (row) => row.median_gb_per_s },
     { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, meaning: 'The best that any transport reached in this run, between such buffers at that size', value: (row) => possible_gb_per_s(row, report.transports) },
     {
@@ -84,7 +85,6 @@ export function Messages({ report }: { report: Report }) {
     },
     { key: 'time', title: `${adjective} a rank`, unit: unit.name, decimals: 3, value: (row) => (row.counted_s / ranks) * unit.per_second },
     { key: 'bar', title: 'by cause', value: (row) => row.counted_s, show: (row) => <CauseBar times={row.by_cause_s} full={largest_s} /> },
-    { key: 'why', title: 'why this transport', value: (row) => (row.transport === 'mpi' ? "the MPI library's own" : row.reason) },
   ];
   const collective_columns: Column<Collective>[] = [
     { key: 'function', title: 'Collective', value: (row) => row.mpi_function },

@@ -41,7 +41,11 @@ const short_text = 24;
 const is_number = <Row,>(column: Column<Row>) => column.decimals !== undefined;
 
 function Cell<Row>({ row, column }: { row: Row; column: Column<Row> }) {
-  if (column.show !== undefined) return <td class={is_number(column) ? 'number' : ''}>{column.show(row)}</td>;
+  if (column.show !== undefined) {
+    const shown = column.show(row);
+    const is_short = typeof shown === 'string' && shown.length <= short_text;
+    return <td class={is_number(column) ? 'number' : is_short ? 'short' : ''}>{shown}</td>;
+  }
   const value = column.value(row);
   if (value === null) return <td class={is_number(column) ? 'number' : ''} aria-label="not known">–</td>;
   if (typeof value === 'string') return <td class={value.length <= short_text ? 'short' : 'long'}>{value}</td>;
