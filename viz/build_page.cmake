@@ -35,7 +35,7 @@ if(NOT EXISTS ${installed} OR ${SOURCE}/package-lock.json IS_NEWER_THAN ${instal
     COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --no-progress --loglevel=error
     WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE failure OUTPUT_QUIET ERROR_VARIABLE words)
   if(failure)
-    string(REGEX MATCH "[^\n]*\n?[^\n]*" words "${words}")
+    string(REGEX MATCH "[^\n]*\n?[^\n]*\n?[^\n]*" words "${words}")  # the first lines say why
     leave_out("npm cannot fetch its packages (${words})")
   endif()
   file(TOUCH ${installed})
