@@ -59,6 +59,17 @@ class Adviser {
       advice_.push_back({kind, saves_ns, std::move(text)});
     }
   }
+  /// With the row that shows it: an element of one of the report's lists.
+  template <typename Figures>
+  void add(AdviceKind kind, std::uint64_t saves_ns, std::string text, const char* name,
+           const std::vector<Figures>& list, const Figures& row) {
+    const std::size_t before = advice_.size();
+    add(kind, saves_ns, std::move(text));
+    if (advice_.size() != before) {
+      advice_.back().list = name;
+      advice_.back().row = static_cast<std::size_t>(&row - list.data());
+    }
+  }
   /// On the average rank.
   [[nodiscard]] std::string time(std::uint64_t sum_ns) const {
     return time_text(static_cast<double>(sum_ns) / ranks_);
@@ -81,7 +92,8 @@ class Adviser {
         add(AdviceKind::post_receives_early, moving_ns,
             fmt::format(
                 "Post receives earlier: {} had to be copied aside because their receive was not posted yet.",
-                which));
+                which),
+            "transports", report_.transports, each);
       } else if (!is_direct(each.transport)) {
         const TransportFigures* const better = faster_alike(each);
         double share = 1.0;
@@ -94,11 +106,13 @@ class Adviser {
         }
         add(AdviceKind::better_transport, static_cast<std::uint64_t>(static_cast<double>(moving_ns) * share),
             fmt::format("{} went by {}{}{}.{}", which, name_of(each.transport),
-                        each.reason.empty() ? "" : ": ", printable(each.reason), proof));
+                        each.reason.empty() ? "" : ": ", printable(each.reason), proof),
+            "transports", report_.transports, each);
       } else if (each.size_limit_bytes == size_limits_bytes[0]) {
         add(AdviceKind::join_messages, moving_ns,
             fmt::format("Join small messages: {}, {} bytes on average, cost their latency each.", which,
-                        count_text(each.messages == 0 ? 0 : each.bytes / each.messages)));
+                        count_text(each.messages == 0 ? 0 : each.bytes / each.messages)),
+            "transports", report_.transports, each);
       }
     }
   }
@@ -123,7 +137,8 @@ class Adviser {
           fmt::format(
               "{} waits for a kernel, not for the network: {} a rank, {} of it exposed. Compute what is sent "
               "first, in a kernel of its own.",
-              call(site), time(site.gpu_wait_ns), time(of(site.by_cause, Cause::gpu_not_ready))));
+              call(site), time(site.gpu_wait_ns), time(of(site.by_cause, Cause::gpu_not_ready))),
+          "call_sites", report_.call_sites, site);
     }
   }
 
@@ -134,7 +149,8 @@ class Adviser {
                       "hand, which takes "
                       "{} a rank, {} of it while no kernel runs.",
                       printable(each.at), count_text(each.messages), bytes_text(each.bytes),
-                      time(each.copies_ns), time(each.exposed_copies_ns)));
+                      time(each.copies_ns), time(each.exposed_copies_ns)),
+          "staging_by_hand", report_.hand_staging, each);
     }
   }
 
@@ -171,7 +187,8 @@ class Adviser {
                       "Meanwhile it is in: {}.",
                       each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
                       time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),
-                      meanwhile));
+                      meanwhile),
+          "late_ranks", report_.late_ranks, each);
     }
   }
 
@@ -204,7 +221,8 @@ class Adviser {
         }
       }
       add(AdviceKind::balance_ranks, sends_late_ns + receives_late_ns,
-          fmt::format("Others wait for rank {}: {}.{}", each.rank, fmt::join(waits, ", "), load));
+          fmt::format("Others wait for rank {}: {}.{}", each.rank, fmt::join(waits, ", "), load), "peers",
+          report_.peers, each);
     }
   }
 
@@ -240,7 +258,8 @@ class Adviser {
               : fmt::format("{} waits for {} a rank while data moves, after {} has ended. Let the part of {} "
                             "that needs none of "
                             "this data ({} a rank) run meanwhile.",
-                            call(site), time(wire_ns), name, name, time(free_ns)));
+                            call(site), time(wire_ns), name, name, time(free_ns)),
+          "call_sites", report_.call_sites, site);
     }
   }
 

@@ -236,6 +236,8 @@ struct Advice {
   AdviceKind kind;
   std::uint64_t saves_ns;  ///< no more than this
   std::string text;        ///< one or two sentences with the evidence
+  std::string list = {};   ///< the list of the JSON where it shows; empty: in no single row
+  std::size_t row = 0;     ///< and its row there
 };
 
 /// What is behind unattributed time.

@@ -209,9 +209,11 @@ Json of(const HandStagingFigures& staging) {
 }
 
 Json of(const Advice& advice) {
-  return {{"kind", identifier_of(advice.kind)},
-          {"saves_at_most_s", seconds(advice.saves_ns)},
-          {"text", advice.text}};
+  Json json{{"kind", identifier_of(advice.kind)},
+            {"saves_at_most_s", seconds(advice.saves_ns)},
+            {"text", advice.text}};
+  json["shown_in"] = advice.list.empty() ? Json(nullptr) : Json{{"list", advice.list}, {"row", advice.row}};
+  return json;
 }
 
 Json of(const PathFigures& path) {
@@ -281,9 +283,31 @@ Json list_of(const std::vector<Figures>& figures) {
   return list;
 }
 
-}  // namespace
+/// Keeps the first rows of a list, and notes how many were left out.
+void shorten(Json& list, std::size_t most_rows, const std::string& name, Json& left_out) {
+  if (list.size() > most_rows) {
+    left_out[name] = list.size() - most_rows;
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(most_rows), list.end());
+  }
+}
 
-std::string to_json(const Report& report) {
+/// Of ranks, those with most counted time stay, in their order.
+void shorten_ranks(Json& ranks, std::size_t most_rows, Json& left_out) {
+  const auto by_counted = [](const Json& left, const Json& right) {
+    const auto counted = [](const Json& rank) {
+      return rank["counted_s"].is_null() ? -1.0 : rank["counted_s"].get<double>();
+    };
+    return counted(left) > counted(right);
+  };
+  if (ranks.size() > most_rows) {
+    std::stable_sort(ranks.begin(), ranks.end(), by_counted);
+    shorten(ranks, most_rows, "ranks", left_out);
+    std::sort(ranks.begin(), ranks.end(),
+              [](const Json& left, const Json& right) { return left["rank"] < right["rank"]; });
+  }
+}
+
+Json document_of(const Report& report) {
   const bool is_exposed = report.measure == Measure::exposed_communication;
   Json json{{"schema", "penstock-report-2"},
             {"job",
@@ -323,7 +347,33 @@ std::string to_json(const Report& report) {
   json["transports"] = list_of(report.transports);
   json["notices"] = list_of(report.notices);
   json["flaws"] = list_of(report.flaws);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  return document_of(report).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_short_json(const Report& report, std::size_t most_rows) {
+  Json json = document_of(report);
+  Json left_out = Json::object();
+  shorten_ranks(json["ranks"], most_rows, left_out);
+  for (auto& [name, value] : json.items()) {
+    if (value.is_array()) {
+      shorten(value, most_rows, name, left_out);
+    }
+  }
+  if (json["replay"].is_object()) {
+    for (const char* list : {"calls", "ranks"}) {
+      shorten(json["replay"]["longest_path"][list], most_rows, std::string("longest_path.") + list, left_out);
+    }
+  }
+  if (!left_out.empty()) {
+    json["left_out"] = std::move(left_out);
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace penstock::analysis

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,10 +15,15 @@
 #include "analysis/analyse.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/export/output.hpp"
 #include "analysis/fail_condition.hpp"
+#include "analysis/flaw.hpp"
+#include "analysis/report_html.hpp"
 #include "analysis/report_json.hpp"
 #include "analysis/report_text.hpp"
+#include "analysis/text_figures.hpp"
 #include "analysis/text_table.hpp"
+#include "viz/embed/page.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -25,6 +31,7 @@ namespace {
 struct ReportOptions {
   std::filesystem::path recording = "penstock-out";
   bool json = false;
+  std::filesystem::path html;  ///< empty: no page
   analysis::AnalysisOptions analysis;
   std::size_t top = analysis::TextOptions{}.top;
   bool all = false;
@@ -52,10 +59,39 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
   return exit_code;
 }
 
+/// A page that this command wrote makes way for a new one; other files stay.
+bool is_page(const std::filesystem::path& file) {
+  constexpr std::size_t enough = 2000;  // the mark stands in the head, behind the security policy
+  std::string head(enough, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head.find("<meta name=\"generator\" content=\"penstock report\">") != std::string::npos;
+}
+
+void write_page(const analysis::Report& result, const std::filesystem::path& path) {
+  const std::string html = analysis::to_html(result, viz::page());
+  analysis::exports::Destination destination(path, analysis::exports::Destination::Form::file, true, is_page);
+  analysis::exports::OutputFile file(destination.work(), destination.shown());
+  file.write(html);
+  file.close();
+  destination.commit();
+}
+
 int report(const ReportOptions& options) {
+  if (!options.html.empty() && viz::page().empty()) {
+    throw analysis::TraceError(
+        {options.html, std::nullopt,
+         "this build has no page: it was built without npm; --json has the same figures"});
+  }
   const analysis::Report result = analysis::analyse(options.recording, options.analysis);
+  if (!options.html.empty()) {
+    write_page(result, options.html);
+  }
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result));
+  } else if (!options.html.empty()) {
+    fmt::print("{}: {}, for any browser\n", options.html.string(),
+               analysis::bytes_text(std::filesystem::file_size(options.html)));
   } else {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
@@ -71,6 +107,11 @@ void add_report_command(CLI::App& application, int& exit_code) {
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write JSON (schema penstock-report-2) instead of text");
+  command
+      ->add_option("--html", options->html,
+                   "Write a page for any browser instead, one file that needs nothing else")
+      ->type_name("FILE")
+      ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
       ->check(CLI::NonNegativeNumber);
   CLI::Option* const whole_run =

@@ -52,6 +52,8 @@ TEST(Advice, a_slow_transport_is_named_with_its_reason_and_what_the_faster_one_w
   ASSERT_EQ(advice.size(), 1u);
   EXPECT_EQ(advice[0].kind, AdviceKind::better_transport);
   EXPECT_EQ(advice[0].saves_ns, 60 * ms);
+  EXPECT_EQ(advice[0].list, "transports");
+  EXPECT_EQ(advice[0].row, 0u);
   EXPECT_EQ(
       advice[0].text,
       "1,200 messages device → device of ≤ 1 MiB went by staged: peer access is off. 1,200 as large went by "

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/analysis/recording_builder.hpp"
+#include "viz/embed/page.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -42,6 +43,7 @@ class Command : public ::testing::Test {
         .write(recording);
     return recording;
   }
+  [[nodiscard]] std::filesystem::path file(const char* name) const { return directory_.path() / name; }
   static std::string content_of(const std::filesystem::path& file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -79,6 +81,40 @@ TEST_F(Command, report_writes_json) {
   const Outcome outcome = penstock("report --json " + make_recording().string());
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(nlohmann::json::parse(outcome.output).at("schema"), "penstock-report-2");
+}
+
+TEST_F(Command, report_writes_a_page_or_says_that_this_build_has_none) {
+  const std::string recording = make_recording().string();
+  const std::string html = file("out.html").string();
+  const Outcome outcome = penstock("report --html " + html + " " + recording);
+  if (viz::page().empty()) {
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.errors,
+              "penstock: " + html +
+                  ": this build has no page: it was built without npm; --json has the same figures\n");
+    EXPECT_FALSE(std::filesystem::exists(html));
+    return;
+  }
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
+  EXPECT_NE(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
+  // a page makes way for the next one; --json and --fail-if go together with it
+  const Outcome again = penstock("report --json --fail-if 'exposed > 0.5%' --html " + html + " " + recording);
+  EXPECT_EQ(again.exit_code, 3) << again.errors;
+  EXPECT_TRUE(nlohmann::json::accept(again.output));
+}
+
+TEST_F(Command, report_replaces_no_file_that_is_not_a_page) {
+  if (viz::page().empty()) GTEST_SKIP() << "this build has no page";
+  const std::string recording = make_recording().string();
+  const std::filesystem::path thesis = file("thesis.html");
+  std::ofstream(thesis) << "<html>years of work</html>";
+  const Outcome outcome = penstock("report --html " + thesis.string() + " " + recording);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.errors.find("is there already"), std::string::npos) << outcome.errors;
+  EXPECT_EQ(content_of(thesis), "<html>years of work</html>");
+  EXPECT_EQ(penstock("report --html /nowhere/out.html " + recording).exit_code, 1);
+  EXPECT_EQ(penstock("report --html '' " + recording).exit_code, 2);
 }
 
 TEST_F(Command, report_fails_if_it_is_asked_to) {

@@ -36,7 +36,7 @@ expect 'an unknown command prints help and exits 2' eval '[ "$status" -eq 2 ] &&
 stand_in id 'echo 1000'
 bootstrap tools
 expect 'without root and sudo it exits 1' [ "$status" -eq 1 ]
-expect 'and says the one command to run' prints 'apt-get update && apt-get install -y ccache clang-format cmake dpkg-dev g++'
+expect 'and says the one command to run' prints 'apt-get update && apt-get install -y ccache chromium clang-format cmake dpkg-dev g++'
 expect 'and does not call apt-get' [ ! -e "$work/apt-calls" ]
 
 stand_in sudo 'exit 1'
@@ -67,6 +67,14 @@ stand_in apt-get "echo \"\$@\" >>$work/apt-calls"
 stand_in dpkg-query 'for package in "$@"; do [ "$package" = g++ ] && echo "rc  $package" || echo "ii  $package"; done'
 bootstrap tools
 expect 'a package that was removed counts as missing, alone' eval 'tail -n 1 "$work/apt-calls" | grep -q "install g++$"'
+
+stand_in dpkg-query 'exit 1'
+bootstrap tools
+expect 'without npm, npm and its node are installed' eval 'tail -n 1 "$work/apt-calls" | grep -q " nodejs npm "'
+stand_in npm 'exit 0'
+bootstrap tools
+expect 'an npm that came by another way is left alone' eval '! tail -n 1 "$work/apt-calls" | grep -qE " (nodejs|npm) "'
+rm "$work/bin/npm"
 
 rm "$work/apt-calls"
 stand_in apt-get 'echo "E: no network" >&2; exit 100'

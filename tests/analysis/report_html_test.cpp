@@ -1,0 +1,80 @@
+#include "analysis/report_html.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analysis/flaw.hpp"
+#include "analysis/report_json.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::string_view page = "<html><script><!--penstock-report--></script></html>";
+
+Report report_of(std::int32_t ranks) {
+  Report report;
+  report.program = "./solver";
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    RankFigures figures;
+    figures.rank = rank;
+    figures.is_counted = true;
+    figures.counted_ns = static_cast<std::uint64_t>(rank % 10);
+    report.ranks.push_back(figures);
+  }
+  return report;
+}
+
+/// What stands between the script's marks.
+std::string contents_of(const std::string& html) {
+  const std::size_t begin = html.find("<script>") + 8;
+  return html.substr(begin, html.find("</script>") - begin);
+}
+
+TEST(ReportHtml, puts_the_report_into_its_place_and_leaves_the_page_as_it_is) {
+  const std::string html = to_html(report_of(2), page);
+  EXPECT_TRUE(html.starts_with("<html><script>{"));
+  EXPECT_TRUE(html.ends_with("}</script></html>"));
+  EXPECT_EQ(nlohmann::json::parse(contents_of(html)), nlohmann::json::parse(to_json(report_of(2))));
+}
+
+TEST(ReportHtml, no_name_can_end_the_script_or_begin_a_comment) {
+  Report report = report_of(1);
+  report.program = "</script><script>alert(1)</script><!--";
+  const std::string json = contents_of(to_html(report, page));
+  EXPECT_EQ(json.find('<'), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(json).at("job").at("program"), report.program);
+}
+
+TEST(ReportHtml, stays_small_whatever_the_number_of_ranks_keeps_those_that_wait_most_and_says_so) {
+  const Report report = report_of(2000);
+  const std::string html = to_html(report, page, 200'000);
+  EXPECT_LT(html.size(), 201'000u);
+  const nlohmann::json json = nlohmann::json::parse(contents_of(html));
+  const std::size_t kept = json.at("ranks").size();
+  EXPECT_GT(kept, 100u);
+  EXPECT_EQ(json.at("left_out").at("ranks"), 2000 - kept);
+  std::int32_t before = -1;
+  for (const nlohmann::json& rank : json.at("ranks")) {
+    EXPECT_GT(rank.at("rank").get<std::int32_t>(), before) << "they are in order";
+    before = rank.at("rank");
+    EXPECT_EQ(before % 10, 9) << "a rank that waits less took the place of one that waits more";
+  }
+}
+
+TEST(ReportHtml, has_no_more_rows_of_a_list_than_anybody_reads) {
+  Report report = report_of(1);
+  report.phases.resize(6000);
+  const nlohmann::json json = nlohmann::json::parse(contents_of(to_html(report, page)));
+  EXPECT_EQ(json.at("phases").size(), 5000u);
+  EXPECT_EQ(json.at("left_out"), (nlohmann::json{{"phases", 1000}}));
+}
+
+TEST(ReportHtml, a_page_without_a_place_for_the_report_is_an_error) {
+  EXPECT_THROW((void)to_html(report_of(1), "<html></html>"), TraceError);
+  EXPECT_THROW((void)to_html(report_of(1), ""), TraceError);
+}
+
+}  // namespace
+}  // namespace penstock::analysis

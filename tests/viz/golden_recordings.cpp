@@ -1,0 +1,156 @@
+// Writes the recordings whose pages are looked at by a browser: their figures are known, since every time in
+// them is chosen.
+//   golden_recordings DIRECTORY
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "tests/analysis/recording_builder.hpp"
+
+namespace {
+
+using namespace penstock;
+using analysis::testing::RecordingBuilder;
+
+constexpr std::uint64_t ms = 1'000'000;
+
+std::filesystem::path folder(const std::filesystem::path& directory, const char* name) {
+  const std::filesystem::path path = directory / name;
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+/// A late sender: of 2 s in all, 0.1 s is late sender and 0.1 s is wire. The recording of the text's golden
+/// page.
+void write_late_sender(const std::filesystem::path& path) {
+  constexpr std::uint64_t bytes = 1 << 20;
+  RecordingBuilder(0, 2)
+      .runs(0, 1000 * ms)
+      .kernel(0, 200 * ms)
+      .half({.direction = trace::Direction::receive,
+             .peer = 1,
+             .post = 100 * ms,
+             .complete = 350 * ms,
+             .bytes = bytes,
+             .key = 1,
+             .buffer = trace::BufferKind::device})
+      .transfer({.begin = 310 * ms, .end = 350 * ms, .bytes = bytes, .key = 1})
+      .call({.function = "MPI_Recv", .begin = 100 * ms, .end = 350 * ms, .bytes = bytes, .call_site = 0x40})
+      .range("exchange", 50 * ms, 400 * ms)
+      .write(path);
+  RecordingBuilder(1, 2)
+      .runs(0, 1000 * ms)
+      .kernel(0, 300 * ms)
+      .half({.direction = trace::Direction::send,
+             .peer = 0,
+             .post = 300 * ms,
+             .complete = 350 * ms,
+             .bytes = bytes,
+             .key = 1,
+             .buffer = trace::BufferKind::device})
+      .call({.function = "MPI_Send", .begin = 300 * ms, .end = 350 * ms, .bytes = bytes, .call_site = 0x80})
+      .write(path);
+}
+
+/// Forty steps of 10 ms with an Allreduce each. At step 18 rank 1 computes 20 ms longer, and rank 0 waits for
+/// it.
+void write_slow_step(const std::filesystem::path& path) {
+  constexpr std::uint64_t steps = 40;
+  constexpr std::uint64_t slow = 17;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder builder(rank, 2);
+    std::uint64_t begin = 100 * ms;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const std::uint64_t longest = step == slow ? 26 * ms : 6 * ms;
+      const std::uint64_t own = rank == 1 ? longest : 6 * ms;
+      builder.range("step", begin, begin + longest + 4 * ms)
+          .kernel(begin, begin + own, "_Z4bulkv")
+          .call({.function = "MPI_Allreduce",
+                 .begin = begin + own,
+                 .end = begin + longest + 2 * ms,
+                 .bytes = 8,
+                 .call_site = 0x1300,
+                 .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      begin += longest + 4 * ms;
+    }
+    builder.runs(0, begin + 50 * ms).write(path);
+  }
+}
+
+/// More ranks than have a bar each. Rank n comes 1 ms × n into the only barrier, which ends at 100 ms.
+void write_many_ranks(const std::filesystem::path& path) {
+  constexpr std::int32_t ranks = 40;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint64_t arrival = static_cast<std::uint64_t>(rank) * ms;
+    RecordingBuilder(rank, ranks)
+        .runs(0, 200 * ms)
+        .kernel(0, arrival + 1)
+        .call({.function = "MPI_Barrier",
+               .begin = arrival,
+               .end = 100 * ms,
+               .call_site = 0x40,
+               .collective_ordinal = 1})
+        .write(path);
+  }
+}
+
+/// Nobody knows what the GPU did.
+void write_blind(const std::filesystem::path& path) {
+  RecordingBuilder builder(0, 1);
+  builder.header().features = trace::feature::gpu_used;
+  builder.runs(0, 100 * ms).call({.function = "MPI_Barrier", .begin = 10 * ms, .end = 20 * ms}).write(path);
+}
+
+/// Every text that a recording holds tries to be more than text.
+void write_hostile(const std::filesystem::path& path) {
+  const std::string attack =
+      "</script><script>window.attacked=1</script><img src=x onerror=window.attacked=1>";
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder builder(rank, 2);
+    const auto set = [&](auto& field, const std::string& text) {
+      std::snprintf(field, sizeof field, "%s", text.c_str());
+    };
+    set(builder.header().program, "./solver " + attack + "<!--<script>");
+    set(builder.header().host_name, attack);
+    set(builder.header().mpi_version, attack);
+    set(builder.header().device_name, attack);
+    builder.runs(0, 1000 * ms)
+        .notice(attack + "\"'\\\u2028")
+        .module("/nowhere/" + attack, 0x1000, 0x2000, 0, 0x1000)
+        .range(attack, 10 * ms, 900 * ms)
+        .kernel(20 * ms, 100 * ms, attack)
+        .half({.direction = rank == 0 ? trace::Direction::receive : trace::Direction::send,
+               .peer = 1 - rank,
+               .post = 200 * ms,
+               .complete = 350 * ms,
+               .bytes = 4096,
+               .key = 1,
+               .buffer = trace::BufferKind::device})
+        .call({.function = attack,
+               .begin = 150 * ms,
+               .end = 350 * ms,
+               .call_site = 0x1100,
+               .collective_ordinal = 0});
+    if (rank == 0) {
+      builder.transfer({.begin = 210 * ms, .end = 340 * ms, .bytes = 4096, .key = 1, .reason = attack});
+    }
+    builder.write(path);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: golden_recordings DIRECTORY\n");
+    return 2;
+  }
+  const std::filesystem::path directory = argv[1];
+  write_late_sender(folder(directory, "late_sender"));
+  write_slow_step(folder(directory, "slow_step"));
+  write_many_ranks(folder(directory, "many_ranks"));
+  write_blind(folder(directory, "blind"));
+  write_hostile(folder(directory, "hostile"));
+  return 0;
+}

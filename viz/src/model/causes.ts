@@ -1,0 +1,58 @@
+// The causes of waiting: their order and names, as `penstock report` has them, and what each means.
+import type { ByCause as SecondsByCause } from '../generated/report';
+
+export type { SecondsByCause };
+export type Cause = keyof SecondsByCause;
+
+export const causes: readonly Cause[] = [
+  'late_sender',
+  'late_receiver',
+  'wait_at_collective',
+  'wire',
+  'packing_or_staging',
+  'gpu_not_ready',
+  'missing_progress',
+  'unattributed',
+];
+
+const names: Record<Cause, string> = {
+  late_sender: 'late sender',
+  late_receiver: 'late receiver',
+  wait_at_collective: 'wait at collective',
+  wire: 'wire',
+  packing_or_staging: 'packing, staging',
+  gpu_not_ready: 'GPU not ready',
+  missing_progress: 'missing progress',
+  unattributed: 'unattributed',
+};
+
+const meanings: Record<Cause, string> = {
+  late_sender: 'the sending rank had not posted its message yet',
+  late_receiver: 'the receiving rank had not posted its receive yet',
+  wait_at_collective: 'the last rank of a collective call, or its root, had not come yet',
+  wire: 'data was on its way',
+  packing_or_staging: 'data was packed, or copied through host memory',
+  gpu_not_ready: 'a kernel had to end before the data could be sent',
+  missing_progress: 'the partner had posted its side, but was in no MPI call that would move data',
+  unattributed: 'the recording does not tell',
+};
+
+export const cause_name = (cause: Cause) => names[cause];
+export const cause_meaning = (cause: Cause) => meanings[cause];
+
+export interface CauseShare {
+  readonly cause: Cause;
+  readonly time_s: number;
+}
+
+/** Those that cost anything, most first. */
+export const by_size = (times: SecondsByCause): CauseShare[] =>
+  causes
+    .map((cause) => ({ cause, time_s: times[cause] }))
+    .filter((each) => each.time_s > 0)
+    .sort((left, right) => right.time_s - left.time_s);
+
+/** The one that costs most; none when nothing was waited. */
+export const main_cause = (times: SecondsByCause): Cause | undefined => by_size(times)[0]?.cause;
+
+export const sum_of = (times: SecondsByCause) => causes.reduce((sum, cause) => sum + times[cause], 0);

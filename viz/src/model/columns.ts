@@ -1,0 +1,59 @@
+// Stacked columns along an axis of numbers (ranks, steps): joining neighbours where there are more than can be
+// seen, and the part of the axis that is looked at.
+
+export interface Column {
+  /** The numbers that it stands for: from `first`, `count` of them. */
+  readonly first: number;
+  readonly count: number;
+  /** Seconds by cause, in the order of `causes`. */
+  readonly parts: readonly number[];
+  /** A second figure, drawn as a line; of joined columns the largest. */
+  readonly line: number | null;
+}
+
+/** From `from` up to but without `to`. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** At most `most` columns: neighbours are joined, as many to each, and their parts are means. */
+export function joined(columns: readonly Column[], most: number): readonly Column[] {
+  const each = Math.ceil(columns.length / Math.max(1, most));
+  if (each <= 1) return columns;
+  const result: Column[] = [];
+  for (let begin = 0; begin < columns.length; begin += each) {
+    const group = columns.slice(begin, begin + each);
+    const count = group.reduce((sum, column) => sum + column.count, 0);
+    const parts = (group[0]?.parts ?? []).map(
+      (_, part) => group.reduce((sum, column) => sum + (column.parts[part] ?? 0) * column.count, 0) / count,
+    );
+    const lines = group.flatMap((column) => (column.line === null ? [] : [column.line]));
+    result.push({ first: group[0]?.first ?? 0, count, parts, line: lines.length === 0 ? null : Math.max(...lines) });
+  }
+  return result;
+}
+
+/** Columns of which any part lies in the window. */
+export const visible = (columns: readonly Column[], window: Window) =>
+  columns.filter((column) => column.first < window.to && column.first + column.count > window.from);
+
+/** Larger `factor`: more is seen. `at` stays where it is; the window stays within `all`. */
+export function zoomed(window: Window, all: Window, factor: number, at = (window.from + window.to) / 2): Window {
+  const span = Math.min(all.to - all.from, Math.max(1, (window.to - window.from) * factor));
+  const before = (at - window.from) / (window.to - window.from);
+  return within({ from: at - span * before, to: at + span * (1 - before) }, all);
+}
+
+/** `by`: a share of what is seen; positive is to the right. */
+export function panned(window: Window, all: Window, by: number): Window {
+  const shift = (window.to - window.from) * by;
+  return within({ from: window.from + shift, to: window.to + shift }, all);
+}
+
+/** Whole numbers, moved or cut so that it lies in `all`. */
+function within(window: Window, all: Window): Window {
+  const span = Math.min(Math.max(1, Math.round(window.to - window.from)), all.to - all.from);
+  const from = Math.min(Math.max(all.from, Math.round(window.from)), all.to - span);
+  return { from, to: from + span };
+}

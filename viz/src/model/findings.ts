@@ -1,0 +1,79 @@
+// The largest findings: the report's advice, and where it has less than enough, the places of most waiting.
+import type { Advice, Report } from '../generated/report';
+import { percent_text, share_of } from '../format';
+import { cause_meaning, cause_name, main_cause } from './causes';
+import { words_of } from './overview';
+import { place_in_sentence } from './places';
+
+export interface Finding {
+  readonly title: string;
+  /** Of the average rank. With advice it is a bound, else what is waited there. */
+  readonly time_s: number;
+  readonly is_bound: boolean;
+  readonly share_of_whole: number;
+  readonly evidence: string;
+  /** Id of the section that shows it, or of a row there; and the section's name. */
+  readonly target: string;
+  readonly section_name: string;
+}
+
+type Kind = Advice['kind'];
+
+const titles: Record<Kind, string> = {
+  better_transport: 'Take a faster transport',
+  post_receives_early: 'Post receives earlier',
+  join_messages: 'Send fewer, larger messages',
+  waits_for_kernel: 'Do not wait for the whole kernel',
+  overlap: 'Compute while data moves',
+  pass_device_pointers: 'Give device pointers to MPI',
+  balance_ranks: 'Balance the ranks',
+  progress_thread: 'Let transfers progress',
+};
+
+type List = NonNullable<Advice['shown_in']>['list'];
+
+const section_of: Record<List, string> = {
+  transports: 'Messages',
+  call_sites: 'Call sites',
+  staging_by_hand: 'Staging by hand',
+  late_ranks: 'Who is waited for',
+  peers: 'Who is waited for',
+};
+
+/** The id of a list's row in the page. */
+export const row_id = (list: string, row: number) => `${list}-${row}`;
+
+/** Where advice shows: its row, if this page has it; else the causes. */
+function place_of({ shown_in }: Advice, report: Report) {
+  return shown_in === null || shown_in.row >= report[shown_in.list].length
+    ? { target: 'causes', section_name: 'Causes' }
+    : { target: row_id(shown_in.list, shown_in.row), section_name: section_of[shown_in.list] };
+}
+
+export function findings(report: Report, most = 3): Finding[] {
+  const { ranks, adjective } = words_of(report);
+  const share = (time_s: number) => share_of(time_s, report.counted.total_s);
+  const found: Finding[] = report.advice.slice(0, most).map((advice) => ({
+    title: titles[advice.kind],
+    ...place_of(advice, report),
+    time_s: advice.saves_at_most_s / ranks,
+    is_bound: true,
+    share_of_whole: share(advice.saves_at_most_s),
+    evidence: advice.text,
+  }));
+  for (const [row, site] of report.call_sites.entries()) {
+    const cause = main_cause(site.by_cause_s);
+    if (found.length >= most || cause === undefined) break;
+    const of_site = percent_text(share_of(site.by_cause_s[cause], site.counted_s));
+    found.push({
+      title: `${site.mpi_function} at ${place_in_sentence(site)}`,
+      time_s: site.counted_s / ranks,
+      is_bound: false,
+      share_of_whole: share(site.counted_s),
+      evidence: `${percent_text(share_of(site.counted_s, report.counted.counted_s))} of all that is ${adjective}; ${of_site} of it is ${cause_name(cause)}: ${cause_meaning(cause)}.`,
+      target: row_id('call_sites', row),
+      section_name: section_of.call_sites,
+    });
+  }
+  return found;
+}

@@ -1,0 +1,56 @@
+// Ranks beside each other.
+import type { Rank } from '../generated/report';
+import { causes, cause_name, type Cause } from './causes';
+import type { Column } from './columns';
+
+/** Ranks that were counted, by number. */
+export const counted_ranks = (ranks: readonly Rank[]) =>
+  ranks.filter((rank) => rank.counted).sort((left, right) => left.rank - right.rank);
+
+/** Waits of each rank by cause. */
+export const rank_columns = (ranks: readonly Rank[]): Column[] =>
+  counted_ranks(ranks).map((rank) => ({
+    first: rank.rank,
+    count: 1,
+    parts: causes.map((cause) => rank.by_cause_s?.[cause] ?? 0),
+    line: null,
+  }));
+
+export interface Comparison {
+  readonly name: string;
+  readonly cause: Cause | undefined;
+  /** Seconds; null: not known. */
+  readonly left_s: number | null;
+  readonly right_s: number | null;
+  /** Right less left. */
+  readonly difference_s: number | null;
+}
+
+/** Two ranks, figure by figure; causes that neither waited for are left out. */
+export function compared(left: Rank, right: Rank): Comparison[] {
+  const row = (name: string, figure: (rank: Rank) => number | null | undefined, cause?: Cause): Comparison => {
+    const left_s = figure(left) ?? null;
+    const right_s = figure(right) ?? null;
+    return { name, cause, left_s, right_s, difference_s: left_s === null || right_s === null ? null : right_s - left_s };
+  };
+  return [
+    row('all that is counted', (rank) => rank.total_s),
+    row('kernels', (rank) => rank.kernels_s),
+    row('communication', (rank) => rank.communication_s),
+    row('… hidden', (rank) => rank.hidden_s),
+    row('… exposed', (rank) => rank.exposed_s),
+    ...causes
+      .filter((cause) => (left.by_cause_s?.[cause] ?? 0) > 0 || (right.by_cause_s?.[cause] ?? 0) > 0)
+      .map((cause) => row(cause_name(cause), (rank) => rank.by_cause_s?.[cause], cause)),
+    row('CUDA synchronisation', (rank) => rank.cuda_synchronisation_s),
+    row('GPU busy (kernels and copies)', (rank) => rank.gpu_busy_s),
+  ];
+}
+
+/** The counted ranks with least and most waiting: what is worth comparing first. */
+export function extremes(ranks: readonly Rank[]): { least: Rank; most: Rank } | undefined {
+  const counted = counted_ranks(ranks).sort((left, right) => (left.counted_s ?? 0) - (right.counted_s ?? 0));
+  const least = counted[0];
+  const most = counted[counted.length - 1];
+  return least === undefined || most === undefined || least === most ? undefined : { least, most };
+}

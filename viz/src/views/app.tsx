@@ -1,0 +1,68 @@
+// The page from top to bottom.
+import { useEffect } from 'preact/hooks';
+import type { Report } from '../generated/report';
+import { command_text } from '../model/places';
+import { CallSites } from './call_sites';
+import { Causes } from './causes';
+import { Confidence } from './confidence';
+import { Efficiencies } from './efficiency';
+import { Head } from './head';
+import { Kernels } from './kernels';
+import { Messages } from './messages';
+import { Others } from './others';
+import { Ranks } from './ranks';
+import { StagingByHand } from './staging';
+import { StepsView } from './steps';
+import { Summary } from './summary';
+import { WaitedFor } from './waited_for';
+import { WhatIf } from './what_if';
+
+/** In the order of the page: id, name, and whether the report has anything for it. */
+const sections: readonly [string, string, (report: Report) => boolean][] = [
+  ['summary', 'Summary', () => true],
+  ['causes', 'Causes', (report) => report.counted.counted_s > 0],
+  ['what-if', 'What if', (report) => report.counted.counted_s > 0],
+  ['efficiency', 'Efficiency', (report) => report.replay !== null],
+  ['ranks', 'Ranks', () => true],
+  ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.late_ranks.length > 0],
+  ['steps', 'Steps', (report) => report.steps !== null],
+  ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
+  ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
+  ['kernels', 'Kernels', (report) => report.kernels.length > 0],
+  ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
+  ['others', 'More', () => true],
+  ['confidence', 'Confidence', () => true],
+];
+
+export function App({ report }: { report: Report }) {
+  useEffect(() => {
+    document.title = `${command_text(report.job.program)} · Penstock report`;
+    // The sections were not there when the browser looked for the address's part behind the #.
+    if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, [report]);
+  const shown = sections.filter(([, , has_any]) => has_any(report));
+  const has = (id: string) => shown.some(([each]) => each === id);
+  return (
+    <>
+      <a class="skip" href="#summary">
+        To the summary
+      </a>
+      <Head report={report} sections={shown.map(([id, name]) => ({ id, name }))} />
+      <main>
+        <Summary report={report} />
+        {has('causes') ? <Causes report={report} /> : null}
+        {has('what-if') ? <WhatIf report={report} /> : null}
+        <Efficiencies report={report} />
+        <Ranks report={report} />
+        {has('waited-for') ? <WaitedFor report={report} /> : null}
+        <StepsView report={report} />
+        {has('call-sites') ? <CallSites report={report} /> : null}
+        {has('messages') ? <Messages report={report} /> : null}
+        {has('kernels') ? <Kernels report={report} /> : null}
+        {has('staging') ? <StagingByHand report={report} /> : null}
+        <Others report={report} />
+        <Confidence report={report} />
+      </main>
+    </>
+  );
+}

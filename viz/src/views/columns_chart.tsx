@@ -1,0 +1,200 @@
+// Stacked columns over ranks or steps, with a line over them where there is one; a part of them can be looked at
+// closer. What is under the pointer, or under the cursor that the arrow keys move, is told in words below.
+import { scaleLinear } from 'd3-scale';
+import { area, curveStepAfter, line, stack } from 'd3-shape';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { time_text, time_unit } from '../format';
+import { causes, cause_name, type Cause } from '../model/causes';
+import { joined, panned, visible, zoomed, type Column, type Window } from '../model/columns';
+import { Legend } from './parts';
+
+interface Properties {
+  readonly columns: readonly Column[];
+  /** What a column is, as in "rank 3". */
+  readonly noun: string;
+  /** Added to a column's number where people count from 1. */
+  readonly first_number: number;
+  /** Of the parts: "exposed". */
+  readonly adjective: string;
+  /** What the line is, where there is one. */
+  readonly line_name?: string;
+  readonly label: string;
+}
+
+const height = 220;
+const margin = { top: 8, right: 8, bottom: 34, left: 58 };
+/** Columns narrower than this cannot be told apart. */
+const least_column_px = 2;
+
+function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, set_width] = useState(900);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => set_width(Math.max(240, element.clientWidth)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}
+
+export function ColumnsChart({ columns, noun, first_number, adjective, line_name, label }: Properties) {
+  const { ref, width } = useWidth();
+  const all = useMemo<Window>(() => {
+    const last = columns[columns.length - 1];
+    return { from: columns[0]?.first ?? 0, to: last === undefined ? 1 : last.first + last.count };
+  }, [columns]);
+  const [window, set_window] = useState(all);
+  const [cursor, set_cursor] = useState<number>();
+  const [drag_from, set_drag_from] = useState<number>();
+  const plot_px = width - margin.left - margin.right;
+  const shown = useMemo(() => joined(visible(columns, window), plot_px / least_column_px), [columns, window, plot_px]);
+
+  const x = scaleLinear([window.from, window.to], [margin.left, width - margin.right]);
+  const sum = (column: Column) => column.parts.reduce((total, part) => total + part, 0);
+  const highest_s = Math.max(1e-9, ...shown.map((column) => Math.max(sum(column), line_name === undefined ? 0 : (column.line ?? 0))));
+  const y = scaleLinear([0, highest_s], [height - margin.bottom, margin.top]).nice(5);
+  const unit = time_unit(highest_s);
+
+  // An area by cause in steps: 8 paths however many columns. The last point closes the last column.
+  const last = shown[shown.length - 1];
+  const points = last === undefined ? [] : [...shown, { ...last, first: last.first + last.count }];
+  const layers = stack<Column, number>()
+    .keys(causes.map((_, index) => index))
+    .value((column, index) => column.parts[index] ?? 0)([...points]);
+  const shape = area<(typeof layers)[number][number]>()
+    .x((point) => x(point.data.first))
+    .y0((point) => y(point[0]))
+    .y1((point) => y(point[1]))
+    .curve(curveStepAfter);
+  const overline = line<Column>()
+    .defined((column) => column.line !== null)
+    .x((column) => x(column.first))
+    .y((column) => y(column.line ?? 0))
+    .curve(curveStepAfter);
+
+  const at = (event: MouseEvent) => {
+    const box = (event.currentTarget as SVGElement).getBoundingClientRect();
+    return x.invert(((event.clientX - box.left) / box.width) * width);
+  };
+  const index_at = (position: number) => shown.findIndex((column) => position >= column.first && position < column.first + column.count);
+  const move = (event: MouseEvent) => {
+    const index = index_at(at(event));
+    set_cursor(index < 0 ? undefined : index);
+  };
+  const release = (event: MouseEvent) => {
+    if (drag_from === undefined) return;
+    const [from, to] = [drag_from, at(event)].sort((left, right) => left - right) as [number, number];
+    set_drag_from(undefined);
+    if (x(to) - x(from) > 4) set_window(zoomed({ from, to }, all, 1));
+  };
+  const keys: Record<string, () => void> = {
+    w: () => set_window(zoomed(window, all, 0.5, place_of_cursor())),
+    s: () => set_window(zoomed(window, all, 2, place_of_cursor())),
+    a: () => set_window(panned(window, all, -0.25)),
+    d: () => set_window(panned(window, all, 0.25)),
+    f: () => set_window(all),
+    ArrowLeft: () => set_cursor(Math.max(0, (cursor ?? shown.length) - 1)),
+    ArrowRight: () => set_cursor(Math.min(shown.length - 1, (cursor ?? -1) + 1)),
+    Escape: () => set_cursor(undefined),
+  };
+  const place_of_cursor = () => {
+    const column = cursor === undefined ? undefined : shown[cursor];
+    return column === undefined ? undefined : column.first + column.count / 2;
+  };
+  const press = (event: KeyboardEvent) => {
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+
+  const chosen = cursor === undefined ? undefined : shown[cursor];
+  const present = causes.filter((_, index) => columns.some((column) => (column.parts[index] ?? 0) > 0));
+  const is_all = window.from === all.from && window.to === all.to;
+  const numbers = x.ticks(Math.max(2, Math.floor(plot_px / 90))).filter((tick) => Number.isInteger(tick) && tick < window.to);
+  return (
+    <figure class="chart" ref={ref}>
+      <Legend shown={present} />
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={`${label}. Arrow keys go from column to column, w and s zoom, a and d move, f shows all.`}
+        tabindex={0}
+        onKeyDown={press}
+        onMouseMove={move}
+        onMouseLeave={() => set_cursor(undefined)}
+        onMouseDown={(event) => {
+          event.preventDefault();
+          event.currentTarget.focus();
+          set_drag_from(at(event));
+        }}
+        onMouseUp={release}
+      >
+        {y.ticks(5).map((tick) => (
+          <g key={tick}>
+            <line class="grid" x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} />
+            <text class="tick" x={margin.left - 6} y={y(tick)} dy="0.32em" text-anchor="end">
+              {Number((tick * unit.per_second).toPrecision(6))}
+            </text>
+          </g>
+        ))}
+        <text class="tick" x={4} y={margin.top + 4} dy="0.32em">
+          {unit.name}
+        </text>
+        {numbers.map((tick) => (
+          <text key={tick} class="tick" x={x(tick + 0.5)} y={height - margin.bottom + 15} text-anchor="middle">
+            {tick + first_number}
+          </text>
+        ))}
+        <text class="tick" x={(margin.left + width - margin.right) / 2} y={height - 4} text-anchor="middle">
+          {noun}
+        </text>
+        {layers.map((layer) => {
+          const cause: Cause | undefined = causes[layer.key];
+          return cause !== undefined && present.includes(cause) ? <path key={cause} class={`fill-${cause} layer`} d={shape(layer) ?? ''} /> : null;
+        })}
+        {line_name === undefined ? null : <path class="overline" d={overline(points) ?? ''} />}
+        {chosen === undefined ? null : (
+          <rect class="cursor" x={x(Math.max(chosen.first, window.from))} width={Math.max(1, x(chosen.first + chosen.count) - x(chosen.first))} y={margin.top} height={height - margin.top - margin.bottom} />
+        )}
+      </svg>
+      <p class="told" aria-live="polite">
+        {chosen === undefined
+          ? `${line_name === undefined ? '' : `The line is ${line_name}. `}Point at a column, or drag over some to see them closer.`
+          : words_of_column(chosen, noun, first_number, adjective, line_name)}
+      </p>
+      <p class="zoom">
+        <button type="button" onClick={() => set_window(zoomed(window, all, 0.5))}>
+          Closer
+        </button>
+        <button type="button" disabled={is_all} onClick={() => set_window(panned(window, all, -0.5))}>
+          ←
+        </button>
+        <button type="button" disabled={is_all} onClick={() => set_window(panned(window, all, 0.5))}>
+          →
+        </button>
+        <button type="button" disabled={is_all} onClick={() => set_window(all)}>
+          All
+        </button>{' '}
+        <span class="window">
+          {noun} {window.from + first_number} to {window.to - 1 + first_number}
+        </span>
+      </p>
+    </figure>
+  );
+}
+
+function words_of_column(column: Column, noun: string, first_number: number, adjective: string, line_name: string | undefined): string {
+  const parts = causes
+    .map((cause, index) => ({ cause, time_s: column.parts[index] ?? 0 }))
+    .filter((part) => part.time_s > 0)
+    .sort((left, right) => right.time_s - left.time_s);
+  const sum_s = parts.reduce((sum, part) => sum + part.time_s, 0);
+  const first = column.first + first_number;
+  const who = column.count === 1 ? `${noun} ${first}` : `${noun}s ${first} to ${first + column.count - 1}, on average`;
+  const why = parts.length === 0 ? '' : `: ${parts.map((part) => `${cause_name(part.cause)} ${time_text(part.time_s)}`).join(', ')}`;
+  const over = column.line === null || line_name === undefined ? '' : `; ${line_name} ${time_text(column.line)}`;
+  return `${who}: ${time_text(sum_s)} ${adjective}${why}${over}.`;
+}

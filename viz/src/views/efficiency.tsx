@@ -1,0 +1,81 @@
+// The trees of efficiencies, and the longest path.
+import type { Replay, Report } from '../generated/report';
+import { percent_text, share_of, time_unit } from '../format';
+import { efficiencies, rows_of, weakest, type Efficiency } from '../model/efficiency';
+import { Section } from './parts';
+import { Table } from './table';
+
+function Node({ node }: { node: Efficiency }) {
+  return (
+    <li>
+      <span class="efficiency" title={node.meaning}>
+        <span class="name">{node.name}</span>
+        <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+          <rect class="track" width="100" height="10" />
+          <rect class="fill-efficiency" width={Math.min(1, node.value) * 100} height="10" />
+        </svg>
+        <span class="figure">{percent_text(node.value)}</span>
+        <span class="meaning">{node.meaning}</span>
+      </span>
+      {node.children.length > 0 ? (
+        <ul>
+          {node.children.map((child) => (
+            <Node key={child.name} node={child} />
+          ))}
+        </ul>
+      ) : null}
+    </li>
+  );
+}
+
+function LongestPath({ replay }: { replay: Replay }) {
+  const path = replay.longest_path;
+  const share = (time_s: number) => percent_text(share_of(time_s, replay.observed_s));
+  const [rank] = path.ranks;
+  const unit = time_unit(replay.observed_s);
+  return (
+    <>
+      <h3>The longest path</h3>
+      <p>
+        {share(path.kernels_s)} kernels, {share(path.host_code_s)} host code, {share(path.communication_s)} communication
+        {rank === undefined ? '' : `; it runs through rank ${rank.rank} for ${share(rank.time_s)}`}. Shortening anything else shortens nothing.
+      </p>
+      {path.calls.length > 0 ? (
+        <Table
+          caption="Communication on the longest path"
+          rows={path.calls}
+          columns={[
+            { key: 'call', title: 'Call', value: (row) => row.call },
+            { key: 'time', title: 'on the path', unit: unit.name, decimals: 3, value: (row) => row.time_s * unit.per_second },
+            { key: 'share', title: 'of it', unit: '%', decimals: 1, value: (row) => share_of(row.time_s, replay.observed_s) * 100 },
+          ]}
+        />
+      ) : null}
+    </>
+  );
+}
+
+export function Efficiencies({ report }: { report: Report }) {
+  const { replay } = report;
+  if (replay === null) return null;
+  const trees = efficiencies(replay);
+  return (
+    <Section id="efficiency" title="Efficiency" intro="Each is the product of those below it.">
+      <div class="trees">
+        {trees.map((tree) => (
+          <div key={tree.name}>
+            <ul class="tree">
+              <Node node={tree} />
+            </ul>
+            {rows_of(tree).length > 1 ? (
+              <p class="note">
+                Most is lost by <strong>{weakest(tree).name}</strong> ({percent_text(weakest(tree).value)}).
+              </p>
+            ) : null}
+          </div>
+        ))}
+      </div>
+      <LongestPath replay={replay} />
+    </Section>
+  );
+}

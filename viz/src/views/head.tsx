@@ -1,0 +1,57 @@
+// What was run, and the ways through the page.
+import { useState } from 'preact/hooks';
+import type { Report } from '../generated/report';
+import { date_text, plural } from '../format';
+import { command_text } from '../model/places';
+
+type Theme = 'light' | 'dark';
+
+function ThemeSwitch() {
+  const [theme, set_theme] = useState<Theme>(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+  const other = theme === 'dark' ? 'light' : 'dark';
+  const change = () => {
+    document.documentElement.dataset['theme'] = other;
+    set_theme(other);
+  };
+  return (
+    <button type="button" class="theme" onClick={change}>
+      {other === 'dark' ? 'Dark' : 'Light'} colours
+    </button>
+  );
+}
+
+/** The first line of what an MPI says of itself, without its spaces. */
+const short_version = (version: string) => (/^[^\n,]*/.exec(version)?.[0] ?? '').replace('Version:', '').replace(/\s+/g, ' ').trim();
+
+export function Head({ report, sections }: { report: Report; sections: readonly { id: string; name: string }[] }) {
+  const { job } = report;
+  const [host] = job.hosts;
+  const [gpu] = job.gpus;
+  const facts = [
+    `${plural(job.ranks, 'rank')} on ${job.hosts.length === 1 && host !== undefined ? host : plural(job.hosts.length, 'host')}`,
+    short_version(job.mpi),
+    job.simulated_gpu ? 'simulated GPU' : job.gpus.length > 1 ? `${gpu ?? ''} and ${job.gpus.length - 1} more` : (gpu ?? ''),
+    date_text(job.began_unix_s),
+  ].filter((fact) => fact !== '');
+  return (
+    <>
+      <header>
+        <h1>
+          <span class="brand">penstock</span> <code>{command_text(job.program)}</code>
+        </h1>
+        <p class="facts">{facts.join(' · ')}</p>
+        {job.simulated_gpu ? <p class="warning">The GPU was simulated: its times say nothing of a real one's.</p> : null}
+      </header>
+      <nav aria-label="Sections">
+        <ul>
+          {sections.map(({ id, name }) => (
+            <li key={id}>
+              <a href={`#${id}`}>{name}</a>
+            </li>
+          ))}
+        </ul>
+        <ThemeSwitch />
+      </nav>
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+// Phases, MPI functions and communicators.
+import type { Communicator, MpiFunction, Phase, Report } from '../generated/report';
+import { share_of } from '../format';
+import type { SecondsByCause } from '../model/causes';
+import { words_of } from '../model/overview';
+import { CauseBar, Section } from './parts';
+import { Table, type Column } from './table';
+
+export function Others({ report }: { report: Report }) {
+  const { unit, ranks, adjective } = words_of(report);
+  const time = (time_s: number) => (time_s / ranks) * unit.per_second;
+  const counted = <Row extends { counted_s: number; by_cause_s: SecondsByCause }>(rows: readonly Row[]): Column<Row>[] => {
+    const largest_s = Math.max(...rows.map((row) => row.counted_s));
+    return [
+      { key: 'time', title: `${adjective} a rank`, unit: unit.name, decimals: 3, value: (row) => time(row.counted_s) },
+      { key: 'bar', title: 'by cause', value: (row) => row.counted_s, show: (row) => <CauseBar times={row.by_cause_s} full={largest_s} /> },
+    ];
+  };
+  const phase_columns: Column<Phase>[] = [
+    { key: 'name', title: 'NVTX phase', value: (row) => row.name },
+    { key: 'total', title: 'in it a rank', unit: unit.name, decimals: 3, value: (row) => time(row.total_s) },
+    { key: 'counted', title: `${adjective} in it`, unit: unit.name, decimals: 3, value: (row) => time(row.counted_s) },
+    { key: 'share', title: 'of the phase', unit: '%', decimals: 1, value: (row) => share_of(row.counted_s, row.total_s) * 100 },
+  ];
+  const function_columns: Column<MpiFunction>[] = [
+    { key: 'function', title: 'MPI function', value: (row) => row.mpi_function },
+    { key: 'calls', title: 'calls', decimals: 0, value: (row) => row.calls },
+    { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => row.bytes / 1024 / 1024 },
+    ...counted(report.mpi_functions),
+  ];
+  const communicator_columns: Column<Communicator>[] = [
+    { key: 'name', title: 'Communicator', value: (row) => (row.name === '' ? `without a name (${row.id})` : row.name) },
+    { key: 'size', title: 'ranks', decimals: 0, value: (row) => row.size },
+    ...counted(report.communicators),
+  ];
+  return (
+    <Section id="others" title="Phases, functions, communicators">
+      {report.phases.length > 0 ? (
+        <Table caption="NVTX phases; nested ones each count what lies in them" search="Find phases" rows={report.phases} columns={phase_columns} left_out={report.left_out?.['phases']} />
+      ) : null}
+      <Table caption="MPI functions" search="Find functions" rows={report.mpi_functions} columns={function_columns} left_out={report.left_out?.['mpi_functions']} />
+      <Table caption="Communicators" search="Find communicators" rows={report.communicators} columns={communicator_columns} left_out={report.left_out?.['communicators']} />
+    </Section>
+  );
+}

@@ -1,0 +1,80 @@
+// Small parts that many views have.
+import type { ComponentChildren } from 'preact';
+import { causes, cause_meaning, cause_name, by_size, type Cause, type SecondsByCause } from '../model/causes';
+import { digit_groups, share_of, time_text } from '../format';
+
+/** A number whose groups of digits stand apart, but which is copied without spaces: as a number. */
+export function Digits({ text }: { text: string }) {
+  const groups = digit_groups(text);
+  return (
+    <span class="digits">
+      {groups.map((group, index) => (
+        <span key={index}>{group}</span>
+      ))}
+    </span>
+  );
+}
+
+/** A section with a heading that links to itself. */
+export function Section({ id, title, intro, children }: { id: string; title: string; intro?: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <section id={id} aria-labelledby={`${id}-title`} tabIndex={-1}>
+      <h2 id={`${id}-title`}>{title}</h2>
+      {intro === undefined ? null : <p class="intro">{intro}</p>}
+      {children}
+    </section>
+  );
+}
+
+/** One horizontal bar of coloured pieces, as long as their sum is of `full`. Without a label it only repeats a number. */
+export function StackedBar({ pieces, full, label }: { pieces: readonly { kind: string; name: string; time_s: number }[]; full: number; label?: string }) {
+  const role = label === undefined ? ({ 'aria-hidden': 'true' } as const) : ({ role: 'img', 'aria-label': label } as const);
+  let begin = 0;
+  return (
+    <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" {...role}>
+      {pieces.map(({ kind, name, time_s }) => {
+        const x = begin;
+        const width = share_of(time_s, full) * 100;
+        begin += width;
+        return (
+          <rect key={kind} class={`fill-${kind}`} x={x} y={0} width={width} height={10}>
+            <title>{`${name}: ${time_text(time_s)}`}</title>
+          </rect>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Waiting by cause as one bar. */
+export function CauseBar({ times, full }: { times: SecondsByCause; full: number }) {
+  const shares = by_size(times);
+  const label = shares.map(({ cause, time_s }) => `${cause_name(cause)} ${time_text(time_s)}`).join(', ');
+  // The order of the causes, not of their sizes, so that bars below each other can be compared.
+  const pieces = causes.map((cause) => ({ kind: cause, name: cause_name(cause), time_s: times[cause] })).filter((each) => each.time_s > 0);
+  return <StackedBar pieces={pieces} full={full} label={label === '' ? 'nothing' : label} />;
+}
+
+export function CauseName({ cause }: { cause: Cause }) {
+  return (
+    <span class="cause" title={cause_meaning(cause)}>
+      <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+        <rect class={`fill-${cause}`} width="10" height="10" />
+      </svg>
+      {cause_name(cause)}
+    </span>
+  );
+}
+
+export function Legend({ shown }: { shown: readonly Cause[] }) {
+  return (
+    <ul class="legend" aria-label="Colours of the causes">
+      {shown.map((cause) => (
+        <li key={cause}>
+          <CauseName cause={cause} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+

@@ -1,0 +1,36 @@
+// Who is waited for, and what they do meanwhile.
+import type { LateRank, Peer, Report } from '../generated/report';
+import { share_of } from '../format';
+import { words_of } from '../model/overview';
+import { CauseBar, Section } from './parts';
+import { Table, type Column } from './table';
+
+export function WaitedFor({ report }: { report: Report }) {
+  const { unit, adjective } = words_of(report);
+  const largest_s = Math.max(...report.peers.map((peer) => peer.counted_s));
+  const peer_columns: Column<Peer>[] = [
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (peer) => peer.rank, show: (peer) => (peer.rank === null ? 'none' : peer.rank) },
+    { key: 'time', title: `${adjective}, of all ranks`, unit: unit.name, decimals: 3, value: (peer) => peer.counted_s * unit.per_second },
+    { key: 'share', title: `of all that is ${adjective}`, unit: '%', decimals: 1, value: (peer) => share_of(peer.counted_s, report.counted.counted_s) * 100 },
+    { key: 'bar', title: 'by cause', value: (peer) => peer.counted_s, show: (peer) => <CauseBar times={peer.by_cause_s} full={largest_s} /> },
+  ];
+  const late_columns: Column<LateRank>[] = [
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (late) => late.rank },
+    { key: 'call', title: 'is last at', value: (late) => `${late.mpi_function} at ${late.at}` },
+    { key: 'times', title: 'times', decimals: 0, value: (late) => late.times },
+    { key: 'late', title: 'late by', unit: unit.name, decimals: 3, meaning: 'From the first rank’s arrival to its own, in all', value: (late) => late.late_s * unit.per_second },
+    { key: 'kernels', title: 'meanwhile in kernels', unit: '%', decimals: 1, value: (late) => share_of(late.in_kernels_s, late.late_s) * 100 },
+    { key: 'mpi', title: 'in other MPI calls', unit: '%', decimals: 1, value: (late) => share_of(late.in_mpi_s, late.late_s) * 100 },
+    { key: 'kernel', title: 'mostly', value: (late) => late.main_kernel },
+  ];
+  return (
+    <Section id="waited-for" title="Who is waited for">
+      {report.peers.length > 0 ? (
+        <Table caption="Ranks at the other end of waits" search="Find ranks" list="peers" rows={report.peers} columns={peer_columns} left_out={report.left_out?.['peers']} />
+      ) : null}
+      {report.late_ranks.length > 0 ? (
+        <Table caption="Ranks that come last to collective calls, and what they do meanwhile" search="Find ranks, places or kernels" list="late_ranks" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
+      ) : null}
+    </Section>
+  );
+}

@@ -1,0 +1,91 @@
+// What less waiting would be worth: bounds that follow the sliders, and what the replay of the job says.
+import { useState } from 'preact/hooks';
+import type { Report, WhatIf as Scenario } from '../generated/report';
+import { percent_text, share_of, time_number, time_text, time_unit } from '../format';
+import { by_size, cause_name, type Cause } from '../model/causes';
+import { words_of } from '../model/overview';
+import { bound, type Removed } from '../model/what_if';
+import { CauseName, Section, StackedBar } from './parts';
+import { Table, type Column } from './table';
+
+function Sliders({ report }: { report: Report }) {
+  const [removed, set_removed] = useState<Removed>({});
+  const { unit, ranks, adjective, whole } = words_of(report);
+  const left = bound(report.counted.total_s, report.counted.by_cause_s, removed);
+  const time = (time_s: number) => `${time_number(time_s / ranks, unit)} ${unit.name}`;
+  const set = (cause: Cause, share: number) => set_removed({ ...removed, [cause]: share });
+  const shares = by_size(report.counted.by_cause_s);
+  return (
+    <div class="sliders">
+      {shares.map(({ cause }) => (
+        <label key={cause}>
+          <CauseName cause={cause} />
+          <input
+            type="range"
+            min={0}
+            max={100}
+            step={5}
+            value={(removed[cause] ?? 0) * 100}
+            aria-label={`Less ${cause_name(cause)}, in percent`}
+            onInput={(event) => set(cause, Number(event.currentTarget.value) / 100)}
+          />
+          <output>{(removed[cause] ?? 0) === 0 ? 'as it was' : `−${((removed[cause] ?? 0) * 100).toFixed(0)} %`}</output>
+        </label>
+      ))}
+      <p>
+        <button type="button" onClick={() => set_removed(Object.fromEntries(shares.map(({ cause }) => [cause, 1])))}>
+          Nothing is waited for
+        </button>{' '}
+        <button type="button" onClick={() => set_removed({})}>
+          As it was
+        </button>
+      </p>
+      <p class="verdict" role="status" id="what-if-result">
+        At best the {whole} take {time(left.total_s)} instead of {time(report.counted.total_s)} ({percent_text(share_of(left.saved_s, report.counted.total_s))}{' '}
+        less), and {percent_text(share_of(left.counted_s, left.total_s))} is {adjective}.
+      </p>
+    </div>
+  );
+}
+
+export function WhatIf({ report }: { report: Report }) {
+  const { replay } = report;
+  const unit = time_unit(replay?.observed_s ?? 0);
+  const columns: Column<Scenario>[] = [
+    { key: 'words', title: 'What if', value: (row) => row.words },
+    { key: 'time', title: 'all takes', unit: unit.name, decimals: 3, value: (row) => row.total_s * unit.per_second },
+    {
+      key: 'change',
+      title: 'change',
+      unit: '%',
+      decimals: 1,
+      value: (row) => (share_of(row.total_s, replay?.observed_s ?? 0) - 1) * 100,
+    },
+    {
+      key: 'bar',
+      title: 'compared',
+      value: (row) => row.total_s,
+      show: (row) => <StackedBar pieces={[{ kind: 'efficiency', name: row.words, time_s: row.total_s }]} full={Math.max(...(replay?.what_if ?? []).map((each) => each.total_s), replay?.observed_s ?? 0)} />,
+    },
+  ];
+  return (
+    <Section
+      id="what-if"
+      title="What if there were less waiting"
+      intro="The sliders think a part of each cause away. That is a bound: a rank that waits less here may wait longer elsewhere."
+    >
+      <Sliders report={report} />
+      {replay === null ? (
+        <p class="note">The job was not run again in thought: {report.why_no_replay ?? 'the report does not say why'}.</p>
+      ) : (
+        <>
+          <p>
+            What does count such waits is running the job&rsquo;s graph again, all ranks together ({time_text(replay.observed_s)} as it was
+            {replay.edges_left_out > 0 ? `; ${replay.edges_left_out} waits could not be put in order and are left out` : ''}):
+          </p>
+          <Table caption={`The replay's predictions, instead of ${time_number(replay.observed_s, unit)} ${unit.name}`} rows={replay.what_if} columns={columns} />
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,11 @@
+// The reports and pages that tests/viz/page_test made of golden recordings.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Report } from '../../src/generated/report';
+
+const folder = process.env['PENSTOCK_PAGES'] ?? '';
+export const golden = ['late_sender', 'slow_step', 'many_ranks', 'blind', 'hostile'] as const;
+export type Golden = (typeof golden)[number];
+
+export const path_of = (name: string) => join(folder, `${name}.html`);
+export const report_of = (name: Golden) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Report;

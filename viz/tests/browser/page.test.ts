@@ -1,0 +1,234 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { golden, path_of, report_of } from './golden';
+import { cells, open, with_contents } from './pages';
+
+describe.each(golden)('the page of %s', (name) => {
+  it('loads from a file without a request or a complaint, in light, in dark and on a narrow screen, and its links lead somewhere', async () => {
+    const { page, complaints } = await open(name, { colorScheme: 'light' });
+    expect(await page.locator('main h2').count()).toBeGreaterThan(3);
+    for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['dark', 390]] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      expect(wide).toBe(narrow);
+    }
+    const hrefs = await page.locator('a[href^="#"]').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+    expect(hrefs.length).toBeGreaterThan(5);
+    for (const href of hrefs) expect(await page.evaluate((selector) => document.querySelector(selector) !== null, href), href).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('figures', () => {
+  it('of a late sender are those of its recording', async () => {
+    const { page } = await open('late_sender');
+    expect(await page.locator('#summary .verdict').textContent()).toBe(
+      '10.0 % of the run (0.100 s of 1.000 s on the average rank) is exposed communication: the rank is in MPI and its GPU computes nothing. ' +
+        '75.0 % of it is MPI_Recv at 0x40, above all late sender (66.7 % of that; rank 1).',
+    );
+    expect((await cells(page, 'Time by cause')).map((row) => row.slice(0, 3))).toEqual([
+      ['late sender', '0.050', '5.00'],
+      ['wire', '0.050', '5.00'],
+    ]);
+    expect((await cells(page, 'Figures of each rank')).map((row) => row.slice(0, 8))).toEqual([
+      ['0', '1.000', '0.200', '0.250', '0.100', '40.0', '0.150', '0.150'],
+      ['1', '1.000', '0.300', '0.050', '0.000', '0.0', '0.050', '0.050'],
+    ]);
+    expect((await cells(page, "The replay's predictions")).map((row) => row.slice(1, 3))).toEqual([
+      ['0.950', '-5.0'],
+      ['1.000', '0.0'],
+      ['1.022', '2.2'],
+    ]);
+    expect(await page.locator('.finding .amount').allTextContents()).toEqual([
+      'saves at most 0.050 s a rank, 5.0 % of the run',
+      'saves at most 0.025 s a rank, 2.5 % of the run',
+      '0.075 s a rank, 7.5 % of the run',
+    ]);
+  });
+  it('are the same numbers in the tables as in the JSON', async () => {
+    const report = report_of('many_ranks');
+    const { page } = await open('many_ranks');
+    await page.locator('#ranks').getByRole('button', { name: 'Show all 40 rows' }).click();
+    const rows = await cells(page, 'Figures of each rank');
+    const exposed = report.ranks.map((rank) => ((rank.exposed_s ?? NaN) * 1e3).toFixed(3));
+    expect(rows.map((row) => row[6])).toEqual(exposed);
+    expect(exposed[39]).toBe('61.000');
+  });
+  it('show which step is slow, and why', async () => {
+    const { page } = await open('slow_step');
+    const [slowest] = await cells(page, 'The longest steps');
+    expect(slowest?.slice(0, 4)).toEqual(['18', '30.000', '3.00', '1']);
+    expect(slowest?.[5]).toMatch(/^wait at collective by 9.75 ms$/);
+  });
+  it('that are not known are not shown as zero', async () => {
+    const { page } = await open('blind');
+    expect(await page.locator('#summary .verdict').textContent()).toMatch(/communication time. How much of it is exposed cannot be told: GPU kernels of rank 0 were not recorded/);
+    const [row] = await cells(page, 'Figures of each rank');
+    expect(row?.[2]).toBe('–');
+  });
+});
+
+describe('hands', () => {
+  it('switch between light and dark', async () => {
+    const { page, complaints } = await open('late_sender', { colorScheme: 'light' });
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(await paper()).toBe('rgb(255, 255, 255)');
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    expect(await paper()).toBe('rgb(20, 23, 27)');
+    await page.getByRole('button', { name: 'Light colours' }).click();
+    expect(await paper()).toBe('rgb(255, 255, 255)');
+    expect(complaints).toEqual([]);
+  });
+  it('sort a table by its head, and find rows in it', async () => {
+    const { page } = await open('many_ranks');
+    const ranks = async () => (await cells(page, 'Figures of each rank')).map((row) => row[0]);
+    expect((await ranks()).slice(0, 3)).toEqual(['0', '1', '2']);
+    const head = page.locator('#ranks th', { hasText: 'kernels' });
+    await head.getByRole('button').click();
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    expect((await ranks()).slice(0, 3)).toEqual(['39', '38', '37']);
+    await head.getByRole('button').click();
+    expect((await ranks()).slice(0, 3)).toEqual(['0', '1', '2']);
+    await page.getByLabel('Find ranks or hosts').fill('39');
+    expect(await ranks()).toEqual(['39']);
+    expect(await page.locator('#ranks [role=status]').textContent()).toBe('1 of 40');
+    await page.getByLabel('Find ranks or hosts').fill('nobody');
+    expect(await ranks()).toEqual([]);
+  });
+  it('follow a finding to the row that shows it', async () => {
+    const { page } = await open('late_sender');
+    const link = page.locator('.finding a').first();
+    expect(await link.textContent()).toBe('Shown in Who is waited for');
+    await link.click();
+    const row = page.locator('tr.target');
+    expect(await row.locator('td').first().textContent()).toBe('1');
+    expect(await row.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await page.locator('.finding a').nth(1).getAttribute('href')).toBe('#call_sites-0');
+  });
+  it('zoom into the steps with the keys, the buttons and by dragging, and out again', async () => {
+    const { page, complaints } = await open('slow_step');
+    const chart = page.locator('#steps svg[role=img]').first();
+    const window = () => page.locator('#steps .window').textContent();
+    expect(await window()).toBe('step 1 to 40');
+    await chart.focus();
+    await page.keyboard.press('w');
+    expect(await window()).toBe('step 11 to 30');
+    await page.keyboard.press('d');
+    expect(await window()).toBe('step 16 to 35');
+    await page.keyboard.press('a');
+    await page.keyboard.press('s');
+    expect(await window()).toBe('step 1 to 40');
+    await page.locator('#steps').getByRole('button', { name: 'Closer' }).click();
+    expect(await window()).toBe('step 11 to 30');
+    await chart.focus();
+    await page.keyboard.press('f');
+    const box = (await chart.boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 90);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 90);
+    await page.mouse.up();
+    const [, from, to] = /step (\d+) to (\d+)/.exec((await window()) ?? '') ?? [];
+    expect(Number(to) - Number(from)).toBeGreaterThan(7);
+    expect(Number(to) - Number(from)).toBeLessThan(12);
+    expect(complaints).toEqual([]);
+  });
+  it('go from step to step with the arrow keys, and the page tells about each', async () => {
+    const { page } = await open('slow_step');
+    await page.locator('#steps svg[role=img]').first().focus();
+    for (let step = 0; step < 18; ++step) await page.keyboard.press('ArrowRight');
+    expect(await page.locator('#steps .told').textContent()).toBe(
+      "step 18: 12.0 ms exposed on the average rank: wait at collective 10.0 ms, wire 2.00 ms; the slowest rank's time 30.0 ms.",
+    );
+  });
+  it('move the what-if sliders, and what it would be worth follows at once', async () => {
+    const { page } = await open('late_sender');
+    const result = page.locator('#what-if-result');
+    expect(await result.textContent()).toMatch(/take 1.000 s instead of 1.000 s \(0.0 % less\), and 10.0 % is exposed/);
+    await page.getByLabel('Less late sender, in percent').fill('50');
+    expect(await result.textContent()).toMatch(/take 0.975 s instead of 1.000 s \(2.5 % less\), and 7.7 % is exposed/);
+    await page.getByRole('button', { name: 'Nothing is waited for' }).click();
+    expect(await result.textContent()).toMatch(/take 0.900 s instead of 1.000 s \(10.0 % less\), and 0.0 % is exposed/);
+    await page.getByRole('button', { name: 'As it was' }).click();
+    expect(await result.textContent()).toMatch(/take 1.000 s/);
+  });
+  it('choose two ranks to compare', async () => {
+    const { page } = await open('many_ranks');
+    await page.getByRole('spinbutton', { name: 'Rank', exact: true }).fill('7');
+    await page.getByRole('spinbutton', { name: 'and rank' }).fill('9');
+    const rows = await cells(page, 'Rank 7 and rank 9');
+    expect(rows.find(([name]) => name === 'kernels')?.slice(1)).toEqual(['7.000', '9.000', '2.000']);
+  });
+  it('copy numbers as numbers', async () => {
+    const { page } = await open('many_ranks');
+    const copied = await page.evaluate(() => {
+      const body = document.querySelector('#ranks .table tbody');
+      getSelection()?.selectAllChildren(body!);
+      return getSelection()?.toString() ?? '';
+    });
+    const numbers = copied.trim().split(/\s+/);
+    expect(numbers.length).toBeGreaterThan(100);
+    expect(numbers.filter((text) => text !== '–' && Number.isNaN(Number(text)))).toEqual([]);
+  });
+  it('print on A4 paper without cutting anything off', async () => {
+    const { page } = await open('late_sender', { colorScheme: 'dark', viewport: { width: 703, height: 1000 } }); // 186 mm
+    await page.emulateMedia({ media: 'print' });
+    const wide = await page.locator('main *').evaluateAll((all) => all.filter((each) => each.getBoundingClientRect().right > 704).map((each) => each.outerHTML.slice(0, 80)));
+    expect(wide).toEqual([]);
+    expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(0, 0, 0)');
+    expect((await page.pdf({ preferCSSPageSize: true })).length).toBeGreaterThan(10_000);
+  });
+});
+
+describe('a recording that is hostile', () => {
+  it('shows its names as they are, and runs nothing', async () => {
+    const { page, complaints } = await open('hostile');
+    expect(await page.evaluate(() => 'attacked' in window)).toBe(false);
+    expect(await page.locator('img, main script').count()).toBe(0);
+    expect(await page.locator('script').count()).toBe(2);
+    const attack = '</script><script>window.attacked=1</script>';
+    for (const place of ['h1', '#call-sites table', '#kernels table', '#others table', '#messages .table table', '.notices', '.facts']) {
+      expect(await page.locator(place).first().textContent(), place).toContain(attack);
+    }
+    expect(complaints).toEqual([]);
+  });
+  it('could reach nothing if it did run: the policy forbids it', async () => {
+    const { page } = await open('late_sender');
+    const outcome = await page.evaluate(async () => {
+      const script = document.createElement('script');
+      script.textContent = 'window.attacked = 1';
+      document.body.append(script);
+      const fetched = await fetch('https://penstock.invalid/').then(() => 'fetched', () => 'refused');
+      const loaded = await new Promise((resolve) => {
+        const image = new Image();
+        image.onload = () => resolve('loaded');
+        image.onerror = () => resolve('refused');
+        image.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
+      });
+      return { ran: 'attacked' in window, fetched, loaded };
+    });
+    expect(outcome).toEqual({ ran: false, fetched: 'refused', loaded: 'refused' });
+  });
+});
+
+describe('a report that cannot be shown', () => {
+  it.each([
+    ['cut', (json: string) => json.slice(0, json.length / 2), 'The report in this file is damaged: it cannot be read.'],
+    ['empty', () => '', 'The report in this file is damaged: it cannot be read.'],
+    ['partial', (json: string) => json.replace('"ranks":[', '"rinks":['), 'The report in this file is damaged: parts of it are missing or are not what they should be.'],
+    ['newer', (json: string) => json.replace('penstock-report-2', 'penstock-report-3'), 'The report in this file is newer than the page that should show it.'],
+  ])('since it is %s, gives a page that says so', async (name, change, words) => {
+    const { page, complaints } = await open(with_contents(`damaged_${name}`, change));
+    expect(await page.locator('[role=alert] h1').textContent()).toBe(words);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('the file', () => {
+  it('lists the licences of what is in it', () => {
+    const html = readFileSync(path_of('late_sender'), 'utf8');
+    for (const name of ['preact', 'd3-scale', 'd3-shape']) expect(html).toMatch(new RegExp(`\\n?${name} \\d+\\.\\d+\\.\\d+ \\(`));
+    expect(html).toContain('Copyright (c) 2015-present Jason Miller');
+  });
+  it('is small', () => expect(readFileSync(path_of('late_sender')).length).toBeLessThan(500_000));
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { findings } from '../../src/model/findings';
+import { by_cause, report_with, site_with } from './report_builder';
+
+const counted = { ranks: 4, total_s: 4, counted_s: 0.4, by_cause_s: by_cause({ wire: 0.4 }), unmatched_message_halves: 0 };
+const advice = (kind: 'overlap' | 'balance_ranks', saves_at_most_s: number) => ({ kind, saves_at_most_s, text: `${kind} helps`, shown_in: { list: 'peers' as const, row: 0 } });
+
+describe('findings', () => {
+  it('are the first of the advice, for the average rank, with their evidence and place', () => {
+    const peers = [{ rank: 1, counted_s: 0.2, by_cause_s: by_cause({ wire: 0.2 }) }];
+    const found = findings(report_with({ counted, peers, advice: [advice('balance_ranks', 0.2), advice('overlap', 0.1), advice('overlap', 0.08), advice('overlap', 0.04)] }));
+    expect(found).toHaveLength(3);
+    expect(found[0]).toMatchObject({ time_s: 0.05, share_of_whole: 0.05, is_bound: true, evidence: 'balance_ranks helps', target: 'peers-0', section_name: 'Who is waited for' });
+  });
+  it('are filled up with the places of most waiting, which are no bounds', () => {
+    const site = site_with({ counted_s: 0.3, by_cause_s: by_cause({ wire: 0.3 }) });
+    const found = findings(report_with({ counted, advice: [advice('overlap', 0.1)], call_sites: [site] }));
+    expect(found.map(({ is_bound }) => is_bound)).toEqual([true, false]);
+    expect(found[1]).toMatchObject({ title: 'MPI_Waitall at exchange (halo.cpp:77)', target: 'call_sites-0', section_name: 'Call sites' });
+    expect(found[1]?.time_s).toBeCloseTo(0.075);
+    expect(found[1]?.evidence).toMatch(/^75.0 % of all that is exposed; 100.0 % of it is wire/);
+  });
+  it('of rows that this page does not have lead to the causes', () => {
+    expect(findings(report_with({ counted, advice: [advice('overlap', 0.1)] }))[0]?.target).toBe('causes');
+  });
+  it('are none where nothing is waited for', () => {
+    expect(findings(report_with({ call_sites: [site_with()] }))).toEqual([]);
+  });
+});

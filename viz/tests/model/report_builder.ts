@@ -1,0 +1,116 @@
+// A report with nothing in it, and parts to put into it, for tests of the models.
+import type { CallSite, Rank, Report, StepEntry, Transport } from '../../src/generated/report';
+import { causes, type SecondsByCause } from '../../src/model/causes';
+
+export const by_cause = (times: Partial<SecondsByCause> = {}): SecondsByCause => ({
+  ...(Object.fromEntries(causes.map((cause) => [cause, 0])) as unknown as SecondsByCause),
+  ...times,
+});
+
+export const report_with = (parts: Partial<Report> = {}): Report => ({
+  schema: 'penstock-report-2',
+  job: {
+    program: '/home/someone/solver --steps 10',
+    mpi: 'MPICH Version:\t4.0.2\nMPICH Release date: some day',
+    ranks: 2,
+    hosts: ['node01'],
+    gpus: ['Test GPU'],
+    simulated_gpu: false,
+    began_unix_s: 1_700_001_000,
+    one_clock: true,
+    aligned_hosts: null,
+    host_clock_error_s: null,
+  },
+  measure: 'exposed_communication',
+  why_not_exposed: null,
+  counted: { ranks: 2, total_s: 2, counted_s: 0, by_cause_s: by_cause(), unmatched_message_halves: 0 },
+  steps: null,
+  advice: [],
+  replay: null,
+  why_no_replay: 'too large',
+  ranks: [],
+  call_sites: [],
+  peers: [],
+  communicators: [],
+  mpi_functions: [],
+  kernels: [],
+  collectives: [],
+  late_ranks: [],
+  staging_by_hand: [],
+  unattributed: [],
+  phases: [],
+  transports: [],
+  notices: [],
+  flaws: [],
+  ...parts,
+});
+
+export const rank_with = (rank: number, parts: Partial<Rank> = {}): Rank => ({
+  rank,
+  host: 'node01',
+  finished: true,
+  used_gpu: true,
+  kernels_recorded: true,
+  run_s: 1,
+  total_s: 1,
+  kernels_s: 0.5,
+  host_in_mpi_s: 0.3,
+  in_flight_s: 0.3,
+  communication_s: 0.3,
+  exposed_s: 0.1,
+  exposed_upper_bound_s: 0.1,
+  hidden_s: 0.2,
+  overlap: 2 / 3,
+  cuda_synchronisation_s: 0,
+  computing_s: 0.5,
+  gpu_busy_s: 0.5,
+  counted: true,
+  counted_s: 0.1,
+  by_cause_s: by_cause({ wire: 0.1 }),
+  records: 10,
+  dropped_records: 0,
+  dropped_gpu_records: 0,
+  tool_cost_s: 0.001,
+  gpu_clock_error_s: 1e-6,
+  ...parts,
+});
+
+export const site_with = (parts: Partial<CallSite> = {}): CallSite => ({
+  function: 'exchange',
+  file: '../src/halo.cpp',
+  line: 77,
+  module: '/usr/bin/solver',
+  module_offset: 0x40,
+  mpi_function: 'MPI_Waitall',
+  calls: 1,
+  counted_s: 0,
+  by_cause_s: by_cause(),
+  gpu_wait_s: 0,
+  main_counterpart_rank: null,
+  ...parts,
+});
+
+export const step_with = (first: number, parts: Partial<StepEntry> = {}): StepEntry => ({
+  first,
+  steps: 1,
+  total_s: 0.2,
+  longest_s: 0.1,
+  longest_rank: 0,
+  by_cause_s: by_cause(),
+  ...parts,
+});
+
+export const transport_with = (parts: Partial<Transport> = {}): Transport => ({
+  source: 'device',
+  destination: 'device',
+  size_limit_bytes: 65536,
+  transport: 'peer',
+  reason: 'peer access',
+  messages: 1,
+  bytes: 8,
+  median_gb_per_s: null,
+  best_gb_per_s: null,
+  counted_s: 0,
+  by_cause_s: by_cause(),
+  ...parts,
+});
