@@ -9,7 +9,8 @@ mkdir -p "$folder/bin" "$folder/lib/ucx"
 
 launcher=$(readlink -f "$(command -v mpiexec.mpich)")
 proxy=$(command -v hydra_pmi_proxy)
-library=$(ldconfig -p | awk '$1 == "libmpich.so.12" {print $NF; exit}')
+# awk reads to the end: leaving early can end ldconfig by SIGPIPE, and with it this script
+library=$(ldconfig -p | awk '$1 == "libmpich.so.12" && !path {path = $NF} END {print path}')
 cp "$launcher" "$folder/bin/mpiexec"
 cp "$proxy" "$folder/bin/hydra_pmi_proxy"
 cp -L "$library" "$folder/lib/"

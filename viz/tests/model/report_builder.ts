@@ -71,6 +71,8 @@ export const rank_with = (rank: number, parts: Partial<Rank> = {}): Rank => ({
   dropped_records: 0,
   dropped_gpu_records: 0,
   tool_cost_s: 0.001,
+  tool_start_s: 0.005,
+  tool_finish_s: 0.001,
   gpu_clock_error_s: 1e-6,
   ...parts,
 });
