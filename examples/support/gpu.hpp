@@ -85,6 +85,32 @@ class DeviceArray {
   Element* data_ = nullptr;
 };
 
+/// Uninitialised page-locked host memory, which copies to and from a GPU go through fastest.
+template <typename Element>
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  explicit PinnedArray(std::size_t count) : count_(count) {
+    check(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(Element)),
+          "allocate pinned memory");
+  }
+  ~PinnedArray() { cudaFreeHost(data_); }
+  PinnedArray(PinnedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  [[nodiscard]] Element* get() const { return data_; }
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+ private:
+  Element* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
 /// Queues `kernel` with one thread for each of `count` items.
 template <typename... Parameters, typename... Arguments>
 void launch(const Stream& stream, std::int64_t count, void (*kernel)(Parameters...),
