@@ -1,0 +1,201 @@
+#include "examples/bfs/search_kernels.hpp"
+
+#include <algorithm>
+
+#include "examples/support/device_algorithms.hpp"
+
+namespace bfs {
+namespace {
+
+constexpr unsigned all_lanes = 0xffffffff;
+/// Threads of a kernel of which each takes several items: enough to fill any GPU.
+constexpr std::int64_t many_threads = std::int64_t{1} << 19;
+
+__device__ std::int64_t thread_index() {
+  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+__device__ std::int64_t thread_count() {
+  return std::int64_t{gridDim.x} * blockDim.x;
+}
+__device__ bool has(const std::uint32_t* bitmap, std::int64_t vertex) {
+  return (bitmap[vertex / 32] >> vertex % 32 & 1) != 0;
+}
+
+/// Adds the values of all lanes to `sum`. All lanes must call it.
+__device__ void add_of_warp(unsigned long long value, unsigned long long* sum) {
+  for (unsigned distance = 16; distance > 0; distance /= 2) {
+    value += __shfl_down_sync(all_lanes, value, distance);
+  }
+  if (threadIdx.x % 32 == 0 && value != 0) {
+    atomicAdd(sum, value);
+  }
+}
+
+/// splitmix64's finisher: every bit of the result depends on every bit of the input.
+__device__ std::uint64_t mix(std::uint64_t value) {
+  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9;
+  value = (value ^ value >> 27) * 0x94D049BB133111EB;
+  return value ^ value >> 31;
+}
+
+}  // namespace
+
+// Not in the unnamed namespace: profilers show these names.
+namespace kernels {
+
+__global__ void set_levels(const std::uint32_t* frontier, std::int64_t vertices, Level level, Level* levels) {
+  const std::int64_t vertex = thread_index();
+  if (vertex < vertices && has(frontier, vertex)) {
+    levels[vertex] = level;
+  }
+}
+
+__global__ void count_neighbours(Rows rows, const std::uint32_t* list, std::int64_t count,
+                                 unsigned long long* counts) {
+  const std::int64_t index = thread_index();
+  if (index <= count) {
+    counts[index] =
+        index < count ? rows.offsets[std::int64_t{list[index]} + 1] - rows.offsets[list[index]] : 0;
+  }
+}
+
+/// A thread takes one edge at a time, so that vertices with many edges keep no thread longer than others.
+__global__ void top_down(Rows rows, const std::uint32_t* list, std::int64_t count,
+                         const unsigned long long* starts, const std::uint32_t* seen, std::uint32_t* found) {
+  const auto edges = static_cast<std::int64_t>(starts[count]);
+  for (std::int64_t edge = thread_index(); edge < edges; edge += thread_count()) {
+    // the last vertex whose edges start at this one or before
+    std::int64_t low = 0;
+    std::int64_t high = count;
+    while (high - low > 1) {
+      const std::int64_t middle = (low + high) / 2;
+      if (static_cast<std::int64_t>(starts[middle]) <= edge) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    const std::int64_t position = edge - static_cast<std::int64_t>(starts[low]);
+    const std::uint32_t target =
+        rows.neighbours[static_cast<std::int64_t>(rows.offsets[list[low]]) + position];
+    if (!has(seen, target) && !has(found, target)) {
+      atomicOr(&found[target / 32], 1u << target % 32);
+    }
+  }
+}
+
+__global__ void advance(const std::uint32_t* found, const std::uint32_t* edge_ends, std::int64_t words,
+                        std::uint32_t* seen, std::uint32_t* frontier, FrontierSize* size) {
+  FrontierSize own{};
+  for (std::int64_t index = thread_index(); index < words; index += thread_count()) {
+    const std::uint32_t fresh = found[index] & ~seen[index];
+    frontier[index] = fresh;
+    seen[index] |= fresh;
+    own.vertices += static_cast<unsigned long long>(__popc(fresh));
+    for (std::uint32_t rest = fresh; rest != 0; rest &= rest - 1) {
+      own.edge_ends += edge_ends[index * 32 + __ffs(static_cast<int>(rest)) - 1];
+    }
+  }
+  add_of_warp(own.vertices, &size->vertices);
+  add_of_warp(own.edge_ends, &size->edge_ends);
+}
+
+__global__ void find_parents(Rows rows, const Level* target_levels, const Level* source_levels,
+                             std::uint32_t* parents) {
+  const std::int64_t target = thread_index();
+  if (target >= rows.count) {
+    return;
+  }
+  const Level level = target_levels[target];
+  std::uint32_t parent = no_parent;
+  if (level != no_level && level != 0) {
+    for (unsigned long long place = rows.offsets[target]; place < rows.offsets[target + 1]; ++place) {
+      const std::uint32_t source = rows.neighbours[place];
+      if (source_levels[source] + 1 == level) {
+        parent = source;
+        break;
+      }
+    }
+  }
+  parents[target] = parent;
+}
+
+__global__ void choose_parents(const std::uint32_t* candidates, int columns, std::int64_t block,
+                               std::int64_t sources, std::int64_t* parents) {
+  const std::int64_t vertex = thread_index();
+  if (vertex >= block) {
+    return;
+  }
+  std::int64_t parent = not_in_tree;
+  for (int column = columns - 1; column >= 0; --column) {
+    const std::uint32_t candidate = candidates[column * block + vertex];
+    if (candidate != no_parent) {
+      parent = column * sources + candidate;
+    }
+  }
+  parents[vertex] = parent;
+}
+
+__global__ void hash(std::int64_t first_own, std::int64_t block, const Level* levels,
+                     const std::int64_t* parents, unsigned long long* sum) {
+  unsigned long long own = 0;
+  for (std::int64_t vertex = thread_index(); vertex < block; vertex += thread_count()) {
+    if (levels[vertex] != no_level) {
+      const auto number = static_cast<std::uint64_t>(first_own + vertex);
+      own += mix(mix(mix(number) ^ static_cast<std::uint64_t>(parents[vertex])) ^ levels[vertex]);
+    }
+  }
+  add_of_warp(own, sum);
+}
+
+}  // namespace kernels
+
+void queue_levels(const example::Stream& stream, const std::uint32_t* frontier, std::int64_t vertices,
+                  Level level, Level* levels) {
+  example::launch(stream, vertices, kernels::set_levels, frontier, vertices, level, levels);
+}
+
+struct TopDown::Temporary {
+  example::Scratch scratch;
+};
+
+TopDown::TopDown(std::int64_t most_sources)
+    : starts_(static_cast<std::size_t>(most_sources) + 1), temporary_(std::make_unique<Temporary>()) {}
+TopDown::~TopDown() = default;
+
+void TopDown::queue(const example::Stream& stream, const Rows& by_source, std::int64_t entry_count,
+                    const std::uint32_t* list, std::int64_t count, const std::uint32_t* seen,
+                    std::uint32_t* found) {
+  if (count == 0 || entry_count == 0) {
+    return;
+  }
+  example::launch(stream, count + 1, kernels::count_neighbours, by_source, list, count, starts_.get());
+  example::exclusive_sum(stream, temporary_->scratch, starts_.get(), starts_.get(), count + 1);
+  example::launch(stream, std::min(entry_count, many_threads), kernels::top_down, by_source, list, count,
+                  starts_.get(), seen, found);
+}
+
+void queue_advance(const example::Stream& stream, const std::uint32_t* found, const std::uint32_t* edge_ends,
+                   std::int64_t words, std::uint32_t* seen, std::uint32_t* frontier, FrontierSize* size) {
+  example::launch(stream, std::min(words, many_threads), kernels::advance, found, edge_ends, words, seen,
+                  frontier, size);
+}
+
+void queue_parents(const example::Stream& stream, const Rows& by_target, const Level* target_levels,
+                   const Level* source_levels, std::uint32_t* parents) {
+  example::launch(stream, by_target.count, kernels::find_parents, by_target, target_levels, source_levels,
+                  parents);
+}
+
+void queue_choose_parents(const example::Stream& stream, const std::uint32_t* candidates, int columns,
+                          std::int64_t block, std::int64_t sources, std::int64_t* parents) {
+  example::launch(stream, block, kernels::choose_parents, candidates, columns, block, sources, parents);
+}
+
+void queue_hash(const example::Stream& stream, std::int64_t first_own, std::int64_t block,
+                const Level* levels, const std::int64_t* parents, unsigned long long* hash) {
+  example::launch(stream, std::min(block, many_threads), kernels::hash, first_own, block, levels, parents,
+                  hash);
+}
+
+}  // namespace bfs
