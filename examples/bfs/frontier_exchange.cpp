@@ -75,9 +75,12 @@ void FrontierExchange::scatter(const example::Stream& stream, std::uint32_t* blo
   if (member_count_ == 1) {
     return;
   }
-  const std::vector<std::int64_t> sizes = count_blocks(stream, blocks);
-  std::vector<std::int64_t> coming(sizes.size());
-  MPI_Alltoall(sizes.data(), 1, MPI_INT64_T, coming.data(), 1, MPI_INT64_T, exchanger_.communicator());
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(member_count_), unknown);
+  std::vector<std::int64_t> coming = sizes;
+  if (most_listed_ > 0) {  // else all are bitmaps, and nobody needs to count
+    count_blocks(stream, blocks, sizes);
+    MPI_Alltoall(sizes.data(), 1, MPI_INT64_T, coming.data(), 1, MPI_INT64_T, exchanger_.communicator());
+  }
   for (int member = 0; member < member_count_; ++member) {
     if (member == member_) {
       continue;
@@ -123,21 +126,17 @@ void FrontierExchange::transfer(const example::Stream& stream) {
   receives_.clear();
 }
 
-/// The sizes of all members' sets.
-std::vector<std::int64_t> FrontierExchange::count_blocks(const example::Stream& stream,
-                                                         const std::uint32_t* blocks) {
+void FrontierExchange::count_blocks(const example::Stream& stream, const std::uint32_t* blocks,
+                                    std::vector<std::int64_t>& sizes) {
   unpacker_.queue_places(stream, blocks, block_words_ * member_count_);
-  const auto rows = static_cast<std::size_t>(member_count_) + 1;
-  example::check(
-      cudaMemcpy2DAsync(places_.get(), 4, unpacker_.places(), static_cast<std::size_t>(block_words_) * 4, 4,
-                        rows, cudaMemcpyDeviceToHost, stream.get()),
-      "copy the sizes of sets");
+  const auto block_bytes = static_cast<std::size_t>(block_words_) * 4;
+  example::check(cudaMemcpy2DAsync(places_.get(), 4, unpacker_.places(), block_bytes, 4, sizes.size() + 1,
+                                   cudaMemcpyDeviceToHost, stream.get()),
+                 "copy the sizes of sets");
   stream.synchronize();
-  std::vector<std::int64_t> sizes;
-  for (std::size_t member = 0; member + 1 < rows; ++member) {
-    sizes.push_back(std::int64_t{places_.get()[member + 1]} - places_.get()[member]);
+  for (std::size_t member = 0; member < sizes.size(); ++member) {
+    sizes[member] = std::int64_t{places_.get()[member + 1]} - places_.get()[member];
   }
-  return sizes;
 }
 
 }  // namespace bfs

@@ -47,8 +47,8 @@ class FrontierExchange {
   void add_message(std::vector<example::Message>& messages, std::uint32_t* list, std::uint32_t* bitmap,
                    std::int64_t size, int member) const;
   void transfer(const example::Stream& stream);
-  [[nodiscard]] std::vector<std::int64_t> count_blocks(const example::Stream& stream,
-                                                       const std::uint32_t* blocks);
+  void count_blocks(const example::Stream& stream, const std::uint32_t* blocks,
+                    std::vector<std::int64_t>& sizes);
 
   example::Exchanger exchanger_;
   int member_ = 0;

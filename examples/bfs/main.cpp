@@ -10,28 +10,34 @@
 #include "examples/bfs/options.hpp"
 #include "examples/bfs/result.hpp"
 #include "examples/bfs/search.hpp"
+#include "examples/bfs/switch_point.hpp"
 #include "examples/bfs/validation.hpp"
 #include "examples/support/gpu_memory.hpp"
 #include "examples/support/ranks_gpu.hpp"
 
 namespace {
 
-bfs::Plan plan_of(const bfs::Options& options, const bfs::Partition& partition) {
-  bfs::Plan plan;
-  plan.exchange = options.exchange;
-  switch (options.form) {
+/// The largest set of vertices that is sent as a list. Where it will be measured, the largest that that may
+/// give.
+std::int64_t most_listed(bfs::Form form, const bfs::Partition& partition) {
+  switch (form) {
     case bfs::Form::lists:
-      plan.most_listed = partition.block();
-      break;
+      return partition.block();
     case bfs::Form::bitmaps:
-      plan.most_listed = 0;
-      break;
+      return 0;
     case bfs::Form::switched:
-      plan.most_listed =
-          partition.block_words();  // N / (32 R C): a list of so many is as large as the bitmap
+    case bfs::Form::measured:
       break;
   }
-  return plan;
+  return partition.block_words();  // N / (32 R C): a list of so many is as large as the bitmap
+}
+
+/// Along the grid's longer side.
+std::int64_t measure_most_listed(const bfs::Options& options, const bfs::Partition& partition) {
+  const bfs::Communicators communicators(partition, MPI_COMM_WORLD);
+  const bool has_column = options.grid.rows > 1;
+  return bfs::measured_switch_point(
+      options.exchange, has_column ? communicators.column() : communicators.row(), partition.block_words());
 }
 
 /// Whether the GPUs have room; says so if not.
@@ -56,7 +62,7 @@ bfs::Timing time_search(bfs::Search& search, std::int64_t root, bfs::Result& res
 int search_all(const bfs::Options& options, int rank, int rank_count) {
   example::choose_gpu();
   const bfs::Partition partition(options.kronecker().vertices(), options.grid, rank);
-  const bfs::Plan plan = plan_of(options, partition);
+  bfs::Plan plan{options.direction, options.exchange, most_listed(options.form, partition)};
   const std::int64_t search_bytes = bfs::Search::device_bytes(partition, plan) +
                                     (options.verify ? bfs::Validator::device_bytes(partition) : 0);
   if (!has_room(search_bytes, rank)) {
@@ -80,6 +86,10 @@ int search_all(const bfs::Options& options, int rank, int rank_count) {
     }
     return 1;
   }
+  if (options.form == bfs::Form::measured && rank_count > 1) {
+    plan.most_listed = measure_most_listed(options, partition);
+  }
+  result.most_listed = plan.most_listed;
   bfs::Search search(graph, plan, MPI_COMM_WORLD);
   std::optional<bfs::Validator> validator;
   if (options.verify) {

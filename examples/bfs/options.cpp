@@ -9,8 +9,13 @@
 namespace bfs {
 namespace {
 
-const std::map<std::string, Form> form_names{
-    {"lists", Form::lists}, {"bitmaps", Form::bitmaps}, {"switched", Form::switched}};
+const std::map<std::string, Form> form_names{{"lists", Form::lists},
+                                             {"bitmaps", Form::bitmaps},
+                                             {"switched", Form::switched},
+                                             {"measured", Form::measured}};
+
+const std::map<std::string, Direction> direction_names{{"top-down", Direction::top_down},
+                                                       {"optimising", Direction::optimising}};
 
 std::optional<Grid> parse_grid(std::string_view text) {
   Grid grid{0, 0};
@@ -49,6 +54,10 @@ std::string name_of(Form form) {
   return example::name_of_choice(form_names, form);
 }
 
+std::string name_of(Direction direction) {
+  return example::name_of_choice(direction_names, direction);
+}
+
 std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
   Options options;
   std::string grid;
@@ -65,7 +74,11 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       ->capture_default_str();
   app.add_option("--seed", options.seed, "names the graph and the roots")->capture_default_str();
   app.add_option("--grid", grid, "rows x columns of ranks, as 4x2 (default: as square as can be)");
-  example::add_choice(app, "--frontier", options.form, form_names, "in which form sets of vertices are sent");
+  example::add_choice(app, "--frontier", options.form, form_names,
+                      "how sets of vertices are sent: as lists, as bitmaps, as whichever is smaller, or as "
+                      "whichever is measured to be faster");
+  example::add_choice(app, "--direction", options.direction, direction_names,
+                      "from the frontier always, or from what is not seen while the frontier is large");
   example::add_exchange(app, options.exchange);
   app.add_flag("--verify", options.verify, "check every tree by the five rules of Graph500");
   app.add_flag("--json", options.json, "print the result as one JSON object");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "examples/bfs/direction.hpp"
 #include "examples/bfs/kronecker.hpp"
 #include "examples/bfs/partition.hpp"
 #include "examples/support/exchange.hpp"
@@ -13,9 +14,10 @@ namespace bfs {
 
 /// In which form sets of vertices are sent.
 enum class Form {
-  lists,    ///< 32 bits a vertex in the set
-  bitmaps,  ///< a bit a vertex of a block
-  switched  ///< whichever is smaller
+  lists,     ///< 32 bits a vertex in the set
+  bitmaps,   ///< a bit a vertex of a block
+  switched,  ///< lists of up to N / (32 R C) vertices, which are smaller than a bitmap
+  measured   ///< lists of as many vertices as are found to be faster, at most that
 };
 
 struct Options {
@@ -24,7 +26,8 @@ struct Options {
   int roots = 64;
   std::uint64_t seed = 1;
   Grid grid{1, 1};
-  Form form = Form::switched;
+  Form form = Form::measured;
+  Direction direction = Direction::optimising;
   example::Exchange exchange = example::Exchange::device;
   bool verify = false;
   bool json = false;
@@ -33,6 +36,7 @@ struct Options {
 };
 
 [[nodiscard]] std::string name_of(Form form);
+[[nodiscard]] std::string name_of(Direction direction);
 
 /// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad
 /// arguments), and rank 0 has printed why.

@@ -41,11 +41,13 @@ void print_json(const Options& options, const Result& result) {
                                    {"seed", options.seed},
                                    {"grid", text_of(options.grid)},
                                    {"frontier", name_of(options.form)},
+                                   {"direction", name_of(options.direction)},
                                    {"exchange", example::name_of(options.exchange)},
                                    {"ranks", result.rank_count}}},
                                  {"gteps_per_rank", gteps / result.rank_count},
                                  {"gteps", {{"slowest", slowest}, {"median", median}, {"fastest", fastest}}},
                                  {"construction_s", result.construction_s},
+                                 {"most_vertices_in_a_list", result.most_listed},
                                  {"frontier_bytes_sent", result.sent_bytes},
                                  {"most_levels", result.most_levels},
                                  {"hash", text_of_hash(result.hash)}};
@@ -61,9 +63,12 @@ void print_text(const Options& options, const Result& result) {
   const double gteps = result.harmonic_mean_teps() / 1e9;
   std::printf("bfs: scale %d, edge factor %" PRId64 ", seed %" PRIu64 ", %s ranks\n", options.scale,
               options.edge_factor, options.seed, text_of(options.grid).c_str());
-  std::printf("graph made in %.3f s, %zu searches of up to %d levels, %.6g MB of frontiers sent\n",
-              result.construction_s, result.searches.size(), result.most_levels,
-              static_cast<double>(result.sent_bytes) / 1e6);
+  std::printf("graph made in %.3f s, %zu searches of up to %d levels\n", result.construction_s,
+              result.searches.size(), result.most_levels);
+  if (result.rank_count > 1) {
+    std::printf("%.6g MB sent for frontiers; sets of more than %" PRId64 " vertices as bitmaps\n",
+                static_cast<double>(result.sent_bytes) / 1e6, result.most_listed);
+  }
   std::printf("%.4g GTEPS (harmonic mean), %.4g a rank; slowest %.4g, median %.4g, fastest %.4g\n", gteps,
               gteps / result.rank_count, slowest, median, fastest);
   std::printf("hash of the trees %s\n", text_of_hash(result.hash).c_str());

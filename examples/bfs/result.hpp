@@ -22,7 +22,8 @@ struct Result {
   int rank_count = 1;
   double construction_s = 0;
   std::vector<Timing> searches;
-  std::int64_t sent_bytes = 0;  ///< frontiers, by all ranks in all searches
+  std::int64_t most_listed = 0;  ///< larger sets of vertices were sent as bitmaps
+  std::int64_t sent_bytes = 0;   ///< frontiers, by all ranks in all searches
   int most_levels = 0;
   std::uint64_t hash = 0;                                 ///< of all trees
   std::optional<std::array<std::int64_t, 5>> violations;  ///< of each rule, where the trees were checked

@@ -6,6 +6,12 @@
 namespace bfs {
 namespace {
 
+// When to change the direction, from Beamer, Asanovic, Patterson, "Direction-optimizing breadth-first
+// search", SC 2012: to bottom-up when the frontier has more than 1/14 of the unexplored edges, and back when
+// it has less than 1/24 of the vertices.
+constexpr std::int64_t bottom_up_from = 14;
+constexpr std::int64_t top_down_below = 24;
+
 std::size_t count_of(std::int64_t count) {
   return static_cast<std::size_t>(count);
 }
@@ -42,6 +48,7 @@ std::uint32_t* as_words(Level* levels) {
 
 Search::Search(const Graph& graph, const Plan& plan, MPI_Comm communicator)
     : graph_(graph),
+      direction_(plan.direction),
       communicators_(graph.partition(), communicator),
       expand_(plan.exchange, communicators_.column(), graph.partition().block_words(), plan.most_listed),
       fold_(plan.exchange, communicators_.row(), graph.partition().block_words(), plan.most_listed),
@@ -70,10 +77,11 @@ Reached Search::run(std::int64_t root) {
   const example::NamedRange range("search");
   start(root);
   Reached reached;
-  std::int64_t edge_ends = 0;
+  std::int64_t explored = 0;  // edge ends
   for (;; ++reached.levels) {
     exchange_sizes();
     std::int64_t frontier = 0;
+    std::int64_t edge_ends = 0;
     for (const FrontierSize& size : sizes_) {
       frontier += static_cast<std::int64_t>(size.vertices);
       edge_ends += static_cast<std::int64_t>(size.edge_ends);
@@ -82,17 +90,24 @@ Reached Search::run(std::int64_t root) {
       break;
     }
     reached.vertices += frontier;
-    if (reached.levels == no_level) {
-      std::fprintf(stderr, "bfs: a tree of more than %d levels, which levels of one byte cannot hold\n",
+    explored += edge_ends;
+    if (reached.levels + 1 == no_level) {
+      std::fprintf(stderr, "bfs: a tree of %d levels or more, which levels of one byte cannot hold\n",
                    int{no_level});
       MPI_Abort(communicators_.all(), 1);
     }
+    choose_direction(frontier, edge_ends, 2 * graph_.kronecker().edges() - explored);
     expand(static_cast<Level>(reached.levels));
-    discover();
+    if (is_bottom_up_) {
+      ++reached.bottom_up_levels;
+      look_bottom_up(static_cast<Level>(reached.levels + 1));
+    } else {
+      look_top_down();
+    }
     fold();
   }
   find_parents(root);
-  reached.input_edges = edge_ends / 2;
+  reached.input_edges = explored / 2;
   return reached;
 }
 
@@ -102,7 +117,10 @@ void Search::start(std::int64_t root) {
   fill(stream_, found_.get(), 0, partition.targets() / 32);
   fill(stream_, seen_.get(), 0, partition.targets() / 32);
   queue_complement(stream_, graph_.joined(), own_seen(), partition.block_words());
+  fill(stream_, own_candidates_.get(), 0xFF, partition.targets());  // no_parent
   fill(stream_, size_.get(), 0, 1);
+  is_bottom_up_ = false;
+  bottom_up_levels_ = {};
   std::uint32_t* const own_found = found_.get() + partition.own_targets() / 32;
   if (partition.owns(root)) {
     const std::int64_t own = root - partition.first_own();
@@ -115,8 +133,23 @@ void Search::start(std::int64_t root) {
 /// Everyone learns everyone's: whether the search is over, and in which form frontiers come.
 void Search::exchange_sizes() {
   static_assert(sizeof(FrontierSize) == 2 * sizeof(std::uint64_t));
-  const FrontierSize own = read(stream_, size_.get());
-  MPI_Allgather(&own, 2, MPI_UINT64_T, sizes_.data(), 2, MPI_UINT64_T, communicators_.all());
+  example::check(cudaMemcpyAsync(own_size_.get(), size_.get(), sizeof(FrontierSize), cudaMemcpyDeviceToHost,
+                                 stream_.get()),
+                 "copy the size of the frontier");
+  stream_.synchronize();
+  MPI_Allgather(own_size_.get(), 2, MPI_UINT64_T, sizes_.data(), 2, MPI_UINT64_T, communicators_.all());
+}
+
+void Search::choose_direction(std::int64_t frontier, std::int64_t frontier_edge_ends,
+                              std::int64_t unexplored_edge_ends) {
+  if (direction_ == Direction::top_down) {
+    return;
+  }
+  if (is_bottom_up_) {
+    is_bottom_up_ = frontier >= graph_.partition().vertices() / top_down_below;
+  } else {
+    is_bottom_up_ = frontier_edge_ends > unexplored_edge_ends / bottom_up_from;
+  }
 }
 
 /// Afterwards the frontier of all sources is known here.
@@ -129,12 +162,12 @@ void Search::expand(Level level) {
     sizes.push_back(static_cast<std::int64_t>(sizes_[count_of(rank)].vertices));
   }
   expand_.gather(stream_, frontier_.get(), sizes);
-  queue_levels(stream_, frontier_.get(), partition.sources(), level, source_levels_.get());
+  queue_levels(stream_, frontier_.get(), partition.sources() / 32, level, source_levels_.get());
 }
 
 /// Follows the edges from the frontier to targets that were not seen.
-void Search::discover() {
-  const example::NamedRange range("discover");
+void Search::look_top_down() {
+  const example::NamedRange range("top-down");
   const Partition& partition = graph_.partition();
   std::int64_t frontier = 0;
   for (int row = 0; row < partition.grid().rows; ++row) {
@@ -146,6 +179,17 @@ void Search::discover() {
   unpacker_.queue_list(stream_, frontier_.get(), 0, partition.sources() / 32, list_.get());
   top_down_.queue(stream_, graph_.by_source(), graph_.entry_count(), list_.get(), frontier, seen_.get(),
                   found_.get());
+}
+
+/// Looks for an edge to each target that nobody has seen from the frontier. Its owner knows who that is.
+void Search::look_bottom_up(Level found_level) {
+  const example::NamedRange range("bottom-up");
+  bottom_up_levels_.add(found_level);
+  const std::vector<std::int64_t> sizes(count_of(graph_.partition().grid().columns),
+                                        FrontierExchange::unknown);
+  fold_.gather(stream_, seen_.get(), sizes);
+  queue_bottom_up(stream_, graph_.by_target(), frontier_.get(), seen_.get(), found_.get(),
+                  own_candidates_.get());
 }
 
 /// What was found goes to its owners, who know what is new.
@@ -184,7 +228,7 @@ void Search::find_parents(std::int64_t root) {
                  "copy the levels");
   stream_.synchronize();
   row_exchanger_(stream_, sends, receives);
-  queue_parents(stream_, graph_.by_target(), target_levels_.get(), source_levels_.get(),
+  queue_parents(stream_, graph_.by_target(), bottom_up_levels_, target_levels_.get(), source_levels_.get(),
                 own_candidates_.get());
 
   sends.clear();

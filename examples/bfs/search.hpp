@@ -12,6 +12,7 @@
 
 #include "examples/bfs/bitmap_kernels.hpp"
 #include "examples/bfs/communicators.hpp"
+#include "examples/bfs/direction.hpp"
 #include "examples/bfs/frontier_exchange.hpp"
 #include "examples/bfs/graph.hpp"
 #include "examples/bfs/search_kernels.hpp"
@@ -20,6 +21,7 @@ namespace bfs {
 
 /// How to search; none of it changes what is found.
 struct Plan {
+  Direction direction = Direction::optimising;
   example::Exchange exchange = example::Exchange::device;
   std::int64_t most_listed = 0;  ///< larger sets of vertices are sent as bitmaps
 };
@@ -29,6 +31,7 @@ struct Reached {
   std::int64_t vertices = 0;
   std::int64_t input_edges = 0;  ///< undirected, loops and doubles counted as often as they were generated
   int levels = 0;
+  int bottom_up_levels = 0;
 };
 
 class Search {
@@ -54,14 +57,18 @@ class Search {
  private:
   void start(std::int64_t root);
   void exchange_sizes();
+  void choose_direction(std::int64_t frontier, std::int64_t frontier_edge_ends,
+                        std::int64_t unexplored_edge_ends);
   void expand(Level level);
-  void discover();
+  void look_top_down();
+  void look_bottom_up(Level found_level);
   void fold();
   void find_parents(std::int64_t root);
   [[nodiscard]] std::uint32_t* own_frontier() const;
   [[nodiscard]] std::uint32_t* own_seen() const;
 
   const Graph& graph_;
+  Direction direction_;
   Communicators communicators_;
   FrontierExchange expand_;
   FrontierExchange fold_;
@@ -81,7 +88,10 @@ class Search {
   example::DeviceArray<std::int64_t> parents_;
   example::DeviceArray<FrontierSize> size_{1};
   example::DeviceArray<unsigned long long> hash_{1};
+  example::PinnedArray<FrontierSize> own_size_{1};
   std::vector<FrontierSize> sizes_;  ///< of all ranks' own frontiers
+  bool is_bottom_up_ = false;
+  LevelSet bottom_up_levels_{};
 };
 
 }  // namespace bfs

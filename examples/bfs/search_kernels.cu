@@ -43,10 +43,21 @@ __device__ std::uint64_t mix(std::uint64_t value) {
 // Not in the unnamed namespace: profilers show these names.
 namespace kernels {
 
-__global__ void set_levels(const std::uint32_t* frontier, std::int64_t vertices, Level level, Level* levels) {
-  const std::int64_t vertex = thread_index();
-  if (vertex < vertices && has(frontier, vertex)) {
-    levels[vertex] = level;
+__global__ void set_levels(const std::uint32_t* frontier, std::int64_t words, Level level, Level* levels) {
+  const std::int64_t index = thread_index();
+  const std::uint32_t word = index < words ? frontier[index] : 0;
+  if (word == 0) {
+    return;
+  }
+  // four vertices at a time: four bits become four bytes
+  constexpr std::uint32_t one_in_each_byte = 0x01010101;
+  auto* const four_levels = reinterpret_cast<std::uint32_t*>(levels + index * 32);
+  for (int part = 0; part < 8; ++part) {
+    const std::uint32_t bits = word >> 4 * part & 0xF;
+    if (bits != 0) {
+      const std::uint32_t mask = (bits * 0x00204081 & one_in_each_byte) * 0xFF;
+      four_levels[part] = (four_levels[part] & ~mask) | (level * one_in_each_byte & mask);
+    }
   }
 }
 
@@ -84,6 +95,32 @@ __global__ void top_down(Rows rows, const std::uint32_t* list, std::int64_t coun
   }
 }
 
+/// A warp takes a word at a time, a target a lane.
+__global__ void bottom_up(Rows rows, const std::uint32_t* frontier, const std::uint32_t* seen,
+                          std::uint32_t* found, std::uint32_t* parents) {
+  const auto lane = static_cast<std::uint32_t>(thread_index() % 32);
+  for (std::int64_t index = thread_index() / 32; index < rows.count / 32; index += thread_count() / 32) {
+    const std::uint32_t seen_word = seen[index];
+    bool is_found = false;
+    if ((seen_word >> lane & 1) == 0) {
+      const std::int64_t target = index * 32 + lane;
+      const unsigned long long end = rows.offsets[target + 1];
+      for (unsigned long long place = rows.offsets[target]; place < end; ++place) {
+        const std::uint32_t source = rows.neighbours[place];
+        if (has(frontier, source)) {
+          parents[target] = source;
+          is_found = true;
+          break;
+        }
+      }
+    }
+    const std::uint32_t found_word = __ballot_sync(all_lanes, is_found);
+    if (lane == 0) {
+      found[index] = found_word;
+    }
+  }
+}
+
 __global__ void advance(const std::uint32_t* found, const std::uint32_t* edge_ends, std::int64_t words,
                         std::uint32_t* seen, std::uint32_t* frontier, FrontierSize* size) {
   FrontierSize own{};
@@ -100,24 +137,23 @@ __global__ void advance(const std::uint32_t* found, const std::uint32_t* edge_en
   add_of_warp(own.edge_ends, &size->edge_ends);
 }
 
-__global__ void find_parents(Rows rows, const Level* target_levels, const Level* source_levels,
+__global__ void find_parents(Rows rows, LevelSet done, const Level* target_levels, const Level* source_levels,
                              std::uint32_t* parents) {
   const std::int64_t target = thread_index();
   if (target >= rows.count) {
     return;
   }
   const Level level = target_levels[target];
-  std::uint32_t parent = no_parent;
-  if (level != no_level && level != 0) {
-    for (unsigned long long place = rows.offsets[target]; place < rows.offsets[target + 1]; ++place) {
-      const std::uint32_t source = rows.neighbours[place];
-      if (source_levels[source] + 1 == level) {
-        parent = source;
-        break;
-      }
+  if (level == no_level || level == 0 || done.has(level)) {
+    return;
+  }
+  for (unsigned long long place = rows.offsets[target]; place < rows.offsets[target + 1]; ++place) {
+    const std::uint32_t source = rows.neighbours[place];
+    if (source_levels[source] + 1 == level) {
+      parents[target] = source;
+      return;
     }
   }
-  parents[target] = parent;
 }
 
 __global__ void choose_parents(const std::uint32_t* candidates, int columns, std::int64_t block,
@@ -150,9 +186,9 @@ __global__ void hash(std::int64_t first_own, std::int64_t block, const Level* le
 
 }  // namespace kernels
 
-void queue_levels(const example::Stream& stream, const std::uint32_t* frontier, std::int64_t vertices,
+void queue_levels(const example::Stream& stream, const std::uint32_t* frontier, std::int64_t words,
                   Level level, Level* levels) {
-  example::launch(stream, vertices, kernels::set_levels, frontier, vertices, level, levels);
+  example::launch(stream, words, kernels::set_levels, frontier, words, level, levels);
 }
 
 struct TopDown::Temporary {
@@ -181,10 +217,16 @@ void queue_advance(const example::Stream& stream, const std::uint32_t* found, co
                   frontier, size);
 }
 
-void queue_parents(const example::Stream& stream, const Rows& by_target, const Level* target_levels,
-                   const Level* source_levels, std::uint32_t* parents) {
-  example::launch(stream, by_target.count, kernels::find_parents, by_target, target_levels, source_levels,
-                  parents);
+void queue_bottom_up(const example::Stream& stream, const Rows& by_target, const std::uint32_t* frontier,
+                     const std::uint32_t* seen, std::uint32_t* found, std::uint32_t* parents) {
+  example::launch(stream, std::min(by_target.count, many_threads), kernels::bottom_up, by_target, frontier,
+                  seen, found, parents);
+}
+
+void queue_parents(const example::Stream& stream, const Rows& by_target, const LevelSet& done,
+                   const Level* target_levels, const Level* source_levels, std::uint32_t* parents) {
+  example::launch(stream, by_target.count, kernels::find_parents, by_target, done, target_levels,
+                  source_levels, parents);
 }
 
 void queue_choose_parents(const example::Stream& stream, const std::uint32_t* candidates, int columns,

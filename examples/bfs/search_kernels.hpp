@@ -22,7 +22,7 @@ struct FrontierSize {
 };
 
 /// Vertices in `frontier` get that level.
-void queue_levels(const example::Stream& stream, const std::uint32_t* frontier, std::int64_t vertices,
+void queue_levels(const example::Stream& stream, const std::uint32_t* frontier, std::int64_t words,
                   Level level, Level* levels);
 
 /// Top-down: follows all edges from a frontier.
@@ -44,14 +44,30 @@ class TopDown {
   std::unique_ptr<Temporary> temporary_;
 };
 
+/// Levels whose vertices were found bottom-up.
+struct LevelSet {
+  std::uint32_t bits[8];
+
+  void add(int level) { bits[level / 32] |= 1u << level % 32; }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE bool has(Level level) const {
+    return (bits[level / 32] >> level % 32 & 1) != 0;
+  }
+};
+
+/// Bottom-up: each target that is not in `seen` looks for a source in the frontier, up to the first, which
+/// becomes its entry in `parents`. Writes all words of `found`.
+void queue_bottom_up(const example::Stream& stream, const Rows& by_target, const std::uint32_t* frontier,
+                     const std::uint32_t* seen, std::uint32_t* found, std::uint32_t* parents);
+
 /// Takes those of the `found` own vertices that are not yet in `seen` as the next frontier, notes them in
 /// `seen`, and adds up their size, which must be zero before.
 void queue_advance(const example::Stream& stream, const std::uint32_t* found, const std::uint32_t* edge_ends,
                    std::int64_t words, std::uint32_t* seen, std::uint32_t* frontier, FrontierSize* size);
 
-/// For each target with a level, its first source that is a level nearer to the root; else no_parent.
-void queue_parents(const example::Stream& stream, const Rows& by_target, const Level* target_levels,
-                   const Level* source_levels, std::uint32_t* parents);
+/// For each target with a level, but those of levels `done`, its first source that is a level nearer to the
+/// root, if it has one.
+void queue_parents(const example::Stream& stream, const Rows& by_target, const LevelSet& done,
+                   const Level* target_levels, const Level* source_levels, std::uint32_t* parents);
 /// Of the candidates of all ranks of the grid's row, `columns` times `block` of them, that with the lowest
 /// number, as vertex of the graph. A rank's sources are `sources`.
 void queue_choose_parents(const example::Stream& stream, const std::uint32_t* candidates, int columns,

@@ -82,13 +82,19 @@ void expect_trees_as_the_reference(Case made, Grid grid,
 }
 
 Plan switched(const Partition& partition) {
-  return {.exchange = example::Exchange::device, .most_listed = partition.block_words()};
+  return {.most_listed = partition.block_words()};
 }
 Plan lists(const Partition& partition) {
-  return {.exchange = example::Exchange::device, .most_listed = partition.block()};
+  return {.most_listed = partition.block()};
 }
 Plan bitmaps(const Partition&) {
-  return {.exchange = example::Exchange::device, .most_listed = 0};
+  return {.most_listed = 0};
+}
+Plan top_down(const Partition& partition) {
+  return {.direction = Direction::top_down, .most_listed = partition.block_words()};
+}
+Plan staged_by_hand(const Partition& partition) {
+  return {.exchange = example::Exchange::staged_by_hand, .most_listed = partition.block_words()};
 }
 
 TEST(BfsSearch, finds_the_trees_of_the_reference_on_every_grid) {
@@ -98,15 +104,15 @@ TEST(BfsSearch, finds_the_trees_of_the_reference_on_every_grid) {
 }
 
 TEST(BfsSearch, finds_the_trees_of_a_graph_of_many_components) {
-  expect_trees_as_the_reference({6, 1, 2}, all_grids().back(), switched, size_of_world() < 4 ? 64 : 8);
+  expect_trees_as_the_reference({6, 1, 2}, all_grids().back(), switched, size_of_world() < 4 ? 64 : 4);
 }
 
 TEST(BfsSearch, finds_the_trees_of_a_graph_with_fewer_vertices_than_a_word_has_bits) {
-  expect_trees_as_the_reference({3, 2, 1}, all_grids().front(), switched, 8);
+  expect_trees_as_the_reference({3, 2, 1}, all_grids().front(), switched, 3);
 }
 
 TEST(BfsSearch, finds_deep_trees) {
-  expect_trees_as_the_reference({9, 1, 4}, all_grids().front(), lists, 6);
+  expect_trees_as_the_reference({9, 1, 4}, all_grids().front(), lists, 2);
 }
 
 TEST(BfsSearch, finds_the_same_trees_by_lists_and_by_bitmaps) {
@@ -114,6 +120,29 @@ TEST(BfsSearch, finds_the_same_trees_by_lists_and_by_bitmaps) {
     expect_trees_as_the_reference({9, 8, 7}, grid, lists, 2);
     expect_trees_as_the_reference({9, 8, 7}, grid, bitmaps, 2);
   }
+}
+
+TEST(BfsSearch, finds_the_same_trees_top_down_alone) {
+  for (const Grid grid : all_grids()) {
+    expect_trees_as_the_reference({9, 8, 7}, grid, top_down, 2);
+  }
+}
+
+TEST(BfsSearch, goes_from_what_is_not_seen_to_the_frontier_while_that_is_large_unless_it_must_not) {
+  example::choose_gpu();
+  const Kronecker kronecker(8, 16, 1);
+  const Partition partition(kronecker.vertices(), grid_for(size_of_world()), rank_of_world());
+  Graph graph(kronecker, partition);
+  graph.build();
+  const std::int64_t root = choose_roots(graph, 1, MPI_COMM_WORLD).front();
+  const Reached reached = Search(graph, switched(partition), MPI_COMM_WORLD).run(root);
+  EXPECT_GT(reached.bottom_up_levels, 0);
+  EXPECT_LT(reached.bottom_up_levels, reached.levels);
+  EXPECT_EQ(Search(graph, top_down(partition), MPI_COMM_WORLD).run(root).bottom_up_levels, 0);
+}
+
+TEST(BfsSearch, finds_the_same_trees_staged_by_hand) {
+  expect_trees_as_the_reference({9, 8, 7}, grid_for(size_of_world()), staged_by_hand, 2);
 }
 
 TEST(BfsSearch, takes_as_roots_each_vertex_with_an_edge_to_another_once_if_asked_for_too_many) {
