@@ -42,11 +42,14 @@ Graph::Graph(const Kronecker& kronecker, const Partition& partition)
   generated_entries_ = static_cast<std::int64_t>(count.value);
 }
 
+std::int64_t Graph::kept_bytes() const {
+  const std::int64_t by_target = generated_entries_ * 4 + partition_.targets() * 8;
+  const std::int64_t by_source = generated_entries_ * 4 + partition_.sources() * 8;
+  return by_target + (partition_.rank_count() == 1 ? 0 : by_source);
+}
+
 std::int64_t Graph::building_bytes() const {
-  // Entries and as many spare; the first direction's lists while the second's are sorted; CUB's own memory.
-  const std::int64_t lists =
-      generated_entries_ * 4 + (partition_.sources() + partition_.targets()) * 8 + generated_entries_ * 4;
-  return generated_entries_ * 16 + lists + (std::int64_t{64} << 20);
+  return generated_entries_ * 2 * static_cast<std::int64_t>(sizeof(Entry)) + (std::int64_t{64} << 20);
 }
 
 void Graph::build() {

@@ -22,7 +22,8 @@ class Graph {
   /// Its device is the current one.
   Graph(const Kronecker& kronecker, const Partition& partition);
 
-  /// Device memory that build() will need at its height. May be asked for before.
+  /// Device memory that build() will keep, at most, and that it will need besides for a while.
+  [[nodiscard]] std::int64_t kept_bytes() const;
   [[nodiscard]] std::int64_t building_bytes() const;
   void build();
 

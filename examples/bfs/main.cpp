@@ -72,7 +72,7 @@ int search_all(const bfs::Options& options, int rank, int rank_count) {
   result.rank_count = rank_count;
   const double start_s = MPI_Wtime();
   bfs::Graph graph(options.kronecker(), partition);
-  if (!has_room(std::max(graph.building_bytes(), search_bytes), rank)) {
+  if (!has_room(graph.kept_bytes() + std::max(graph.building_bytes(), search_bytes), rank)) {
     return 1;
   }
   graph.build();
