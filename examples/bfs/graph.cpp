@@ -49,7 +49,9 @@ std::int64_t Graph::kept_bytes() const {
 }
 
 std::int64_t Graph::building_bytes() const {
-  return generated_entries_ * 2 * static_cast<std::int64_t>(sizeof(Entry)) + (std::int64_t{64} << 20);
+  // entries and as many spare, and what CUB needs to sort them
+  return generated_entries_ * 2 * static_cast<std::int64_t>(sizeof(Entry)) + generated_entries_ / 4 +
+         (std::int64_t{64} << 20);
 }
 
 void Graph::build() {

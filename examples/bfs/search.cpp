@@ -240,12 +240,10 @@ void Search::find_parents(std::int64_t root) {
       receives.push_back({candidates_.get() + member * block, words, member, 0});
     }
   }
-  example::check(cudaMemcpyAsync(candidates_.get() + own * block, own_candidates_.get() + own * block,
-                                 count_of(block) * 4, cudaMemcpyDeviceToDevice, stream_.get()),
-                 "copy the candidates");
   stream_.synchronize();
   row_exchanger_(stream_, sends, receives);
-  queue_choose_parents(stream_, candidates_.get(), columns, block, partition.sources(), parents_.get());
+  queue_choose_parents(stream_, {columns, own, own_candidates_.get(), candidates_.get()}, block,
+                       partition.sources(), parents_.get());
   if (partition.owns(root)) {
     write(stream_, parents_.get() + (root - partition.first_own()), root);
   }

@@ -10,6 +10,8 @@ namespace {
 constexpr unsigned all_lanes = 0xffffffff;
 /// Threads of a kernel of which each takes several items: enough to fill any GPU.
 constexpr std::int64_t many_threads = std::int64_t{1} << 19;
+/// A search for the vertex whose edge it is serves so many edges, 32 apart.
+constexpr int edges_of_lane = 8;
 
 __device__ std::int64_t thread_index() {
   return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -70,27 +72,38 @@ __global__ void count_neighbours(Rows rows, const std::uint32_t* list, std::int6
   }
 }
 
-/// A thread takes one edge at a time, so that vertices with many edges keep no thread longer than others.
+/// A warp takes edges that lie behind one another, whosever they are, so that vertices with many edges keep
+/// no thread longer than others.
 __global__ void top_down(Rows rows, const std::uint32_t* list, std::int64_t count,
                          const unsigned long long* starts, const std::uint32_t* seen, std::uint32_t* found) {
-  const auto edges = static_cast<std::int64_t>(starts[count]);
-  for (std::int64_t edge = thread_index(); edge < edges; edge += thread_count()) {
-    // the last vertex whose edges start at this one or before
+  const unsigned long long edges = starts[count];
+  const auto lane = static_cast<unsigned long long>(thread_index() % 32);
+  const auto step = static_cast<unsigned long long>(thread_count()) * edges_of_lane;
+  for (auto chunk = static_cast<unsigned long long>(thread_index() / 32) * 32 * edges_of_lane; chunk < edges;
+       chunk += step) {
+    // the last vertex whose edges start at this lane's first edge or before
     std::int64_t low = 0;
     std::int64_t high = count;
     while (high - low > 1) {
       const std::int64_t middle = (low + high) / 2;
-      if (static_cast<std::int64_t>(starts[middle]) <= edge) {
+      if (starts[middle] <= chunk + lane) {
         low = middle;
       } else {
         high = middle;
       }
     }
-    const std::int64_t position = edge - static_cast<std::int64_t>(starts[low]);
-    const std::uint32_t target =
-        rows.neighbours[static_cast<std::int64_t>(rows.offsets[list[low]]) + position];
-    if (!has(seen, target) && !has(found, target)) {
-      atomicOr(&found[target / 32], 1u << target % 32);
+    for (int turn = 0; turn < edges_of_lane; ++turn) {
+      const unsigned long long edge = chunk + lane + static_cast<unsigned long long>(turn) * 32;
+      if (edge >= edges) {
+        break;
+      }
+      while (starts[low + 1] <= edge) {
+        ++low;
+      }
+      const std::uint32_t target = rows.neighbours[rows.offsets[list[low]] + (edge - starts[low])];
+      if (!has(seen, target) && !has(found, target)) {
+        atomicOr(&found[target / 32], 1u << target % 32);
+      }
     }
   }
 }
@@ -156,15 +169,17 @@ __global__ void find_parents(Rows rows, LevelSet done, const Level* target_level
   }
 }
 
-__global__ void choose_parents(const std::uint32_t* candidates, int columns, std::int64_t block,
-                               std::int64_t sources, std::int64_t* parents) {
+__global__ void choose_parents(Candidates candidates, std::int64_t block, std::int64_t sources,
+                               std::int64_t* parents) {
   const std::int64_t vertex = thread_index();
   if (vertex >= block) {
     return;
   }
   std::int64_t parent = not_in_tree;
-  for (int column = columns - 1; column >= 0; --column) {
-    const std::uint32_t candidate = candidates[column * block + vertex];
+  for (int column = candidates.columns - 1; column >= 0; --column) {
+    const std::uint32_t* const of_column =
+        column == candidates.own_column ? candidates.own : candidates.received;
+    const std::uint32_t candidate = of_column[column * block + vertex];
     if (candidate != no_parent) {
       parent = column * sources + candidate;
     }
@@ -229,9 +244,9 @@ void queue_parents(const example::Stream& stream, const Rows& by_target, const L
                   source_levels, parents);
 }
 
-void queue_choose_parents(const example::Stream& stream, const std::uint32_t* candidates, int columns,
-                          std::int64_t block, std::int64_t sources, std::int64_t* parents) {
-  example::launch(stream, block, kernels::choose_parents, candidates, columns, block, sources, parents);
+void queue_choose_parents(const example::Stream& stream, const Candidates& candidates, std::int64_t block,
+                          std::int64_t sources, std::int64_t* parents) {
+  example::launch(stream, block, kernels::choose_parents, candidates, block, sources, parents);
 }
 
 void queue_hash(const example::Stream& stream, std::int64_t first_own, std::int64_t block,

@@ -68,10 +68,17 @@ void queue_advance(const example::Stream& stream, const std::uint32_t* found, co
 /// root, if it has one.
 void queue_parents(const example::Stream& stream, const Rows& by_target, const LevelSet& done,
                    const Level* target_levels, const Level* source_levels, std::uint32_t* parents);
-/// Of the candidates of all ranks of the grid's row, `columns` times `block` of them, that with the lowest
-/// number, as vertex of the graph. A rank's sources are `sources`.
-void queue_choose_parents(const example::Stream& stream, const std::uint32_t* candidates, int columns,
-                          std::int64_t block, std::int64_t sources, std::int64_t* parents);
+/// Parents that the ranks of a row of the grid propose for one rank's vertices: a block for each column, that
+/// of the own column in `own`, those of the others in `received`.
+struct Candidates {
+  int columns;
+  int own_column;
+  const std::uint32_t* own;
+  const std::uint32_t* received;
+};
+/// The candidate with the lowest number, as vertex of the graph. A rank has `sources` sources.
+void queue_choose_parents(const example::Stream& stream, const Candidates& candidates, std::int64_t block,
+                          std::int64_t sources, std::int64_t* parents);
 
 /// Adds a number to `hash` that depends on every own vertex's level and parent.
 void queue_hash(const example::Stream& stream, std::int64_t first_own, std::int64_t block,

@@ -25,10 +25,11 @@ class Measurement {
     std::vector<std::uint32_t> set(block_words_);
     std::fill_n(set.begin(), size, 1u);
     for (int member = 0; member < exchange_.member_count(); ++member) {
-      example::check(cudaMemcpy(sets_.get() + static_cast<std::size_t>(member) * block_words_, set.data(),
-                                block_words_ * 4, cudaMemcpyHostToDevice),
+      example::check(cudaMemcpyAsync(sets_.get() + static_cast<std::size_t>(member) * block_words_,
+                                     set.data(), block_words_ * 4, cudaMemcpyHostToDevice, stream_.get()),
                      "copy a bitmap");
     }
+    stream_.synchronize();
     const std::vector<std::int64_t> sizes(static_cast<std::size_t>(exchange_.member_count()), announced_size);
     constexpr int repetitions = 8;  // the first ones open connections
     double fastest = 1e9;

@@ -99,33 +99,29 @@ Plan staged_by_hand(const Partition& partition) {
 
 TEST(BfsSearch, finds_the_trees_of_the_reference_on_every_grid) {
   for (const Grid grid : all_grids()) {
-    expect_trees_as_the_reference({8, 16, 1}, grid, switched, 4);
+    expect_trees_as_the_reference({8, 16, 1}, grid, switched, 2);
   }
 }
 
 TEST(BfsSearch, finds_the_trees_of_a_graph_of_many_components) {
-  expect_trees_as_the_reference({6, 1, 2}, all_grids().back(), switched, size_of_world() < 4 ? 64 : 4);
+  expect_trees_as_the_reference({6, 1, 2}, all_grids().back(), switched, size_of_world() == 1 ? 64 : 4);
 }
 
 TEST(BfsSearch, finds_the_trees_of_a_graph_with_fewer_vertices_than_a_word_has_bits) {
-  expect_trees_as_the_reference({3, 2, 1}, all_grids().front(), switched, 3);
+  expect_trees_as_the_reference({3, 2, 1}, all_grids().front(), switched, 2);
 }
 
 TEST(BfsSearch, finds_deep_trees) {
-  expect_trees_as_the_reference({9, 1, 4}, all_grids().front(), lists, 2);
+  expect_trees_as_the_reference({9, 1, 4}, all_grids().front(), lists, 1);
 }
 
 TEST(BfsSearch, finds_the_same_trees_by_lists_and_by_bitmaps) {
-  for (const Grid grid : all_grids()) {
-    expect_trees_as_the_reference({9, 8, 7}, grid, lists, 2);
-    expect_trees_as_the_reference({9, 8, 7}, grid, bitmaps, 2);
-  }
+  expect_trees_as_the_reference({9, 8, 7}, grid_for(size_of_world()), lists, 2);
+  expect_trees_as_the_reference({9, 8, 7}, grid_for(size_of_world()), bitmaps, 2);
 }
 
 TEST(BfsSearch, finds_the_same_trees_top_down_alone) {
-  for (const Grid grid : all_grids()) {
-    expect_trees_as_the_reference({9, 8, 7}, grid, top_down, 2);
-  }
+  expect_trees_as_the_reference({9, 8, 7}, grid_for(size_of_world()), top_down, 2);
 }
 
 TEST(BfsSearch, goes_from_what_is_not_seen_to_the_frontier_while_that_is_large_unless_it_must_not) {
@@ -164,6 +160,69 @@ TEST(BfsSearch, takes_as_roots_each_vertex_with_an_edge_to_another_once_if_asked
   EXPECT_EQ(roots, expected);
 }
 
+/// Copied, and seen by all streams: a plain copy to a GPU may return before it is.
+template <typename Element>
+void upload(Element* to, const std::vector<Element>& from) {
+  example::check(cudaMemcpy(to, from.data(), from.size() * sizeof(Element), cudaMemcpyHostToDevice), "copy");
+  example::check(cudaDeviceSynchronize(), "wait for a copy");
+}
+
+std::vector<std::uint32_t> unpacked(const std::vector<std::uint32_t>& bitmap, std::size_t first_word) {
+  example::choose_gpu();
+  const example::Stream stream(example::Priority::normal);
+  const auto words = static_cast<std::int64_t>(bitmap.size());
+  example::DeviceArray<std::uint32_t> device(bitmap.size());
+  example::DeviceArray<std::uint32_t> list(bitmap.size() * 32);
+  upload(device.get(), bitmap);
+  Unpacker unpacker(words);
+  unpacker.queue_places(stream, device.get(), words);
+  const auto first = static_cast<std::int64_t>(first_word);
+  unpacker.queue_list(stream, device.get(), first, words - first, list.get());
+  stream.synchronize();
+  std::uint32_t ends[2];
+  example::check(cudaMemcpy(&ends[0], unpacker.places() + first, 4, cudaMemcpyDeviceToHost), "copy");
+  example::check(cudaMemcpy(&ends[1], unpacker.places() + words, 4, cudaMemcpyDeviceToHost), "copy");
+  std::vector<std::uint32_t> result(ends[1] - ends[0]);
+  example::check(cudaMemcpy(result.data(), list.get(), result.size() * 4, cudaMemcpyDeviceToHost), "copy");
+  return result;
+}
+
+TEST(BfsUnpacker, lists_every_bit_in_order_also_where_the_last_warp_has_few_words) {
+  for (const std::size_t words : {1u, 2u, 31u, 32u, 33u, 63u, 65u}) {
+    for (const std::uint32_t pattern : {0u, 1u, 0x80000000u, 0xA5000013u, 0xFFFFFFFFu}) {
+      std::vector<std::uint32_t> bitmap(words);
+      for (std::size_t word = 0; word < words; ++word) {
+        bitmap[word] = word % 3 == 1 ? 0 : pattern << word % 5;
+      }
+      for (const std::size_t first_word : {std::size_t{0}, words / 2}) {
+        std::vector<std::uint32_t> expected;
+        for (std::size_t bit = first_word * 32; bit < words * 32; ++bit) {
+          if ((bitmap[bit / 32] >> bit % 32 & 1) != 0) {
+            expected.push_back(static_cast<std::uint32_t>(bit - first_word * 32));
+          }
+        }
+        EXPECT_EQ(unpacked(bitmap, first_word), expected) << words << " words from " << first_word;
+      }
+    }
+  }
+}
+
+TEST(BfsUnpacker, is_undone_by_packing) {
+  example::choose_gpu();
+  const example::Stream stream(example::Priority::normal);
+  const std::vector<std::uint32_t> bitmap{0x80000001, 0, 0x00FF00FF};
+  const std::vector<std::uint32_t> list = unpacked(bitmap, 0);
+  example::DeviceArray<std::uint32_t> device_list(list.size());
+  example::DeviceArray<std::uint32_t> device(bitmap.size());
+  upload(device_list.get(), list);
+  upload(device.get(), std::vector<std::uint32_t>(bitmap.size()));
+  queue_pack(stream, device_list.get(), static_cast<std::int64_t>(list.size()), device.get());
+  stream.synchronize();
+  std::vector<std::uint32_t> packed(bitmap.size());
+  example::check(cudaMemcpy(packed.data(), device.get(), packed.size() * 4, cudaMemcpyDeviceToHost), "copy");
+  EXPECT_EQ(packed, bitmap);
+}
+
 /// A graph, a right tree, and what the validator says of another.
 class BfsValidator : public testing::Test {
  protected:
@@ -189,8 +248,8 @@ class BfsValidator : public testing::Test {
         own_levels[own] = tree_.levels[vertex];
       }
     }
-    example::check(cudaMemcpy(parents.get(), own_parents.data(), block * 8, cudaMemcpyHostToDevice), "copy");
-    example::check(cudaMemcpy(levels.get(), own_levels.data(), block, cudaMemcpyHostToDevice), "copy");
+    upload(parents.get(), own_parents);
+    upload(levels.get(), own_levels);
     return validator_.violations(tree_.root, parents.get(), levels.get());
   }
 
