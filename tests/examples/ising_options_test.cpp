@@ -6,35 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "tests/examples/command_line_outcome.hpp"
+
 namespace ising {
 namespace {
 
-struct Outcome {
-  std::optional<Options> options;
-  int exit_code = -1;
-  std::string errors;
-};
-
-Outcome read(std::vector<std::string> arguments, int rank = 0, int rank_count = 1) {
-  arguments.insert(arguments.begin(), "ising");
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) {
-    argv.push_back(argument.data());
-  }
-  Outcome outcome;
-  testing::internal::CaptureStderr();
-  outcome.options =
-      read_options(static_cast<int>(argv.size()), argv.data(), rank, rank_count, outcome.exit_code);
-  outcome.errors = testing::internal::GetCapturedStderr();
-  return outcome;
+auto read(const std::vector<std::string>& arguments, int rank = 0, int rank_count = 1) {
+  return penstock::test::outcome_of(read_options, arguments, rank, rank_count);
 }
 
 void expect_refusal(const std::string& words, const std::vector<std::string>& arguments) {
-  const Outcome outcome = read(arguments);
-  EXPECT_FALSE(outcome.options);
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.errors.find(words), std::string::npos) << outcome.errors;
-  EXPECT_EQ(outcome.errors.find('\n'), outcome.errors.size() - 1) << "not one line: " << outcome.errors;
+  penstock::test::expect_refused(read(arguments), words);
 }
 
 TEST(IsingOptions, say_which_lattices_have_a_checkerboard) {
@@ -96,13 +78,13 @@ TEST(IsingOptions, refuse_numbers_without_sense) {
 }
 
 TEST(IsingOptions, are_complained_of_by_rank_0_only) {
-  const Outcome outcome = read({"--lattice", "12"}, 1, 2);
+  const auto outcome = read({"--lattice", "12"}, 1, 2);
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.errors, "");
 }
 
 TEST(IsingOptions, with_two_extents_mean_a_square_lattice) {
-  const Outcome outcome = read({"--lattice", "16x10"});
+  const auto outcome = read({"--lattice", "16x10"});
   ASSERT_TRUE(outcome.options);
   EXPECT_EQ(outcome.options->lattice.dimensions(), 2);
   EXPECT_EQ(outcome.options->lattice.sites(), 160);
