@@ -100,13 +100,14 @@ Reached Search::run(std::int64_t root) {
     expand(static_cast<Level>(reached.levels));
     if (is_bottom_up_) {
       ++reached.bottom_up_levels;
-      look_bottom_up(static_cast<Level>(reached.levels + 1));
+      look_bottom_up();
     } else {
       look_top_down();
     }
     fold();
   }
-  find_parents(root);
+  drop_late_candidates();
+  choose_parents(root);
   reached.input_edges = explored / 2;
   return reached;
 }
@@ -120,7 +121,6 @@ void Search::start(std::int64_t root) {
   fill(stream_, own_candidates_.get(), 0xFF, partition.targets());  // no_parent
   fill(stream_, size_.get(), 0, 1);
   is_bottom_up_ = false;
-  bottom_up_levels_ = {};
   std::uint32_t* const own_found = found_.get() + partition.own_targets() / 32;
   if (partition.owns(root)) {
     const std::int64_t own = root - partition.first_own();
@@ -178,13 +178,12 @@ void Search::look_top_down() {
   unpacker_.queue_places(stream_, frontier_.get(), partition.sources() / 32);
   unpacker_.queue_list(stream_, frontier_.get(), 0, partition.sources() / 32, list_.get());
   top_down_.queue(stream_, graph_.by_source(), graph_.entry_count(), list_.get(), frontier, seen_.get(),
-                  found_.get());
+                  found_.get(), own_candidates_.get());
 }
 
 /// Looks for an edge to each target that nobody has seen from the frontier. Its owner knows who that is.
-void Search::look_bottom_up(Level found_level) {
+void Search::look_bottom_up() {
   const example::NamedRange range("bottom-up");
-  bottom_up_levels_.add(found_level);
   const std::vector<std::int64_t> sizes(count_of(graph_.partition().grid().columns),
                                         FrontierExchange::unknown);
   fold_.gather(stream_, seen_.get(), sizes);
@@ -207,8 +206,34 @@ void Search::fold() {
                 size_.get());
 }
 
+/// A rank that is alone in its row knows all that its row has seen, and has no such candidates.
+void Search::drop_late_candidates() {
+  const Partition& partition = graph_.partition();
+  if (partition.grid().columns == 1) {
+    return;
+  }
+  const example::NamedRange range("levels");
+  const std::int64_t block = partition.block();
+  std::vector<example::Message> sends;
+  std::vector<example::Message> receives;
+  for (int member = 0; member < partition.grid().columns; ++member) {
+    if (member != partition.column()) {
+      const int words = static_cast<int>(block / 4);
+      sends.push_back({as_words(levels()), words, member, 0});
+      receives.push_back({as_words(target_levels_.get() + member * block), words, member, 0});
+    }
+  }
+  example::check(cudaMemcpyAsync(target_levels_.get() + partition.column() * block, levels(), count_of(block),
+                                 cudaMemcpyDeviceToDevice, stream_.get()),
+                 "copy the levels");
+  stream_.synchronize();
+  row_exchanger_(stream_, sends, receives);
+  queue_drop_late_parents(stream_, target_levels_.get(), source_levels_.get(), partition.targets(),
+                          own_candidates_.get());
+}
+
 /// Each rank of a row proposes parents for all targets of the row; the owners choose.
-void Search::find_parents(std::int64_t root) {
+void Search::choose_parents(std::int64_t root) {
   const example::NamedRange range("parents");
   const Partition& partition = graph_.partition();
   const std::int64_t block = partition.block();
@@ -216,23 +241,6 @@ void Search::find_parents(std::int64_t root) {
   const int own = partition.column();
   std::vector<example::Message> sends;
   std::vector<example::Message> receives;
-  for (int member = 0; member < columns; ++member) {
-    if (member != own) {
-      const int words = static_cast<int>(block / 4);
-      sends.push_back({as_words(levels()), words, member, 0});
-      receives.push_back({as_words(target_levels_.get() + member * block), words, member, 0});
-    }
-  }
-  example::check(cudaMemcpyAsync(target_levels_.get() + own * block, levels(), count_of(block),
-                                 cudaMemcpyDeviceToDevice, stream_.get()),
-                 "copy the levels");
-  stream_.synchronize();
-  row_exchanger_(stream_, sends, receives);
-  queue_parents(stream_, graph_.by_target(), bottom_up_levels_, target_levels_.get(), source_levels_.get(),
-                own_candidates_.get());
-
-  sends.clear();
-  receives.clear();
   for (int member = 0; member < columns; ++member) {
     if (member != own) {
       const int words = static_cast<int>(block);

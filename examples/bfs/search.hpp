@@ -1,8 +1,8 @@
 // A breadth-first search over all ranks: level by level the frontier is exchanged along the grid's columns
 // ("expand"), its edges are followed, and what was found goes along the grid's rows to its owners ("fold").
-// Levels come first and parents last, each vertex's being its neighbour with the lowest number among those a
-// level nearer to the root. So the tree does not depend on how many ranks there are, and no parents are sent
-// while it grows.
+// A vertex's parent is its neighbour with the lowest number among those a level nearer to the root: each rank
+// notes the lowest that it knows, and owners choose at the end. So the tree does not depend on how many ranks
+// there are, and no parents are sent while it grows.
 #pragma once
 
 #include <mpi.h>
@@ -61,9 +61,10 @@ class Search {
                         std::int64_t unexplored_edge_ends);
   void expand(Level level);
   void look_top_down();
-  void look_bottom_up(Level found_level);
+  void look_bottom_up();
   void fold();
-  void find_parents(std::int64_t root);
+  void drop_late_candidates();
+  void choose_parents(std::int64_t root);
   [[nodiscard]] std::uint32_t* own_frontier() const;
   [[nodiscard]] std::uint32_t* own_seen() const;
 
@@ -91,7 +92,6 @@ class Search {
   example::PinnedArray<FrontierSize> own_size_{1};
   std::vector<FrontierSize> sizes_;  ///< of all ranks' own frontiers
   bool is_bottom_up_ = false;
-  LevelSet bottom_up_levels_{};
 };
 
 }  // namespace bfs

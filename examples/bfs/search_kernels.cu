@@ -70,7 +70,8 @@ __global__ void count_neighbours(Rows rows, const std::uint32_t* list, std::int6
 /// A warp takes edges that lie behind one another, whosever they are, so that vertices with many edges keep
 /// no thread longer than others.
 __global__ void top_down(Rows rows, const std::uint32_t* list, std::int64_t count,
-                         const unsigned long long* starts, const std::uint32_t* seen, std::uint32_t* found) {
+                         const unsigned long long* starts, const std::uint32_t* seen, std::uint32_t* found,
+                         std::uint32_t* parents) {
   const unsigned long long edges = starts[count];
   const auto lane = static_cast<unsigned long long>(thread_index() % 32);
   const auto step = static_cast<unsigned long long>(thread_count()) * edges_of_lane;
@@ -95,9 +96,16 @@ __global__ void top_down(Rows rows, const std::uint32_t* list, std::int64_t coun
       while (starts[low + 1] <= edge) {
         ++low;
       }
-      const std::uint32_t target = rows.neighbours[rows.offsets[list[low]] + (edge - starts[low])];
-      if (!has(seen, target) && !has(found, target)) {
+      const std::uint32_t source = list[low];
+      const std::uint32_t target = rows.neighbours[rows.offsets[source] + (edge - starts[low])];
+      if (has(seen, target)) {
+        continue;
+      }
+      if (!has(found, target)) {
         atomicOr(&found[target / 32], 1u << target % 32);
+      }
+      if (source < parents[target]) {  // lists are sorted: mostly the first is the lowest
+        atomicMin(&parents[target], source);
       }
     }
   }
@@ -145,22 +153,12 @@ __global__ void advance(const std::uint32_t* found, const std::uint32_t* edge_en
   add_of_warp(own.edge_ends, &size->edge_ends);
 }
 
-__global__ void find_parents(Rows rows, LevelSet done, const Level* target_levels, const Level* source_levels,
-                             std::uint32_t* parents) {
+__global__ void drop_late_parents(const Level* target_levels, const Level* source_levels,
+                                  std::int64_t targets, std::uint32_t* parents) {
   const std::int64_t target = thread_index();
-  if (target >= rows.count) {
-    return;
-  }
-  const Level level = target_levels[target];
-  if (level == no_level || level == 0 || done.has(level)) {
-    return;
-  }
-  for (unsigned long long place = rows.offsets[target]; place < rows.offsets[target + 1]; ++place) {
-    const std::uint32_t source = rows.neighbours[place];
-    if (source_levels[source] + 1 == level) {
-      parents[target] = source;
-      return;
-    }
+  if (target < targets && parents[target] != no_parent &&
+      source_levels[parents[target]] + 1 != target_levels[target]) {
+    parents[target] = no_parent;
   }
 }
 
@@ -211,14 +209,14 @@ TopDown::~TopDown() = default;
 
 void TopDown::queue(const example::Stream& stream, const Rows& by_source, std::int64_t entry_count,
                     const std::uint32_t* list, std::int64_t count, const std::uint32_t* seen,
-                    std::uint32_t* found) {
+                    std::uint32_t* found, std::uint32_t* parents) {
   if (count == 0 || entry_count == 0) {
     return;
   }
   example::launch(stream, count + 1, kernels::count_neighbours, by_source, list, count, starts_.get());
   example::exclusive_sum(stream, temporary_->scratch, starts_.get(), starts_.get(), count + 1);
   example::launch(stream, std::min(entry_count, many_threads), kernels::top_down, by_source, list, count,
-                  starts_.get(), seen, found);
+                  starts_.get(), seen, found, parents);
 }
 
 void queue_advance(const example::Stream& stream, const std::uint32_t* found, const std::uint32_t* edge_ends,
@@ -233,10 +231,10 @@ void queue_bottom_up(const example::Stream& stream, const Rows& by_target, const
                   seen, found, parents);
 }
 
-void queue_parents(const example::Stream& stream, const Rows& by_target, const LevelSet& done,
-                   const Level* target_levels, const Level* source_levels, std::uint32_t* parents) {
-  example::launch(stream, by_target.count, kernels::find_parents, by_target, done, target_levels,
-                  source_levels, parents);
+void queue_drop_late_parents(const example::Stream& stream, const Level* target_levels,
+                             const Level* source_levels, std::int64_t targets, std::uint32_t* parents) {
+  example::launch(stream, targets, kernels::drop_late_parents, target_levels, source_levels, targets,
+                  parents);
 }
 
 void queue_choose_parents(const example::Stream& stream, const Candidates& candidates, std::int64_t block,

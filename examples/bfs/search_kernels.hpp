@@ -34,24 +34,16 @@ class TopDown {
   TopDown(const TopDown&) = delete;
   TopDown& operator=(const TopDown&) = delete;
 
-  /// Sets the bits in `found` of the targets of edges from the listed sources that are not in `seen`.
+  /// Sets the bits in `found` of the targets of edges from the listed sources that are not in `seen`. The
+  /// lowest of these sources becomes the target's entry in `parents`, if it is lower than what is there.
   void queue(const example::Stream& stream, const Rows& by_source, std::int64_t entry_count,
-             const std::uint32_t* list, std::int64_t count, const std::uint32_t* seen, std::uint32_t* found);
+             const std::uint32_t* list, std::int64_t count, const std::uint32_t* seen, std::uint32_t* found,
+             std::uint32_t* parents);
 
  private:
   struct Temporary;
   example::DeviceArray<unsigned long long> starts_;
   std::unique_ptr<Temporary> temporary_;
-};
-
-/// Levels whose vertices were found bottom-up.
-struct LevelSet {
-  std::uint32_t bits[8];
-
-  void add(int level) { bits[level / 32] |= 1u << level % 32; }
-  [[nodiscard]] EXAMPLE_HOST_DEVICE bool has(Level level) const {
-    return (bits[level / 32] >> level % 32 & 1) != 0;
-  }
 };
 
 /// Bottom-up: each target that is not in `seen` looks for a source in the frontier, up to the first, which
@@ -64,10 +56,11 @@ void queue_bottom_up(const example::Stream& stream, const Rows& by_target, const
 void queue_advance(const example::Stream& stream, const std::uint32_t* found, const std::uint32_t* edge_ends,
                    std::int64_t words, std::uint32_t* seen, std::uint32_t* frontier, FrontierSize* size);
 
-/// For each target with a level, but those of levels `done`, its first source that is a level nearer to the
-/// root, if it has one.
-void queue_parents(const example::Stream& stream, const Rows& by_target, const LevelSet& done,
-                   const Level* target_levels, const Level* source_levels, std::uint32_t* parents);
+/// Removes parents that are not exactly a level nearer to the root than their targets: a rank that does not
+/// know what others of its row have seen proposes a parent to what it comes to later than they.
+void queue_drop_late_parents(const example::Stream& stream, const Level* target_levels,
+                             const Level* source_levels, std::int64_t targets, std::uint32_t* parents);
+
 /// Parents that the ranks of a row of the grid propose for one rank's vertices: a block for each column, that
 /// of the own column in `own`, those of the others in `received`.
 struct Candidates {
