@@ -28,6 +28,7 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
       strings_(strings),
       sites_(sites),
       transports_(index),
+      matrix_(index),
       kernels_(strings),
       collectives_(index, strings),
       graph_(index) {
@@ -116,6 +117,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   }
   add_calls(rank, window);
   transports_.add(rank, position, window);
+  matrix_.add(rank, position, window);
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }

@@ -16,6 +16,7 @@
 #include "analysis/collective_sums.hpp"
 #include "analysis/hand_staging.hpp"
 #include "analysis/kernel_sums.hpp"
+#include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
 #include "analysis/replay/replay_graph.hpp"
@@ -91,6 +92,7 @@ class Metrics {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
+  MessageMatrix matrix_;
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;

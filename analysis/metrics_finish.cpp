@@ -44,6 +44,7 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   finish_breakdowns();
   const auto place = [this](std::uint32_t site) { return place_of_site(site); };
   report_.transports = transports_.finish();
+  report_.matrix = matrix_.finish(report_.transports);
   report_.kernels = kernels_.finish(place);
   report_.collectives = collectives_.finish();
   report_.hand_staging = hand_staging_.finish([this](std::uint32_t site) { return call_of_site(site); });

@@ -168,6 +168,24 @@ Json of(const TransportFigures& transport) {
           {"by_cause_s", seconds_by_cause(transport.by_cause)}};
 }
 
+Json of(const MatrixCell& cell) {
+  return {{"sender", cell.sender},
+          {"receiver", cell.receiver},
+          {"messages", cell.messages},
+          {"bytes", cell.bytes},
+          {"moving_s", seconds(cell.moving_ns)},
+          {"gb_per_s", speed_of(cell.gbps)},
+          {"possible_gb_per_s", speed_of(cell.possible_gbps)},
+          {"transport", name_of(cell.transport)}};
+}
+
+Json of(const MatrixFigures& matrix) {
+  return {{"ranks_per_block", matrix.ranks_per_block},
+          {"pairs_without_row", matrix.dropped_pairs},
+          {"pairs", list_of(matrix.pairs)},
+          {"blocks", list_of(matrix.blocks)}};
+}
+
 Json of(const KernelFigures& kernel) {
   return {{"name", kernel.name},
           {"launches", kernel.launches},
@@ -345,6 +363,7 @@ Json document_of(const Report& report) {
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);
+  json["matrix"] = report.matrix ? of(*report.matrix) : Json(nullptr);
   json["notices"] = list_of(report.notices);
   json["flaws"] = list_of(report.flaws);
   return json;
@@ -369,6 +388,9 @@ std::string to_short_json(const Report& report, std::size_t most_rows) {
     for (const char* list : {"calls", "ranks"}) {
       shorten(json["replay"]["longest_path"][list], most_rows, std::string("longest_path.") + list, left_out);
     }
+  }
+  if (json["matrix"].is_object() && !json["matrix"]["blocks"].empty()) {  // else the pairs are the picture
+    shorten(json["matrix"]["pairs"], most_rows, "matrix.pairs", left_out);
   }
   if (!left_out.empty()) {
     json["left_out"] = std::move(left_out);

@@ -8,6 +8,7 @@ import { Confidence } from './confidence';
 import { Efficiencies } from './efficiency';
 import { Head } from './head';
 import { Kernels } from './kernels';
+import { MatrixView } from './matrix';
 import { Messages } from './messages';
 import { Others } from './others';
 import { Ranks } from './ranks';
@@ -28,6 +29,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
+  ['matrix', 'Who to whom', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
   ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
   ['others', 'More', () => true],
@@ -58,6 +60,7 @@ export function App({ report }: { report: Report }) {
         <StepsView report={report} />
         {has('call-sites') ? <CallSites report={report} /> : null}
         {has('messages') ? <Messages report={report} /> : null}
+        <MatrixView report={report} />
         {has('kernels') ? <Kernels report={report} /> : null}
         {has('staging') ? <StagingByHand report={report} /> : null}
         <Others report={report} />

@@ -40,6 +40,7 @@ export const report_with = (parts: Partial<Report> = {}): Report => ({
   unattributed: [],
   phases: [],
   transports: [],
+  matrix: null,
   notices: [],
   flaws: [],
   ...parts,
