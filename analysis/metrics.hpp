@@ -15,7 +15,9 @@
 #include "analysis/causes.hpp"
 #include "analysis/collective_sums.hpp"
 #include "analysis/hand_staging.hpp"
+#include "analysis/job_axis.hpp"
 #include "analysis/kernel_sums.hpp"
+#include "analysis/longest_waits.hpp"
 #include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
@@ -99,6 +101,8 @@ class Metrics {
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
+  JobAxis axis_;
+  LongestWaits longest_waits_;
   OutsideFigures before_steps_;
   OutsideFigures behind_steps_;
   CallSites names_;

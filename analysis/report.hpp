@@ -156,6 +156,18 @@ struct HandStagingFigures {
   std::uint64_t exposed_copies_ns = 0;  ///< of it: while no kernel ran
 };
 
+/// One wait that was long, and where it lies in the run.
+struct LongWaitFigures {
+  std::int32_t rank = -1;
+  std::uint64_t begin_ns = 0;   ///< since the first rank came out of MPI_Init
+  std::uint64_t length_ns = 0;  ///< with what was hidden
+  std::uint64_t counted_ns = 0;
+  Cause cause = Cause::unattributed;
+  std::int32_t counterpart = -1;  ///< -1: nobody in particular
+  std::string at;                 ///< its call and place, for people
+  std::uint64_t other_ranks = 0;  ///< that waited at that moment, too, and no longer
+};
+
 /// An NVTX range by name. Nested phases each count what lies in them.
 struct PhaseFigures {
   std::string name;
@@ -310,6 +322,7 @@ struct Report {
   std::vector<CollectiveFigures> collectives;    ///< by waiting and moving
   std::vector<LateRankFigures> late_ranks;       ///< by late_ns
   std::vector<HandStagingFigures> hand_staging;  ///< by copies_ns
+  std::vector<LongWaitFigures> longest_waits;    ///< by counted_ns
   std::vector<GapFigures> gaps;                  ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes

@@ -218,6 +218,17 @@ Json of(const LateRankFigures& late) {
           {"main_kernel", late.main_kernel}};
 }
 
+Json of(const LongWaitFigures& wait) {
+  return {{"rank", wait.rank},
+          {"begin_s", seconds(wait.begin_ns)},
+          {"length_s", seconds(wait.length_ns)},
+          {"counted_s", seconds(wait.counted_ns)},
+          {"cause", identifier_of(wait.cause)},
+          {"counterpart_rank", wait.counterpart < 0 ? Json(nullptr) : Json(wait.counterpart)},
+          {"at", wait.at},
+          {"other_ranks", wait.other_ranks}};
+}
+
 Json of(const HandStagingFigures& staging) {
   return {{"at", staging.at},
           {"messages", staging.messages},
@@ -359,6 +370,7 @@ Json document_of(const Report& report) {
   json["kernels"] = list_of(report.kernels);
   json["collectives"] = list_of(report.collectives);
   json["late_ranks"] = list_of(report.late_ranks);
+  json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);

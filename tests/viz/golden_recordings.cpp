@@ -167,6 +167,24 @@ void write_ring(const std::filesystem::path& path) {
   }
 }
 
+/// More ranks than have tracks of their own. Rank n comes 0.5 ms × n into the only barrier, which ends at 100
+/// ms.
+void write_crowd(const std::filesystem::path& path) {
+  constexpr std::int32_t ranks = 100;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint64_t arrival = static_cast<std::uint64_t>(rank) * ms / 2;
+    RecordingBuilder(rank, ranks)
+        .runs(0, 200 * ms)
+        .kernel(0, arrival + 1)
+        .call({.function = "MPI_Barrier",
+               .begin = arrival,
+               .end = 100 * ms,
+               .call_site = 0x40,
+               .collective_ordinal = 1})
+        .write(path);
+  }
+}
+
 /// Nobody knows what the GPU did.
 void write_blind(const std::filesystem::path& path) {
   RecordingBuilder builder(0, 1);
@@ -222,6 +240,7 @@ int main(int argc, char** argv) {
   write_late_sender(folder(directory, "late_sender"));
   write_slow_step(folder(directory, "slow_step"));
   write_many_ranks(folder(directory, "many_ranks"));
+  write_crowd(folder(directory, "crowd"));
   write_ring(folder(directory, "ring"));
   write_blind(folder(directory, "blind"));
   write_hostile(folder(directory, "hostile"));

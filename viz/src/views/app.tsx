@@ -1,6 +1,7 @@
 // The page from top to bottom.
 import { useEffect } from 'preact/hooks';
 import type { Report } from '../generated/report';
+import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import { CallSites } from './call_sites';
 import { Causes } from './causes';
@@ -15,12 +16,14 @@ import { Ranks } from './ranks';
 import { StagingByHand } from './staging';
 import { StepsView } from './steps';
 import { Summary } from './summary';
+import { TimelineView } from './timeline/timeline';
 import { WaitedFor } from './waited_for';
 import { WhatIf } from './what_if';
 
 /** In the order of the page: id, name, and whether the report has anything for it. */
 const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['summary', 'Summary', () => true],
+  ['timeline', 'Timeline', () => true],
   ['causes', 'Causes', (report) => report.counted.counted_s > 0],
   ['what-if', 'What if', (report) => report.counted.counted_s > 0],
   ['efficiency', 'Efficiency', (report) => report.replay !== null],
@@ -36,7 +39,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['confidence', 'Confidence', () => true],
 ];
 
-export function App({ report }: { report: Report }) {
+export function App({ report, timeline }: { report: Report; timeline: LoadedTimeline }) {
   useEffect(() => {
     document.title = `${command_text(report.job.program)} · Penstock report`;
     // The sections were not there when the browser looked for the address's part behind the #.
@@ -52,6 +55,7 @@ export function App({ report }: { report: Report }) {
       <Head report={report} sections={shown.map(([id, name]) => ({ id, name }))} />
       <main>
         <Summary report={report} />
+        <TimelineView loaded={timeline} />
         {has('causes') ? <Causes report={report} /> : null}
         {has('what-if') ? <WhatIf report={report} /> : null}
         <Efficiencies report={report} />

@@ -28,5 +28,5 @@ it('the keyboard reaches the summary first, then every section', async () => {
   await page.keyboard.press('Tab');
   expect(await focused()).toBe('Summary');
   await page.keyboard.press('Tab');
-  expect(await focused()).toBe('Causes');
+  expect(await focused()).toBe('Timeline');
 });

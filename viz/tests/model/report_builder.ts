@@ -36,6 +36,7 @@ export const report_with = (parts: Partial<Report> = {}): Report => ({
   kernels: [],
   collectives: [],
   late_ranks: [],
+  longest_waits: [],
   staging_by_hand: [],
   unattributed: [],
   phases: [],
