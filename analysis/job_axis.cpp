@@ -7,7 +7,7 @@
 namespace penstock::analysis {
 
 HostAxis::HostAxis(Interval run, std::int64_t first_ns, std::int64_t last_ns)
-    : begin_ns_(run.begin_ns), first_ns_(static_cast<double>(first_ns)) {
+    : begin_ns_(run.begin_ns), first_ns_(first_ns) {
   const auto length_ns = static_cast<double>(run.end_ns - run.begin_ns);
   // more than one in a thousand is no clock's drift
   constexpr double largest_drift = 1e-3;
@@ -19,8 +19,10 @@ HostAxis::HostAxis(Interval run, std::int64_t first_ns, std::int64_t last_ns)
 
 std::uint64_t HostAxis::at(std::uint64_t host_ns) const noexcept {
   const auto since_ns = static_cast<std::int64_t>(host_ns - begin_ns_);
-  const auto shift_ns =
-      static_cast<std::int64_t>(std::llround(first_ns_ + drift_ * static_cast<double>(since_ns)));
+  std::int64_t shift_ns = first_ns_;
+  if (drift_ != 0) {
+    shift_ns += std::llround(drift_ * static_cast<double>(since_ns));
+  }
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, since_ns + shift_ns));
 }
 

@@ -20,8 +20,8 @@ class HostAxis {
 
  private:
   std::uint64_t begin_ns_ = 0;
-  double first_ns_ = 0;  ///< where the host's first rank begins
-  double drift_ = 0;     ///< of the axis against the host's clock; 0 on one host, which keeps times exact
+  std::int64_t first_ns_ = 0;  ///< where the host's first rank begins
+  double drift_ = 0;  ///< of the axis against the host's clock; 0 on one host, which keeps times exact
 };
 
 /// A host whose clock could not be brought to the others' begins at 0, as if its first rank had come out of

@@ -14,17 +14,19 @@
 namespace penstock::analysis::job_timeline {
 
 struct Detail {
-  std::vector<Interval> windows;  ///< what touches them is there
-  std::uint64_t shortest_ns = 0;  ///< elsewhere, what is no shorter; 0: all
-  [[nodiscard]] bool holds(std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept;
+  std::vector<Interval> windows;  ///< what touches them is there; by time
+  std::vector<std::uint64_t>
+      shortest_ns;  ///< by track, the waits first: elsewhere, what is no shorter; 0: all
+  [[nodiscard]] bool holds(std::size_t track, std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept;
+  [[nodiscard]] bool has_all() const noexcept;
 };
 
 [[nodiscard]] std::size_t pieces_in(const RankTracks& tracks);
 
-/// All, where there are no more than `most_pieces`; else two thirds of them for the windows, by importance
-/// and as much of each from its begin on as there is room for, and the rest for the longest pieces anywhere.
-/// Cost: linear.
+/// All, where there are no more than `most_pieces`. Else two thirds of them are for the windows: with as much
+/// beside them as there is room for, or by importance and as much of each from its begin on. The rest is for
+/// the longest pieces anywhere, as many of each track. Cost: linear.
 [[nodiscard]] Detail choose_detail(const RankTracks& tracks, std::span<const Window> windows,
-                                   std::size_t most_pieces);
+                                   std::uint64_t run_ns, std::size_t most_pieces);
 
 }  // namespace penstock::analysis::job_timeline

@@ -214,11 +214,11 @@ void JobTimeline::visit(const RankTrace& rank, std::size_t position, const Messa
   const std::size_t most_characters = budget_.pieces / chosen_.size();
   std::size_t most_pieces = most_characters / piece_characters;
   for (;;) {
-    columns.detail = choose_detail(tracks, windows_, most_pieces);
+    columns.detail = choose_detail(tracks, windows_, run_ns_, most_pieces);
     write_pieces(tracks.waits, columns.detail, columns.tracks[0]);
     std::size_t characters = columns.tracks[0].data.size();
     for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
-      write_pieces(rank, tracks.tracks[i], columns.detail, names, texts_, columns.tracks[i + 1]);
+      write_pieces(rank, tracks.tracks[i], i + 1, columns.detail, names, texts_, columns.tracks[i + 1]);
       characters += columns.tracks[i + 1].data.size();
     }
     if (characters <= most_characters || most_pieces == 0) {
@@ -226,30 +226,36 @@ void JobTimeline::visit(const RankTrace& rank, std::size_t position, const Messa
     }
     most_pieces = std::min(most_pieces, pieces_in(tracks)) * most_characters / characters * 9 / 10;
   }
-  if (columns.detail.shortest_ns != 0) {
+  if (!columns.detail.has_all()) {
     add_shares(rank, tracks, columns);
   }
   add_messages(rank, position, index, tracks, columns.detail);
   ranks_.push_back(std::move(columns));
 }
 
+/// Of the tracks whose pieces are not all there.
 void JobTimeline::add_shares(const RankTrace& rank, const RankTracks& tracks, RankColumns& columns) const {
+  const auto needs_them = [&](std::size_t track) { return columns.detail.shortest_ns[track] != 0; };
   std::size_t bytes_a_bin = 0;
-  for (const TrackColumns& each : columns.tracks) {
-    bytes_a_bin += each.states.size();
+  for (std::size_t i = 0; i < columns.tracks.size(); ++i) {
+    bytes_a_bin += needs_them(i) ? columns.tracks[i].states.size() : 0;
   }
   const std::size_t bins = bins_for(bytes_of(budget_.shares) / chosen_.size(), bytes_a_bin);
-  Shares waits(run_ns_, bins, columns.tracks[0].states.size());
-  for (const Wait& each : tracks.waits) {
-    add_wait(each, waits);
+  const auto give = [&](TrackColumns& track, const Shares& shares) {
+    track.bins = bins;
+    track.shares = base64(shares.bytes());
+  };
+  if (needs_them(0)) {
+    Shares waits(run_ns_, bins, columns.tracks[0].states.size());
+    for (const Wait& each : tracks.waits) {
+      add_wait(each, waits);
+    }
+    give(columns.tracks[0], waits);
   }
-  columns.tracks[0].shares = base64(waits.bytes());
-  for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
-    TrackColumns& track = columns.tracks[i + 1];
-    track.shares = base64(shares_of(rank, tracks.tracks[i], track.states, run_ns_, bins).bytes());
-  }
-  for (TrackColumns& each : columns.tracks) {
-    each.bins = bins;
+  for (std::size_t i = 1; i < columns.tracks.size(); ++i) {
+    if (needs_them(i)) {
+      give(columns.tracks[i], shares_of(rank, tracks.tracks[i - 1], columns.tracks[i].states, run_ns_, bins));
+    }
   }
 }
 

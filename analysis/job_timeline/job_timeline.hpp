@@ -26,7 +26,7 @@ struct Budget {
   std::size_t pieces = 5'500'000;
   std::size_t shares = 2'000'000;
   std::size_t other_ranks = 800'000;
-  std::size_t texts = 700'000;
+  std::size_t texts = 400'000;    ///< in bytes; a page writes "<" with six characters
   std::size_t messages = 40'000;  ///< of these, a number; some 20 characters each
 };
 

@@ -17,14 +17,14 @@ Json of(Interval when) {
   return {when.begin_ns, when.end_ns};
 }
 
-Json of(const TrackColumns& track) {
+Json of(const TrackColumns& track, std::uint64_t shortest_ns) {
   Json states = Json::array();
   for (const State each : track.states) {
     states.push_back(static_cast<std::size_t>(each));
   }
-  return {{"kind", track.kind},          {"name", track.name},    {"fields", track.fields},
-          {"pieces", track.pieces},      {"data", track.data},    {"bins", track.bins},
-          {"states", std::move(states)}, {"shares", track.shares}};
+  return {{"kind", track.kind},         {"name", track.name},          {"fields", track.fields},
+          {"shortest_ns", shortest_ns}, {"pieces", track.pieces},      {"data", track.data},
+          {"bins", track.bins},         {"states", std::move(states)}, {"shares", track.shares}};
 }
 
 /// A row's bins, kernels and waits as shares of its ranks' time, and what was mostly waited for.
@@ -68,14 +68,13 @@ std::string JobTimeline::json() const {
       detail.push_back(of(window));
     }
     Json tracks = Json::array();
-    for (const TrackColumns& track : each.tracks) {
-      tracks.push_back(of(track));
+    for (std::size_t i = 0; i < each.tracks.size(); ++i) {
+      tracks.push_back(of(each.tracks[i], each.detail.shortest_ns[i]));
     }
     const auto why = chosen_.find(each.rank);
     ranks.push_back({{"rank", each.rank},
                      {"why", why == chosen_.end() || why->second.empty() ? Json(nullptr) : Json(why->second)},
                      {"run_ns", of(Interval{each.begin_ns, each.end_ns})},
-                     {"shortest_ns", each.detail.shortest_ns},
                      {"detail_ns", std::move(detail)},
                      {"tracks_left_out", each.tracks_left_out},
                      {"tracks", std::move(tracks)}});

@@ -59,8 +59,8 @@ std::uint64_t written(std::int32_t peer) {
 
 }  // namespace
 
-void write_pieces(const RankTrace& rank, const exports::Track& track, const Detail& detail,
-                  exports::RankNames& names, TextTable& texts, TrackColumns& columns) {
+void write_pieces(const RankTrace& rank, const exports::Track& track, std::size_t number,
+                  const Detail& detail, exports::RankNames& names, TextTable& texts, TrackColumns& columns) {
   const bool has_bytes = track.kind != exports::TrackKind::synchronisation;
   const bool has_peers = has_bytes && track.kind != exports::TrackKind::stream;
   columns.fields = {"begin", "length", "state", "name"};
@@ -74,7 +74,7 @@ void write_pieces(const RankTrace& rank, const exports::Track& track, const Deta
   std::uint64_t before_ns = 0;
   columns.pieces = 0;
   for (const exports::Slice& slice : track.slices) {
-    if (!detail.holds(slice.begin_ns, slice.end_ns)) {
+    if (!detail.holds(number, slice.begin_ns, slice.end_ns)) {
       continue;
     }
     const Words words = words_of(rank, slice, names, texts);
@@ -101,7 +101,7 @@ void write_pieces(const std::vector<Wait>& waits, const Detail& detail, TrackCol
   std::uint64_t before_ns = 0;
   columns.pieces = 0;
   for (const Wait& wait : waits) {
-    if (!detail.holds(wait.begin_ns, wait.end_ns)) {
+    if (!detail.holds(0, wait.begin_ns, wait.end_ns)) {
       continue;
     }
     ++columns.pieces;

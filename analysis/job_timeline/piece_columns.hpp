@@ -11,9 +11,9 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// Fills in what is of the pieces: those that `detail` holds.
-void write_pieces(const RankTrace& rank, const exports::Track& track, const Detail& detail,
-                  exports::RankNames& names, TextTable& texts, TrackColumns& columns);
+/// Fills in what is of the pieces: those that `detail` holds. `number`: of the track in it.
+void write_pieces(const RankTrace& rank, const exports::Track& track, std::size_t number,
+                  const Detail& detail, exports::RankNames& names, TextTable& texts, TrackColumns& columns);
 void write_pieces(const std::vector<Wait>& waits, const Detail& detail, TrackColumns& columns);
 
 }  // namespace penstock::analysis::job_timeline

@@ -66,8 +66,10 @@ std::vector<Wait> waits_of(const RankTrace& rank, const Timeline& timeline, std:
       }
     }
   }
-  std::stable_sort(waits.begin(), waits.end(),
-                   [](const Wait& left, const Wait& right) { return left.begin_ns < right.begin_ns; });
+  const auto earlier = [](const Wait& left, const Wait& right) { return left.begin_ns < right.begin_ns; };
+  if (!std::is_sorted(waits.begin(), waits.end(), earlier)) {
+    std::stable_sort(waits.begin(), waits.end(), earlier);
+  }
   return waits;
 }
 

@@ -143,7 +143,9 @@ TEST(JobTimeline, of_a_small_job_holds_every_piece_with_its_name) {
   EXPECT_EQ(timeline.at("run_ns"), 1000);
   EXPECT_TRUE(timeline.at("others").is_null());
   ASSERT_EQ(timeline.at("ranks").size(), 2u);
-  EXPECT_EQ(timeline.at("ranks")[0].at("shortest_ns"), 0);
+  for (const Json& track : timeline.at("ranks")[0].at("tracks")) {
+    EXPECT_EQ(track.at("shortest_ns"), 0);
+  }
   const std::vector<Piece> thread = pieces_of(timeline, 0, "thread");
   ASSERT_EQ(thread.size(), 2u);
   EXPECT_EQ(thread[0].name, "exchange");
@@ -219,7 +221,7 @@ RecordingBuilder many_pieces(std::int32_t rank, std::int32_t ranks) {
 TEST(JobTimeline, of_more_than_it_can_hold_keeps_what_matters_and_the_sum_of_all) {
   const Json timeline = timeline_of({many_pieces(0, 1)}, {.pieces = 20'000});
   const Json& rank = timeline.at("ranks")[0];
-  ASSERT_GT(rank.at("shortest_ns"), 0);
+  ASSERT_GT(track_of(timeline, 0, "thread").at("shortest_ns"), 0);
   ASSERT_GE(timeline.at("windows").size(), 2u);
   EXPECT_EQ(timeline.at("windows")[0].at("why"), "a typical step: step 51");
   EXPECT_EQ(timeline.at("windows")[1].at("why"), "the slowest step: step 70");
@@ -231,7 +233,7 @@ TEST(JobTimeline, of_more_than_it_can_hold_keeps_what_matters_and_the_sum_of_all
   EXPECT_GT(characters, 5'000u);
 
   // in the windows everything, elsewhere what is long
-  const std::uint64_t shortest = rank.at("shortest_ns");
+  const std::uint64_t shortest = track_of(timeline, 0, "thread").at("shortest_ns");
   const auto is_in_detail = [&](std::uint64_t begin, std::uint64_t end) {
     return std::any_of(rank.at("detail_ns").begin(), rank.at("detail_ns").end(), [&](const Json& when) {
       return begin < when[1].get<std::uint64_t>() && end > when[0].get<std::uint64_t>();
@@ -271,6 +273,41 @@ TEST(JobTimeline, of_more_than_it_can_hold_keeps_what_matters_and_the_sum_of_all
         shares[bin] / 255.0 * static_cast<double>(timeline.at("run_ns")) / static_cast<double>(bins);
   }
   EXPECT_NEAR(in_kernels, 100 * 10 * 20 + 9000, 300);
+}
+
+TEST(Detail, has_as_much_beside_the_windows_as_there_is_room_for) {
+  RankTracks tracks;
+  tracks.tracks.push_back({exports::TrackKind::stream, "stream", 0, 0, {}});
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    tracks.tracks[0].slices.push_back({i * 10, i * 10 + 5, 0, exports::Source::kernel});
+  }
+  const std::vector<Window> windows{{{5000, 5100}, "some step"}};
+  const auto length_of = [](const Detail& detail) {
+    return detail.windows.at(0).end_ns - detail.windows.at(0).begin_ns;
+  };
+  EXPECT_TRUE(choose_detail(tracks, windows, 10'000, 1000).has_all());
+  const Detail some = choose_detail(tracks, windows, 10'000, 300);
+  EXPECT_FALSE(some.has_all());
+  EXPECT_LE(length_of(some), 2000u) << "two thirds of 300 pieces";
+  EXPECT_GE(length_of(some), 1000u);
+  EXPECT_TRUE(some.holds(1, 5050, 5055));
+  EXPECT_FALSE(some.holds(1, 50, 55));
+  const Detail few = choose_detail(tracks, windows, 10'000, 9);
+  EXPECT_EQ(few.windows.at(0), (Interval{5000, 5060})) << "from its begin on, as far as six pieces";
+}
+
+TEST(Detail, gives_each_track_its_part_of_what_is_left) {
+  RankTracks tracks;
+  for (const std::uint64_t length : {1u, 100u}) {
+    tracks.tracks.push_back({exports::TrackKind::stream, "stream", 0, 0, {}});
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      tracks.tracks.back().slices.push_back(
+          {i * 1000, i * 1000 + length * (1 + i % 10), 0, exports::Source::kernel});
+    }
+  }
+  const Detail detail = choose_detail(tracks, {}, 1'000'000, 500);
+  EXPECT_EQ(detail.shortest_ns, (std::vector<std::uint64_t>{0, 9, 801}))
+      << "not the track with the longest pieces alone";
 }
 
 TEST(JobTimeline, of_pieces_that_are_all_alike_keeps_no_more_than_fit) {

@@ -35,7 +35,7 @@ void write_rank(const std::filesystem::path& path, std::int32_t rank, std::int32
     const std::uint64_t own =
         static_cast<std::int32_t>(step % static_cast<std::uint64_t>(ranks)) == rank ? slow : 0;
     builder.range("step", begin, begin + length)
-        .range("exchange", begin + 1000 * us, begin + length - 500 * us);
+        .range("exchange", begin + 1000 * us, begin + length - 50 * us);
     std::uint64_t at = begin + 10 * us;
     for (std::uint64_t i = 0; i < kernels_per_step; ++i) {
       const std::uint64_t took = 20 * us + up_to(15 * us) + (i == kernels_per_step - 1 ? own : 0);

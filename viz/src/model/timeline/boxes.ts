@@ -56,6 +56,9 @@ export class Boxes {
 const height_steps = 16;
 const in_steps = (share: number) => Math.min(1, Math.max(1, Math.round(share * height_steps)) / height_steps);
 
+/** What takes less of the time is not drawn: it would look like more than it is. */
+const least_share = 0.01;
+
 /** Pieces in `part` of a view that shows `view` on so many pixels; those of a pixel and more are wide. */
 export function add_pieces(boxes: Boxes, lane: Lane, view: Range, width_px: number, part: Range, which: 'wide' | 'narrow' | 'all') {
   const px_per_ns = width_px / (view.to - view.from);
@@ -122,7 +125,7 @@ export function add_shares(boxes: Boxes, shares: ShareSums, run: Range, view: Ra
       if (leave_out.includes(number)) continue;
       const sums = shares.sums[state] as Uint32Array;
       const share = (before(sums, high) - before(sums, low)) / (255 * (high - low));
-      if (share <= 0.001 || base >= 1) continue;
+      if (share < least_share || base >= 1) continue;
       const height = Math.min(in_steps(share), 1 - base);
       if (height <= 0) continue;
       boxes.add(x, width, number, -1, height, base);

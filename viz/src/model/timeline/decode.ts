@@ -26,6 +26,8 @@ export interface ShareSums {
 export interface Track {
   readonly kind: string;
   readonly name: string;
+  /** Pieces that are shorter are only there within the rank's `detail`; 0: all are. */
+  readonly shortest: number;
   readonly count: number;
   readonly begin: Float64Array;
   readonly end: Float64Array;
@@ -47,8 +49,7 @@ export interface RankTracks {
   readonly why: string | null;
   readonly begin: number;
   readonly end: number;
-  /** Pieces that are shorter are only there within `detail`; 0: all are. */
-  readonly shortest: number;
+  /** Where all pieces are there; of no use where no track lacks any. */
   readonly detail: readonly Range[];
   readonly tracks_left_out: number;
   readonly tracks: readonly Track[];
@@ -164,6 +165,7 @@ function track_of(track: TrackDocument, limits: { states: number; texts: number 
   return {
     kind: track.kind,
     name: track.name,
+    shortest: track.shortest_ns,
     count,
     begin,
     end,
@@ -225,7 +227,6 @@ export function decode_timeline(timeline: Timeline): TimelineModel {
         why: rank.why,
         begin: run.from,
         end: run.to,
-        shortest: rank.shortest_ns,
         detail: rank.detail_ns.map(range).sort((left, right) => left.from - right.from),
         tracks_left_out: rank.tracks_left_out,
         tracks: rank.tracks.map((track) => track_of(track, limits)),

@@ -127,8 +127,5 @@ export function longest_in(ranks: readonly RankTracks[], view: Range, most: numb
     .map(({ selection }) => selection);
 }
 
-/** Whether all pieces within a view are there; if not, how long they are at least. */
-export function missing_below(rank: RankTracks, view: Range): number {
-  if (rank.shortest === 0) return 0;
-  return rank.detail.some((window) => window.from <= view.from && view.to <= window.to) ? 0 : rank.shortest;
-}
+/** How long pieces are at least, where not all of a rank are there; 0: all are. */
+export const shortest_of = (rank: RankTracks): number => rank.tracks.reduce((longest, track) => Math.max(longest, track.shortest), 0);

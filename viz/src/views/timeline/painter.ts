@@ -3,7 +3,7 @@ import { scaleLinear } from 'd3-scale';
 import { add_lane, Boxes } from '../../model/timeline/boxes';
 import type { Range, TimelineModel, Track } from '../../model/timeline/decode';
 import { main_stream_of, rows_between, waits_of, type Layout, type OthersRow, type RankRow, type Row } from '../../model/timeline/layout';
-import { range_of, type Selection } from '../../model/timeline/navigation';
+import { range_of, shortest_of, type Selection } from '../../model/timeline/navigation';
 import { moment_text, name_of, ns_text } from '../../model/timeline/words';
 
 export const ruler_px = 26;
@@ -94,7 +94,7 @@ function paint_rank(context: CanvasRenderingContext2D, scene: Scene, row: RankRo
   const upper = Math.round((row.height - 2) * waits_part);
   if (waits !== undefined) paint_lane(context, scene, row, waits, 0, y + 1, upper, false);
   if (stream !== undefined) paint_lane(context, scene, row, stream, stream.lanes.length - 1, y + 1 + upper, row.height - 2 - upper, false);
-  if (row.rank.shortest > 0) {
+  if (shortest_of(row.rank) > 0) {
     context.fillStyle = colours.focus;
     for (const each of row.rank.detail) {
       const left = Math.max(gutter, px(each.from));

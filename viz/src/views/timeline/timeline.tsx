@@ -3,9 +3,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { LoadedTimeline } from '../../load';
 import { count_text, plural } from '../../format';
-import type { Range, TimelineModel } from '../../model/timeline/decode';
+import type { Range, TimelineModel, Track } from '../../model/timeline/decode';
 import { first_thread, layout_of, main_stream_of, row_at, waits_of, type Row } from '../../model/timeline/layout';
-import { around, find, longest_in, most_found, neighbour, panned, piece_at, range_of, zoomed, type Found, type Selection } from '../../model/timeline/navigation';
+import { around, find, longest_in, most_found, neighbour, panned, piece_at, range_of, shortest_of, zoomed, type Found, type Selection } from '../../model/timeline/navigation';
 import { moment_text, name_of, ns_text, sentence_of, state_name } from '../../model/timeline/words';
 import { Section } from '../parts';
 import { Table, type Column } from '../table';
@@ -33,18 +33,24 @@ function use_rested<Value>(value: Value): Value {
   return rested;
 }
 
+/** Whether what is not there piece by piece has any of it. */
+function has_share({ shares }: Track, state: number): boolean {
+  const at = shares?.states.indexOf(state) ?? -1;
+  return (shares?.sums[at]?.[shares.bins] ?? 0) > 0;
+}
+
 /** What is not there piece by piece, in words. */
 function Completeness({ model }: { model: TimelineModel }) {
-  const cut = model.ranks.filter((rank) => rank.shortest > 0);
-  const longest = Math.max(0, ...cut.map((rank) => rank.shortest));
+  const cut = model.ranks.filter((rank) => shortest_of(rank) > 0);
+  const longest = Math.max(0, ...cut.map(shortest_of));
   const left_out = model.ranks.reduce((sum, rank) => sum + rank.tracks_left_out, 0);
   const others = model.others.reduce((sum, row) => sum + row.ranks.length, 0);
   return (
     <>
       {cut.length === 0 ? null : (
         <p class="note">
-          There is more than a page can hold. Where a rank’s row is underlined every piece is there; elsewhere those of {ns_text(longest)} and more, and the sum of all others: how much of the time each
-          state takes.
+          There is more than a page can hold. Where a rank’s row is underlined every piece is there; elsewhere the longest (on every track those of {ns_text(longest)} and more), and the sum of all: how much of the
+          time each state takes.
         </p>
       )}
       {others === 0 ? null : (
@@ -302,7 +308,7 @@ function TimelineOf({ model }: { model: TimelineModel }) {
   }, []);
 
   const is_all = view.from === model.run.from && view.to === model.run.to;
-  const seen_states = model.states.filter((_, state) => model.ranks.some((rank) => rank.tracks.some((track) => track.state.includes(state) || track.shares?.states.includes(state))));
+  const seen_states = model.states.filter((_, state) => model.ranks.some((rank) => rank.tracks.some((track) => track.state.includes(state) || has_share(track, state))));
   return (
     <>
       <Completeness model={model} />

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { layout_of, main_stream_of, row_at, rows_between, waits_of } from '../../../src/model/timeline/layout';
-import { around, find, longest_in, missing_below, neighbour, panned, piece_at, range_of, zoomed, type Selection } from '../../../src/model/timeline/navigation';
+import { around, find, longest_in, neighbour, panned, piece_at, range_of, shortest_of, zoomed, type Selection } from '../../../src/model/timeline/navigation';
 import { facts_of, messages_during, moment_text, name_of, ns_text, sentence_of } from '../../../src/model/timeline/words';
 import { integers, model_with, track_with } from './timeline_builder';
 
@@ -57,9 +57,9 @@ describe('pieces', () => {
     expect(longest_in(model.ranks, { from: 95, to: 150 }, 100)).toHaveLength(6);
   });
   it('that are too short to be there outside the detail are known to be missing', () => {
-    const cut = { ...model.ranks[0]!, shortest: 50, detail: [{ from: 100, to: 200 }] };
-    expect(missing_below(cut, { from: 120, to: 130 })).toBe(0);
-    expect(missing_below(cut, { from: 120, to: 230 })).toBe(50);
+    const cut = model_with([[waits, { ...thread, shortest_ns: 50 }, stream]]).ranks[0]!;
+    expect(shortest_of(cut)).toBe(50);
+    expect(shortest_of(model.ranks[0]!)).toBe(0);
   });
 });
 

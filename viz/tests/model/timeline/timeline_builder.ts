@@ -34,7 +34,7 @@ export function track_with(kind: string, pieces: readonly PieceWords[], parts: P
     return [since, piece.end - piece.begin, states.indexOf(piece.state), piece.name ?? 0, piece.bytes ?? 0, piece.peer ?? 1, 0];
   });
   const fields = kind === 'waits' ? ['begin', 'length', 'state', 'peer', 'exposed'] : ['begin', 'length', 'state', 'name', 'bytes', 'peer', 'site'];
-  return { kind, name: `${kind} 0`, fields, pieces: pieces.length, data: integers(values), bins: 0, states: [], shares: '', ...parts };
+  return { kind, name: `${kind} 0`, fields, shortest_ns: 0, pieces: pieces.length, data: integers(values), bins: 0, states: [], shares: '', ...parts };
 }
 
 export const timeline_with = (tracks: readonly Track[][], parts: Partial<Timeline> = {}): Timeline => ({
@@ -43,7 +43,7 @@ export const timeline_with = (tracks: readonly Track[][], parts: Partial<Timelin
   states,
   texts: ['', 'MPI_Waitall', 'bulk', 'exchange'],
   windows: [],
-  ranks: tracks.map((of_rank, rank) => ({ rank, why: null, run_ns: [0, 1000], shortest_ns: 0, detail_ns: [], tracks_left_out: 0, tracks: of_rank })),
+  ranks: tracks.map((of_rank, rank) => ({ rank, why: null, run_ns: [0, 1000], detail_ns: [], tracks_left_out: 0, tracks: of_rank })),
   others: null,
   messages: { count: 0, left_out: 0, data: '' },
   ...parts,
