@@ -23,7 +23,7 @@ std::uint64_t HostAxis::at(std::uint64_t host_ns) const noexcept {
   if (drift_ != 0) {
     shift_ns += std::llround(drift_ * static_cast<double>(since_ns));
   }
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, since_ns + shift_ns));
+  return std::min(end_ns_, static_cast<std::uint64_t>(std::max<std::int64_t>(0, since_ns + shift_ns)));
 }
 
 JobAxis::JobAxis(const MessageIndex& index) {
@@ -47,6 +47,9 @@ JobAxis::JobAxis(const MessageIndex& index) {
                           on_first(host, run.end_ns) - begin_ns);
     }
     length_ns_ = std::max(length_ns_, hosts_.back().at(run.end_ns));
+  }
+  for (HostAxis& each : hosts_) {
+    each.ends_at(length_ns_);
   }
 }
 

@@ -15,12 +15,14 @@ class HostAxis {
  public:
   HostAxis() = default;
   HostAxis(Interval run, std::int64_t first_ns, std::int64_t last_ns);
-  /// Unit: ns. What lies before the axis is put at its begin.
+  /// Unit: ns. What lies before the axis is put at its begin, what lies behind it at its end.
   [[nodiscard]] std::uint64_t at(std::uint64_t host_ns) const noexcept;
+  void ends_at(std::uint64_t end_ns) noexcept { end_ns_ = end_ns; }
 
  private:
   std::uint64_t begin_ns_ = 0;
-  std::int64_t first_ns_ = 0;  ///< where the host's first rank begins
+  std::uint64_t end_ns_ = ~std::uint64_t{0};  ///< of the axis
+  std::int64_t first_ns_ = 0;                 ///< where the host's first rank begins
   double drift_ = 0;  ///< of the axis against the host's clock; 0 on one host, which keeps times exact
 };
 

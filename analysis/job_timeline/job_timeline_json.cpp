@@ -92,7 +92,8 @@ std::string JobTimeline::json() const {
     columns.integer(static_cast<std::uint64_t>(each.sender));
     columns.integer(static_cast<std::uint64_t>(each.receiver));
     columns.integer(each.track);
-    columns.integer(each.bytes);
+    columns.integer(
+        std::min(each.bytes, (std::uint64_t{1} << 53) - 1));  // as much as a number of the page holds
   }
   Json others = nullptr;
   if (others_) {

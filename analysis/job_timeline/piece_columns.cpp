@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/job_timeline/columns.hpp"
 
 namespace penstock::analysis::job_timeline {
@@ -52,6 +54,12 @@ Words words_of(const RankTrace& rank, const exports::Slice& slice, exports::Rank
   return {texts.id_of(names.text(rank.synchronisations[i].what))};
 }
 
+/// No more than a number of the page's can hold: a damaged recording may say anything.
+std::uint64_t plausible(std::uint64_t bytes) {
+  constexpr std::uint64_t largest = (std::uint64_t{1} << 53) - 1;
+  return std::min(bytes, largest);
+}
+
 /// −2 (any source) and −1 (none) are written as 0 and 1.
 std::uint64_t written(std::int32_t peer) {
   return peer < -2 ? 1 : static_cast<std::uint64_t>(peer + 2);
@@ -85,7 +93,7 @@ void write_pieces(const RankTrace& rank, const exports::Track& track, std::size_
     out.integer(static_cast<std::uint64_t>(state_of(rank, slice)));
     out.integer(words.name);
     if (has_bytes) {
-      out.integer(words.bytes);
+      out.integer(plausible(words.bytes));
     }
     if (has_peers) {
       out.integer(written(words.peer));

@@ -395,6 +395,23 @@ TEST(JobTimeline, stays_small_at_any_number_of_ranks_tracks_and_names) {
   }
 }
 
+TEST(JobTimeline, of_a_damaged_recording_holds_nothing_that_a_page_cannot_read) {
+  RecordingBuilder rank(0, 1);
+  constexpr std::uint64_t half_a_year = 180ull * 24 * 3600 * 1'000'000'000;
+  rank.call(
+          {.function = "MPI_Send", .begin = 10, .end = half_a_year, .bytes = ~std::uint64_t{0}, .peer = -77})
+      .kernel(half_a_year, half_a_year + 10)
+      .runs(0, 1000);
+  const Json timeline = timeline_of({rank});
+  EXPECT_EQ(timeline.at("run_ns"), 1000);
+  const std::vector<Piece> thread = pieces_of(timeline, 0, "thread");
+  ASSERT_EQ(thread.size(), 1u);
+  EXPECT_EQ(thread[0].end, 1000u);
+  EXPECT_EQ(thread[0].bytes, (std::uint64_t{1} << 53) - 1);
+  EXPECT_EQ(thread[0].peer, -1);
+  EXPECT_EQ(pieces_of(timeline, 0, "stream").at(0).begin, 1000u);
+}
+
 TEST(JobTimeline, names_that_are_no_text_become_text) {
   const Json timeline = timeline_of(
       {RecordingBuilder(0, 1).runs(0, 100).range("\xff</script>\x01", 10, 20).kernel(0, 10, "\xc3")});

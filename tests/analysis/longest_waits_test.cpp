@@ -97,7 +97,7 @@ TEST(JobAxis, puts_ranks_of_several_hosts_beside_each_other) {
   EXPECT_NEAR(static_cast<double>(axis.length_ns()), 29'900.0, 400.0);
 }
 
-TEST(JobAxis, of_one_host_keeps_times_as_they_are_and_nothing_lies_before_it) {
+TEST(JobAxis, of_one_host_keeps_times_as_they_are_and_nothing_lies_beside_it) {
   const TemporaryDirectory directory;
   MessageIndex index;
   const RankTrace rank =
@@ -107,6 +107,7 @@ TEST(JobAxis, of_one_host_keeps_times_as_they_are_and_nothing_lies_before_it) {
   const JobAxis axis(index);
   EXPECT_EQ(axis.of(0).at(rank.begin_ns + 123'456'789'012), 123'456'789'012u);
   EXPECT_EQ(axis.of(0).at(rank.begin_ns - 50), 0u);
+  EXPECT_EQ(axis.of(0).at(rank.end_ns + 50), 1'000'000'000'000u);
   EXPECT_EQ(axis.length_ns(), 1'000'000'000'000u);
 }
 
