@@ -44,7 +44,7 @@ class MeasureVote {
 
 }  // namespace
 
-Report analyse(const std::filesystem::path& path, const AnalysisOptions& options) {
+Report analyse(const std::filesystem::path& path, const AnalysisOptions& options, RankVisitor* visitor) {
   Job job = find_job(path);
   MessageIndex index;
   MeasureVote vote;
@@ -81,13 +81,26 @@ Report analyse(const std::filesystem::path& path, const AnalysisOptions& options
   Metrics metrics(index, strings, sites, vote.choice());
   for (const std::size_t position : counted) {
     load_rank(job.files[position], rank);
-    metrics.add(rank, position,
-                step_mark ? step_bounds(rank, *step_mark, sites) : std::vector<std::uint64_t>{});
+    const std::vector<std::uint64_t> bounds =
+        step_mark ? step_bounds(rank, *step_mark, sites) : std::vector<std::uint64_t>{};
+    metrics.add(rank, position, bounds);
+    if (visitor != nullptr) {
+      visitor->note(rank, index, bounds);
+    }
   }
   Report report = metrics.finish(step_mark);
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
                       std::make_move_iterator(job.flaws.end()));
   report.advice = advise(report);
+  if (visitor != nullptr) {
+    visitor->begin(report, index);
+    for (const std::size_t position : counted) {
+      if (counted.size() > 1) {  // else it is still there
+        load_rank(job.files[position], rank);
+      }
+      visitor->visit(rank, position, index);
+    }
+  }
   return report;
 }
 

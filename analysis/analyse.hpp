@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/rank_visitor.hpp"
 #include "analysis/report.hpp"
 
 namespace penstock::analysis {
@@ -21,6 +22,9 @@ struct AnalysisOptions {
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So
 /// memory is bounded by one rank's records and the joined messages. Cost: linear in the records. Errors:
 /// TraceError when there is nothing that can be used; Report::flaws for parts.
-[[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {});
+///
+/// `visitor`: goes over the counted ranks, too; for it, they are read once more.
+[[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {},
+                             RankVisitor* visitor = nullptr);
 
 }  // namespace penstock::analysis

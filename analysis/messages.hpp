@@ -77,6 +77,8 @@ class MessageIndex {
 
   [[nodiscard]] std::size_t rank_count() const noexcept { return first_half_of_rank_.size(); }
   [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
+  /// From its first rank's begin to its last rank's end, in its own clock.
+  [[nodiscard]] Interval run_of(std::uint32_t host) const { return runs_.at(host); }
   /// Of the hosts, numbered as in the facts.
   [[nodiscard]] const ClockAlignment& clocks() const noexcept { return clocks_; }
   [[nodiscard]] std::uint64_t unmatched_halves() const noexcept { return unmatched_; }

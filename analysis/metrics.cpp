@@ -17,6 +17,9 @@ std::optional<std::uint64_t> known(std::uint64_t cost_ns) {
   return cost_ns == 0 ? std::nullopt : std::optional(cost_ns);
 }
 
+/// As many as anybody looks at.
+constexpr std::size_t most_long_waits = 20;
+
 std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
@@ -28,9 +31,12 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
       strings_(strings),
       sites_(sites),
       transports_(index),
+      matrix_(index),
       kernels_(strings),
       collectives_(index, strings),
-      graph_(index) {
+      graph_(index),
+      axis_(index),
+      longest_waits_(most_long_waits) {
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
   report_.one_clock = index.host_count() <= 1;
@@ -116,6 +122,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   }
   add_calls(rank, window);
   transports_.add(rank, position, window);
+  matrix_.add(rank, position, window);
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }
@@ -125,6 +132,7 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
   const IntervalSet nothing;
   const IntervalSet& hidden_by =
       report_.measure == Measure::exposed_communication ? timeline.kernels : nothing;
+  const HostAxis& axis = axis_.of(index_.host_of(rank));
   for (const HostSegment& segment : timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
     const std::uint32_t site = site_of(rank, call);
@@ -154,6 +162,12 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
         gaps_[{span.gap, sites_.sites()[site].function}] += counted_ns;
       }
       steps_.charge(begin_ns, end_ns, span.cause, hidden_by);
+      longest_waits_.add({figures.rank,
+                          {axis.at(begin_ns), axis.at(end_ns)},
+                          counted_ns,
+                          span.cause,
+                          span.counterpart.rank,
+                          site});
       facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
     }

@@ -15,7 +15,10 @@
 #include "analysis/causes.hpp"
 #include "analysis/collective_sums.hpp"
 #include "analysis/hand_staging.hpp"
+#include "analysis/job_axis.hpp"
 #include "analysis/kernel_sums.hpp"
+#include "analysis/longest_waits.hpp"
+#include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
 #include "analysis/rank_trace.hpp"
 #include "analysis/replay/replay_graph.hpp"
@@ -91,12 +94,15 @@ class Metrics {
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
+  MessageMatrix matrix_;
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
+  JobAxis axis_;
+  LongestWaits longest_waits_;
   OutsideFigures before_steps_;
   OutsideFigures behind_steps_;
   CallSites names_;

@@ -44,10 +44,16 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   finish_breakdowns();
   const auto place = [this](std::uint32_t site) { return place_of_site(site); };
   report_.transports = transports_.finish();
+  report_.matrix = matrix_.finish(report_.transports);
   report_.kernels = kernels_.finish(place);
   report_.collectives = collectives_.finish();
   report_.hand_staging = hand_staging_.finish([this](std::uint32_t site) { return call_of_site(site); });
   report_.late_ranks = collectives_.finish_late_ranks(place);
+  for (const LongWait& each : longest_waits_.take()) {
+    report_.longest_waits.push_back({each.rank, each.when.begin_ns, each.when.end_ns - each.when.begin_ns,
+                                     each.counted_ns, each.cause, each.counterpart, call_of_site(each.site),
+                                     each.other_ranks});
+  }
   for (const auto& [gap, time_ns] : gaps_) {
     report_.gaps.push_back({gap.first, strings_.at(gap.second), time_ns});
   }

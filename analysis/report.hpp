@@ -156,6 +156,18 @@ struct HandStagingFigures {
   std::uint64_t exposed_copies_ns = 0;  ///< of it: while no kernel ran
 };
 
+/// One wait that was long, and where it lies in the run.
+struct LongWaitFigures {
+  std::int32_t rank = -1;
+  std::uint64_t begin_ns = 0;   ///< since the first rank came out of MPI_Init
+  std::uint64_t length_ns = 0;  ///< with what was hidden
+  std::uint64_t counted_ns = 0;
+  Cause cause = Cause::unattributed;
+  std::int32_t counterpart = -1;  ///< -1: nobody in particular
+  std::string at;                 ///< its call and place, for people
+  std::uint64_t other_ranks = 0;  ///< that waited at that moment, too, and no longer
+};
+
 /// An NVTX range by name. Nested phases each count what lies in them.
 struct PhaseFigures {
   std::string name;
@@ -177,6 +189,29 @@ struct TransportFigures {
   TimeByCause by_cause{};
   std::optional<double> best_gbps;  ///< that the fastest twentieth reached
   std::uint32_t message_class = 0;  ///< its number, of use within one analysis
+};
+
+/// Messages from one rank to another, or from the ranks of one block to those of another.
+struct MatrixCell {
+  std::int32_t sender = 0;
+  std::int32_t receiver = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t moving_ns = 0;  ///< sum over messages, from when both sides were ready; as far as known
+  std::optional<double> gbps;   ///< GB/s reached while they moved
+  std::optional<double> possible_gbps;  ///< if each had been as fast as the best of its buffers and size here
+  trace::TransportKind transport = trace::TransportKind::none;  ///< that carried most of the bytes
+};
+
+/// So many pairs have rows of their own; and a picture has no more blocks to a side.
+inline constexpr std::size_t most_matrix_pairs = 5000;
+inline constexpr std::int32_t most_matrix_blocks = 64;
+
+struct MatrixFigures {
+  std::int32_t ranks_per_block = 1;
+  std::uint64_t dropped_pairs = 0;  ///< pairs that are only part of blocks, about
+  std::vector<MatrixCell> pairs;    ///< by bytes, largest first
+  std::vector<MatrixCell> blocks;   ///< of all pairs, rank / ranks_per_block; empty where that is 1
 };
 
 /// The efficiencies of POP (https://pop-coe.eu) for the host and of TALP for the GPUs. Each is a share, and
@@ -287,9 +322,11 @@ struct Report {
   std::vector<CollectiveFigures> collectives;    ///< by waiting and moving
   std::vector<LateRankFigures> late_ranks;       ///< by late_ns
   std::vector<HandStagingFigures> hand_staging;  ///< by copies_ns
+  std::vector<LongWaitFigures> longest_waits;    ///< by counted_ns
   std::vector<GapFigures> gaps;                  ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
+  std::optional<MatrixFigures> matrix;       ///< none: no messages
   std::vector<RankFigures> ranks;            ///< by rank
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;

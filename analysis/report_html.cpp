@@ -6,7 +6,8 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::string_view place = "<!--penstock-report-->";
+constexpr std::string_view report_place = "<!--penstock-report-->";
+constexpr std::string_view timeline_place = "<!--penstock-timeline-->";
 /// More rows than anybody reads; fewer where they are long.
 constexpr std::size_t most_rows = 5000;
 
@@ -27,10 +28,12 @@ std::string escaped(std::string_view json) {
 
 }  // namespace
 
-std::string to_html(const Report& report, std::string_view page, std::size_t most_bytes) {
-  const std::size_t at = page.find(place);
-  if (at == std::string_view::npos) {
-    throw TraceError({"the page of this build", std::nullopt, "has no place for a report"});
+std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
+                    std::size_t most_bytes) {
+  const std::size_t report_at = page.find(report_place);
+  const std::size_t timeline_at = page.find(timeline_place, report_at);
+  if (report_at == std::string_view::npos || timeline_at == std::string_view::npos) {
+    throw TraceError({"the page of this build", std::nullopt, "has no place for a report and its timeline"});
   }
   std::size_t rows = most_rows;
   std::string json = escaped(to_short_json(report, rows));
@@ -39,8 +42,12 @@ std::string to_html(const Report& report, std::string_view page, std::size_t mos
     json = escaped(to_short_json(report, rows));
   }
   std::string html;
-  html.reserve(page.size() + json.size());
-  html.append(page.substr(0, at)).append(json).append(page.substr(at + place.size()));
+  const std::string timeline_json = escaped(timeline);
+  html.reserve(page.size() + json.size() + timeline_json.size());
+  const std::size_t behind_report = report_at + report_place.size();
+  html.append(page.substr(0, report_at)).append(json);
+  html.append(page.substr(behind_report, timeline_at - behind_report)).append(timeline_json);
+  html.append(page.substr(timeline_at + timeline_place.size()));
   return html;
 }
 

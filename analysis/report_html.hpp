@@ -10,13 +10,13 @@
 
 namespace penstock::analysis {
 
-/// A page is no larger than this, but for the page itself: longer lists lose their last rows, and the page
-/// says so.
-inline constexpr std::size_t most_report_bytes = 16'000'000;
+/// The report takes no more of a page: longer lists lose their last rows, and the page says so. With the
+/// timeline, which has a bound of its own, and the page itself, a file stays under 20 MB.
+inline constexpr std::size_t most_report_bytes = 8'000'000;
 
-/// `page`: with the comment `<!--penstock-report-->` where the report goes. Errors: TraceError if it has
-/// none.
-[[nodiscard]] std::string to_html(const Report& report, std::string_view page,
+/// `page`: with the comments `<!--penstock-report-->` and `<!--penstock-timeline-->` where these go.
+/// `timeline`: its JSON; may be empty. Errors: TraceError if the page has no such places.
+[[nodiscard]] std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
                                   std::size_t most_bytes = most_report_bytes);
 
 }  // namespace penstock::analysis

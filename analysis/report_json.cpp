@@ -168,6 +168,24 @@ Json of(const TransportFigures& transport) {
           {"by_cause_s", seconds_by_cause(transport.by_cause)}};
 }
 
+Json of(const MatrixCell& cell) {
+  return {{"sender", cell.sender},
+          {"receiver", cell.receiver},
+          {"messages", cell.messages},
+          {"bytes", cell.bytes},
+          {"moving_s", seconds(cell.moving_ns)},
+          {"gb_per_s", speed_of(cell.gbps)},
+          {"possible_gb_per_s", speed_of(cell.possible_gbps)},
+          {"transport", name_of(cell.transport)}};
+}
+
+Json of(const MatrixFigures& matrix) {
+  return {{"ranks_per_block", matrix.ranks_per_block},
+          {"pairs_without_row", matrix.dropped_pairs},
+          {"pairs", list_of(matrix.pairs)},
+          {"blocks", list_of(matrix.blocks)}};
+}
+
 Json of(const KernelFigures& kernel) {
   return {{"name", kernel.name},
           {"launches", kernel.launches},
@@ -198,6 +216,17 @@ Json of(const LateRankFigures& late) {
           {"in_kernels_s", seconds(late.in_kernels_ns)},
           {"in_mpi_s", seconds(late.in_mpi_ns)},
           {"main_kernel", late.main_kernel}};
+}
+
+Json of(const LongWaitFigures& wait) {
+  return {{"rank", wait.rank},
+          {"begin_s", seconds(wait.begin_ns)},
+          {"length_s", seconds(wait.length_ns)},
+          {"counted_s", seconds(wait.counted_ns)},
+          {"cause", identifier_of(wait.cause)},
+          {"counterpart_rank", wait.counterpart < 0 ? Json(nullptr) : Json(wait.counterpart)},
+          {"at", wait.at},
+          {"other_ranks", wait.other_ranks}};
 }
 
 Json of(const HandStagingFigures& staging) {
@@ -341,10 +370,12 @@ Json document_of(const Report& report) {
   json["kernels"] = list_of(report.kernels);
   json["collectives"] = list_of(report.collectives);
   json["late_ranks"] = list_of(report.late_ranks);
+  json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);
+  json["matrix"] = report.matrix ? of(*report.matrix) : Json(nullptr);
   json["notices"] = list_of(report.notices);
   json["flaws"] = list_of(report.flaws);
   return json;
@@ -369,6 +400,9 @@ std::string to_short_json(const Report& report, std::size_t most_rows) {
     for (const char* list : {"calls", "ranks"}) {
       shorten(json["replay"]["longest_path"][list], most_rows, std::string("longest_path.") + list, left_out);
     }
+  }
+  if (json["matrix"].is_object() && !json["matrix"]["blocks"].empty()) {  // else the pairs are the picture
+    shorten(json["matrix"]["pairs"], most_rows, "matrix.pairs", left_out);
   }
   if (!left_out.empty()) {
     json["left_out"] = std::move(left_out);

@@ -18,6 +18,7 @@
 #include "analysis/export/output.hpp"
 #include "analysis/fail_condition.hpp"
 #include "analysis/flaw.hpp"
+#include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/report_html.hpp"
 #include "analysis/report_json.hpp"
 #include "analysis/report_text.hpp"
@@ -68,8 +69,9 @@ bool is_page(const std::filesystem::path& file) {
   return head.find("<meta name=\"generator\" content=\"penstock report\">") != std::string::npos;
 }
 
-void write_page(const analysis::Report& result, const std::filesystem::path& path) {
-  const std::string html = analysis::to_html(result, viz::page());
+void write_page(const analysis::Report& result, const std::string& timeline,
+                const std::filesystem::path& path) {
+  const std::string html = analysis::to_html(result, timeline, viz::page());
   analysis::exports::Destination destination(path, analysis::exports::Destination::Form::file, true, is_page);
   analysis::exports::OutputFile file(destination.work(), destination.shown());
   file.write(html);
@@ -83,9 +85,14 @@ int report(const ReportOptions& options) {
         {options.html, std::nullopt,
          "this build has no page: it was built without npm; --json has the same figures"});
   }
-  const analysis::Report result = analysis::analyse(options.recording, options.analysis);
+  std::optional<analysis::job_timeline::JobTimeline> timeline;  // takes a pass of its own
   if (!options.html.empty()) {
-    write_page(result, options.html);
+    timeline.emplace();
+  }
+  const analysis::Report result =
+      analysis::analyse(options.recording, options.analysis, timeline ? &*timeline : nullptr);
+  if (timeline) {
+    write_page(result, timeline->json(), options.html);
   }
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result));

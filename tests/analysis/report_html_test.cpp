@@ -11,7 +11,8 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::string_view page = "<html><script><!--penstock-report--></script></html>";
+constexpr std::string_view page =
+    "<html><script><!--penstock-report--></script><i><!--penstock-timeline--></i></html>";
 
 Report report_of(std::int32_t ranks) {
   Report report;
@@ -33,23 +34,28 @@ std::string contents_of(const std::string& html) {
 }
 
 TEST(ReportHtml, puts_the_report_into_its_place_and_leaves_the_page_as_it_is) {
-  const std::string html = to_html(report_of(2), page);
+  const std::string html = to_html(report_of(2), "", page);
   EXPECT_TRUE(html.starts_with("<html><script>{"));
-  EXPECT_TRUE(html.ends_with("}</script></html>"));
+  EXPECT_TRUE(html.ends_with("}</script><i></i></html>"));
   EXPECT_EQ(nlohmann::json::parse(contents_of(html)), nlohmann::json::parse(to_json(report_of(2))));
 }
 
 TEST(ReportHtml, no_name_can_end_the_script_or_begin_a_comment) {
   Report report = report_of(1);
   report.program = "</script><script>alert(1)</script><!--";
-  const std::string json = contents_of(to_html(report, page));
+  const std::string json = contents_of(to_html(report, "", page));
   EXPECT_EQ(json.find('<'), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(json).at("job").at("program"), report.program);
 }
 
+TEST(ReportHtml, puts_the_timeline_beside_it_and_no_name_in_it_can_end_its_element) {
+  const std::string html = to_html(report_of(1), R"({"texts":["</script>"]})", page);
+  EXPECT_NE(html.find(R"(<i>{"texts":["\u003c/script>"]}</i>)"), std::string::npos);
+}
+
 TEST(ReportHtml, stays_small_whatever_the_number_of_ranks_keeps_those_that_wait_most_and_says_so) {
   const Report report = report_of(2000);
-  const std::string html = to_html(report, page, 200'000);
+  const std::string html = to_html(report, "", page, 200'000);
   EXPECT_LT(html.size(), 201'000u);
   const nlohmann::json json = nlohmann::json::parse(contents_of(html));
   const std::size_t kept = json.at("ranks").size();
@@ -66,14 +72,14 @@ TEST(ReportHtml, stays_small_whatever_the_number_of_ranks_keeps_those_that_wait_
 TEST(ReportHtml, has_no_more_rows_of_a_list_than_anybody_reads) {
   Report report = report_of(1);
   report.phases.resize(6000);
-  const nlohmann::json json = nlohmann::json::parse(contents_of(to_html(report, page)));
+  const nlohmann::json json = nlohmann::json::parse(contents_of(to_html(report, "", page)));
   EXPECT_EQ(json.at("phases").size(), 5000u);
   EXPECT_EQ(json.at("left_out"), (nlohmann::json{{"phases", 1000}}));
 }
 
 TEST(ReportHtml, a_page_without_a_place_for_the_report_is_an_error) {
-  EXPECT_THROW((void)to_html(report_of(1), "<html></html>"), TraceError);
-  EXPECT_THROW((void)to_html(report_of(1), ""), TraceError);
+  EXPECT_THROW((void)to_html(report_of(1), "", "<html></html>"), TraceError);
+  EXPECT_THROW((void)to_html(report_of(1), "", ""), TraceError);
 }
 
 }  // namespace

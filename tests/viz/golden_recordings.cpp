@@ -1,6 +1,7 @@
 // Writes the recordings whose pages are looked at by a browser: their figures are known, since every time in
 // them is chosen.
 //   golden_recordings DIRECTORY
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -95,6 +96,95 @@ void write_many_ranks(const std::filesystem::path& path) {
   }
 }
 
+/// Twelve steps of 10 ms on eight ranks, from 100 ms on. In each, rank r sends (r + 1) MiB to the next rank
+/// within 1 ms, so at (r + 1) × 1.048576 GB/s. Rank 3 posts its send 2 ms late; all reduce at the end.
+void write_ring(const std::filesystem::path& path) {
+  constexpr std::int32_t ranks = 8;
+  constexpr std::uint64_t steps = 12;
+  constexpr std::uint64_t us = 1000;
+  const auto bytes_from = [](std::int32_t rank) { return static_cast<std::uint64_t>(rank + 1) << 20; };
+  const auto key_of = [](std::int32_t sender, std::uint64_t step) {
+    return (static_cast<std::uint64_t>(sender) + 1) << 40 | (step + 1);
+  };
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    RecordingBuilder builder(rank, ranks);
+    const std::int32_t before = (rank + ranks - 1) % ranks;
+    const std::int32_t next = (rank + 1) % ranks;
+    const auto sends_at = [](std::int32_t sender) { return sender == 3 ? 3200 * us : 1200 * us; };
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const std::uint64_t begin = 100 * ms + step * 10 * ms;
+      const std::uint64_t posted = begin + sends_at(rank);
+      const std::uint64_t arrives = begin + sends_at(before) + 1800 * us;
+      const std::uint64_t waited = std::max(arrives, begin + sends_at(rank) + 1800 * us);
+      builder.range("step", begin, begin + 10 * ms)
+          .range("exchange", begin + 900 * us, waited + 50 * us)
+          .kernel(begin + 100 * us, begin + 1900 * us, "_Z4bulkPfi")
+          .kernel(waited + 100 * us, begin + 8 * ms, "_Z4edgePfi")
+          .copy(begin + 8100 * us, begin + 8200 * us, 64, 2)
+          .call({.function = "MPI_Irecv",
+                 .begin = begin + 1000 * us,
+                 .end = begin + 1020 * us,
+                 .bytes = bytes_from(before),
+                 .call_site = 0x10,
+                 .peer = before,
+                 .waits = 0})
+          .call({.function = "MPI_Isend",
+                 .begin = posted,
+                 .end = posted + 30 * us,
+                 .bytes = bytes_from(rank),
+                 .call_site = 0x20,
+                 .peer = next,
+                 .waits = 0})
+          .call({.function = "MPI_Waitall", .begin = posted + 40 * us, .end = waited, .call_site = 0x30})
+          .half({.direction = trace::Direction::receive,
+                 .peer = before,
+                 .post = begin + 1000 * us,
+                 .complete = waited,
+                 .bytes = bytes_from(before),
+                 .key = key_of(before, step),
+                 .blocking = false,
+                 .buffer = trace::BufferKind::device})
+          .half({.direction = trace::Direction::send,
+                 .peer = next,
+                 .post = posted,
+                 .complete = waited,
+                 .bytes = bytes_from(rank),
+                 .key = key_of(rank, step),
+                 .blocking = false,
+                 .buffer = trace::BufferKind::device})
+          .transfer({.begin = arrives - 1 * ms,
+                     .end = arrives,
+                     .bytes = bytes_from(before),
+                     .key = key_of(before, step)})
+          .call({.function = "MPI_Allreduce",
+                 .begin = begin + 8300 * us + static_cast<std::uint64_t>(rank) * 100 * us,
+                 .end = begin + 9500 * us,
+                 .bytes = 8,
+                 .call_site = 0x40,
+                 .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+    }
+    builder.runs(0, 300 * ms).write(path);
+  }
+}
+
+/// More ranks than have tracks of their own. Rank n comes 0.5 ms × n into the only barrier, which ends at 100
+/// ms.
+void write_crowd(const std::filesystem::path& path) {
+  constexpr std::int32_t ranks = 100;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint64_t arrival = static_cast<std::uint64_t>(rank) * ms / 2;
+    RecordingBuilder(rank, ranks)
+        .runs(0, 200 * ms)
+        .kernel(0, arrival + 1)
+        .call({.function = "MPI_Barrier",
+               .begin = arrival,
+               .end = 100 * ms,
+               .call_site = 0x40,
+               .collective_ordinal = 1})
+        .write(path);
+  }
+}
+
 /// Nobody knows what the GPU did.
 void write_blind(const std::filesystem::path& path) {
   RecordingBuilder builder(0, 1);
@@ -150,6 +240,8 @@ int main(int argc, char** argv) {
   write_late_sender(folder(directory, "late_sender"));
   write_slow_step(folder(directory, "slow_step"));
   write_many_ranks(folder(directory, "many_ranks"));
+  write_crowd(folder(directory, "crowd"));
+  write_ring(folder(directory, "ring"));
   write_blind(folder(directory, "blind"));
   write_hostile(folder(directory, "hostile"));
   return 0;

@@ -1,45 +1,83 @@
-// From the text that the page carries to a report, or to words for why there is none. Pure: knows no document.
+// From the texts that the page carries to a report and its timeline, or to words for why there is none. Pure: knows no
+// document.
 import type { Report } from './generated/report';
-import { validate } from './generated/validate';
+import type { Timeline } from './generated/timeline';
+import { validate as validate_report } from './generated/validate_report';
+import { validate as validate_timeline } from './generated/validate_timeline';
+import { decode_timeline, type TimelineModel } from './model/timeline/decode';
 
-const schema_name = 'penstock-report-2';
+export interface Problem {
+  readonly problem: string;
+  readonly details: string;
+}
 
-export type Loaded = { report: Report } | { problem: string; details: string };
+interface Kind {
+  /** "report": what is loaded, for people. */
+  readonly noun: string;
+  /** Without its number. */
+  readonly schema: string;
+  readonly version: number;
+  readonly validate: typeof validate_report;
+}
 
-export function load(text: string): Loaded {
+const report_kind: Kind = { noun: 'report', schema: 'penstock-report-', version: 2, validate: validate_report };
+const timeline_kind: Kind = { noun: 'timeline', schema: 'penstock-timeline-', version: 1, validate: validate_timeline };
+
+function document_of(text: string, kind: Kind): { data: unknown } | Problem {
+  const { noun } = kind;
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch (error) {
     return {
-      problem: 'The report in this file is damaged: it cannot be read.',
+      problem: `The ${noun} in this file is damaged: it cannot be read.`,
       details: `${String(error)}; ${text.length} characters are there. Perhaps the file was cut short while it was copied.`,
     };
   }
   const schema = (data as { schema?: unknown } | null)?.schema;
-  if (schema !== schema_name) {
+  const known = `${kind.schema}${kind.version}`;
+  if (schema !== known) {
     const of = typeof schema === 'string' ? schema.slice(0, 80) : 'without a name';
-    return newer_than_known(of)
+    return newer_than_known(of, kind)
       ? {
-          problem: 'The report in this file is newer than the page that should show it.',
-          details: `Its schema is ${of}, this page reads ${schema_name}. Make the page with the Penstock that wrote the report.`,
+          problem: `The ${noun} in this file is newer than the page that should show it.`,
+          details: `Its schema is ${of}, this page reads ${known}. Make the page with the Penstock that wrote the ${noun}.`,
         }
       : {
-          problem: 'What this file holds is no report that this page can show.',
-          details: `Its schema is ${of}, this page reads ${schema_name}.`,
+          problem: `What this file holds is no ${noun} that this page can show.`,
+          details: `Its schema is ${of}, this page reads ${known}.`,
         };
   }
-  if (!validate(data)) {
-    const wrong = (validate.errors ?? []).map((each) => `${each.instancePath || 'the report'} ${each.message ?? ''}`);
+  if (!kind.validate(data)) {
+    const wrong = (kind.validate.errors ?? []).map((each) => `${each.instancePath || `the ${noun}`} ${each.message ?? ''}`);
     return {
-      problem: 'The report in this file is damaged: parts of it are missing or are not what they should be.',
+      problem: `The ${noun} in this file is damaged: parts of it are missing or are not what they should be.`,
       details: `${wrong.join('; ')}.`,
     };
   }
-  return { report: data as Report };
+  return { data };
 }
 
-function newer_than_known(schema: string): boolean {
-  const number = /^penstock-report-(\d+)$/.exec(schema)?.[1];
-  return number !== undefined && Number(number) > 2;
+function newer_than_known(schema: string, kind: Kind): boolean {
+  const number = schema.startsWith(kind.schema) ? /^\d+$/.exec(schema.slice(kind.schema.length))?.[0] : undefined;
+  return number !== undefined && Number(number) > kind.version;
+}
+
+export type Loaded = { report: Report } | Problem;
+
+export function load(text: string): Loaded {
+  const document = document_of(text, report_kind);
+  return 'data' in document ? { report: document.data as Report } : document;
+}
+
+export type LoadedTimeline = { timeline: TimelineModel } | Problem;
+
+export function load_timeline(text: string): LoadedTimeline {
+  const document = document_of(text, timeline_kind);
+  if (!('data' in document)) return document;
+  try {
+    return { timeline: decode_timeline(document.data as Timeline) };
+  } catch (error) {
+    return { problem: 'The timeline in this file is damaged: its pieces cannot be read.', details: `${error instanceof Error ? error.message : String(error)}.` };
+  }
 }

@@ -19,6 +19,7 @@
 #include "analysis/analyse.hpp"
 #include "analysis/diff.hpp"
 #include "analysis/diff_text.hpp"
+#include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/report_json.hpp"
 #include "analysis/report_text.hpp"
 #include "interpose/record/trace_format.hpp"
@@ -104,8 +105,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   write_recordings(data, size);
   for (const bool whole_run : {false, true}) {
     try {
-      const analysis::Report report = analysis::analyse(directory(), {.whole_run = whole_run});
+      constexpr std::size_t too_little = 2000;  // so that pieces must be left out
+      analysis::job_timeline::JobTimeline timeline(
+          whole_run ? analysis::job_timeline::Budget{}
+                    : analysis::job_timeline::Budget{.pieces = too_little, .texts = 50, .messages = 2});
+      const analysis::Report report = analysis::analyse(directory(), {.whole_run = whole_run}, &timeline);
       check(report);
+      require(!timeline.json().empty(), "a report has a timeline");
       require(!analysis::to_text(report, {.colours = true, .top = 50, .all = true}).empty(),
               "a report has a text");
       require(!analysis::to_json(report).empty(), "a report has JSON");

@@ -1,6 +1,7 @@
 // The page from top to bottom.
 import { useEffect } from 'preact/hooks';
 import type { Report } from '../generated/report';
+import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import { CallSites } from './call_sites';
 import { Causes } from './causes';
@@ -8,18 +9,21 @@ import { Confidence } from './confidence';
 import { Efficiencies } from './efficiency';
 import { Head } from './head';
 import { Kernels } from './kernels';
+import { MatrixView } from './matrix';
 import { Messages } from './messages';
 import { Others } from './others';
 import { Ranks } from './ranks';
 import { StagingByHand } from './staging';
 import { StepsView } from './steps';
 import { Summary } from './summary';
+import { TimelineView } from './timeline/timeline';
 import { WaitedFor } from './waited_for';
 import { WhatIf } from './what_if';
 
 /** In the order of the page: id, name, and whether the report has anything for it. */
 const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['summary', 'Summary', () => true],
+  ['timeline', 'Timeline', () => true],
   ['causes', 'Causes', (report) => report.counted.counted_s > 0],
   ['what-if', 'What if', (report) => report.counted.counted_s > 0],
   ['efficiency', 'Efficiency', (report) => report.replay !== null],
@@ -28,13 +32,14 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
+  ['matrix', 'Who to whom', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
   ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
   ['others', 'More', () => true],
   ['confidence', 'Confidence', () => true],
 ];
 
-export function App({ report }: { report: Report }) {
+export function App({ report, timeline }: { report: Report; timeline: LoadedTimeline }) {
   useEffect(() => {
     document.title = `${command_text(report.job.program)} · Penstock report`;
     // The sections were not there when the browser looked for the address's part behind the #.
@@ -50,6 +55,7 @@ export function App({ report }: { report: Report }) {
       <Head report={report} sections={shown.map(([id, name]) => ({ id, name }))} />
       <main>
         <Summary report={report} />
+        <TimelineView loaded={timeline} />
         {has('causes') ? <Causes report={report} /> : null}
         {has('what-if') ? <WhatIf report={report} /> : null}
         <Efficiencies report={report} />
@@ -58,6 +64,7 @@ export function App({ report }: { report: Report }) {
         <StepsView report={report} />
         {has('call-sites') ? <CallSites report={report} /> : null}
         {has('messages') ? <Messages report={report} /> : null}
+        <MatrixView report={report} />
         {has('kernels') ? <Kernels report={report} /> : null}
         {has('staging') ? <StagingByHand report={report} /> : null}
         <Others report={report} />

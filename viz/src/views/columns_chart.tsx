@@ -2,11 +2,12 @@
 // closer. What is under the pointer, or under the cursor that the arrow keys move, is told in words below.
 import { scaleLinear } from 'd3-scale';
 import { area, curveStepAfter, line, stack } from 'd3-shape';
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { time_text, time_unit } from '../format';
 import { causes, cause_name, type Cause } from '../model/causes';
 import { joined, panned, visible, zoomed, type Column, type Window } from '../model/columns';
 import { Legend } from './parts';
+import { use_width } from './use_width';
 
 interface Properties {
   readonly columns: readonly Column[];
@@ -26,21 +27,8 @@ const margin = { top: 8, right: 8, bottom: 34, left: 58 };
 /** Columns narrower than this cannot be told apart. */
 const least_column_px = 2;
 
-function useWidth() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, set_width] = useState(900);
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => set_width(Math.max(240, element.clientWidth)));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return { ref, width };
-}
-
 export function ColumnsChart({ columns, noun, first_number, adjective, line_name, label }: Properties) {
-  const { ref, width } = useWidth();
+  const { ref, width } = use_width();
   const all = useMemo<Window>(() => {
     const last = columns[columns.length - 1];
     return { from: columns[0]?.first ?? 0, to: last === undefined ? 1 : last.first + last.count };

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { Report } from '../../src/generated/report';
 
 const folder = process.env['PENSTOCK_PAGES'] ?? '';
-export const golden = ['late_sender', 'slow_step', 'many_ranks', 'blind', 'hostile'] as const;
+export const golden = ['late_sender', 'slow_step', 'many_ranks', 'ring', 'crowd', 'blind', 'hostile'] as const;
 export type Golden = (typeof golden)[number];
 
 export const path_of = (name: string) => join(folder, `${name}.html`);
 export const report_of = (name: Golden) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as Report;
+export const timeline_of = (name: Golden) =>
+  JSON.parse(/id="timeline-document">([^]*?)<\/script>/.exec(readFileSync(path_of(name), 'utf8'))?.[1] ?? '') as unknown;

@@ -61,6 +61,32 @@ describe('figures', () => {
     expect(slowest?.slice(0, 4)).toEqual(['18', '30.000', '3.00', '1']);
     expect(slowest?.[5]).toMatch(/^wait at collective by 9.75 ms$/);
   });
+  it('show who sends how much to whom, and how fast', async () => {
+    const { page, complaints } = await open('ring');
+    expect((await cells(page, 'Messages by sender and receiver')).slice(0, 2)).toEqual([
+      ['7', '0', '12', '96.000', '12.000', '8.39', '8.39', '100', 'peer'],
+      ['6', '7', '12', '84.000', '12.000', '7.34', '8.39', '88', 'peer'],
+    ]);
+    const map = page.locator('#matrix svg[role=img]');
+    expect(await map.locator('rect[class^=heat]').count()).toBe(8);
+    const shades = () => map.locator('rect[class^=heat]').evaluateAll((all) => all.map((each) => each.getAttribute('class')));
+    expect((await shades())[0]).toBe('heat-7');
+    expect(await page.locator('#matrix .scale').textContent()).toBe('12 MiB96 MiB');
+    await page.getByLabel('Time moving').check();
+    expect(new Set(await shades()).size).toBe(1);
+    await page.getByLabel('Bandwidth reached').check();
+    expect(await page.locator('#matrix .scale').textContent()).toBe('1.05 GB/s8.39 GB/s');
+    await map.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('#matrix .told').textContent()).toBe(
+      'rank 0 → rank 1: 12 MiB in 12 messages, 12.0 ms moving, 1.05 GB/s of 1.05 possible, mostly by peer.',
+    );
+    const box = (await map.locator('rect[class^=heat]').nth(1).boundingBox())!; // rank 6 → rank 7
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    expect(await page.locator('#matrix .told').textContent()).toMatch(/^rank 6 → rank 7: 84 MiB/);
+    expect(complaints).toEqual([]);
+  });
   it('that are not known are not shown as zero', async () => {
     const { page } = await open('blind');
     expect(await page.locator('#summary .verdict').textContent()).toMatch(/communication time. How much of it is exposed cannot be told: GPU kernels of rank 0 were not recorded/);
@@ -185,7 +211,7 @@ describe('a recording that is hostile', () => {
     const { page, complaints } = await open('hostile');
     expect(await page.evaluate(() => 'attacked' in window)).toBe(false);
     expect(await page.locator('img, main script').count()).toBe(0);
-    expect(await page.locator('script').count()).toBe(2);
+    expect(await page.locator('script').count()).toBe(3);
     const attack = '</script><script>window.attacked=1</script>';
     for (const place of ['h1', '#call-sites table', '#kernels table', '#others table', '#messages .table table', '.notices', '.facts']) {
       expect(await page.locator(place).first().textContent(), place).toContain(attack);

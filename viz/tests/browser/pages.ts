@@ -4,10 +4,10 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { path_of } from './golden';
 
-/** A page with other contents in place of its report. */
-export function with_contents(name: string, contents: (json: string) => string) {
+/** A page with other contents in place of its report, or of what has another id. */
+export function with_contents(name: string, contents: (json: string) => string, id = 'report') {
   const html = readFileSync(path_of('late_sender'), 'utf8');
-  const [, before = '', json = '', after = ''] = /^([^]*<script type="application\/json" id="report">)([^]*?)(<\/script>[^]*)$/.exec(html) ?? [];
+  const [, before = '', json = '', after = ''] = new RegExp(`^([^]*<script type="application/json" id="${id}">)([^]*?)(</script>[^]*)$`).exec(html) ?? [];
   expect(json).not.toBe('');
   writeFileSync(path_of(name), before + contents(json) + after);
   return name;

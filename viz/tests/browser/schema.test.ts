@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import Ajv from 'ajv';
 import { expect, it } from 'vitest';
-import { golden, report_of } from './golden';
+import { golden, report_of, timeline_of } from './golden';
 
 type Schema = Record<string, unknown>;
-const schema = JSON.parse(readFileSync(new URL('../../../analysis/report.schema.json', import.meta.url), 'utf8')) as Schema;
+const schema_of = (name: string) => JSON.parse(readFileSync(new URL(`../../../analysis/${name}.schema.json`, import.meta.url), 'utf8')) as Schema;
 
 /** The same, but objects have no other keys than those named. */
 function closed(part: unknown): unknown {
@@ -15,11 +15,16 @@ function closed(part: unknown): unknown {
   return copy['type'] === 'object' && 'properties' in copy ? { additionalProperties: false, ...copy } : copy;
 }
 
-const validate = new Ajv({ allErrors: true }).compile(closed(schema) as Schema);
+const validate = new Ajv({ allErrors: true }).compile(closed(schema_of('report')) as Schema);
+const validate_timeline = new Ajv({ allErrors: true }).compile(closed(schema_of('timeline')) as Schema);
 
 it.each(golden)('the report of %s keeps to the schema', (name) => {
   validate(report_of(name));
   expect(validate.errors ?? []).toEqual([]);
+});
+it.each(golden)('the timeline of %s keeps to its schema', (name) => {
+  validate_timeline(timeline_of(name));
+  expect(validate_timeline.errors ?? []).toEqual([]);
 });
 it('a report with a key that is not in the schema does not', () => {
   expect(validate({ ...report_of('late_sender'), surprise: 1 })).toBe(false);

@@ -1,0 +1,36 @@
+// What of a large job is worth being there piece by piece: which ranks, and which moments. Goes by the
+// finished report. Knows no records.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/interval_set.hpp"
+#include "analysis/report.hpp"
+
+namespace penstock::analysis::job_timeline {
+
+/// All ranks of a job that is no larger have tracks of their own, else some.
+inline constexpr std::size_t most_ranks = 64;
+inline constexpr std::size_t ranks_of_large_jobs = 32;
+
+/// By rank: why it was chosen, for people; empty where all are.
+[[nodiscard]] std::map<std::int32_t, std::string> chosen_ranks(const Report& report,
+                                                               std::size_t most = most_ranks,
+                                                               std::size_t of_large = ranks_of_large_jobs);
+
+/// A part of the run. Unit: ns of the job's axis.
+struct Window {
+  Interval when;
+  std::string why;  ///< for people
+};
+
+/// By importance. `steps`: from the first rank's begin of each to the last rank's end; may be empty.
+[[nodiscard]] std::vector<Window> chosen_windows(const Report& report, std::span<const Interval> steps,
+                                                 std::uint64_t run_ns);
+
+}  // namespace penstock::analysis::job_timeline

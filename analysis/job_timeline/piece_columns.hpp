@@ -1,0 +1,19 @@
+// Writes the pieces of a track as columns of the timeline's document, with their names. Knows neither which
+// pieces are worth it nor the document.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analysis/export/names.hpp"
+#include "analysis/job_timeline/detail.hpp"
+#include "analysis/job_timeline/job_timeline.hpp"
+
+namespace penstock::analysis::job_timeline {
+
+/// Fills in what is of the pieces: those that `detail` holds. `number`: of the track in it.
+void write_pieces(const RankTrace& rank, const exports::Track& track, std::size_t number,
+                  const Detail& detail, exports::RankNames& names, TextTable& texts, TrackColumns& columns);
+void write_pieces(const std::vector<Wait>& waits, const Detail& detail, TrackColumns& columns);
+
+}  // namespace penstock::analysis::job_timeline

@@ -1,0 +1,60 @@
+// One rank's tracks on the job's axis, as slices that can be counted and chosen before anything is named:
+// what lay_out() gives, and on top a track of the rank's waits with their causes. Knows no document.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analysis/causes.hpp"
+#include "analysis/export/tracks.hpp"
+#include "analysis/job_axis.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/timeline.hpp"
+
+namespace penstock::analysis::job_timeline {
+
+/// What the rank, or its GPU, does in a piece: what it is drawn as. The causes come first, by their numbers.
+enum class State : std::uint8_t {
+  hidden = cause_count,  ///< waited for, but all of it behind kernels
+  waiting_call,          ///< an MPI call that may wait
+  other_call,
+  range,
+  kernel,
+  copy,
+  others_kernel,  ///< of Penstock or NCCL
+  operation,
+  transfer,
+  synchronisation,
+};
+inline constexpr std::size_t state_count = static_cast<std::size_t>(State::synchronisation) + 1;
+[[nodiscard]] std::string_view identifier_of(State state) noexcept;
+
+/// A piece of the track of waits: part of an MPI call, and why it took that long.
+struct Wait {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint64_t exposed_ns;
+  std::int32_t counterpart;
+  Cause cause;
+};
+
+struct RankTracks {
+  std::vector<exports::Track> tracks;  ///< times of slices and ends are of the axis
+  std::vector<Wait> waits;
+};
+
+/// Memory: 24 bytes a record, 40 a wait.
+[[nodiscard]] RankTracks tracks_of(const RankTrace& rank, std::size_t position, const MessageIndex& index,
+                                   const HostAxis& axis);
+/// The waits alone.
+[[nodiscard]] std::vector<Wait> waits_of(const RankTrace& rank, const Timeline& timeline,
+                                         std::size_t position, const MessageIndex& index,
+                                         const HostAxis& axis);
+
+[[nodiscard]] State state_of(const RankTrace& rank, const exports::Slice& slice);
+[[nodiscard]] inline State state_of(const Wait& wait) noexcept {
+  return wait.exposed_ns == 0 ? State::hidden : static_cast<State>(wait.cause);
+}
+
+}  // namespace penstock::analysis::job_timeline

@@ -1,0 +1,96 @@
+// What lies at which height: ranks, open with their tracks or closed to a row each, and behind them the rows of those
+// ranks that have no tracks.
+import type { OtherRow, RankTracks, TimelineModel, Track } from './decode';
+
+export interface LaneRow {
+  readonly kind: 'lane';
+  readonly y: number;
+  readonly height: number;
+  readonly rank: RankTracks;
+  readonly track: Track;
+  readonly track_number: number;
+  readonly lane: number;
+  /** First of its track: it bears the name. */
+  readonly label: string;
+}
+export interface RankRow {
+  readonly kind: 'rank';
+  readonly y: number;
+  readonly height: number;
+  readonly rank: RankTracks;
+  readonly is_open: boolean;
+}
+export interface OthersRow {
+  readonly kind: 'others';
+  readonly y: number;
+  readonly height: number;
+  readonly row: OtherRow;
+}
+export type Row = LaneRow | RankRow | OthersRow;
+
+export interface Layout {
+  readonly rows: readonly Row[];
+  readonly height: number;
+  /** Where messages to and from a rank begin and end: the middle of its calls, or of its row. */
+  readonly calls_y: ReadonlyMap<number, number>;
+}
+
+const rank_height = 24;
+const lane_height = 17;
+const track_gap = 3;
+const rank_gap = 6;
+const others_height = 10;
+
+export function layout_of(model: TimelineModel, open: ReadonlySet<number>): Layout {
+  const rows: Row[] = [];
+  const calls_y = new Map<number, number>();
+  let y = 0;
+  for (const rank of model.ranks) {
+    const is_open = open.has(rank.rank);
+    rows.push({ kind: 'rank', y, height: rank_height, rank, is_open });
+    calls_y.set(rank.rank, y + rank_height / 2);
+    y += rank_height;
+    if (is_open) {
+      rank.tracks.forEach((track, track_number) => {
+        if (track.lanes.length === 0) return;
+        y += track_gap;
+        for (let lane = 0; lane < track.lanes.length; ++lane) {
+          rows.push({ kind: 'lane', y, height: lane_height, rank, track, track_number, lane, label: lane === 0 ? track.name : '' });
+          if (track.kind === 'thread' && track_number === first_thread(rank)) calls_y.set(rank.rank, y + lane_height / 2);
+          y += lane_height;
+        }
+      });
+    }
+    y += rank_gap;
+  }
+  for (const row of model.others) {
+    rows.push({ kind: 'others', y, height: others_height, row });
+    y += others_height;
+  }
+  return { rows, height: y, calls_y };
+}
+
+export const first_thread = (rank: RankTracks) => rank.tracks.findIndex((track) => track.kind === 'thread');
+
+/** The rows of which any part lies between two heights. */
+export function rows_between(layout: Layout, from: number, to: number): readonly Row[] {
+  let low = 0;
+  let high = layout.rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const row = layout.rows[middle] as Row;
+    if (row.y + row.height > from) high = middle;
+    else low = middle + 1;
+  }
+  let end = low;
+  while (end < layout.rows.length && (layout.rows[end] as Row).y < to) ++end;
+  return layout.rows.slice(low, end);
+}
+
+export const row_at = (layout: Layout, y: number): Row | undefined => rows_between(layout, y, y + 0.001).find((row) => row.y <= y);
+
+/** The track of a rank's waits: what a closed rank shows. */
+export const waits_of = (rank: RankTracks): Track | undefined => rank.tracks.find((track) => track.kind === 'waits');
+/** Its busiest GPU stream. */
+export const main_stream_of = (rank: RankTracks): Track | undefined =>
+  rank.tracks.filter((track) => track.kind === 'stream').sort((left, right) => right.count - left.count)[0];

@@ -1,0 +1,91 @@
+// Pieces, messages and times in words.
+import { bytes_text, time_text } from '../../format';
+import { cause_meaning, cause_name, causes, type Cause } from '../causes';
+import type { Messages, TimelineModel, Track } from './decode';
+import type { Selection } from './navigation';
+
+export const ns_text = (time_ns: number) => (time_ns < 1000 ? `${time_ns.toFixed(0)} ns` : time_text(time_ns * 1e-9));
+
+/** A moment, as finely as neighbours `step_ns` from it are told apart. */
+export function moment_text(time_ns: number, step_ns: number): string {
+  const [per, unit] = time_ns >= 1e9 || step_ns >= 1e8 ? [1e9, 's'] : time_ns >= 1e6 || step_ns >= 1e5 ? [1e6, 'ms'] : [1e3, 'µs'];
+  const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / per) - 1e-9)));
+  return `${(time_ns / per).toFixed(decimals)} ${unit}`;
+}
+
+const state_names: Record<string, string> = {
+  hidden: 'wait behind kernels',
+  waiting_call: 'MPI call that may wait',
+  other_call: 'other MPI call',
+  range: 'NVTX range',
+  kernel: 'kernel',
+  copy: 'copy or memset',
+  others_kernel: "kernel of Penstock's",
+  operation: 'operation in flight',
+  transfer: 'transfer',
+  synchronisation: 'CUDA synchronisation',
+};
+
+export const cause_of = (state: string): Cause | undefined => causes.find((cause) => cause === state);
+
+export function state_name(state: string): string {
+  const cause = cause_of(state);
+  return cause === undefined ? (state_names[state] ?? state.replace(/_/g, ' ')) : cause_name(cause);
+}
+
+/** What a piece is called. */
+export function name_of(model: TimelineModel, track: Track, piece: number): string {
+  const state = state_name(model.states[track.state[piece] ?? 0] ?? '');
+  const name = track.name_of === undefined ? state : (model.texts[track.name_of[piece] ?? 0] ?? '');
+  return name === '' ? state : name;
+}
+
+export interface Fact {
+  readonly name: string;
+  readonly text: string;
+}
+
+const peer_text = (peer: number | undefined) => (peer === undefined || peer === 1 ? undefined : peer === 0 ? 'any' : `rank ${peer - 2}`);
+
+/** All that is known of a piece, but for its name. */
+export function facts_of(model: TimelineModel, { rank, track, piece }: Selection): Fact[] {
+  const begin = track.begin[piece] ?? 0;
+  const length = (track.end[piece] ?? 0) - begin;
+  const state = model.states[track.state[piece] ?? 0] ?? '';
+  const cause = cause_of(state);
+  const exposed = track.exposed?.[piece];
+  const bytes = track.bytes?.[piece] ?? 0;
+  const site = track.site === undefined ? '' : (model.texts[track.site[piece] ?? 0] ?? '');
+  const peer = peer_text(track.peer?.[piece]);
+  const facts: (Fact | undefined)[] = [
+    { name: 'Where', text: `rank ${rank.rank}, ${track.name}` },
+    { name: 'What', text: cause === undefined ? state_name(state) : `${cause_name(cause)}: ${cause_meaning(cause)}` },
+    { name: 'Begins', text: moment_text(begin, 1) },
+    { name: 'Takes', text: ns_text(length) },
+    exposed === undefined ? undefined : { name: 'Exposed', text: ns_text(exposed) },
+    peer === undefined ? undefined : { name: 'With', text: peer },
+    bytes === 0 ? undefined : { name: 'Payload', text: bytes_text(bytes) },
+    site === '' ? undefined : { name: 'Called at', text: site },
+  ];
+  return facts.filter((fact) => fact !== undefined);
+}
+
+/** A piece in a sentence. */
+export const sentence_of = (model: TimelineModel, selection: Selection): string =>
+  `${name_of(model, selection.track, selection.piece)}, ${facts_of(model, selection)
+    .filter((fact) => !['What', 'Called at'].includes(fact.name))
+    .map((fact) => (fact.name === 'Where' ? fact.text : `${fact.name.toLowerCase()} ${fact.text}`))
+    .join(', ')}`;
+
+/** The messages to and from a rank that are on their way during a piece, by their numbers; first those to it. */
+export function messages_during(messages: Messages, rank: number, begin: number, end: number, most: number): number[] {
+  const arrived: number[] = [];
+  const sent: number[] = [];
+  for (let i = 0; i < messages.count; ++i) {
+    if ((messages.post[i] as number) > end) break;
+    if ((messages.complete[i] as number) < begin) continue;
+    if (messages.receiver[i] === rank && arrived.length < most) arrived.push(i);
+    else if (messages.sender[i] === rank && sent.length < most) sent.push(i);
+  }
+  return [...arrived, ...sent].slice(0, most);
+}

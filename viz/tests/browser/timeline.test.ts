@@ -1,0 +1,203 @@
+// The timeline in a browser: what its canvas shows where, and how it is moved, searched and read out.
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { cells, open, with_contents } from './pages';
+
+const section = (page: Page) => page.locator('section#timeline');
+const scroller = (page: Page) => section(page).getByRole('application');
+const view_of = (page: Page) => section(page).locator('.window').textContent();
+const chosen = (page: Page) => section(page).locator('.told[aria-live]').textContent();
+
+/** Left of it are names. Of a canvas as wide as in these tests. */
+const gutter_px = 190;
+/** The middle of a closed rank's waits. */
+const waits_y = (row: number) => 26 + row * 30 + 7;
+
+/** Where a moment of a 300 ms run lies while all of it is shown. */
+async function x_of(page: Page, time_ms: number, run_ms = 300) {
+  const box = (await section(page).locator('canvas').boundingBox())!;
+  return gutter_px + (time_ms / run_ms) * (box.width - gutter_px);
+}
+async function colour_at(page: Page, x: number, y: number) {
+  await page.waitForTimeout(50); // a frame or two
+  return section(page)
+    .locator('canvas')
+    .evaluate(
+      (canvas, place) => {
+        const pixel = document.createElement('canvas').getContext('2d', { willReadFrequently: true })!;
+        pixel.drawImage(canvas as HTMLCanvasElement, -place.x, -place.y);
+        const [red, green, blue] = pixel.getImageData(0, 0, 1, 1).data;
+        return `rgb(${red}, ${green}, ${blue})`;
+      },
+      { x: Math.round(x), y: Math.round(y) },
+    );
+}
+async function point_at(page: Page, x: number, y: number) {
+  const canvas = section(page).locator('canvas');
+  await canvas.scrollIntoViewIfNeeded();
+  const box = (await canvas.boundingBox())!;
+  await page.mouse.move(box.x + x, box.y + y);
+}
+
+describe('the timeline', () => {
+  it('shows waits in the colour of their cause where they were', async () => {
+    const { page, complaints } = await open('ring', { colorScheme: 'light' });
+    expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
+    // rank 4 waits from 101.2 to 103.2 ms for rank 3, which is late
+    expect(await colour_at(page, await x_of(page, 102.8), waits_y(4) - 4)).toBe('rgb(213, 94, 0)');
+    expect(await colour_at(page, await x_of(page, 50), waits_y(4))).toBe('rgb(245, 246, 248)');
+    await point_at(page, await x_of(page, 102.2), waits_y(4));
+    expect(await section(page).locator('.pointed').textContent()).toBe('late sender, rank 4, waits, by cause, begins 101.240000 ms, takes 1.96 ms, exposed 1.30 ms, with rank 3');
+    expect(complaints).toEqual([]);
+  });
+  it('zooms and moves with the keys, the buttons, the wheel and by dragging', async () => {
+    const { page, complaints } = await open('ring');
+    const canvas = section(page).locator('canvas');
+    await scroller(page).focus();
+    await page.keyboard.press('w');
+    expect(await view_of(page)).toBe('60.0 ms to 240.0 ms');
+    await page.keyboard.press('d');
+    expect(await view_of(page)).toBe('96.0 ms to 276.0 ms');
+    await page.keyboard.press('a');
+    await page.keyboard.press('s');
+    expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
+    await section(page).getByRole('button', { name: 'Closer' }).click();
+    expect(await view_of(page)).toBe('75.0 ms to 225.0 ms');
+    await section(page).getByRole('button', { name: 'All', exact: true }).click();
+    await canvas.scrollIntoViewIfNeeded();
+    const box = (await canvas.boundingBox())!;
+    await page.mouse.move(box.x + (await x_of(page, 150)), box.y + 60);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -300);
+    await page.keyboard.up('Control');
+    await expect.poll(() => view_of(page)).not.toBe('0.0 ms to 300.0 ms');
+    const [from = 0, to = 0] = ((await view_of(page)) ?? '').match(/[\d.]+/g)!.map(Number);
+    expect((from + to) / 2).toBeCloseTo(150, 0);
+    await page.mouse.down();
+    await page.mouse.move(box.x + (await x_of(page, 150)) + 100, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    const [moved = 0] = ((await view_of(page)) ?? '').match(/[\d.]+/g)!.map(Number);
+    expect(moved).toBeLessThan(from);
+    expect(await chosen(page)).toBe(''); // a drag is no click
+    expect(complaints).toEqual([]);
+  });
+  it('tells about the piece that is clicked, the messages that come meanwhile, and goes to their sender', async () => {
+    const { page } = await open('ring');
+    await point_at(page, await x_of(page, 102.2), waits_y(4));
+    await page.mouse.down();
+    await page.mouse.up();
+    expect(await chosen(page)).toMatch(/^Chosen: late sender, rank 4, waits, by cause, begins 101.240000 ms/);
+    const details = section(page).locator('.details');
+    expect(await details.locator('tr', { hasText: 'What' }).textContent()).toBe('Whatlate sender: the sending rank had not posted its message yet');
+    await scroller(page).focus();
+    await page.keyboard.press('f');
+    expect(await view_of(page)).toBe('100.260 ms to 104.180 ms');
+    await page.keyboard.press('ArrowRight'); // what is left of the call, on the wire
+    expect(await chosen(page)).toMatch(/^Chosen: wire, rank 4/);
+    expect(await details.locator('li').first().textContent()).toMatch(/^from rank 3: 4 MiB, sent at 103.200 ms, complete 1.80 ms later/);
+    await details.getByRole('button', { name: 'To its sender' }).first().click();
+    expect(await chosen(page)).toMatch(/^Chosen: MPI_Isend, rank 3, thread 0, begins 103.200000 ms, takes 30.0 µs, with rank 4, payload 4 MiB/);
+  });
+  it('marks the time of a piece with m, and lets go of it', async () => {
+    const { page } = await open('ring', { colorScheme: 'light' });
+    await point_at(page, await x_of(page, 102.2), waits_y(4));
+    await page.mouse.down();
+    await page.mouse.up();
+    await scroller(page).focus();
+    await page.keyboard.press('f');
+    const middle = gutter_px + ((await section(page).locator('canvas').boundingBox())!.width - gutter_px) / 2;
+    const before = await colour_at(page, middle, waits_y(8) - 18);
+    await page.keyboard.press('m');
+    expect(await colour_at(page, middle, waits_y(8) - 18)).not.toBe(before);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    expect(await colour_at(page, middle, waits_y(8) - 18)).toBe(before);
+  });
+  it('finds pieces by name, one after the other, and ranks', async () => {
+    const { page } = await open('ring');
+    const search = section(page).getByLabel('Find names or ranks', { exact: true });
+    await search.fill('bulk');
+    expect(await section(page).getByRole('status').first().textContent()).toBe('96');
+    await search.press('Enter');
+    expect(await chosen(page)).toMatch(/^Chosen: bulk, rank 0, GPU 0 stream 0, begins 100.100000 ms/);
+    await search.press('Enter');
+    expect(await chosen(page)).toMatch(/^Chosen: bulk, rank 1,/);
+    expect(await section(page).getByRole('status').first().textContent()).toBe('2 of 96');
+    await section(page).getByRole('button', { name: 'Previous' }).click();
+    expect(await chosen(page)).toMatch(/^Chosen: bulk, rank 0,/);
+    await search.fill('nothing like it');
+    expect(await section(page).getByRole('status').first().textContent()).toBe('Nothing has these words.');
+    await search.fill('rank 7');
+    await search.press('Enter');
+    await expect.poll(() => scroller(page).evaluate((element) => element.scrollHeight > element.clientHeight || element.clientHeight > 300)).toBe(true);
+  });
+  it('goes from piece to piece with the arrow keys, and opens a rank with Enter', async () => {
+    const { page } = await open('late_sender');
+    await scroller(page).focus();
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen(page)).toMatch(/^Chosen: late sender, rank 0, waits/);
+    await page.keyboard.press('ArrowRight');
+    expect(await chosen(page)).toMatch(/^Chosen: wire, rank 0/);
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen(page)).toMatch(/^Chosen: exchange, rank 0, thread 0/);
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen(page)).toMatch(/^Chosen: MPI_Recv, rank 0, thread 0/);
+    const height = () => section(page).locator('canvas').evaluate((canvas) => canvas.clientHeight);
+    const open_height = await height();
+    await page.keyboard.press('Enter');
+    expect(await height()).toBeLessThan(open_height);
+  });
+  it('is also a table of what is in view, which follows it', async () => {
+    const { page } = await open('slow_step');
+    await section(page).locator('.in-view summary').click();
+    const [longest] = await cells(page, 'The longest pieces in view');
+    expect(longest?.slice(0, 4)).toEqual(['step', '0', 'thread 0', '270.0 ms']);
+    await section(page).getByRole('button', { name: 'a typical step' }).click();
+    await expect.poll(async () => (await cells(page, 'The longest pieces in view'))[0]?.[3]).not.toBe('270.0 ms');
+    await section(page).getByRole('button', { name: 'the slowest step: step 18' }).click();
+    expect(await view_of(page)).toBe('267.00 ms to 303.00 ms');
+  });
+  it('of many ranks has rows for those without tracks, and says so', async () => {
+    const { page, complaints } = await open('crowd', { colorScheme: 'light' });
+    expect(await section(page).locator('.note').first().textContent()).toMatch(/^32 ranks of 100 have tracks of their own/);
+    await scroller(page).evaluate((element) => element.scrollTo({ top: 1e6 }));
+    await page.waitForTimeout(100);
+    // the last row's rank came about last to the barrier, which ends at 100 ms
+    const height = await section(page).locator('canvas').evaluate((canvas) => canvas.clientHeight);
+    const colours = new Set<string>();
+    for (let y = height - 14; y < height; ++y) colours.add(await colour_at(page, await x_of(page, 90, 200), y));
+    expect([...colours]).toContain('rgb(0, 114, 178)');
+    expect(complaints).toEqual([]);
+  });
+  it('follows light and dark', async () => {
+    const { page } = await open('ring', { colorScheme: 'light' });
+    expect(await colour_at(page, 5, 5)).toBe('rgb(255, 255, 255)');
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    expect(await colour_at(page, 5, 5)).toBe('rgb(20, 23, 27)');
+  });
+  it('shows hostile names as they are', async () => {
+    const { page, complaints } = await open('hostile');
+    await section(page).locator('.in-view summary').click();
+    expect(await section(page).locator('.in-view table').textContent()).toContain('</script><script>window.attacked=1</script>');
+    await scroller(page).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen(page)).toContain('</script><script>window.attacked=1</script>');
+    expect(await page.evaluate(() => 'attacked' in window)).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a timeline that cannot be shown', () => {
+  it.each([
+    ['cut', (json: string) => json.slice(0, json.length / 2), 'The timeline in this file is damaged: it cannot be read.'],
+    ['absent', () => '', 'The timeline in this file is damaged: it cannot be read.'],
+    ['garbled', (json: string) => json.replace('"data":"', '"data":"AAAA'), 'The timeline in this file is damaged: its pieces cannot be read.'],
+    ['newer', (json: string) => json.replace('penstock-timeline-1', 'penstock-timeline-2'), 'The timeline in this file is newer than the page that should show it.'],
+  ])('since it is %s, gives words for that, and all else of the page shows', async (name, change, words) => {
+    const { page, complaints } = await open(with_contents(`timeline_${name}`, change, 'timeline-document'));
+    expect(await section(page).getByRole('alert').textContent()).toContain(words);
+    expect((await cells(page, 'Time by cause')).length).toBe(2);
+    expect(complaints).toEqual([]);
+  });
+});
