@@ -62,6 +62,11 @@ std::vector<double> batch_means(const Report& report, StepFigure figure, std::si
   return means;
 }
 
+ComparedState state_of(const Report& report) {
+  return {report.program,    report.mpi_version,       report.hosts,        report.devices,
+          report.world_size, report.began_realtime_ns, report.simulated_gpu};
+}
+
 class Comparison {
  public:
   Comparison(const std::vector<Report>& before, const std::vector<Report>& after)
@@ -72,6 +77,8 @@ class Comparison {
     };
     diff_.runs_before = before.size();
     diff_.runs_after = after.size();
+    diff_.before = state_of(before.front());
+    diff_.after = state_of(after.front());
     diff_.is_by_step = all(has_steps);
     const auto is_exposed = [](const Report& report) {
       return report.measure == Measure::exposed_communication;

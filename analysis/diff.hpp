@@ -32,9 +32,22 @@ struct DiffRow {
   Verdict verdict = Verdict::unknown;
 };
 
+/// What was run.
+struct ComparedState {
+  std::string program;
+  std::string mpi_version;
+  std::vector<std::string> hosts;
+  std::vector<std::string> devices;
+  std::int32_t world_size = 0;
+  std::uint64_t began_realtime_ns = 0;
+  bool simulated_gpu = false;
+};
+
 struct Diff {
   std::size_t runs_before = 0;
   std::size_t runs_after = 0;
+  ComparedState before;  ///< of repeated runs the first
+  ComparedState after;
   bool is_by_step = false;  ///< else by run
   bool is_exposed = false;  ///< else communication time is compared
   bool from_steps = false;  ///< one run each: margins are from how its steps vary, which repeats may exceed

@@ -151,6 +151,31 @@ Json rows_of(const std::vector<DiffRow>& rows) {
   return list;
 }
 
+Json state_of(const ComparedState& state) {
+  return {{"program", state.program},
+          {"mpi", state.mpi_version},
+          {"ranks", state.world_size},
+          {"hosts", state.hosts},
+          {"gpus", state.devices},
+          {"simulated_gpu", state.simulated_gpu},
+          {"began_unix_s", static_cast<double>(state.began_realtime_ns) * 1e-9}};
+}
+
+Json document_of(const Diff& diff) {
+  return {{"schema", "penstock-diff-1"},
+          {"runs_before", diff.runs_before},
+          {"runs_after", diff.runs_after},
+          {"before", state_of(diff.before)},
+          {"after", state_of(diff.after)},
+          {"time_of", diff.is_by_step ? "step" : "run"},
+          {"measure", diff.is_exposed ? "exposed_communication" : "communication_time"},
+          {"margins_from", diff.from_steps ? "steps" : "runs"},
+          {"totals", rows_of(diff.totals)},
+          {"causes", rows_of(diff.causes)},
+          {"call_sites", rows_of(diff.call_sites)},
+          {"remarks", diff.remarks}};
+}
+
 }  // namespace
 
 std::string to_text(const Diff& diff, bool colours, std::size_t top) {
@@ -158,17 +183,17 @@ std::string to_text(const Diff& diff, bool colours, std::size_t top) {
 }
 
 std::string to_json(const Diff& diff) {
-  const Json json{{"schema", "penstock-diff-1"},
-                  {"runs_before", diff.runs_before},
-                  {"runs_after", diff.runs_after},
-                  {"time_of", diff.is_by_step ? "step" : "run"},
-                  {"measure", diff.is_exposed ? "exposed_communication" : "communication_time"},
-                  {"margins_from", diff.from_steps ? "steps" : "runs"},
-                  {"totals", rows_of(diff.totals)},
-                  {"causes", rows_of(diff.causes)},
-                  {"call_sites", rows_of(diff.call_sites)},
-                  {"remarks", diff.remarks}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return document_of(diff).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_short_json(const Diff& diff, std::size_t most_rows) {
+  Json json = document_of(diff);
+  if (const std::size_t rows = json["call_sites"].size(); rows > most_rows) {
+    json["call_sites_left_out"] = rows - most_rows;
+    json["call_sites"].erase(json["call_sites"].begin() + static_cast<std::ptrdiff_t>(most_rows),
+                             json["call_sites"].end());
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace penstock::analysis

@@ -13,5 +13,7 @@ namespace penstock::analysis {
 
 /// Schema "penstock-diff-1", described in the folder's README.
 [[nodiscard]] std::string to_json(const Diff& diff);
+/// The same for a page: on one line, and with no more rows of call sites.
+[[nodiscard]] std::string to_short_json(const Diff& diff, std::size_t most_rows);
 
 }  // namespace penstock::analysis

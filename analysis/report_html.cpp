@@ -1,5 +1,6 @@
 #include "analysis/report_html.hpp"
 
+#include "analysis/diff_text.hpp"
 #include "analysis/flaw.hpp"
 #include "analysis/report_json.hpp"
 
@@ -8,6 +9,7 @@ namespace {
 
 constexpr std::string_view report_place = "<!--penstock-report-->";
 constexpr std::string_view timeline_place = "<!--penstock-timeline-->";
+constexpr std::string_view diff_place = "<!--penstock-diff-->";
 /// More rows than anybody reads; fewer where they are long.
 constexpr std::size_t most_rows = 5000;
 
@@ -26,28 +28,44 @@ std::string escaped(std::string_view json) {
   return text;
 }
 
-}  // namespace
-
-std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
-                    std::size_t most_bytes) {
-  const std::size_t report_at = page.find(report_place);
-  const std::size_t timeline_at = page.find(timeline_place, report_at);
-  if (report_at == std::string_view::npos || timeline_at == std::string_view::npos) {
-    throw TraceError({"the page of this build", std::nullopt, "has no place for a report and its timeline"});
+/// Puts `json` where the page has a place for it.
+void fill(std::string& page, std::string_view place, std::string_view json) {
+  const std::size_t at = page.find(place);
+  if (at == std::string::npos) {
+    throw TraceError({"the page of this build", std::nullopt, "has no place for its figures"});
   }
+  page.replace(at, place.size(), json);
+}
+
+/// As many rows of lists as fit.
+template <typename Figures>
+std::string json_of(const Figures& figures, std::size_t most_bytes) {
   std::size_t rows = most_rows;
-  std::string json = escaped(to_short_json(report, rows));
+  std::string json = escaped(to_short_json(figures, rows));
   while (json.size() > most_bytes && rows > 1) {
     rows /= 2;
-    json = escaped(to_short_json(report, rows));
+    json = escaped(to_short_json(figures, rows));
   }
-  std::string html;
-  const std::string timeline_json = escaped(timeline);
-  html.reserve(page.size() + json.size() + timeline_json.size());
-  const std::size_t behind_report = report_at + report_place.size();
-  html.append(page.substr(0, report_at)).append(json);
-  html.append(page.substr(behind_report, timeline_at - behind_report)).append(timeline_json);
-  html.append(page.substr(timeline_at + timeline_place.size()));
+  return json;
+}
+
+}  // namespace
+
+// What stands last is put in first: nothing that was put in is looked through for places.
+std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
+                    std::size_t most_bytes) {
+  std::string html(page);
+  fill(html, diff_place, "");
+  fill(html, timeline_place, escaped(timeline));
+  fill(html, report_place, json_of(report, most_bytes));
+  return html;
+}
+
+std::string to_html(const Diff& diff, std::string_view page, std::size_t most_bytes) {
+  std::string html(page);
+  fill(html, diff_place, json_of(diff, most_bytes));
+  fill(html, timeline_place, "");
+  fill(html, report_place, "");
   return html;
 }
 

@@ -1,11 +1,12 @@
-// The report as a page that a browser opens: puts the report's JSON into the page that viz/ builds. Must not
-// know what the page shows.
+// A report, or a comparison of two, as a page that a browser opens: puts the JSON into the page that viz/
+// builds. Must not know what the page shows.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "analysis/diff.hpp"
 #include "analysis/report.hpp"
 
 namespace penstock::analysis {
@@ -14,9 +15,12 @@ namespace penstock::analysis {
 /// timeline, which has a bound of its own, and the page itself, a file stays under 20 MB.
 inline constexpr std::size_t most_report_bytes = 8'000'000;
 
-/// `page`: with the comments `<!--penstock-report-->` and `<!--penstock-timeline-->` where these go.
+/// `page`: with the comments `<!--penstock-report-->`, `<!--penstock-timeline-->` and `<!--penstock-diff-->`.
 /// `timeline`: its JSON; may be empty. Errors: TraceError if the page has no such places.
 [[nodiscard]] std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
+                                  std::size_t most_bytes = most_report_bytes);
+/// The comparison goes to `<!--penstock-diff-->`, and the other places stay empty.
+[[nodiscard]] std::string to_html(const Diff& diff, std::string_view page,
                                   std::size_t most_bytes = most_report_bytes);
 
 }  // namespace penstock::analysis

@@ -5,13 +5,17 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "analysis/analyse.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/diff.hpp"
 #include "analysis/diff_text.hpp"
+#include "analysis/report_html.hpp"
+#include "viz/embed/page.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -22,6 +26,7 @@ struct DiffOptions {
   std::vector<std::filesystem::path> after;
   analysis::AnalysisOptions analysis;
   bool json = false;
+  std::filesystem::path html;  ///< empty: no page
   std::size_t top = 8;
 };
 
@@ -35,6 +40,9 @@ std::vector<analysis::Report> reports_on(const std::vector<std::filesystem::path
 }
 
 int diff(DiffOptions options) {
+  if (!options.html.empty()) {
+    require_page(options.html);
+  }
   if (!options.pair.empty()) {
     options.before = {options.pair[0]};
     options.after = {options.pair[1]};
@@ -51,9 +59,12 @@ int diff(DiffOptions options) {
     after = reports_on(options.after, options.analysis);
   }
   const analysis::Diff compared = analysis::compare(before, after);
+  if (!options.html.empty()) {
+    write_page(analysis::to_html(compared, viz::page()), options.html, options.json);
+  }
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(compared));
-  } else {
+  } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(compared, wants_colours(), options.top));
   }
   return 0;
@@ -79,6 +90,9 @@ void add_diff_command(CLI::App& application, int& exit_code) {
   command->add_option("--step", options->analysis.step_range, "The NVTX range that is a step of the program")
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-diff-1) instead of text");
+  command->add_option("--html", options->html, "Write a page for any browser instead, with both side by side")
+      ->type_name("FILE")
+      ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   command->add_option("--top", options->top, "Call sites shown")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

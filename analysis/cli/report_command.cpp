@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,15 +13,13 @@
 
 #include "analysis/analyse.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
-#include "analysis/export/output.hpp"
 #include "analysis/fail_condition.hpp"
-#include "analysis/flaw.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/report_html.hpp"
 #include "analysis/report_json.hpp"
 #include "analysis/report_text.hpp"
-#include "analysis/text_figures.hpp"
 #include "analysis/text_table.hpp"
 #include "viz/embed/page.hpp"
 
@@ -60,30 +57,9 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
   return exit_code;
 }
 
-/// A page that this command wrote makes way for a new one; other files stay.
-bool is_page(const std::filesystem::path& file) {
-  constexpr std::size_t enough = 2000;  // the mark stands in the head, behind the security policy
-  std::string head(enough, '\0');
-  std::ifstream in(file, std::ios::binary);
-  in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  return head.find("<meta name=\"generator\" content=\"penstock report\">") != std::string::npos;
-}
-
-void write_page(const analysis::Report& result, const std::string& timeline,
-                const std::filesystem::path& path) {
-  const std::string html = analysis::to_html(result, timeline, viz::page());
-  analysis::exports::Destination destination(path, analysis::exports::Destination::Form::file, true, is_page);
-  analysis::exports::OutputFile file(destination.work(), destination.shown());
-  file.write(html);
-  file.close();
-  destination.commit();
-}
-
 int report(const ReportOptions& options) {
-  if (!options.html.empty() && viz::page().empty()) {
-    throw analysis::TraceError(
-        {options.html, std::nullopt,
-         "this build has no page: it was built without npm; --json has the same figures"});
+  if (!options.html.empty()) {
+    require_page(options.html);
   }
   std::optional<analysis::job_timeline::JobTimeline> timeline;  // takes a pass of its own
   if (!options.html.empty()) {
@@ -92,14 +68,11 @@ int report(const ReportOptions& options) {
   const analysis::Report result =
       analysis::analyse(options.recording, options.analysis, timeline ? &*timeline : nullptr);
   if (timeline) {
-    write_page(result, timeline->json(), options.html);
+    write_page(analysis::to_html(result, timeline->json(), viz::page()), options.html, options.json);
   }
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result));
-  } else if (!options.html.empty()) {
-    fmt::print("{}: {}, for any browser\n", options.html.string(),
-               analysis::bytes_text(std::filesystem::file_size(options.html)));
-  } else {
+  } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
   return check(options.fail_if, result);

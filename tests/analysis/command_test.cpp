@@ -98,6 +98,7 @@ TEST_F(Command, report_writes_a_page_or_says_that_this_build_has_none) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
   EXPECT_NE(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
+  EXPECT_NE(content_of(html).find("\"schema\":\"penstock-timeline-1\""), std::string::npos);
   // a page makes way for the next one; --json and --fail-if go together with it
   const Outcome again = penstock("report --json --fail-if 'exposed > 0.5%' --html " + html + " " + recording);
   EXPECT_EQ(again.exit_code, 3) << again.errors;
@@ -154,6 +155,21 @@ TEST_F(Command, diff_compares_two_recordings_or_repeated_runs) {
                                     recording + " " + recording);
   EXPECT_EQ(repeated.exit_code, 0) << repeated.errors;
   EXPECT_EQ(nlohmann::json::parse(repeated.output).at("totals").at(0).at("verdict"), "jitter");
+}
+
+TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
+  const std::string recording = make_recording().string();
+  const std::string html = file("diff.html").string();
+  const Outcome outcome = penstock("diff --html " + html + " " + recording + " " + recording);
+  if (viz::page().empty()) {
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.errors.find("this build has no page"), std::string::npos) << outcome.errors;
+    return;
+  }
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
+  EXPECT_NE(content_of(html).find("\"schema\":\"penstock-diff-1\""), std::string::npos);
+  EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
 }
 
 TEST_F(Command, diff_of_one_recording_is_wrong_use) {

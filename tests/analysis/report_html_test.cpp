@@ -12,7 +12,8 @@ namespace penstock::analysis {
 namespace {
 
 constexpr std::string_view page =
-    "<html><script><!--penstock-report--></script><i><!--penstock-timeline--></i></html>";
+    "<html><script><!--penstock-report--></script><i><!--penstock-timeline--></i><b><!--penstock-diff--></"
+    "b></html>";
 
 Report report_of(std::int32_t ranks) {
   Report report;
@@ -36,7 +37,7 @@ std::string contents_of(const std::string& html) {
 TEST(ReportHtml, puts_the_report_into_its_place_and_leaves_the_page_as_it_is) {
   const std::string html = to_html(report_of(2), "", page);
   EXPECT_TRUE(html.starts_with("<html><script>{"));
-  EXPECT_TRUE(html.ends_with("}</script><i></i></html>"));
+  EXPECT_TRUE(html.ends_with("}</script><i></i><b></b></html>"));
   EXPECT_EQ(nlohmann::json::parse(contents_of(html)), nlohmann::json::parse(to_json(report_of(2))));
 }
 
@@ -75,6 +76,21 @@ TEST(ReportHtml, has_no_more_rows_of_a_list_than_anybody_reads) {
   const nlohmann::json json = nlohmann::json::parse(contents_of(to_html(report, "", page)));
   EXPECT_EQ(json.at("phases").size(), 5000u);
   EXPECT_EQ(json.at("left_out"), (nlohmann::json{{"phases", 1000}}));
+}
+
+TEST(DiffHtml, puts_the_comparison_into_its_place_with_the_rows_that_fit) {
+  Diff diff;
+  diff.before.program = "./solver </script>";
+  diff.call_sites.resize(6000);
+  const std::string html = to_html(diff, page);
+  EXPECT_TRUE(html.starts_with("<html><script></script><i></i><b>{"));
+  const std::size_t begin = html.find("<b>") + 3;
+  const std::string text = html.substr(begin, html.find("</b>") - begin);
+  EXPECT_EQ(text.find('<'), std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(text);
+  EXPECT_EQ(json.at("before").at("program"), diff.before.program);
+  EXPECT_EQ(json.at("call_sites").size(), 5000u);
+  EXPECT_EQ(json.at("call_sites_left_out"), 1000);
 }
 
 TEST(ReportHtml, a_page_without_a_place_for_the_report_is_an_error) {

@@ -23,8 +23,8 @@ std::filesystem::path folder(const std::filesystem::path& directory, const char*
 }
 
 /// A late sender: of 2 s in all, 0.1 s is late sender and 0.1 s is wire. The recording of the text's golden
-/// page.
-void write_late_sender(const std::filesystem::path& path) {
+/// page. Where the sender `sends` sooner, all that follows is sooner by as much.
+void write_late_sender(const std::filesystem::path& path, std::uint64_t sends = 300 * ms) {
   constexpr std::uint64_t bytes = 1 << 20;
   RecordingBuilder(0, 2)
       .runs(0, 1000 * ms)
@@ -32,25 +32,30 @@ void write_late_sender(const std::filesystem::path& path) {
       .half({.direction = trace::Direction::receive,
              .peer = 1,
              .post = 100 * ms,
-             .complete = 350 * ms,
+             .complete = sends + 50 * ms,
              .bytes = bytes,
              .key = 1,
              .buffer = trace::BufferKind::device})
-      .transfer({.begin = 310 * ms, .end = 350 * ms, .bytes = bytes, .key = 1})
-      .call({.function = "MPI_Recv", .begin = 100 * ms, .end = 350 * ms, .bytes = bytes, .call_site = 0x40})
+      .transfer({.begin = sends + 10 * ms, .end = sends + 50 * ms, .bytes = bytes, .key = 1})
+      .call({.function = "MPI_Recv",
+             .begin = 100 * ms,
+             .end = sends + 50 * ms,
+             .bytes = bytes,
+             .call_site = 0x40})
       .range("exchange", 50 * ms, 400 * ms)
       .write(path);
   RecordingBuilder(1, 2)
       .runs(0, 1000 * ms)
-      .kernel(0, 300 * ms)
+      .kernel(0, sends)
       .half({.direction = trace::Direction::send,
              .peer = 0,
-             .post = 300 * ms,
-             .complete = 350 * ms,
+             .post = sends,
+             .complete = sends + 50 * ms,
              .bytes = bytes,
              .key = 1,
              .buffer = trace::BufferKind::device})
-      .call({.function = "MPI_Send", .begin = 300 * ms, .end = 350 * ms, .bytes = bytes, .call_site = 0x80})
+      .call(
+          {.function = "MPI_Send", .begin = sends, .end = sends + 50 * ms, .bytes = bytes, .call_site = 0x80})
       .write(path);
 }
 
@@ -238,6 +243,7 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path directory = argv[1];
   write_late_sender(folder(directory, "late_sender"));
+  write_late_sender(folder(directory, "sooner_sender"), 240 * ms);
   write_slow_step(folder(directory, "slow_step"));
   write_many_ranks(folder(directory, "many_ranks"));
   write_crowd(folder(directory, "crowd"));

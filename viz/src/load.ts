@@ -1,7 +1,9 @@
-// From the texts that the page carries to a report and its timeline, or to words for why there is none. Pure: knows no
+// From the texts that the page carries to a report and its timeline, or to a comparison, or to words for why there is none. Pure: knows no
 // document.
+import type { Diff } from './generated/diff';
 import type { Report } from './generated/report';
 import type { Timeline } from './generated/timeline';
+import { validate as validate_diff } from './generated/validate_diff';
 import { validate as validate_report } from './generated/validate_report';
 import { validate as validate_timeline } from './generated/validate_timeline';
 import { decode_timeline, type TimelineModel } from './model/timeline/decode';
@@ -21,6 +23,7 @@ interface Kind {
 }
 
 const report_kind: Kind = { noun: 'report', schema: 'penstock-report-', version: 2, validate: validate_report };
+const diff_kind: Kind = { noun: 'comparison', schema: 'penstock-diff-', version: 1, validate: validate_diff };
 const timeline_kind: Kind = { noun: 'timeline', schema: 'penstock-timeline-', version: 1, validate: validate_timeline };
 
 function document_of(text: string, kind: Kind): { data: unknown } | Problem {
@@ -80,4 +83,11 @@ export function load_timeline(text: string): LoadedTimeline {
   } catch (error) {
     return { problem: 'The timeline in this file is damaged: its pieces cannot be read.', details: `${error instanceof Error ? error.message : String(error)}.` };
   }
+}
+
+export type LoadedDiff = { diff: Diff } | Problem;
+
+export function load_diff(text: string): LoadedDiff {
+  const document = document_of(text, diff_kind);
+  return 'data' in document ? { diff: document.data as Diff } : document;
 }

@@ -1,14 +1,25 @@
-// Reads the report and the timeline that this file carries and shows them.
+// Reads the report and the timeline, or the comparison, that this file carries and shows them.
 import { render } from 'preact';
-import { load, load_timeline } from './load';
+import { load, load_diff, load_timeline } from './load';
 import './style.css';
 import { App } from './views/app';
+import { DiffApp } from './views/diff';
 import { Problem } from './views/problem';
 
-const place = document.getElementById('page');
 const text_of = (id: string) => document.getElementById(id)?.textContent ?? '';
-const loaded = load(text_of('report'));
+
+function Page() {
+  const diff_text = text_of('diff-document');
+  if (diff_text !== '') {
+    const loaded = load_diff(diff_text);
+    return 'diff' in loaded ? <DiffApp diff={loaded.diff} /> : <Problem {...loaded} />;
+  }
+  const loaded = load(text_of('report'));
+  return 'report' in loaded ? <App report={loaded.report} timeline={load_timeline(text_of('timeline-document'))} /> : <Problem {...loaded} />;
+}
+
+const place = document.getElementById('page');
 if (place !== null) {
   place.replaceChildren();
-  render('report' in loaded ? <App report={loaded.report} timeline={load_timeline(text_of('timeline-document'))} /> : <Problem {...loaded} />, place);
+  render(<Page />, place);
 }

@@ -1,4 +1,4 @@
-// Makes of the schemas in analysis/ what the page knows of a report and of its timeline: their types, and functions that
+// Makes of the schemas in analysis/ what the page knows of a report, of its timeline and of a comparison: their types, and functions that
 // say whether a file holds one. The functions are made here since the page's security policy forbids making them there.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ function write(/** @type {string} */ name, /** @type {string} */ text) {
 }
 
 mkdirSync(here('../src/generated'), { recursive: true });
-for (const [name, type] of [['report', 'Report'], ['timeline', 'Timeline']]) {
+for (const [name, type] of [['report', 'Report'], ['timeline', 'Timeline'], ['diff', 'Diff']]) {
   const schema = JSON.parse(readFileSync(here(`../../analysis/${name}.schema.json`), 'utf8'));
   const made_of = `// Made of analysis/${name}.schema.json by tools/generate.mjs.\n`;
   write(`${name}.ts`, made_of + (await compile(structuredClone(schema), type, { additionalProperties: false, bannerComment: '' })));

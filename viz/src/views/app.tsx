@@ -28,7 +28,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['what-if', 'What if', (report) => report.counted.counted_s > 0],
   ['efficiency', 'Efficiency', (report) => report.replay !== null],
   ['ranks', 'Ranks', () => true],
-  ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.late_ranks.length > 0],
+  ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.late_ranks.length > 0 || report.longest_waits.length > 0],
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],

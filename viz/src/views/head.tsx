@@ -6,7 +6,7 @@ import { command_text } from '../model/places';
 
 type Theme = 'light' | 'dark';
 
-function ThemeSwitch() {
+export function ThemeSwitch() {
   const [theme, set_theme] = useState<Theme>(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   const other = theme === 'dark' ? 'light' : 'dark';
   const change = () => {

@@ -1,8 +1,10 @@
 // Who is waited for, and what they do meanwhile.
-import type { LateRank, Peer, Report } from '../generated/report';
-import { share_of } from '../format';
+import type { LateRank, LongWait, Peer, Report } from '../generated/report';
+import { fixed, share_of, time_unit } from '../format';
+import { cause_name } from '../model/causes';
 import { words_of } from '../model/overview';
-import { CauseBar, Section } from './parts';
+import { CauseBar, CauseName, Section } from './parts';
+import { show_moment } from './timeline/show';
 import { Table, type Column } from './table';
 
 export function WaitedFor({ report }: { report: Report }) {
@@ -23,6 +25,27 @@ export function WaitedFor({ report }: { report: Report }) {
     { key: 'mpi', title: 'in other MPI calls', unit: '%', decimals: 1, value: (late) => share_of(late.in_mpi_s, late.late_s) * 100 },
     { key: 'kernel', title: 'mostly', value: (late) => late.main_kernel },
   ];
+  const wait_unit = time_unit(Math.max(...report.longest_waits.map((wait) => wait.length_s)));
+  const wait_columns: Column<LongWait>[] = [
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (wait) => wait.rank },
+    { key: 'begin', title: 'waits from', unit: 's', decimals: 6, meaning: 'Since the first rank came out of MPI_Init', value: (wait) => wait.begin_s },
+    { key: 'length', title: 'for', unit: wait_unit.name, decimals: 3, value: (wait) => wait.length_s * wait_unit.per_second },
+    { key: 'counted', title: adjective, unit: wait_unit.name, decimals: 3, value: (wait) => wait.counted_s * wait_unit.per_second },
+    { key: 'cause', title: 'cause', value: (wait) => cause_name(wait.cause), show: (wait) => <CauseName cause={wait.cause} /> },
+    { key: 'counterpart', title: 'for rank', decimals: 0, is_name: true, value: (wait) => wait.counterpart_rank },
+    { key: 'at', title: 'in', value: (wait) => wait.at },
+    { key: 'others', title: 'other ranks', decimals: 0, meaning: 'That waited at that moment, too, and no longer', value: (wait) => wait.other_ranks },
+    {
+      key: 'show',
+      title: 'timeline',
+      value: (wait) => wait.begin_s,
+      show: (wait) => (
+        <button type="button" aria-label={`Show the wait of rank ${wait.rank} at ${fixed(wait.begin_s, 6)} s in the timeline`} onClick={() => show_moment(wait)}>
+          Show
+        </button>
+      ),
+    },
+  ];
   return (
     <Section id="waited-for" title="Who is waited for">
       {report.peers.length > 0 ? (
@@ -30,6 +53,9 @@ export function WaitedFor({ report }: { report: Report }) {
       ) : null}
       {report.late_ranks.length > 0 ? (
         <Table caption="Ranks that come last to collective calls, and what they do meanwhile" search="Find ranks, places or kernels" list="late_ranks" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
+      ) : null}
+      {report.longest_waits.length > 0 ? (
+        <Table caption="The longest waits one by one" search="Find ranks, causes or places" list="longest_waits" rows={report.longest_waits} columns={wait_columns} left_out={report.left_out?.['longest_waits']} />
       ) : null}
     </Section>
   );

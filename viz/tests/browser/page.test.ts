@@ -211,7 +211,7 @@ describe('a recording that is hostile', () => {
     const { page, complaints } = await open('hostile');
     expect(await page.evaluate(() => 'attacked' in window)).toBe(false);
     expect(await page.locator('img, main script').count()).toBe(0);
-    expect(await page.locator('script').count()).toBe(3);
+    expect(await page.locator('script').count()).toBe(4);
     const attack = '</script><script>window.attacked=1</script>';
     for (const place of ['h1', '#call-sites table', '#kernels table', '#others table', '#messages .table table', '.notices', '.facts']) {
       expect(await page.locator(place).first().textContent(), place).toContain(attack);

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { path_of } from './golden';
 
 /** A page with other contents in place of its report, or of what has another id. */
-export function with_contents(name: string, contents: (json: string) => string, id = 'report') {
-  const html = readFileSync(path_of('late_sender'), 'utf8');
+export function with_contents(name: string, contents: (json: string) => string, id = 'report', of = 'late_sender') {
+  const html = readFileSync(path_of(of), 'utf8');
   const [, before = '', json = '', after = ''] = new RegExp(`^([^]*<script type="application/json" id="${id}">)([^]*?)(</script>[^]*)$`).exec(html) ?? [];
   expect(json).not.toBe('');
   writeFileSync(path_of(name), before + contents(json) + after);

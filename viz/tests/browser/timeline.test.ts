@@ -169,6 +169,15 @@ describe('the timeline', () => {
     expect([...colours]).toContain('rgb(0, 114, 178)');
     expect(complaints).toEqual([]);
   });
+  it('shows a long wait that the tables name', async () => {
+    const { page, complaints } = await open('ring');
+    expect((await cells(page, 'The longest waits one by one'))[0]?.slice(0, 7)).toEqual(['4', '0.101240', '1.960', '1.300', 'late sender', '3', 'MPI_Waitall at 0x30']);
+    await page.getByRole('button', { name: 'Show the wait of rank 4 at 0.101240 s in the timeline' }).click();
+    expect(await view_of(page)).toBe('100.260 ms to 104.180 ms');
+    expect(await chosen(page)).toMatch(/^Chosen: late sender, rank 4/);
+    expect(await scroller(page).evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(complaints).toEqual([]);
+  });
   it('follows light and dark', async () => {
     const { page } = await open('ring', { colorScheme: 'light' });
     expect(await colour_at(page, 5, 5)).toBe('rgb(255, 255, 255)');

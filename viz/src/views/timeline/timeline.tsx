@@ -12,6 +12,7 @@ import { Table, type Column } from '../table';
 import { use_width } from '../use_width';
 import { Probe, use_colours } from './colours';
 import { Details } from './details';
+import { when_shown, type Moment } from './show';
 import { most_arrows, paint, place_of, ruler_px, waits_part } from './painter';
 
 const most_height = 620;
@@ -306,6 +307,24 @@ function TimelineOf({ model }: { model: TimelineModel }) {
     element?.addEventListener('wheel', turn, { passive: false });
     return () => element?.removeEventListener('wheel', turn);
   }, []);
+
+  // a moment that another section points to
+  const shown = useRef<(moment: Moment) => void>(() => undefined);
+  shown.current = ({ rank, begin_s, length_s }) => {
+    const range = { from: begin_s * 1e9, to: (begin_s + length_s) * 1e9 };
+    const tracks = model.ranks.find((each) => each.rank === rank);
+    const track_number = tracks?.tracks.findIndex((track) => track.kind === 'waits') ?? -1;
+    const track = tracks?.tracks[track_number];
+    const piece = track === undefined ? undefined : piece_at(track, 0, (range.from + range.to) / 2, 0);
+    set_view(around(range, model.run));
+    if (tracks !== undefined && track !== undefined && piece !== undefined) {
+      set_selection({ rank: tracks, track, track_number, piece });
+      reveal({ rank: tracks, track, track_number, piece });
+    }
+    scroller.current?.scrollIntoView({ block: 'center' });
+    scroller.current?.focus({ preventScroll: true });
+  };
+  useEffect(() => when_shown((moment) => shown.current(moment)), []);
 
   const is_all = view.from === model.run.from && view.to === model.run.to;
   const seen_states = model.states.filter((_, state) => model.ranks.some((rank) => rank.tracks.some((track) => track.state.includes(state) || has_share(track, state))));

@@ -1,0 +1,68 @@
+// A comparison of two states of a program: changes, and what may be said of them.
+import type { Diff, DiffRow } from '../generated/diff';
+import { percent_text, time_number, time_unit, type TimeUnit } from '../format';
+import { cause_name, causes, type Cause } from './causes';
+
+export const change_s = (row: DiffRow) => row.after_s - row.before_s;
+
+/** Of what was before; null where there was nothing. */
+export const change_share = (row: DiffRow) => (row.before_s === 0 ? null : change_s(row) / row.before_s);
+
+export const verdict_text = ({ verdict }: DiffRow): string => ({ less: 'less', more: 'more', jitter: 'jitter', unknown: 'not known' })[verdict];
+
+/** A change with its sign, as numbers in tables have it. */
+export const signed = (text: string) => (text.startsWith('-') || /^0(\.0*)?$/.test(text) ? text : `+${text}`);
+
+export const unit_of = (diff: Diff): TimeUnit => time_unit(Math.max(...diff.totals.map((row) => Math.max(row.before_s, row.after_s))));
+
+/** The change of the time itself in a sentence. */
+export function verdict(diff: Diff): string {
+  const [time] = diff.totals;
+  if (time === undefined) return '';
+  const unit = unit_of(diff);
+  const numbers = `${time_number(time.after_s, unit)} ${unit.name} instead of ${time_number(time.before_s, unit)} ${unit.name}`;
+  const share = change_share(time);
+  const margin = time.margin_s === null ? '' : ` ± ${time_number(time.margin_s, unit)} ${unit.name}`;
+  const amount = Math.abs(share ?? 0) < 0.0005 ? `as long${margin}` : `${percent_text(Math.abs(share ?? 0))} ${change_s(time) < 0 ? 'less' : 'more'}${margin}`;
+  const what = `The average rank’s ${diff.time_of} takes ${numbers}`;
+  const waits = waited(diff, unit);
+  if (time.verdict === 'jitter') return `${what}: no more than jitter (${amount}).${waits}`;
+  if (time.verdict === 'unknown') return `${what}: ${amount}. Whether that is more than jitter is not known: repeat the runs.${waits}`;
+  return `${what}: ${amount}.${waits}`;
+}
+
+/** The same of what is counted. */
+function waited(diff: Diff, unit: TimeUnit): string {
+  const is_exposed = diff.measure === 'exposed_communication';
+  const row = diff.totals.find(({ name }) => name === (is_exposed ? 'exposed' : 'in MPI'));
+  if (row === undefined) return '';
+  return ` ${is_exposed ? 'Exposed' : 'In MPI'}: ${time_number(row.after_s, unit)} ${unit.name} instead of ${time_number(row.before_s, unit)} ${unit.name}.`;
+}
+
+/** The cause that a row is of, if it is of one. */
+export const cause_of_row = (row: DiffRow): Cause | undefined => causes.find((cause) => cause_name(cause) === row.name);
+
+/** A state as a bar: what is counted by cause, and the rest. */
+export function bar_of(diff: Diff, figure: (row: DiffRow) => number): { kind: string; name: string; time_s: number }[] {
+  const pieces = diff.causes.map((row) => ({ kind: cause_of_row(row) ?? 'other', name: row.name, time_s: figure(row) }));
+  const [time] = diff.totals;
+  const rest_s = (time === undefined ? 0 : figure(time)) - pieces.reduce((sum, piece) => sum + piece.time_s, 0);
+  return [...pieces, { kind: 'computing', name: diff.measure === 'exposed_communication' ? 'not exposed' : 'not in MPI', time_s: Math.max(0, rest_s) }].filter((piece) => piece.time_s > 0);
+}
+
+/** What of the states differs, and what is alike, row by row. */
+export function states(diff: Diff, date: (unix_s: number) => string): { name: string; before: string; after: string }[] {
+  const list = (texts: readonly string[]) => (texts.length === 0 ? 'none' : texts.join(', '));
+  const row = (name: string, text: (state: Diff['before']) => string) => ({ name, before: text(diff.before), after: text(diff.after) });
+  return [
+    row('Command', (state) => state.program),
+    row('Ranks', (state) => String(state.ranks)),
+    row('Hosts', (state) => list(state.hosts)),
+    row('GPUs', (state) => (state.simulated_gpu ? 'simulated' : list(state.gpus))),
+    row('MPI', (state) => (/^[^\n]*/.exec(state.mpi)?.[0] ?? '').replace(/\s+/g, ' ')),
+    row('Began', (state) => date(state.began_unix_s)),
+    { name: 'Runs', before: String(diff.runs_before), after: String(diff.runs_after) },
+  ];
+}
+
+export const whole_s = (diff: Diff) => Math.max(...diff.totals.slice(0, 1).flatMap((row) => [row.before_s, row.after_s]), 1e-12);

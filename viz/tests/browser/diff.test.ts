@@ -1,0 +1,62 @@
+// The page of `penstock diff --html`.
+import { readFileSync } from 'node:fs';
+import Ajv from 'ajv';
+import axe from 'axe-core';
+import { describe, expect, it } from 'vitest';
+import { path_of } from './golden';
+import { cells, open, with_contents } from './pages';
+
+describe('two runs side by side', () => {
+  it('show what changed, by cause and by place, without a request or a complaint', async () => {
+    const { page, complaints } = await open('diff');
+    expect(await page.locator('.verdict').textContent()).toBe('The average rank’s run takes 1.000 s instead of 1.000 s: as long. Whether that is more than jitter is not known: repeat the runs. Exposed: 0.070 s instead of 0.100 s.');
+    // the sender is 60 ms sooner, so that rank 0 waits for it with its GPU idle that much shorter
+    expect((await cells(page, 'Exposed communication by cause')).map((row) => row.slice(0, 5))).toEqual([
+      ['late sender', '0.050', '0.020', '-0.030', '-60.0'],
+      ['wire', '0.050', '0.050', '0.000', '0.0'],
+    ]);
+    expect((await cells(page, 'Exposed communication by call site'))[0]?.slice(0, 4)).toEqual(['MPI_Recv at 0x40', '0.075', '0.045', '-0.030']);
+    expect((await cells(page, 'Time of the average')).map(([name]) => name)).toEqual(['run', 'exposed', 'hidden', 'kernels', 'in MPI']);
+    expect(await page.locator('#states tr', { hasText: 'Ranks' }).textContent()).toBe('Ranks22');
+    expect(complaints).toEqual([]);
+  });
+  it('break no rule of accessibility, in light and dark colours', async () => {
+    const { page } = await open('diff', { colorScheme: 'light' });
+    await page.evaluate(axe.source);
+    const violations = () =>
+      page.evaluate(async () => (await (window as unknown as { axe: typeof axe }).axe.run()).violations.map((each) => `${each.id}: ${each.nodes[0]?.html.slice(0, 120) ?? ''}`));
+    expect(await violations()).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await violations()).toEqual([]);
+  });
+  it('fit on a narrow screen and on A4 paper', async () => {
+    const { page } = await open('diff', { viewport: { width: 390, height: 900 } });
+    const widths = () => page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    const [wide, narrow] = await widths();
+    expect(wide).toBe(narrow);
+    await page.setViewportSize({ width: 703, height: 1000 });
+    await page.emulateMedia({ media: 'print' });
+    const cut = await page.locator('main *').evaluateAll((all) => all.filter((each) => each.getBoundingClientRect().right > 704).map((each) => each.outerHTML.slice(0, 80)));
+    expect(cut).toEqual([]);
+  });
+  it('with hostile names run nothing', async () => {
+    const { page, complaints } = await open('hostile_diff');
+    expect(await page.evaluate(() => 'attacked' in window)).toBe(false);
+    expect(await page.locator('#states').textContent()).toContain('</script><script>window.attacked=1</script>');
+    expect(complaints).toEqual([]);
+  });
+  it.each([
+    ['cut', (json: string) => json.slice(0, 100), 'The comparison in this file is damaged: it cannot be read.'],
+    ['newer', (json: string) => json.replace('penstock-diff-1', 'penstock-diff-9'), 'The comparison in this file is newer than the page that should show it.'],
+  ])('that are %s give a page that says so', async (name, change, words) => {
+    const { page, complaints } = await open(with_contents(`diff_${name}`, change, 'diff-document', 'diff'));
+    expect(await page.locator('[role=alert] h1').textContent()).toBe(words);
+    expect(complaints).toEqual([]);
+  });
+  it('keep to their schema', () => {
+    const schema = JSON.parse(readFileSync(new URL('../../../analysis/diff.schema.json', import.meta.url), 'utf8')) as object;
+    const validate = new Ajv({ allErrors: true }).compile(schema);
+    validate(JSON.parse(readFileSync(path_of('diff').replace(/html$/, 'json'), 'utf8')));
+    expect(validate.errors ?? []).toEqual([]);
+  });
+});
