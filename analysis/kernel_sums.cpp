@@ -22,11 +22,14 @@ void KernelSums::add(const RankTrace& rank, const Timeline& timeline,
     return known->second;
   };
 
+  for (const KernelStart& start : timeline.kernel_starts) {
+    ++sums_[id_of(start.name)].launches;
+  }
+
   const std::vector<Interval>& communication = timeline.communication.intervals();
   std::size_t next = 0;
   for (const KernelSegment& kernel : kernels) {
     Sums& sums = sums_[id_of(kernel.name)];
-    ++sums.launches;
     sums.running_ns += kernel.end_ns - kernel.begin_ns;
     while (next < communication.size() && communication[next].end_ns <= kernel.begin_ns) {
       ++next;

@@ -1,6 +1,7 @@
 #include "analysis/timeline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -106,18 +107,20 @@ std::vector<HostSegment> host_segments_of(const RankTrace& rank) {
   return segments;
 }
 
-std::vector<KernelSegment> kernel_segments_of(const RankTrace& rank) {
-  std::vector<KernelSegment> segments;
-  segments.reserve(rank.kernels.size());
+void add_kernels(const RankTrace& rank, Timeline& timeline) {
+  timeline.kernel_segments.reserve(rank.kernels.size());
+  timeline.kernel_starts.reserve(rank.kernels.size());
   KernelOwner owner(rank.strings);
   for (const trace::DeviceActivity& each : rank.kernels) {
     if (owner.is_the_application(each)) {
       const Interval inside = clipped(each.begin_ns, each.end_ns, rank);
-      segments.push_back({inside.begin_ns, inside.end_ns, each.name});
+      timeline.kernel_segments.push_back({inside.begin_ns, inside.end_ns, each.name});
+      if (inside.begin_ns < inside.end_ns) {
+        timeline.kernel_starts.push_back({inside.begin_ns, each.name});
+      }
     }
   }
-  keep_the_earliest(segments);
-  return segments;
+  keep_the_earliest(timeline.kernel_segments);
 }
 
 }  // namespace
@@ -128,7 +131,7 @@ bool communicates(const trace::MpiCall& call) noexcept {
 
 Timeline make_timeline(const RankTrace& rank) {
   Timeline timeline;
-  timeline.kernel_segments = kernel_segments_of(rank);
+  add_kernels(rank, timeline);
   timeline.kernels = set_of(timeline.kernel_segments);
   timeline.host_segments = host_segments_of(rank);
   timeline.host = set_of(timeline.host_segments);
@@ -150,10 +153,15 @@ Timeline make_timeline(const RankTrace& rank) {
 
 Timeline part_of(const Timeline& timeline, Interval window) {
   const IntervalSet inside = IntervalSet::union_of({window});
-  return {intersect(timeline.kernels, inside),      intersect(timeline.host, inside),
-          intersect(timeline.in_flight, inside),    intersect(timeline.communication, inside),
-          intersect(timeline.exposed, inside),      part_of(timeline.host_segments, window),
-          part_of(timeline.kernel_segments, window)};
+  std::vector<KernelStart> starts;
+  std::copy_if(timeline.kernel_starts.begin(), timeline.kernel_starts.end(), std::back_inserter(starts),
+               [&](const KernelStart& each) {
+                 return each.time_ns >= window.begin_ns && each.time_ns < window.end_ns;
+               });
+  return {intersect(timeline.kernels, inside),       intersect(timeline.host, inside),
+          intersect(timeline.in_flight, inside),     intersect(timeline.communication, inside),
+          intersect(timeline.exposed, inside),       part_of(timeline.host_segments, window),
+          part_of(timeline.kernel_segments, window), std::move(starts)};
 }
 
 }  // namespace penstock::analysis

@@ -25,6 +25,12 @@ struct KernelSegment {
   std::uint32_t name;  ///< string of the rank
 };
 
+/// A kernel of the application begins, whether or not another one runs.
+struct KernelStart {
+  std::uint64_t time_ns;
+  std::uint32_t name;  ///< string of the rank
+};
+
 /// All sets lie within the rank's run, between MPI_Init and MPI_Finalize, or within a part of it. Unit: ns.
 struct Timeline {
   IntervalSet kernels;        ///< K: the application's; no copies, no kernels of Penstock or NCCL
@@ -34,6 +40,7 @@ struct Timeline {
   IntervalSet exposed;        ///< H \ K
   std::vector<HostSegment> host_segments;
   std::vector<KernelSegment> kernel_segments;
+  std::vector<KernelStart> kernel_starts;  ///< in no particular order
 };
 
 [[nodiscard]] Timeline make_timeline(const RankTrace& rank);

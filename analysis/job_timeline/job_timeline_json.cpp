@@ -17,6 +17,11 @@ Json of(Interval when) {
   return {when.begin_ns, when.end_ns};
 }
 
+/// From the first to the end of the last. They are in order.
+Json all_of(const std::vector<Interval>& steps) {
+  return steps.empty() ? Json(nullptr) : of(Interval{steps.front().begin_ns, steps.back().end_ns});
+}
+
 Json of(const TrackColumns& track, std::uint64_t shortest_ns) {
   Json states = Json::array();
   for (const State each : track.states) {
@@ -111,6 +116,7 @@ std::string JobTimeline::json() const {
   const Json document{
       {"schema", "penstock-timeline-1"},
       {"run_ns", run_ns_},
+      {"steps_ns", all_of(steps_)},
       {"states", std::move(states)},
       {"texts", texts_.all()},
       {"windows", std::move(windows)},

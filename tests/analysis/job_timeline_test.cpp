@@ -141,6 +141,7 @@ TEST(JobTimeline, of_a_small_job_holds_every_piece_with_its_name) {
   const Json timeline = timeline_of(late_sender());
   EXPECT_EQ(timeline.at("schema"), "penstock-timeline-1");
   EXPECT_EQ(timeline.at("run_ns"), 1000);
+  EXPECT_TRUE(timeline.at("steps_ns").is_null());
   EXPECT_TRUE(timeline.at("others").is_null());
   ASSERT_EQ(timeline.at("ranks").size(), 2u);
   for (const Json& track : timeline.at("ranks")[0].at("tracks")) {
@@ -223,6 +224,7 @@ TEST(JobTimeline, of_more_than_it_can_hold_keeps_what_matters_and_the_sum_of_all
   const Json& rank = timeline.at("ranks")[0];
   ASSERT_GT(track_of(timeline, 0, "thread").at("shortest_ns"), 0);
   ASSERT_GE(timeline.at("windows").size(), 2u);
+  EXPECT_EQ(timeline.at("steps_ns"), (Json{500, 109'500}));
   EXPECT_EQ(timeline.at("windows")[0].at("why"), "a typical step: step 51");
   EXPECT_EQ(timeline.at("windows")[1].at("why"), "the slowest step: step 70");
   std::size_t characters = 0;

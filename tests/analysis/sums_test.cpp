@@ -2,6 +2,8 @@
 // up by hand. Times are ns.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "analysis/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
@@ -48,6 +50,22 @@ TEST(KernelsBesideWaits, hide_operations_in_flight_while_the_host_is_elsewhere) 
   ASSERT_EQ(report.kernels.size(), 1u);
   EXPECT_EQ(report.kernels[0].hides_ns, 50u);
   EXPECT_EQ(report.kernels[0].exposed_after_ns, 0u);  // nobody waits in MPI
+}
+
+TEST(KernelsBesideWaits, count_each_kernel_once_also_where_others_hide_it_or_cut_it_in_two) {
+  const Report report = report_on({RecordingBuilder(0, 1)
+                                       .kernel(100, 300, "long")
+                                       .kernel(120, 150, "short")
+                                       .kernel(200, 250, "short")
+                                       .kernel(290, 400, "short")
+                                       .call({.function = "MPI_Recv", .begin = 0, .end = 500})});
+  ASSERT_EQ(report.kernels.size(), 2u);
+  const auto [first, second] = std::tie(report.kernels[0], report.kernels[1]);
+  EXPECT_EQ(first.name, "short");
+  EXPECT_EQ(first.launches, 3u);
+  EXPECT_EQ(first.running_ns, 100u);  // the rest is counted for the one that began first
+  EXPECT_EQ(second.name, "long");
+  EXPECT_EQ(second.launches, 1u);
 }
 
 TEST(KernelsBesideWaits, share_time_without_counting_it_twice) {

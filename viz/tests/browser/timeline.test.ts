@@ -32,6 +32,7 @@ async function colour_at(page: Page, x: number, y: number) {
       { x: Math.round(x), y: Math.round(y) },
     );
 }
+const show_all = (page: Page) => section(page).getByRole('button', { name: 'All', exact: true }).click();
 async function point_at(page: Page, x: number, y: number) {
   const canvas = section(page).locator('canvas');
   await canvas.scrollIntoViewIfNeeded();
@@ -42,6 +43,8 @@ async function point_at(page: Page, x: number, y: number) {
 describe('the timeline', () => {
   it('shows waits in the colour of their cause where they were', async () => {
     const { page, complaints } = await open('ring', { colorScheme: 'light' });
+    expect(await view_of(page)).toBe('95.2 ms to 224.8 ms'); // the steps, which begin after 100 ms
+    await show_all(page);
     expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
     // rank 4 waits from 101.2 to 103.2 ms for rank 3, which is late
     expect(await colour_at(page, await x_of(page, 102.8), waits_y(4) - 4)).toBe('rgb(213, 94, 0)');
@@ -52,6 +55,7 @@ describe('the timeline', () => {
   });
   it('zooms and moves with the keys, the buttons, the wheel and by dragging', async () => {
     const { page, complaints } = await open('ring');
+    await show_all(page);
     const canvas = section(page).locator('canvas');
     await scroller(page).focus();
     await page.keyboard.press('w');
@@ -63,7 +67,7 @@ describe('the timeline', () => {
     expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
     await section(page).getByRole('button', { name: 'Closer' }).click();
     expect(await view_of(page)).toBe('75.0 ms to 225.0 ms');
-    await section(page).getByRole('button', { name: 'All', exact: true }).click();
+    await show_all(page);
     await canvas.scrollIntoViewIfNeeded();
     const box = (await canvas.boundingBox())!;
     await page.mouse.move(box.x + (await x_of(page, 150)), box.y + 60);
@@ -83,6 +87,7 @@ describe('the timeline', () => {
   });
   it('tells about the piece that is clicked, the messages that come meanwhile, and goes to their sender', async () => {
     const { page } = await open('ring');
+    await show_all(page);
     await point_at(page, await x_of(page, 102.2), waits_y(4));
     await page.mouse.down();
     await page.mouse.up();

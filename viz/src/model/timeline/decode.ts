@@ -83,6 +83,8 @@ export interface Messages {
 
 export interface TimelineModel {
   readonly run: Range;
+  /** What is shown at first: the steps, where start-up and shutdown are much beside them. */
+  readonly first_view: Range;
   readonly states: readonly string[];
   readonly texts: readonly string[];
   readonly windows: readonly { readonly when: Range; readonly why: string }[];
@@ -211,12 +213,21 @@ function others_of(others: Timeline['others'], states: number): OtherRow[] {
   return rows;
 }
 
+/** With a little before and behind. */
+function first_view_of(steps: Range, run: Range): Range {
+  const margin = (steps.to - steps.from) * 0.04;
+  const view = { from: Math.max(run.from, steps.from - margin), to: Math.min(run.to, steps.to + margin) };
+  return view.to - view.from < 0.8 * (run.to - run.from) ? view : run;
+}
+
 /** Throws an Error with words for people where columns are not what they should be. */
 export function decode_timeline(timeline: Timeline): TimelineModel {
   const range = ([from = 0, to = 0]: readonly number[]): Range => ({ from, to: Math.max(from, to) });
   const limits = { states: timeline.states.length, texts: timeline.texts.length };
+  const run = { from: 0, to: timeline.run_ns };
   return {
-    run: { from: 0, to: timeline.run_ns },
+    run,
+    first_view: timeline.steps_ns === null ? run : first_view_of(range(timeline.steps_ns), run),
     states: timeline.states,
     texts: timeline.texts,
     windows: timeline.windows.map(({ when_ns, why }) => ({ when: range(when_ns), why })),

@@ -9,8 +9,9 @@ import { moment_text, name_of, ns_text } from '../../model/timeline/words';
 export const ruler_px = 26;
 /** Of a closed rank's row, the part for its waits; its busiest stream has the rest. */
 export const waits_part = 0.55;
-/** More messages than this are no arrows any more but a grey area. */
-export const most_arrows = 1500;
+/** Where messages lie closer than this, arrows would hide what is behind them. */
+const arrow_px = 4;
+export const most_arrows = (plot_px: number) => Math.floor(plot_px / arrow_px);
 
 export interface Colours {
   readonly paper: string;
@@ -162,7 +163,7 @@ function paint_messages(context: CanvasRenderingContext2D, scene: Scene): number
     if (bottom - scroll < 0 || top - scroll > height) continue;
     seen.push(i);
   }
-  if (seen.length > most_arrows) return seen.length;
+  if (seen.length > most_arrows(width - gutter)) return seen.length;
   const chosen = selection === undefined ? undefined : range_of(selection);
   for (const is_chosen of [false, true]) {
     context.beginPath();

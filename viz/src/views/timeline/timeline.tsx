@@ -116,7 +116,7 @@ function TimelineOf({ model }: { model: TimelineModel }) {
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { probe, colours } = use_colours();
-  const [view, set_view] = useState<Range>(model.run);
+  const [view, set_view] = useState<Range>(model.first_view);
   const [open, set_open] = useState<ReadonlySet<number>>(() => new Set(model.ranks.length <= most_open ? model.ranks.map((rank) => rank.rank) : []));
   const [selection, set_selection] = useState<Selection>();
   const [mark, set_mark] = useState<Range>();
@@ -376,7 +376,7 @@ function TimelineOf({ model }: { model: TimelineModel }) {
           <div style={{ height: `${Math.max(0, layout.height + ruler_px + 4 - height)}px` }} />
         </div>
       </div>
-      <p class="told pointed">{pointed ?? (arrows > most_arrows ? `${count_text(arrows)} messages lie here: their arrows show when fewer do. ` : 'Point at a piece, or click it.')}</p>
+      <p class="told pointed">{pointed ?? (arrows > most_arrows(plot_px) ? `${count_text(arrows)} messages lie here: their arrows show when fewer do. ` : 'Point at a piece, or click it.')}</p>
       <p class="zoom">
         <button type="button" onClick={() => set_view(zoomed(view, model.run, 0.5))}>
           Closer

@@ -83,3 +83,12 @@ describe('loading a timeline', () => {
     ['no times', changed((track) => (track['fields'] = ['name', 'bytes', 'peer', 'site', 'state', 'x', 'y'])), 'The timeline in this file is damaged: its pieces cannot be read.'],
   ])('says so of %s', (_, document, words) => expect(problem_of(document)).toBe(words));
 });
+
+describe('the first view', () => {
+  it('begins with the steps where start-up and shutdown are much beside them', () => {
+    expect(model_with([], { steps_ns: [400, 600] }).first_view).toEqual({ from: 392, to: 608 });
+    expect(model_with([], { steps_ns: [50, 950] }).first_view).toEqual({ from: 0, to: 1000 });
+    expect(model_with([], { steps_ns: [980, 1000] }).first_view.to).toBe(1000);
+    expect(model_with([]).first_view).toEqual({ from: 0, to: 1000 });
+  });
+});

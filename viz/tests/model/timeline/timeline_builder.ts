@@ -40,6 +40,7 @@ export function track_with(kind: string, pieces: readonly PieceWords[], parts: P
 export const timeline_with = (tracks: readonly Track[][], parts: Partial<Timeline> = {}): Timeline => ({
   schema: 'penstock-timeline-1',
   run_ns: 1000,
+  steps_ns: null,
   states,
   texts: ['', 'MPI_Waitall', 'bulk', 'exchange'],
   windows: [],
