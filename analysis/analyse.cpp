@@ -46,6 +46,8 @@ class MeasureVote {
 
 Report analyse(const std::filesystem::path& path, const AnalysisOptions& options, RankVisitor* visitor) {
   Job job = find_job(path);
+  // Replaying takes about as long as two passes.
+  Meter meter(job, visitor == nullptr ? 4 : 5, options.progress);
   MessageIndex index;
   MeasureVote vote;
   std::vector<std::size_t> counted;
@@ -54,9 +56,11 @@ Report analyse(const std::filesystem::path& path, const AnalysisOptions& options
   StepFinder steps(sites);
   RankTrace rank;
   for (const std::filesystem::path& file : job.files) {
+    meter.advance(0, "reading");
     load_rank(file, rank);
     index.add(rank);
     steps.add(rank);
+    meter.advance(Meter::records_in(file), "reading");
     if (!options.only_rank || *options.only_rank == rank.header.world_rank) {
       counted.push_back(index.rank_count() - 1);
       vote.add(rank);
@@ -87,18 +91,24 @@ Report analyse(const std::filesystem::path& path, const AnalysisOptions& options
     if (visitor != nullptr) {
       visitor->note(rank, index, bounds);
     }
+    meter.advance(Meter::records_in(job.files[position]), "counting");
   }
+  meter.advance(0, "replaying");
   Report report = metrics.finish(step_mark);
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
                       std::make_move_iterator(job.flaws.end()));
   report.advice = advise(report);
   if (visitor != nullptr) {
+    for (const std::size_t position : counted) {
+      meter.advance(2 * Meter::records_in(job.files[position]), "drawing");
+    }
     visitor->begin(report, index);
     for (const std::size_t position : counted) {
       if (counted.size() > 1) {  // else it is still there
         load_rank(job.files[position], rank);
       }
       visitor->visit(rank, position, index);
+      meter.advance(Meter::records_in(job.files[position]), "drawing");
     }
   }
   return report;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/progress.hpp"
 #include "analysis/rank_visitor.hpp"
 #include "analysis/report.hpp"
 
@@ -17,6 +18,7 @@ struct AnalysisOptions {
       {};                       ///< the others serve to explain this one; figures are its alone
   bool whole_run = false;       ///< start-up and shutdown are counted too
   std::string step_range = {};  ///< the NVTX range that is a step; empty: what is found
+  Progress progress = {};       ///< is told how far it has come; may be empty
 };
 
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So

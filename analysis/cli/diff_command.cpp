@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/analyse.hpp"
+#include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
@@ -34,7 +35,8 @@ std::vector<analysis::Report> reports_on(const std::vector<std::filesystem::path
                                          const analysis::AnalysisOptions& options) {
   std::vector<analysis::Report> reports;
   for (const std::filesystem::path& each : recordings) {
-    reports.push_back(analysis::analyse(each, options));
+    reports.push_back(
+        with_progress(options, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); }));
   }
   return reports;
 }

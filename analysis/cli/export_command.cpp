@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -18,20 +17,6 @@ namespace penstock::cli {
 namespace {
 
 namespace exports = analysis::exports;
-
-/// A bar, once it is worth one.
-class PatientBar {
- public:
-  void show(std::size_t done, std::size_t all, const std::string& what) {
-    constexpr auto patience = std::chrono::seconds(1);
-    if (std::chrono::steady_clock::now() - began_ < patience) return;
-    bar_.show(done, all, what);
-  }
-
- private:
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  ProgressBar bar_;
-};
 
 volatile std::sig_atomic_t arrived_signal = 0;
 

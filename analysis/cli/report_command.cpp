@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/analyse.hpp"
+#include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
@@ -65,8 +66,9 @@ int report(const ReportOptions& options) {
   if (!options.html.empty()) {
     timeline.emplace();
   }
-  const analysis::Report result =
-      analysis::analyse(options.recording, options.analysis, timeline ? &*timeline : nullptr);
+  const analysis::Report result = with_progress(options.analysis, [&](const auto& with_bar) {
+    return analysis::analyse(options.recording, with_bar, timeline ? &*timeline : nullptr);
+  });
   if (timeline) {
     write_page(analysis::to_html(result, timeline->json(), viz::page()), options.html, options.json);
   }

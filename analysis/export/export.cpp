@@ -20,30 +20,6 @@
 namespace penstock::analysis::exports {
 namespace {
 
-/// Both passes together; a file's size tells how many records it has before it is read.
-class Meter {
- public:
-  Meter(const Job& job, const Progress& progress) : progress_(progress) {
-    for (const std::filesystem::path& file : job.files) all_ += 2 * records_in(file);
-  }
-  [[nodiscard]] static std::size_t records_in(const std::filesystem::path& file) {
-    std::error_code error;
-    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-    return error ? 0 : static_cast<std::size_t>(bytes / trace::record_bytes);
-  }
-  void advance(std::size_t records, const char* what) {
-    done_ += records;
-    progress_(std::min(done_, all_), all_, what);
-  }
-  void advance_to(std::size_t done, const char* what) { advance(done > done_ ? done - done_ : 0, what); }
-  [[nodiscard]] std::size_t done() const { return done_; }
-
- private:
-  const Progress& progress_;
-  std::size_t done_ = 0;
-  std::size_t all_ = 0;
-};
-
 bool is_ours(Format format, const std::filesystem::path& path) {
   switch (format) {
     case Format::perfetto:
@@ -117,7 +93,7 @@ Outcome export_recording(const Request& request, const Progress& progress) {
   }
   Job job = find_job(request.recording);
   Work work(request);
-  Meter meter(job, progress);
+  Meter meter(job, 2, progress);
   Outcome outcome;
   MessageIndex messages;
   JobClock clock;

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "analysis/flaw.hpp"
+#include "analysis/progress.hpp"
 
 namespace penstock::analysis::exports {
 
@@ -28,9 +28,6 @@ struct Outcome {
   std::vector<Flaw> flaws;         ///< of the recording; what could be read was exported
   std::vector<std::string> notes;  ///< for the user, a line each
 };
-
-/// `what` is being done to `done` of `all` records.
-using Progress = std::function<void(std::size_t done, std::size_t all, const std::string& what)>;
 
 /// Reads each recording twice, as analyse() does, and has one rank in memory at a time.
 /// Errors: TraceError when nothing can be read, or the export cannot be written; then nothing is left of it.
