@@ -91,6 +91,21 @@ export const row_at = (layout: Layout, y: number): Row | undefined => rows_betwe
 
 /** The track of a rank's waits: what a closed rank shows. */
 export const waits_of = (rank: RankTracks): Track | undefined => rank.tracks.find((track) => track.kind === 'waits');
-/** Its busiest GPU stream. */
-export const main_stream_of = (rank: RankTracks): Track | undefined =>
-  rank.tracks.filter((track) => track.kind === 'stream').sort((left, right) => right.count - left.count)[0];
+
+/** How much of a track's time is covered, as far as it tells: of all by its shares, else of its outer pieces, in ns. */
+function busy(track: Track, run_ns: number): number {
+  const { shares } = track;
+  if (shares === undefined) return track.lanes[0]?.covered[track.lanes[0].begin.length] ?? 0;
+  return (shares.sums.reduce((sum, column) => sum + (column[shares.bins] as number), 0) / 255) * (run_ns / shares.bins);
+}
+
+const main_streams = new WeakMap<RankTracks, Track | undefined>();
+
+/** Its busiest GPU stream. Worked out once: it is asked for every frame. */
+export function main_stream_of(rank: RankTracks, run_ns: number): Track | undefined {
+  if (!main_streams.has(rank)) {
+    const streams = rank.tracks.filter((track) => track.kind === 'stream').sort((left, right) => busy(right, run_ns) - busy(left, run_ns));
+    main_streams.set(rank, streams[0]);
+  }
+  return main_streams.get(rank);
+}

@@ -48,6 +48,14 @@ const boxes = new Boxes();
 /** Some states of a track's shares lie behind others, and are only drawn as pieces. */
 const behind = (model: TimelineModel) => model.states.flatMap((state, number) => (state === 'range' ? [number] : []));
 
+/** Of a wait, what kernels hid is faint; all else is what it is. */
+const faint = 0.35;
+function exposed_share(track: Track, piece: number): number {
+  const exposed = track.exposed?.[piece];
+  const length = (track.end[piece] ?? 0) - (track.begin[piece] ?? 0);
+  return exposed === undefined || length <= 0 ? 1 : Math.min(1, exposed / length);
+}
+
 function paint_boxes(context: CanvasRenderingContext2D, scene: Scene, track: Track, y: number, height: number, labels: boolean) {
   const { model, colours, gutter, width } = scene;
   const used = new Set<number>();
@@ -61,7 +69,14 @@ function paint_boxes(context: CanvasRenderingContext2D, scene: Scene, track: Tra
       const left = Math.round(gutter + (boxes.x[i] as number));
       const box_width = Math.max(1, Math.round(gutter + (boxes.x[i] as number) + (boxes.width[i] as number)) - left);
       const gap = (boxes.piece[i] as number) >= 0 && box_width > 3 ? 1 : 0;
-      context.fillRect(left, y + height * (1 - (boxes.base[i] as number)) - box_height, box_width - gap, box_height);
+      const bottom = y + height * (1 - (boxes.base[i] as number));
+      const opaque = exposed_share(track, boxes.piece[i] as number);
+      if (opaque < 1) {
+        context.globalAlpha = faint;
+        context.fillRect(left, bottom - box_height, box_width - gap, box_height * (1 - opaque));
+        context.globalAlpha = 1;
+      }
+      context.fillRect(left, bottom - box_height * opaque, box_width - gap, box_height * opaque);
     }
   }
   if (!labels) return;
@@ -72,7 +87,7 @@ function paint_boxes(context: CanvasRenderingContext2D, scene: Scene, track: Tra
     if (piece < 0 || room < least_label_px) continue;
     const name = name_of(model, track, piece);
     const characters = Math.floor(room / character_px);
-    context.fillStyle = colours.inks[boxes.state[i] as number] ?? colours.ink;
+    context.fillStyle = exposed_share(track, piece) < 0.6 ? colours.ink : (colours.inks[boxes.state[i] as number] ?? colours.ink);
     context.fillText(name.length <= characters ? name : `${name.slice(0, characters - 1)}…`, gutter + left + 3, y + height / 2 + 1);
   }
 }
@@ -91,7 +106,7 @@ function paint_rank(context: CanvasRenderingContext2D, scene: Scene, row: RankRo
   const begin = Math.max(gutter, px(row.rank.begin));
   context.fillStyle = colours.raised;
   context.fillRect(begin, y + 1, Math.min(width, px(row.rank.end)) - begin, row.height - 2);
-  const [waits, stream] = [waits_of(row.rank), main_stream_of(row.rank)];
+  const [waits, stream] = [waits_of(row.rank), main_stream_of(row.rank, scene.model.run.to)];
   const upper = Math.round((row.height - 2) * waits_part);
   if (waits !== undefined) paint_lane(context, scene, row, waits, 0, y + 1, upper, false);
   if (stream !== undefined) paint_lane(context, scene, row, stream, stream.lanes.length - 1, y + 1 + upper, row.height - 2 - upper, false);
@@ -186,7 +201,8 @@ function paint_messages(context: CanvasRenderingContext2D, scene: Scene): number
       }
     }
     context.strokeStyle = is_chosen ? colours.focus : colours.ink;
-    context.globalAlpha = is_chosen ? 1 : 0.55;
+    // many together hide what lies behind them
+    context.globalAlpha = is_chosen ? 1 : Math.max(0.12, Math.min(0.6, 60 / Math.max(1, seen.length)));
     context.lineWidth = is_chosen ? 2 : 1;
     context.stroke();
     context.globalAlpha = 1;

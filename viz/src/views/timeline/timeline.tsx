@@ -184,7 +184,7 @@ function TimelineOf({ model }: { model: TimelineModel }) {
   /** The piece of a row at a time. */
   const piece_of = (row: Row | undefined, time: number, tolerance: number, y_in_row = 0): Selection | undefined => {
     if (row === undefined || row.kind === 'others') return undefined;
-    const track = row.kind === 'lane' ? row.track : y_in_row < row.height * waits_part ? waits_of(row.rank) : main_stream_of(row.rank);
+    const track = row.kind === 'lane' ? row.track : y_in_row < row.height * waits_part ? waits_of(row.rank) : main_stream_of(row.rank, model.run.to);
     if (track === undefined) return undefined;
     const lane = row.kind === 'lane' ? row.lane : track.kind === 'waits' ? 0 : track.lanes.length - 1;
     const piece = piece_at(track, lane, time, tolerance);
@@ -402,7 +402,7 @@ function TimelineOf({ model }: { model: TimelineModel }) {
       </p>
       <p class="note" id="timeline-keys">
         Keys: w and s zoom, a and d move, f shows the chosen piece or all, m marks its time, arrows go from piece to piece, Enter opens or closes its rank. Ctrl and the wheel zoom, Shift and the wheel move;
-        dragging moves, too.
+        dragging moves, too. The faint part of a wait’s height is the share of it that kernels hid.
       </p>
       <p class="told" aria-live="polite">
         {selection === undefined ? '' : `Chosen: ${sentence_of(model, selection)}.`}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { layout_of, main_stream_of, row_at, rows_between, waits_of } from '../../../src/model/timeline/layout';
 import { around, find, longest_in, neighbour, panned, piece_at, range_of, shortest_of, zoomed, type Selection } from '../../../src/model/timeline/navigation';
 import { facts_of, messages_during, moment_text, name_of, ns_text, sentence_of } from '../../../src/model/timeline/words';
-import { integers, model_with, track_with } from './timeline_builder';
+import { base64, integers, model_with, track_with } from './timeline_builder';
 
 const waits = track_with('waits', [{ begin: 100, end: 200, state: 'late_sender' }]);
 const thread = track_with('thread', [
@@ -110,6 +110,11 @@ describe('the layout', () => {
   });
   it('shows of a closed rank its waits and its busiest stream', () => {
     expect(waits_of(model.ranks[0]!)?.kind).toBe('waits');
-    expect(main_stream_of(model.ranks[0]!)?.kind).toBe('stream');
+    const many_short = track_with('stream', Array.from({ length: 9 }, (_, i) => ({ begin: i, end: i + 1, state: 'copy' })));
+    const [rank] = model_with([[many_short, stream]]).ranks;
+    expect(main_stream_of(rank!, 1000)?.count).toBe(1);
+    const summed = { ...many_short, shortest_ns: 9, bins: 1, states: [13], shares: base64([200]) };
+    expect(main_stream_of(model_with([[summed, stream]]).ranks[0]!, 1000)?.count).toBe(9);
+    expect(main_stream_of(model_with([[waits]]).ranks[0]!, 1000)).toBeUndefined();
   });
 });
