@@ -84,4 +84,11 @@ write ising_run 'The Ising example on two ranks, recorded' \
   "$launcher" -n 2 "$build/penstock" run --output "$out/ising_recording" \
   "$build/examples/ising_mpich" --lattice 512 --sweeps 200
 write ising_report 'Its report' "$build/penstock" report --all "$out/ising_recording"
+for exchange in device staged-by-hand; do
+  for frontier in lists bitmaps; do
+    write "bfs_${frontier}_$exchange" "The breadth-first search on two ranks: frontiers as $frontier, exchange $exchange" \
+      "$launcher" -n 2 "$build/penstock" run --no-record \
+      "$build/examples/bfs_mpich" --scale 26 --frontier $frontier --exchange $exchange
+  done
+done
 exit $status
