@@ -26,6 +26,18 @@ int open_plain_file(const std::filesystem::path& path) {
   return descriptor;
 }
 
+/// The compilation unit that an address of the module is in, without the load address of its debug
+/// information; null: of none, or of one without such information.
+Dwarf_Die* unit_of(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
+  if (Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias); unit != nullptr) return unit;
+  // That looks into .debug_aranges, which Clang does not write.
+  Dwarf_Die* unit = nullptr;
+  while ((unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr) {
+    if (dwarf_haspc(unit, address - bias) > 0) return unit;
+  }
+  return nullptr;
+}
+
 /// The innermost function at an address, inlined ones included, as the source names it.
 std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
   Dwarf_Die* scopes = nullptr;
@@ -69,15 +81,14 @@ class CallSites::Module {
     if (module_ == nullptr) {
       return place;
     }
-    if (Dwfl_Line* const line = dwfl_module_getsrc(module_, address); line != nullptr) {
-      if (const char* file = dwfl_lineinfo(line, nullptr, &place.line, nullptr, nullptr, nullptr);
-          file != nullptr) {
-        place.file = file;
-      }
-    }
     Dwarf_Addr bias = 0;
-    if (Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias); unit != nullptr) {
+    if (Dwarf_Die* const unit = unit_of(module_, address, bias); unit != nullptr) {
       place.function = function_by_dwarf(unit, address - bias);
+      if (Dwarf_Line* const line = dwarf_getsrc_die(unit, address - bias); line != nullptr) {
+        if (const char* const file = dwarf_linesrc(line, nullptr, nullptr); file != nullptr)
+          place.file = file;
+        dwarf_lineno(line, &place.line);
+      }
     }
     if (place.function.empty() || place.function == "operator()") {
       if (const char* symbol = dwfl_module_addrname(module_, address); symbol != nullptr) {

@@ -6,19 +6,36 @@
 #
 #   penstock_precompile_gtest(<program>)
 #     The same for a GoogleTest program, of headers that all of them share.
+#
+#   penstock_precompile_benchmark(<program>)
+#     The same for a program of tests/benchmarks.
 function(penstock_precompile target)
   target_precompile_headers(
     ${target} PRIVATE ${ARGN} <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <functional>
     <memory> <mutex> <new> <optional> <span> <string> <string_view> <type_traits> <utility> <vector>)
 endfunction()
 
+# Headers that several programs share are those of a program of no lines: position-independent programs and libraries
+# cannot share precompiled headers.
+function(penstock_precompile_for_programs target)
+  cmake_parse_arguments(PARSE_ARGV 1 shared "" "" "LIBRARIES;HEADERS")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/no_lines.cpp CONTENT "int main() {}\n")
+  add_executable(${target} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/no_lines.cpp)
+  target_link_libraries(${target} PRIVATE penstock_options ${shared_LIBRARIES})
+  penstock_precompile(${target} ${shared_HEADERS})
+endfunction()
+
 function(penstock_precompile_gtest program)
   if(NOT TARGET penstock_gtest_headers)
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/no_tests.cpp CONTENT "int main() {}\n")
-    # a program, as position-independent programs and libraries cannot share precompiled headers
-    add_executable(penstock_gtest_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/no_tests.cpp)
-    target_link_libraries(penstock_gtest_headers PRIVATE penstock_options GTest::gtest)
-    penstock_precompile(penstock_gtest_headers <gtest/gtest.h>)
+    penstock_precompile_for_programs(penstock_gtest_headers LIBRARIES GTest::gtest HEADERS <gtest/gtest.h>)
   endif()
   target_precompile_headers(${program} REUSE_FROM penstock_gtest_headers)
+endfunction()
+
+function(penstock_precompile_benchmark program)
+  if(NOT TARGET penstock_benchmark_headers)
+    penstock_precompile_for_programs(penstock_benchmark_headers LIBRARIES CLI11::CLI11 benchmark::benchmark
+                                     HEADERS <CLI/CLI.hpp> <benchmark/benchmark.h>)
+  endif()
+  target_precompile_headers(${program} REUSE_FROM penstock_benchmark_headers)
 endfunction()

@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 #include <link.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+
+#include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
 namespace {
+
+using testing::TemporaryDirectory;
 
 /// The address that a call made here returns to, as a wrapper would record it.
 [[gnu::noinline]] const void* return_address() {
@@ -35,11 +41,16 @@ std::uint64_t load_bias() {
   return bias;
 }
 
-TEST(CallSites, names_function_file_and_line_of_the_call_itself) {
+std::filesystem::path this_program() {
+  return std::filesystem::read_symlink("/proc/self/exe");
+}
+
+/// In `program`, this one or what is left of it.
+void expect_named_in(const std::filesystem::path& program) {
   const Place place = place_that_calls();
   CallSites sites;
-  const SourcePlace named = sites.name(std::filesystem::read_symlink("/proc/self/exe"),
-                                       reinterpret_cast<std::uintptr_t>(place.address) - load_bias());
+  const SourcePlace named =
+      sites.name(program, reinterpret_cast<std::uintptr_t>(place.address) - load_bias());
   EXPECT_NE(named.function.find("place_that_calls"), std::string::npos) << named.function;
 #ifndef NDEBUG
   const bool has_debug_information = true;
@@ -50,6 +61,19 @@ TEST(CallSites, names_function_file_and_line_of_the_call_itself) {
     EXPECT_EQ(std::filesystem::path(named.file).filename(), "call_sites_test.cpp");
     EXPECT_EQ(named.line, place.line);
   }
+}
+
+TEST(CallSites, names_function_file_and_line_of_the_call_itself) {
+  expect_named_in(this_program());
+}
+
+TEST(CallSites, are_named_without_the_table_of_addresses_that_clang_does_not_write) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path without = directory.path() / "without_aranges";
+  const std::string command =
+      "objcopy --remove-section .debug_aranges '" + this_program().string() + "' '" + without.string() + "'";
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  expect_named_in(without);
 }
 
 TEST(CallSites, a_stripped_module_leaves_the_place_unnamed) {

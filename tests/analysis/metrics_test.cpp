@@ -245,7 +245,7 @@ TEST(Metrics, the_speed_of_messages_whose_end_was_perhaps_seen_late_counts_only_
       .call({.function = "MPI_Irecv", .begin = 0, .end = 20, .waits = 0})
       .call({.function = "MPI_Wait", .begin = 490, .end = 500});
   EXPECT_NEAR(report_on({late}).transports.at(0).median_gbps.value_or(0), 4096.0 / 490, 1e-3);
-  for (const std::uint64_t key : {2, 3}) {
+  for (const std::uint64_t key : {2U, 3U}) {
     receive(late, key, 520, 600, {.begin = 536, .end = 552, .bytes = 0});
   }
   receive(late, 4, 20, 500, {.begin = 30, .end = 500, .bytes = 0})

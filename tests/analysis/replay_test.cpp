@@ -315,7 +315,7 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
   receive(first.kernel(0, 1), 1000, 1400, 1, trace::TransportKind::staged);
   receive(first, 1410, 1510, 2, trace::TransportKind::peer);
   RecordingBuilder second(1, 2);
-  for (const std::uint64_t key : {1, 2}) {
+  for (const std::uint64_t key : {1U, 2U}) {
     second.half({.direction = Direction::send,
                  .peer = 0,
                  .post = 900 + key,

@@ -16,7 +16,7 @@ namespace {
 
 TEST(CopyWorkers, does_every_part_once) {
   CopyWorkers workers;
-  for (const std::size_t parts : {0, 1, 2, 3, 100, 10'000}) {
+  for (const std::size_t parts : {0U, 1U, 2U, 3U, 100U, 10'000U}) {
     std::vector<std::atomic<int>> done(parts);
     workers.share(parts, [&](std::size_t part) { ++done[part]; });
     for (const auto& each : done) EXPECT_EQ(each, 1);

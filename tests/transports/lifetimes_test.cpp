@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/sanitizers.hpp"
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner.hpp"
 #include "transports/regions/region_pool.hpp"
@@ -203,11 +204,7 @@ TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_wer
   EXPECT_EQ(from.open_descriptors(), descriptors[0]);
   EXPECT_EQ(to.open_descriptors(), descriptors[1]);
   // 400 bytes a message would show; sanitizers keep freed memory aside
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr std::int64_t tolerance_bytes = 512 << 20;
-#else
-  constexpr std::int64_t tolerance_bytes = 4 << 20;
-#endif
+  constexpr std::int64_t tolerance_bytes = (test_support::built_with_a_sanitizer ? 512 : 4) << 20;
   EXPECT_LE(from.resident_bytes(), memory_bytes[0] + tolerance_bytes);
   EXPECT_LE(to.resident_bytes(), memory_bytes[1] + tolerance_bytes);
 }

@@ -65,8 +65,8 @@ struct ProcessorCopy : PortableCopy {
   /// Two loads of 16 bytes instead of four of 8: by single words, 4 KiB take longer to be taken than to come.
   /// Aligned loads of 16 bytes do not split those of 8, and loads keep their order; but to ThreadSanitizer
   /// they are no atomic ones.
-  [[nodiscard, gnu::no_sanitize("thread")]] static bool take_words(const std::uint64_t* words,
-                                                                   std::uint32_t stamp, char* to) noexcept {
+  [[nodiscard, gnu::no_sanitize_thread]] static bool take_words(const std::uint64_t* words,
+                                                                std::uint32_t stamp, char* to) noexcept {
     const auto* const pairs = reinterpret_cast<const __m128i*>(words);
     const __m128 first = _mm_castsi128_ps(_mm_load_si128(pairs));
     const __m128 second = _mm_castsi128_ps(_mm_load_si128(pairs + 1));

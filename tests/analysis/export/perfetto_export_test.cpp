@@ -132,7 +132,7 @@ TEST_F(PerfettoExport, a_non_blocking_collective_is_in_flight_until_it_is_comple
 TEST_F(PerfettoExport, messages_without_a_key_have_flows_of_their_own) {
   RecordingBuilder sender(0, 2);
   RecordingBuilder receiver(1, 2);
-  for (const std::uint64_t at : {100, 100, 100}) {
+  for (const std::uint64_t at : {100U, 100U, 100U}) {
     sender.half(
         {.direction = trace::Direction::send, .peer = 1, .post = at, .complete = 200, .blocking = false});
     receiver.half({.direction = trace::Direction::receive, .peer = 0, .post = at, .complete = 300});

@@ -39,7 +39,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
     require(jit_options == 0 && library_options == 0, CUDA_ERROR_NOT_SUPPORTED);
     const auto* const image = static_cast<const SimulatedGpuImage*>(code);
     require(image->magic == SIMULATED_GPU_IMAGE_MAGIC, CUDA_ERROR_INVALID_IMAGE);
-    *library = libraries().add(std::make_shared<Library>(image));
+    *library = libraries().add(std::make_shared<Library>(Library{image}));
     return CUDA_SUCCESS;
   });
 }
