@@ -26,13 +26,15 @@ class CompletionFlag {
   /// The kernel may yet write to it, and nobody will know when: it is never used again.
   void abandon() noexcept { context_ = nullptr; }
   void lower() noexcept { std::atomic_ref(*word_).store(0, std::memory_order_relaxed); }
-  [[nodiscard]] bool is_raised() const noexcept {
-    return std::atomic_ref(*word_).load(std::memory_order_acquire) != 0;
+  [[nodiscard]] bool is_raised() const noexcept { return value() != 0; }
+  /// What the kernel has written; 0 before.
+  [[nodiscard]] std::uint32_t value() const noexcept {
+    return std::atomic_ref(*word_).load(std::memory_order_acquire);
   }
   /// Null if none was taken.
   [[nodiscard]] const ContextRef& context() const noexcept { return context_; }
   [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
-  /// The address that kernels write 1 to.
+  /// The address that kernels write to, 1 if they have no more to say.
   [[nodiscard]] std::uint32_t* device_word() const noexcept { return device_word_; }
 
  private:

@@ -20,7 +20,11 @@ constexpr const char* names[] = {
 #define ROW(name, Type) "penstock_reduce_" #name,
     PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-        "penstock_standby",
+        "penstock_pack_list_32",
+    "penstock_pack_list_64",
+    "penstock_unpack_list_32",
+    "penstock_unpack_list_64",
+    "penstock_standby",
 };
 static_assert(std::size(names) == kernel_count);
 

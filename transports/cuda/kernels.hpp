@@ -25,7 +25,11 @@ enum class Kernel : std::uint8_t {
 #define ROW(name, Type) reduce_##name,
   PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-      standby,
+      pack_list_32,
+  pack_list_64,
+  unpack_list_32,
+  unpack_list_64,
+  standby,
 };
 inline constexpr std::size_t kernel_count = static_cast<std::size_t>(Kernel::standby) + 1;
 

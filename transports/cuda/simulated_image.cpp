@@ -50,7 +50,11 @@ const void* image() noexcept {
           simulated_gpu::kernel_row("penstock_gather_runs", penstock_gather_runs),
       simulated_gpu::kernel_row("penstock_scatter_runs", penstock_scatter_runs),
       PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW)
-          simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
+          simulated_gpu::kernel_row("penstock_pack_list_32", penstock_pack_list_32),
+      simulated_gpu::kernel_row("penstock_pack_list_64", penstock_pack_list_64),
+      simulated_gpu::kernel_row("penstock_unpack_list_32", penstock_unpack_list_32),
+      simulated_gpu::kernel_row("penstock_unpack_list_64", penstock_unpack_list_64),
+      simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
 #undef PENSTOCK_REDUCE_ROW
 #undef PENSTOCK_STRIDED_ROW
 #undef PENSTOCK_COPY_ROW

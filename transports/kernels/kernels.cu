@@ -9,6 +9,7 @@
 #endif
 
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/kernels/list_bitmap.cuh"
 #include "transports/kernels/loads.cuh"
 #include "transports/kernels/reduction.cuh"
 #include "transports/kernels/standby.hpp"
@@ -514,6 +515,22 @@ extern "C" __global__ void __launch_bounds__(most_threads)
     raise_at_end(reduction.flag, reduction.slot);                           \
   }
 PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
+
+#define PENSTOCK_LIST_KERNELS(bits)                                                  \
+  extern "C" __global__ void __launch_bounds__(list_threads)                         \
+      penstock_pack_list_##bits(const __grid_constant__ ListPacking packing) {       \
+    pack_list<std::uint##bits##_t>(packing);                                         \
+    if (is_last_of_launch(block_counters[packing.slot].finished))                    \
+      publish(*packing.flag, conclude_packing<std::uint##bits##_t>(packing));        \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(list_threads)                         \
+      penstock_unpack_list_##bits(const __grid_constant__ ListUnpacking unpacking) { \
+    unpack_list<std::uint##bits##_t>(unpacking);                                     \
+    if (is_last_of_launch(block_counters[unpacking.slot].finished))                  \
+      publish(*unpacking.flag, conclude_unpacking(unpacking));                       \
+  }
+PENSTOCK_LIST_KERNELS(32)
+PENSTOCK_LIST_KERNELS(64)
 
 extern "C" __global__ void __launch_bounds__(standby_threads)
     penstock_standby(const __grid_constant__ Standby standby) {

@@ -1,0 +1,240 @@
+// The device code that turns lists into bitmaps and back. Included by kernels.cu only.
+#pragma once
+
+#include "transports/kernels/list_bitmap.hpp"
+
+namespace penstock::transports::kernels {
+namespace {
+
+__device__ std::uint32_t* words_of(ListBitmap* bitmap) {
+  return reinterpret_cast<std::uint32_t*>(bitmap + 1);
+}
+/// By any block so far.
+__device__ bool has_been_refused(const ListBitmap& bitmap) {
+  return *static_cast<const volatile std::uint32_t*>(&bitmap.refused) != 0;
+}
+__device__ std::uint32_t* places_of(ListBitmap* bitmap, std::uint64_t words) {
+  return words_of(bitmap) + words;
+}
+
+/// A list's integers, in an unsigned order whether they are signed or not, counted from its first one.
+template <class Integer>
+class IncreasingList {
+ public:
+  __device__ explicit IncreasingList(const ListPacking& packing)
+      : list_(static_cast<const Integer*>(packing.list)), sign_(static_cast<Integer>(packing.sign)) {
+    first_ = key(0);
+    const Integer last = key(packing.count - 1);
+    top_ = static_cast<Integer>(last - first_);
+    words_ = last > first_ ? std::uint64_t{top_} / integers_in_word + 1 : 0;
+  }
+  /// Below 0, or above top(), it wraps around to something above top().
+  __device__ Integer operator[](std::uint64_t index) const {
+    return static_cast<Integer>(key(index) - first_);
+  }
+  __device__ Integer top() const { return top_; }
+  /// Of its bitmap; 0 if the list does not increase.
+  __device__ std::uint64_t words() const { return words_; }
+
+ private:
+  __device__ Integer key(std::uint64_t index) const { return list_[index] ^ sign_; }
+
+  const Integer* list_;
+  Integer sign_;
+  Integer first_;
+  Integer top_;
+  std::uint64_t words_;
+};
+
+/// Integers of a list that a block packs at a time, and the most words that it gathers them in before they go
+/// to the bitmap: twice what they take where the bitmap is half the list.
+constexpr std::uint32_t packed_at_once = 8 * list_threads;
+constexpr std::uint32_t gathered_words = packed_at_once;
+
+/// The words that a block's integers go to: its own copy of them, if they are few enough.
+struct GatheredWords {
+  std::uint64_t begin;
+  std::uint32_t count;  ///< 0: there is none
+};
+
+__device__ void set_bit(std::uint32_t* words, std::uint64_t position) {
+  atomicOr(words + position / integers_in_word, 1u << position % integers_in_word);
+}
+
+/// Between an integer at `position` and the `next` one, which comes as number `index`, tiles may begin.
+__device__ void note_places(std::uint32_t* places, std::uint64_t position, std::uint64_t next,
+                            std::uint64_t index) {
+  constexpr std::uint64_t tile = std::uint64_t{tile_words} * integers_in_word;
+  for (std::uint64_t begun = position / tile + 1; begun <= next / tile; ++begun)
+    places[begun] = static_cast<std::uint32_t>(index);
+}
+
+/// False if they do not increase.
+template <class Integer>
+__device__ bool pack_integers(const ListPacking& packing, const IncreasingList<Integer>& list,
+                              std::uint64_t begin, std::uint64_t end, const GatheredWords& gathered,
+                              std::uint32_t* gathering) {
+  std::uint32_t* const places = places_of(packing.bitmap, list.words());
+  bool increases = true;
+  for (std::uint64_t index = begin + threadIdx.x; index < end; index += list_threads) {
+    const Integer position = list[index];
+    const bool is_last = index + 1 == packing.count;
+    const Integer next = is_last ? list.top() : list[index + 1];
+    if (position > list.top() || next > list.top() || (!is_last && position >= next)) {
+      increases = false;
+      continue;
+    }
+    const std::uint64_t word = position / integers_in_word - gathered.begin;
+    if (word < gathered.count) {
+      set_bit(gathering, position - gathered.begin * integers_in_word);
+    } else {
+      set_bit(words_of(packing.bitmap), position);
+    }
+    note_places(places, position, next, index + 1);
+  }
+  return increases;
+}
+
+/// The first and the last may be others' too.
+__device__ void add_gathered(const ListPacking& packing, const GatheredWords& gathered,
+                             const std::uint32_t* gathering) {
+  std::uint32_t* const words = words_of(packing.bitmap) + gathered.begin;
+  for (std::uint32_t i = threadIdx.x; i < gathered.count; i += list_threads) {
+    if (i == 0 || i + 1 == gathered.count) {
+      atomicOr(words + i, gathering[i]);
+    } else {
+      words[i] = gathering[i];
+    }
+  }
+}
+
+template <class Integer>
+__device__ void pack_list(const ListPacking& packing) {
+  __shared__ std::uint32_t gathering[gathered_words];
+  const IncreasingList<Integer> list(packing);
+  if (list.words() == 0 || list.words() > packing.most_words) return;
+  std::uint32_t* const places = places_of(packing.bitmap, list.words());
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    places[0] = 0;
+    places[tiles_of(list.words())] = static_cast<std::uint32_t>(packing.count);
+  }
+  __shared__ bool is_refused;
+  for (std::uint64_t begin = std::uint64_t{blockIdx.x} * packed_at_once; begin < packing.count;
+       begin += std::uint64_t{gridDim.x} * packed_at_once) {
+    if (threadIdx.x == 0) is_refused = has_been_refused(*packing.bitmap);
+    const std::uint64_t end = begin + packed_at_once < packing.count ? begin + packed_at_once : packing.count;
+    const Integer lowest = list[begin];
+    const Integer highest = list[end - 1];
+    GatheredWords gathered{lowest / integers_in_word, 0};
+    if (lowest <= highest && highest <= list.top()) {
+      const std::uint64_t count = highest / integers_in_word - gathered.begin + 1;
+      if (count <= gathered_words) gathered.count = static_cast<std::uint32_t>(count);
+    }
+    for (std::uint32_t i = threadIdx.x; i < gathered.count; i += list_threads) gathering[i] = 0;
+    __syncthreads();
+    if (is_refused) return;
+    if (!pack_integers(packing, list, begin, end, gathered, gathering)) packing.bitmap->refused = 1;
+    __syncthreads();
+    add_gathered(packing, gathered, gathering);
+    __syncthreads();
+  }
+}
+
+/// By the last thread of all: what the flag becomes.
+template <class Integer>
+__device__ std::uint32_t conclude_packing(const ListPacking& packing) {
+  const IncreasingList<Integer> list(packing);
+  if (list.words() == 0 || list.words() > packing.most_words || has_been_refused(*packing.bitmap)) return 1;
+  packing.bitmap->first = static_cast<const Integer*>(packing.list)[0];
+  packing.bitmap->count = packing.count;
+  return static_cast<std::uint32_t>(list.words()) + 1;
+}
+
+/// How many integers of the block's tile come before the calling thread's word, and in all.
+struct WordPlace {
+  std::uint32_t before;
+  std::uint32_t total;
+};
+__device__ WordPlace place_word(std::uint32_t count) {
+  constexpr std::uint32_t lanes = 32;
+  __shared__ std::uint32_t sums[list_threads / lanes];
+  const std::uint32_t lane = threadIdx.x % lanes;
+  std::uint32_t upto = count;
+  for (std::uint32_t distance = 1; distance < lanes; distance *= 2) {
+    const std::uint32_t other = __shfl_up_sync(~0u, upto, distance);
+    if (lane >= distance) upto += other;
+  }
+  if (lane == lanes - 1) sums[threadIdx.x / lanes] = upto;
+  __syncthreads();
+  WordPlace place{upto - count, 0};
+  for (std::uint32_t warp = 0; warp < list_threads / lanes; ++warp) {
+    if (warp < threadIdx.x / lanes) place.before += sums[warp];
+    place.total += sums[warp];
+  }
+  return place;
+}
+
+/// Few integers: each thread notes those of its word, and all write them side by side.
+template <class Integer>
+__device__ void unpack_sparse(std::uint32_t word, const WordPlace& place, Integer first, Integer* list) {
+  __shared__ std::uint16_t positions[tile_words * integers_in_word / 4];
+  std::uint32_t next = place.before;
+  for (std::uint32_t bits = word; bits != 0; bits &= bits - 1) {
+    const auto bit = static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1);
+    positions[next++] = static_cast<std::uint16_t>(threadIdx.x * integers_in_word + bit);
+  }
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < place.total; i += list_threads)
+    list[i] = static_cast<Integer>(first + positions[i]);
+  __syncthreads();
+}
+
+/// Many: a warp takes its words one after another, each lane stands for a bit, and neighbours write side by
+/// side.
+template <class Integer>
+__device__ void unpack_dense(std::uint32_t word, const WordPlace& place, Integer first, Integer* list) {
+  constexpr std::uint32_t lanes = 32;
+  const std::uint32_t lane = threadIdx.x % lanes;
+  const std::uint32_t first_word = threadIdx.x - lane;
+  for (std::uint32_t from = 0; from < lanes; ++from) {
+    const std::uint32_t bits = __shfl_sync(~0u, word, static_cast<int>(from));
+    const std::uint32_t before = __shfl_sync(~0u, place.before, static_cast<int>(from));
+    if ((bits >> lane & 1) == 0) continue;
+    const auto below = static_cast<std::uint32_t>(__popc(bits & ((1u << lane) - 1)));
+    list[before + below] = static_cast<Integer>(first + (first_word + from) * integers_in_word + lane);
+  }
+}
+
+template <class Integer>
+__device__ void unpack_list(const ListUnpacking& unpacking) {
+  const std::uint32_t* const words = words_of(unpacking.bitmap);
+  const std::uint32_t* const places = places_of(unpacking.bitmap, unpacking.words);
+  for (std::uint64_t tile = blockIdx.x; tile < tiles_of(unpacking.words); tile += gridDim.x) {
+    const std::uint64_t index = tile * tile_words + threadIdx.x;
+    const std::uint32_t word = index < unpacking.words ? words[index] : 0;
+    const WordPlace place = place_word(static_cast<std::uint32_t>(__popc(word)));
+    const std::uint64_t begin = places[tile];
+    if (places[tile + 1] != begin + place.total || begin + place.total > unpacking.count) {
+      unpacking.bitmap->refused = 1;
+    } else {
+      auto* const list = static_cast<Integer*>(unpacking.list) + begin;
+      const auto first = static_cast<Integer>(unpacking.bitmap->first + tile * tile_words * integers_in_word);
+      if (place.total <= tile_words * integers_in_word / 4) {
+        unpack_sparse(word, place, first, list);
+      } else {
+        unpack_dense(word, place, first, list);
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// By the last thread of all: what the flag becomes.
+__device__ std::uint32_t conclude_unpacking(const ListUnpacking& unpacking) {
+  const std::uint32_t end = places_of(unpacking.bitmap, unpacking.words)[tiles_of(unpacking.words)];
+  const bool is_whole = end == unpacking.count && unpacking.bitmap->count == unpacking.count;
+  return is_whole && !has_been_refused(*unpacking.bitmap) ? 1 : 2;
+}
+
+}  // namespace
+}  // namespace penstock::transports::kernels

@@ -1,0 +1,76 @@
+#include "transports/packing/list_pack.hpp"
+
+#include <utility>
+
+#include "transports/cuda/kernels.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/packing/list_launch.hpp"
+
+namespace penstock::transports {
+namespace {
+
+constexpr std::uint32_t not_packed = 1;  // what the kernel raises its flag to then
+
+std::uint64_t sign_of(Integer integer) noexcept {
+  return is_signed(integer) ? std::uint64_t{1} << (8 * bytes_of(integer) - 1) : 0;
+}
+
+}  // namespace
+
+Status ListPack::start(const Place& list, Integer integer, std::unique_ptr<ListPack>& pack) noexcept {
+  return guarded([&]() -> Status {
+    if (Status possible = judge_list(list, integer); !possible.ok()) return possible;
+    const cuda::ContextRef context = cuda::Context::of(list.buffer);
+    if (context == nullptr) return cuda::no_driver();
+    const cuda::ContextScope scope(*context);
+    if (!scope.status().ok()) return scope.status();
+    cuda::RelaySlice memory;
+    const std::size_t bytes = kernels::bitmap_bytes(most_words(list.layout.bytes()));
+    if (Status taken = cuda::RelaySlice::take(context, bytes, memory); !taken.ok())
+      return {Code::declined, taken.where(), taken.detail()};
+    auto made = std::make_unique<ListPack>(std::move(memory));
+    Status launched = made->launch(list, integer, context);
+    if (launched.ok()) pack = std::move(made);
+    return launched;
+  });
+}
+
+Status ListPack::launch(const Place& list, Integer integer, const cuda::ContextRef& context) {
+  CUstream stream = nullptr;
+  if (Status made = context->stream(cuda::StreamUse::relay, stream); !made.ok()) return made;
+  if (Status ready = launch_.prepare(context, stream); !ready.ok())
+    return {Code::declined, ready.where(), ready.detail()};
+  bitmap_.buffer = memory_.buffer();
+  kernels::ListPacking packing{};
+  packing.list = list.first_byte();
+  packing.count = list.layout.bytes() / bytes_of(integer);
+  packing.sign = sign_of(integer);
+  packing.bitmap = static_cast<kernels::ListBitmap*>(bitmap_.buffer.pointer);
+  packing.most_words = most_words(list.layout.bytes());
+  packing.flag = launch_.flag().device_word();
+  packing.slot = launch_.flag().slot();
+  Status cleared =
+      cuda::check(cuda::driver()->cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(packing.bitmap), 0,
+                                                  kernels::bitmap_bytes(packing.most_words), stream),
+                  "cuMemsetD8Async");
+  if (!cleared.ok()) return cleared;
+  const cuda::Kernel kernel =
+      bytes_of(integer) == 4 ? cuda::Kernel::pack_list_32 : cuda::Kernel::pack_list_64;
+  constexpr std::uint64_t integers_of_a_block = std::uint64_t{8} * kernels::list_threads;
+  Status launched = launch_list_kernel(kernel, packing.count / integers_of_a_block + 1, stream, &packing);
+  if (launched.ok()) launch_.launched();
+  return launched;
+}
+
+Status ListPack::advance(bool& ended) noexcept {
+  if (Status state = launch_.query(ended); !state.ok()) return state;
+  if (ended && words() != 0) bitmap_.layout = Layout::contiguous(kernels::bitmap_bytes(words()));
+  return {};
+}
+
+std::uint64_t ListPack::words() const noexcept {
+  const std::uint32_t said = launch_.flag().value();
+  return said > not_packed ? said - not_packed : 0;
+}
+
+}  // namespace penstock::transports

@@ -1,0 +1,41 @@
+// The sender's side of a list that travels as a bitmap: makes the bitmap, if it is such a list, in device
+// memory of Penstock's own. Knows no message and no transport.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "transports/cuda/flagged_launch.hpp"
+#include "transports/device_memory/relay_memory.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/packing/integer_list.hpp"
+
+namespace penstock::transports {
+
+/// Owns the bitmap's memory. Thread: one at a time.
+class ListPack {
+ public:
+  /// Begins to look whether the list strictly increases, and to pack it. `list` must be contiguous memory of
+  /// a device, must stay until ended() or the destructor, and the application's earlier work on it must be
+  /// over. `declined` where it cannot be packed now: it is misaligned, too short or too large, or memory is
+  /// short.
+  [[nodiscard]] static Status start(const Place& list, Integer integer,
+                                    std::unique_ptr<ListPack>& pack) noexcept;
+  ListPack(cuda::RelaySlice memory) noexcept : memory_(std::move(memory)) {}
+
+  /// Never blocks. Not ended after an error, which is final.
+  [[nodiscard]] Status advance(bool& ended) noexcept;
+  /// After the end: of the bitmap. 0: the list does not increase, or its bitmap is not worth while.
+  [[nodiscard]] std::uint64_t words() const noexcept;
+  /// If there are words: what travels instead of the list.
+  [[nodiscard]] const Place& bitmap() const noexcept { return bitmap_; }
+
+ private:
+  [[nodiscard]] Status launch(const Place& list, Integer integer, const cuda::ContextRef& context);
+
+  cuda::RelaySlice memory_;
+  Place bitmap_;
+  cuda::FlaggedLaunch launch_{"a kernel that packs lists did not raise its flag"};
+};
+
+}  // namespace penstock::transports

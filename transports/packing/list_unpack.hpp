@@ -1,0 +1,47 @@
+// The receiver's side of a list that travels as a bitmap: room for the bitmap in device memory of Penstock's
+// own, and the list from it. Knows no message and no transport.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "transports/cuda/flagged_launch.hpp"
+#include "transports/device_memory/relay_memory.hpp"
+#include "transports/memory/buffer.hpp"
+#include "transports/packing/integer_list.hpp"
+
+namespace penstock::transports {
+
+/// Owns the room. Thread: one at a time.
+class ListUnpack {
+ public:
+  /// Takes room for whatever bitmap such a list may come as, and all that unpacking needs. `list` must stay
+  /// until ended() or the destructor, and must be contiguous memory of a device. `declined` where it cannot
+  /// be unpacked there, or memory is short now.
+  [[nodiscard]] static Status take_room(const Place& list, Integer integer,
+                                        std::unique_ptr<ListUnpack>& unpack) noexcept;
+  ListUnpack(const Place& list, Integer integer, cuda::ContextRef context, cuda::RelaySlice memory) noexcept;
+
+  /// Where a bitmap of so many words is to be brought. Null: there is no room for it, or there can be none.
+  [[nodiscard]] const Place* room(std::uint64_t words);
+  /// Once it is there: makes the list of it, after what the application has queued on its memory.
+  [[nodiscard]] Status start() noexcept;
+  /// Never blocks. `peer_lost`: the bitmap is not of a list of that size; nothing but the list has been
+  /// written.
+  [[nodiscard]] Status advance(bool& ended) noexcept;
+
+ private:
+  [[nodiscard]] Status prepare() noexcept;
+  [[nodiscard]] Status launch() noexcept;
+
+  const Place list_;
+  const Integer integer_;
+  cuda::ContextRef context_;
+  cuda::RelaySlice memory_;
+  Place room_;
+  std::uint64_t words_ = 0;
+  CUstream stream_ = nullptr;
+  cuda::FlaggedLaunch launch_{"a kernel that unpacks lists did not raise its flag"};
+};
+
+}  // namespace penstock::transports
