@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,15 +25,17 @@ struct Experience {
   std::atomic<unsigned> to_skip{0};   ///< sends until the next look
 };
 
-/// Of sends by communicator, tag and type; some share a place, which costs them some looks.
+/// Of sends by communicator, tag, type and size (a factor of two), as a short list of a range may be too
+/// sparse and a long one not; some share a place, which costs them some looks.
 Experience& experience_of(const SendCall& call, Integer integer) noexcept {
-  static constinit std::array<Experience, 64> all;
+  static constinit std::array<Experience, 1024> all;
   const CommunicatorInfo* const info = peek_info(call.communicator);
-  const std::uint32_t communicator = info == nullptr ? 0 : info->local_id;
-  constexpr std::uint32_t spread = 61;
-  const std::uint32_t mixed = (communicator * spread + static_cast<std::uint32_t>(call.tag)) * 4 +
-                              static_cast<std::uint32_t>(integer);
-  return all[mixed % all.size()];
+  std::uint64_t mixed = info == nullptr ? 0 : info->local_id;
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;  // 2^64 / the golden ratio: its high bits mix well
+  for (const auto part : {static_cast<std::uint64_t>(call.tag), static_cast<std::uint64_t>(integer),
+                          static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(call.count)))})
+    mixed = (mixed + part) * spread;
+  return all[mixed >> 54];
 }
 
 Integer integer_of(MPI_Datatype datatype) noexcept {

@@ -16,7 +16,7 @@ namespace {
 ListLook look_at(const SendCall& call, const transports::Place& source) noexcept {
   const bool may_be_packed = transports::lives_on_device(source.buffer.kind) &&
                              source.layout.is_contiguous() &&
-                             source.layout.bytes() >= transports::tuning().packed_from;
+                             source.layout.bytes() >= transports::tuning().network_packed_from;
   if (!may_be_packed) return {};
   return {list_worth_a_look(call), order_of(call)};
 }
