@@ -47,13 +47,16 @@ describe('two runs side by side', () => {
     await page.getByRole('checkbox', { name: 'Move both together' }).check();
     await one('before').getByRole('button', { name: 'Later' }).click();
     expect(await views()).toEqual(['0.5000 s to 1.1000 s', '380.0 ms to 980.0 ms']);
+    // all of both, as they lie above each other
+    await one('before').getByRole('button', { name: 'All', exact: true }).click();
+    expect(await views()).toEqual(['0.000 s to 1.120 s', '-0.120 s to 1.000 s']);
     // the sender was 60 ms sooner
     await page.getByRole('application', { name: 'Timeline before' }).focus();
     await page.keyboard.press('ArrowDown');
-    expect(await one('before').locator('.told[aria-live]').textContent()).toMatch(/^Chosen: late sender, rank 0, waits, by cause, begins 200.000000 ms, takes 100 ms/);
+    expect(await one('before').locator('.told[aria-live]').textContent()).toMatch(/^Chosen: late sender, rank 0, waits, by cause, begins 100.000000 ms, takes 200 ms, exposed 100 ms/);
     await page.getByRole('application', { name: 'Timeline after' }).focus();
     await page.keyboard.press('ArrowDown');
-    expect(await one('after').locator('.told[aria-live]').textContent()).toMatch(/^Chosen: late sender, rank 0, waits, by cause, begins 200.000000 ms, takes 40.0 ms/);
+    expect(await one('after').locator('.told[aria-live]').textContent()).toMatch(/^Chosen: late sender, rank 0, waits, by cause, begins 100.000000 ms, takes 140 ms, exposed 40.0 ms/);
     expect(complaints).toEqual([]);
   });
   it('of which one timeline is damaged say which, and show all else', async () => {

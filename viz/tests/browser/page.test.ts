@@ -44,7 +44,7 @@ describe('figures', () => {
     expect(await page.locator('.finding .amount').allTextContents()).toEqual([
       'saves at most 0.050 s a rank, 5.0 % of the run',
       'saves at most 0.025 s a rank, 2.5 % of the run',
-      '0.075 s a rank, 7.5 % of the run',
+      'exposed 0.075 s a rank, 7.5 % of the run',
     ]);
   });
   it('are the same numbers in the tables as in the JSON', async () => {
@@ -77,6 +77,12 @@ describe('figures', () => {
     expect(new Set(await shades()).size).toBe(1);
     await page.getByLabel('Bandwidth reached').check();
     expect(await page.locator('#matrix .scale').textContent()).toBe('1.05 GB/s8.39 GB/s');
+    await page.getByLabel('of what is possible').check();
+    expect(await page.locator('#matrix .scale').textContent()).toMatch(/^\d+\.\d %100\.0 %$/);
+    await page.getByLabel('Transport', { exact: true }).check();
+    expect(await page.locator('#matrix .legend').textContent()).toBe('peer');
+    expect(await map.locator('rect.fill-0').count()).toBe(8);
+    await page.getByLabel('Bytes', { exact: true }).check();
     await map.focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
@@ -225,7 +231,7 @@ describe('a recording that is hostile', () => {
     expect(complaints).toEqual([]);
   });
   it('could reach nothing if it did run: the policy forbids it', async () => {
-    const { page } = await open('late_sender');
+    const { page, complaints } = await open('late_sender');
     const outcome = await page.evaluate(async () => {
       const script = document.createElement('script');
       script.textContent = 'window.attacked = 1';
@@ -240,6 +246,8 @@ describe('a recording that is hostile', () => {
       return { ran: 'attacked' in window, fetched, loaded };
     });
     expect(outcome).toEqual({ ran: false, fetched: 'refused', loaded: 'refused' });
+    // so says the browser, in its own time
+    await expect.poll(() => complaints.filter((each) => /content.security.policy/i.test(each)).length).toBeGreaterThanOrEqual(3);
   });
 });
 

@@ -18,6 +18,8 @@ import { Search } from './search';
 import { when_shown, type Moment } from './show';
 
 const most_height = 620;
+/** Of one of several, so that they can be seen at once. */
+const most_compact_height = 270;
 /** Ranks of smaller jobs are open at first. */
 const most_open = 4;
 /** A click this near to a piece means it. */
@@ -33,14 +35,16 @@ interface Properties {
   readonly name: string;
   /** Of the words that tell its keys. */
   readonly keys_id: string;
+  /** One of several: low, ranks closed at first, and what moves it below it. */
+  readonly is_compact?: boolean;
 }
 
-export function TimelineOf({ model, view, set_view, bounds, name, keys_id }: Properties) {
-  const { ref, width } = use_width(320);
-  const scroller = useRef<HTMLDivElement>(null);
+export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_compact = false }: Properties) {
+  // without its scroll bar
+  const { ref: scroller, width } = use_width(320);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { probe, colours } = use_colours();
-  const [open, set_open] = useState<ReadonlySet<number>>(() => new Set(model.ranks.length <= most_open ? model.ranks.map((rank) => rank.rank) : []));
+  const [open, set_open] = useState<ReadonlySet<number>>(() => new Set(model.ranks.length <= most_open && !is_compact ? model.ranks.map((rank) => rank.rank) : []));
   const [selection, set_selection] = useState<Selection>();
   const [mark, set_mark] = useState<Range>();
   const [scroll, set_scroll] = useState(0);
@@ -50,7 +54,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id }: Pro
 
   const layout = useMemo(() => layout_of(model, open), [model, open]);
   const gutter = Math.min(190, Math.round(width * 0.28));
-  const height = Math.min(most_height, layout.height + ruler_px + 4);
+  const height = Math.min(is_compact ? most_compact_height : most_height, layout.height + ruler_px + 4);
   const plot_px = width - gutter;
   const ns_per_px = (view.to - view.from) / plot_px;
   const run_ns = model.run.to;
@@ -171,11 +175,12 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id }: Pro
   };
   useEffect(() => when_shown((moment) => shown.current(moment)), []);
 
+  const search = <Search model={model} select={select} show_rank={show_rank} />;
   const is_all = view.from === bounds.from && view.to === bounds.to;
   return (
     <div class="one-timeline">
-      <Search model={model} select={select} show_rank={show_rank} />
-      {model.windows.length === 0 ? null : (
+      {is_compact ? null : search}
+      {is_compact || model.windows.length === 0 ? null : (
         <p class="zoom">
           Look at{' '}
           {model.windows.map(({ when, why }) => (
@@ -185,7 +190,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id }: Pro
           ))}
         </p>
       )}
-      <div class="timeline" ref={ref}>
+      <div class="timeline">
         <Probe probe={probe} states={model.states} />
         <div
           class="timeline-scroller"
@@ -225,6 +230,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id }: Pro
         </button>{' '}
         <span class="window">{range_text(view)}</span>
       </p>
+      {is_compact ? search : null}
       <p class="told" aria-live="polite">
         {selection === undefined ? '' : `Chosen: ${sentence_of(model, selection)}.`}
       </p>
@@ -237,7 +243,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id }: Pro
 /** Of every timeline of a page. */
 export function TimelineKeys({ id }: { id: string }) {
   return (
-    <p class="note" id={id}>
+    <p class="note keys" id={id}>
       Keys: w and s zoom, a and d move, f shows the chosen piece or all, m marks its time, arrows go from piece to piece, Enter opens or closes its rank. Ctrl and the wheel zoom, or two fingers; Shift and the wheel move;
       dragging moves, too. The faint part of a wait’s height is the share of it that kernels hid.
     </p>

@@ -34,7 +34,7 @@ function Both({ models }: { models: Pair<TimelineModel> }) {
         <label>
           <input type="checkbox" checked={is_together} onChange={(event) => set_both(event.currentTarget.checked)} /> Move both together
         </label>
-        {moments.length === 0 ? null : <span>In both, look at</span>}
+        {moments.length === 0 ? null : <span class="apart">Look in both at</span>}
         {moments.map((moment) => (
           <button key={moment.why} type="button" onClick={() => set_views(moment.views)}>
             {moment.why}
@@ -45,7 +45,7 @@ function Both({ models }: { models: Pair<TimelineModel> }) {
         <div key={side}>
           <h3>{side === 0 ? 'Before' : 'After'}</h3>
           <Completeness model={models[side]} />
-          <TimelineOf model={models[side]} view={views[side]} set_view={set_view(side)} bounds={bounds[side]} name={`Timeline ${names[side]}`} keys_id={keys_id} />
+          <TimelineOf model={models[side]} view={views[side]} set_view={set_view(side)} bounds={bounds[side]} name={`Timeline ${names[side]}`} keys_id={keys_id} is_compact />
         </div>
       ))}
       <TimelineKeys id={keys_id} />
