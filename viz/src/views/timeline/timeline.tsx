@@ -60,7 +60,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
   const run_ns = model.run.to;
   const time_at = (x: number) => view.from + (x - gutter) * ns_per_px;
 
-  // painted once a frame, however often anything changes
+  // painted once a frame, however often anything changes that can be seen in it
   useLayoutEffect(() => {
     const request = requestAnimationFrame(() => {
       const element = canvas.current;
@@ -73,7 +73,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
       set_arrows(paint(context, { model, layout, view, width, height, gutter, scroll, selection, mark, colours }));
     });
     return () => cancelAnimationFrame(request);
-  });
+  }, [model, layout, view, width, height, gutter, scroll, selection, mark, colours]);
 
   const select = (chosen: Selection | undefined) => {
     set_selection(chosen);
