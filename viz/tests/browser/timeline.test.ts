@@ -162,6 +162,22 @@ describe('the timeline', () => {
     await page.keyboard.press('Escape');
     expect(await colour_at(page, middle, waits_y(8) - 18)).toBe(before);
   });
+  it('measures what the ruler is dragged over, and zooms to it with f', async () => {
+    const { page } = await open('ring');
+    await show_all(page);
+    await point_at(page, await x_of(page, 200), 10);
+    await page.mouse.down();
+    await point_at(page, await x_of(page, 140), 10);
+    await page.mouse.up();
+    expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
+    const marked = waits_y(8) - 18;
+    expect(await colour_at(page, await x_of(page, 170), marked)).not.toBe(await colour_at(page, await x_of(page, 230), marked));
+    await page.keyboard.press('f');
+    const [from = 0, to = 0] = ((await view_of(page)) ?? '').match(/[\d.]+/g)!.map(Number);
+    expect(from).toBeCloseTo(110, 0);
+    expect(to).toBeCloseTo(230, 0);
+    expect(await chosen(page)).toBe(''); // that was no click
+  });
   it('finds pieces by name, one after the other, and ranks', async () => {
     const { page } = await open('ring');
     const search = section(page).getByLabel('Find names or ranks', { exact: true });

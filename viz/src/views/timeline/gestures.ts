@@ -1,4 +1,4 @@
-// What mouse, pen, fingers and wheel do on the timeline: move it, zoom it, point and click. Knows pixels and views, no pieces.
+// What mouse, pen, fingers and wheel do on the timeline: move it, zoom it, measure, point and click. Knows pixels and views, no pieces.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Range } from '../../model/timeline/decode';
@@ -15,6 +15,10 @@ interface Properties {
   /** Left of it are names. */
   readonly gutter: number;
   readonly width: number;
+  /** Above it is the ruler. */
+  readonly ruler: number;
+  /** From when to when the ruler was dragged over. */
+  readonly measure: (range: Range) => void;
   /** Where the pointer is, from the picture's upper left; undefined: elsewhere. */
   readonly point: (at: Point | undefined) => void;
   readonly click: (at: Point) => void;
@@ -33,6 +37,7 @@ interface Drag {
   readonly from: Point;
   readonly view: Range;
   readonly scroll: number;
+  readonly is_on_ruler: boolean;
   moved: boolean;
 }
 interface Pinch {
@@ -40,7 +45,7 @@ interface Pinch {
   readonly view: Range;
 }
 
-export function use_gestures({ scroller, view, bounds, set_view, gutter, width, point, click }: Properties) {
+export function use_gestures({ scroller, view, bounds, set_view, gutter, width, ruler, measure, point, click }: Properties) {
   const fingers = useRef(new Map<number, Point>());
   const drag = useRef<Drag>();
   const pinch = useRef<Pinch>();
@@ -51,7 +56,7 @@ export function use_gestures({ scroller, view, bounds, set_view, gutter, width, 
     return { x: event.clientX - (box?.left ?? 0), y: event.clientY - (box?.top ?? 0) };
   };
   const begin_drag = (from: Point, moved: boolean) => {
-    drag.current = { from, view, scroll: scroller.current?.scrollTop ?? 0, moved };
+    drag.current = { from, view, scroll: scroller.current?.scrollTop ?? 0, is_on_ruler: from.y < ruler && from.x >= gutter, moved };
   };
   const down = (event: PointerEvent) => {
     const at = place(event);
@@ -77,6 +82,11 @@ export function use_gestures({ scroller, view, bounds, set_view, gutter, width, 
     if (dragged === undefined) return point(at);
     if (Math.abs(at.x - dragged.from.x) + Math.abs(at.y - dragged.from.y) > click_px) dragged.moved = true;
     if (!dragged.moved) return;
+    if (dragged.is_on_ruler) {
+      const time = (x: number) => dragged.view.from + ((Math.min(width, Math.max(gutter, x)) - gutter) / plot_px) * (dragged.view.to - dragged.view.from);
+      const [from, to] = [time(dragged.from.x), time(at.x)];
+      return measure({ from: Math.min(from, to), to: Math.max(from, to) });
+    }
     set_view(panned(dragged.view, bounds, (dragged.from.x - at.x) / plot_px));
     scroller.current?.scrollTo({ top: dragged.scroll + dragged.from.y - at.y });
   };

@@ -119,6 +119,8 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     set_view,
     gutter,
     width,
+    ruler: ruler_px,
+    measure: set_mark,
     point: (at) => {
       pointer.current = at;
       const piece = at === undefined ? undefined : under(at).piece;
@@ -138,7 +140,10 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     s: () => set_view(zoomed(view, bounds, 1 / 0.6, zoom_point())),
     a: () => set_view(panned(view, bounds, -0.2)),
     d: () => set_view(panned(view, bounds, 0.2)),
-    f: () => set_view(selection === undefined ? bounds : around(range_of(selection), bounds)),
+    f: () => {
+      const range = selection === undefined ? mark : range_of(selection);
+      set_view(range === undefined ? bounds : around(range, bounds));
+    },
     m: () => set_mark(selection === undefined ? undefined : range_of(selection)),
     ArrowRight: go((from) => neighbour(from, 1)),
     ArrowLeft: go((from) => neighbour(from, -1)),
@@ -244,8 +249,8 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
 export function TimelineKeys({ id }: { id: string }) {
   return (
     <p class="note keys" id={id}>
-      Keys: w and s zoom, a and d move, f shows the chosen piece or all, m marks its time, arrows go from piece to piece, Enter opens or closes its rank. Ctrl and the wheel zoom, or two fingers; Shift and the wheel move;
-      dragging moves, too. The faint part of a wait’s height is the share of it that kernels hid.
+      Keys: w and s zoom, a and d move, f shows the chosen piece, what is marked, or all, m marks its time, Escape lets go, arrows go from piece to piece, Enter opens or closes its rank. Ctrl and the wheel zoom, or two fingers; Shift and the wheel move;
+      dragging moves, too, and over the ruler it measures. The faint part of a wait’s height is the share of it that kernels hid.
     </p>
   );
 }
