@@ -11,7 +11,7 @@ export const measures: readonly { measure: MatrixShown; name: string }[] = [
   { measure: 'bytes', name: 'Bytes' },
   { measure: 'time', name: 'Time moving' },
   { measure: 'speed', name: 'Bandwidth reached' },
-  { measure: 'share', name: 'of what is possible' },
+  { measure: 'share', name: 'Share of what is possible' },
   { measure: 'transport', name: 'Transport' },
 ];
 

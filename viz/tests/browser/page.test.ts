@@ -77,7 +77,7 @@ describe('figures', () => {
     expect(new Set(await shades()).size).toBe(1);
     await page.getByLabel('Bandwidth reached').check();
     expect(await page.locator('#matrix .scale').textContent()).toBe('1.05 GB/s8.39 GB/s');
-    await page.getByLabel('of what is possible').check();
+    await page.getByLabel('Share of what is possible').check();
     expect(await page.locator('#matrix .scale').textContent()).toMatch(/^\d+\.\d %100\.0 %$/);
     await page.getByLabel('Transport', { exact: true }).check();
     expect(await page.locator('#matrix .legend').textContent()).toBe('peer');
