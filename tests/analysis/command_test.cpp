@@ -169,6 +169,11 @@ TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
   EXPECT_NE(content_of(html).find("\"schema\":\"penstock-diff-1\""), std::string::npos);
+  const std::string page = content_of(html);
+  const std::string timeline = "\"schema\":\"penstock-timeline-1\"";
+  const std::size_t first = page.find(timeline);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(page.find(timeline, first + 1), std::string::npos) << "one of both runs has no timeline";
   EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
 }
 
