@@ -35,6 +35,11 @@ bool is_blocking(std::string_view function) {
   return std::find(blocking.begin(), blocking.end(), function) != blocking.end();
 }
 
+/// Waits that are no more than the hosts' clocks may be off are no ground for advice.
+std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error, Cause cause) {
+  return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
+}
+
 class Adviser {
  public:
   explicit Adviser(const Report& report)
@@ -182,7 +187,10 @@ class Adviser {
         meanwhile +=
             fmt::format(", {} other MPI calls", percent_text(share_of(each.in_mpi_ns, each.late_ns)));
       }
-      add(AdviceKind::balance_ranks, of(waits->by_cause, Cause::collective_wait),
+      if (is_within_error(each.late_ns, each.within_error_ns)) {
+        continue;
+      }
+      add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
           fmt::format("Rank {} is waited for at {} at {}: {} times, {} after the first one on average. "
                       "Meanwhile it is in: {}.",
                       each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
@@ -201,8 +209,8 @@ class Adviser {
     const double mean_ns =
         static_cast<double>(kernels_ns) / static_cast<double>(std::max<std::size_t>(report_.ranks.size(), 1));
     for (const PeerFigures& each : report_.peers) {
-      const std::uint64_t sends_late_ns = of(each.by_cause, Cause::late_sender);
-      const std::uint64_t receives_late_ns = of(each.by_cause, Cause::late_receiver);
+      const std::uint64_t sends_late_ns = certain(each.by_cause, each.within_error, Cause::late_sender);
+      const std::uint64_t receives_late_ns = certain(each.by_cause, each.within_error, Cause::late_receiver);
       if (each.rank < 0) {
         continue;
       }
@@ -227,7 +235,7 @@ class Adviser {
   }
 
   void progress() {
-    const std::uint64_t missing_ns = of(report_.by_cause, Cause::missing_progress);
+    const std::uint64_t missing_ns = certain(report_.by_cause, report_.within_error, Cause::missing_progress);
     add(AdviceKind::progress_thread, missing_ns,
         fmt::format("Partners had posted their side and were in no MPI call: {} a rank. "
                     "PENSTOCK_PROGRESS=thread, with a "

@@ -157,7 +157,8 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
       }
       const std::uint32_t communicator =
           span.counterpart.communicator != 0 ? span.counterpart.communicator : call.communicator;
-      transports_.charge(span.counterpart.message_class, span.cause, counted_ns);
+      const std::uint64_t within_error_ns = std::min(span.within_error_ns, counted_ns);
+      transports_.charge(span.counterpart.message_class, span.cause, counted_ns, within_error_ns);
       if (span.gap != Gap::none) {
         gaps_[{span.gap, sites_.sites()[site].function}] += counted_ns;
       }
@@ -167,15 +168,20 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
                           counted_ns,
                           span.cause,
                           span.counterpart.rank,
-                          site});
-      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
+                          site,
+                          0,
+                          within_error_ns});
+      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] +=
+          Waited{counted_ns, within_error_ns};
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
+      figures.within_error[static_cast<std::size_t>(span.cause)] += within_error_ns;
     }
   }
   figures.counted_ns = sum_of(figures.by_cause);
   report_.counted_ns += figures.counted_ns;
   for (std::size_t i = 0; i < cause_count; ++i) {
     report_.by_cause[i] += figures.by_cause[i];
+    report_.within_error[i] += figures.within_error[i];
   }
 }
 
