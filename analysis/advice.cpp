@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/message_class.hpp"
 #include "analysis/text_figures.hpp"
 #include "analysis/text_table.hpp"
 
@@ -16,16 +17,6 @@ namespace {
 
 std::uint64_t of(const TimeByCause& times, Cause cause) {
   return times[static_cast<std::size_t>(cause)];
-}
-
-bool is_device_memory(trace::BufferKind kind) {
-  return kind == trace::BufferKind::device || kind == trace::BufferKind::async_pool ||
-         kind == trace::BufferKind::virtual_memory || kind == trace::BufferKind::managed;
-}
-
-bool is_direct(trace::TransportKind transport) {
-  return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
-         transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
 }
 
 /// Calls that return only when their message has gone or come.

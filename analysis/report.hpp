@@ -252,6 +252,8 @@ struct WhatIfFigures {
   std::string what;   ///< for machines
   std::string words;  ///< for people
   std::uint64_t total_ns = 0;
+  std::optional<double> known_share =
+      {};  ///< of the bytes that go otherwise, how many are known to go how fast
 };
 
 /// The longest chain of what waited for each other: shortening anything else shortens nothing.

@@ -160,8 +160,8 @@ Json of(const PhaseFigures& phase) {
       {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
 }
 
-Json speed_of(const std::optional<double>& gbps) {
-  return gbps ? Json(*gbps) : Json(nullptr);
+Json if_known(const std::optional<double>& figure) {
+  return figure ? Json(*figure) : Json(nullptr);
 }
 
 Json size_limit_of(std::uint64_t limit_bytes) {
@@ -176,8 +176,8 @@ Json of(const TransportFigures& transport) {
           {"reason", transport.reason},
           {"messages", transport.messages},
           {"bytes", transport.bytes},
-          {"median_gb_per_s", speed_of(transport.median_gbps)},
-          {"best_gb_per_s", speed_of(transport.best_gbps)},
+          {"median_gb_per_s", if_known(transport.median_gbps)},
+          {"best_gb_per_s", if_known(transport.best_gbps)},
           {"counted_s", seconds(transport.counted_ns)},
           {"by_cause_s", seconds_by_cause(transport.by_cause)},
           {"within_clock_error_s", within_error(transport.within_error)}};
@@ -189,8 +189,8 @@ Json of(const MatrixCell& cell) {
           {"messages", cell.messages},
           {"bytes", cell.bytes},
           {"moving_s", seconds(cell.moving_ns)},
-          {"gb_per_s", speed_of(cell.gbps)},
-          {"possible_gb_per_s", speed_of(cell.possible_gbps)},
+          {"gb_per_s", if_known(cell.gbps)},
+          {"possible_gb_per_s", if_known(cell.possible_gbps)},
           {"transport", name_of(cell.transport)}};
 }
 
@@ -219,7 +219,7 @@ Json of(const CollectiveFigures& collective) {
           {"bytes", collective.bytes},
           {"waiting_s", seconds(collective.waiting_ns)},
           {"moving_s", seconds(collective.moving_ns)},
-          {"median_gb_per_s", speed_of(collective.median_gbps)},
+          {"median_gb_per_s", if_known(collective.median_gbps)},
           {"waiting_within_clock_error_s", within_error(collective.waiting_within_error_ns)}};
 }
 
@@ -280,7 +280,10 @@ Json of(const PathFigures& path) {
 }
 
 Json of(const WhatIfFigures& what_if) {
-  return {{"what", what_if.what}, {"words", what_if.words}, {"total_s", seconds(what_if.total_ns)}};
+  return {{"what", what_if.what},
+          {"words", what_if.words},
+          {"total_s", seconds(what_if.total_ns)},
+          {"known_share", if_known(what_if.known_share)}};
 }
 
 Json of(const ReplayFigures& replay) {

@@ -97,10 +97,19 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
              .site = site_of_call(segment.call),
              .work = Work::communication,
              .ends = true};
+    std::map<std::uint32_t, std::uint64_t> moving_of_class;
     for (const CauseSpan& span : finder.explain(segment.call)) {
       if (span.cause == Cause::wire || span.cause == Cause::staging) {
         end.moving_ns += span.end_ns - span.begin_ns;
-        end.message_class = std::max(end.message_class, span.counterpart.message_class);
+        moving_of_class[span.counterpart.message_class] += span.end_ns - span.begin_ns;
+      }
+    }
+    moving_of_class.erase(MessageClasses::no_message);
+    std::uint64_t most_ns = 0;  // of several, the one that takes longest stands for all
+    for (const auto& [message_class, moving_ns] : moving_of_class) {
+      if (moving_ns > most_ns) {
+        most_ns = moving_ns;
+        end.message_class = message_class;
       }
     }
     if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
