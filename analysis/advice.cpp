@@ -40,6 +40,7 @@ class Adviser {
     transports();
     kernels_waited_for();
     staging_by_hand();
+    late_receives();
     late_ranks();
     late_partners();
     progress();
@@ -147,6 +148,19 @@ class Adviser {
                       printable(each.at), count_text(each.messages), bytes_text(each.bytes),
                       time(each.copies_ns), time(each.exposed_copies_ns)),
           "staging_by_hand", report_.hand_staging, each);
+    }
+  }
+
+  void late_receives() {
+    for (const LateReceiveFigures& each : report_.late_receives) {
+      add(AdviceKind::post_receives_early, each.hides_ns,
+          fmt::format(
+              "Post the receive of {} before {}, unless that uses its buffer: its messages ({}) had been "
+              "sent {} "
+              "before it was posted, on average, while that ran; it would hide {} a rank of their way.",
+              printable(each.at), printable(each.kernel), count_text(each.messages),
+              time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
+              time(each.hides_ns)));
     }
   }
 

@@ -94,10 +94,12 @@ class CauseFinder {
   [[nodiscard]] std::span<const std::uint32_t> operations_of(std::uint32_t call) const {
     return operations_of_call_.of(call);
   }
-  /// Whether messages complete in it.
-  [[nodiscard]] bool completes_messages(std::uint32_t call) const {
-    return !halves_of_call_.of(call).empty();
+  /// The halves of messages that complete in it: indices in RankTrace::halves.
+  [[nodiscard]] std::span<const std::uint32_t> halves_of(std::uint32_t call) const {
+    return halves_of_call_.of(call);
   }
+  /// Whether messages complete in it.
+  [[nodiscard]] bool completes_messages(std::uint32_t call) const { return !halves_of(call).empty(); }
 
  private:
   /// Which records belong to which call: those of call i are items[first[i]] … items[first[i + 1] - 1].

@@ -18,6 +18,7 @@
 #include "analysis/hand_staging.hpp"
 #include "analysis/job_axis.hpp"
 #include "analysis/kernel_sums.hpp"
+#include "analysis/late_receives.hpp"
 #include "analysis/longest_waits.hpp"
 #include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
@@ -80,7 +81,8 @@ class Metrics {
   void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function);
-  void add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder, RankFigures& figures);
+  void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
+                  RankFigures& figures);
   void add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
                       std::uint32_t call, std::span<const CauseSpan> spans);
   void add_calls(const RankTrace& rank, Interval window);
@@ -111,6 +113,7 @@ class Metrics {
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
+  LateReceives late_receives_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;

@@ -49,6 +49,7 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   report_.kernels = kernels_.finish(place);
   report_.collectives = collectives_.finish();
   report_.hand_staging = hand_staging_.finish([this](std::uint32_t site) { return call_of_site(site); });
+  report_.late_receives = late_receives_.finish([this](std::uint32_t site) { return call_of_site(site); });
   report_.late_ranks = collectives_.finish_late_ranks(place);
   for (const LongWait& each : longest_waits_.take()) {
     report_.longest_waits.push_back({each.rank, each.when.begin_ns, each.when.end_ns - each.when.begin_ns,

@@ -171,6 +171,16 @@ struct HandStagingFigures {
   std::uint64_t exposed_copies_ns = 0;  ///< of it: while no kernel ran
 };
 
+/// Receives that were posted behind a kernel although their message had been there before it. Sums over the
+/// counted ranks.
+struct LateReceiveFigures {
+  std::string at;              ///< the call that posts them, for people
+  std::uint64_t messages = 0;  ///< that had been there so long
+  std::uint64_t ready_ns = 0;  ///< sum of the times from the send's post to the receive's
+  std::uint64_t hides_ns = 0;  ///< exposed moving that kernels would have hidden, at most
+  std::string kernel;          ///< that ran most of the time meanwhile
+};
+
 /// One wait that was long, and where it lies in the run.
 struct LongWaitFigures {
   std::int32_t rank = -1;
@@ -338,12 +348,13 @@ struct Report {
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;
-  std::vector<KernelFigures> kernels;            ///< by exposed_after_ns, then hides_ns
-  std::vector<CollectiveFigures> collectives;    ///< by waiting and moving
-  std::vector<LateRankFigures> late_ranks;       ///< by late_ns
-  std::vector<HandStagingFigures> hand_staging;  ///< by copies_ns
-  std::vector<LongWaitFigures> longest_waits;    ///< by counted_ns
-  std::vector<GapFigures> gaps;                  ///< sums to the unattributed time
+  std::vector<KernelFigures> kernels;             ///< by exposed_after_ns, then hides_ns
+  std::vector<CollectiveFigures> collectives;     ///< by waiting and moving
+  std::vector<LateRankFigures> late_ranks;        ///< by late_ns
+  std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
+  std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
+  std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns
+  std::vector<GapFigures> gaps;                   ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
   std::optional<MatrixFigures> matrix;       ///< none: no messages

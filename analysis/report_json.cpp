@@ -235,6 +235,14 @@ Json of(const LateRankFigures& late) {
           {"within_clock_error_s", within_error(late.within_error_ns)}};
 }
 
+Json of(const LateReceiveFigures& late) {
+  return {{"at", late.at},
+          {"messages", late.messages},
+          {"ready_s", seconds(late.ready_ns)},
+          {"hides_s", seconds(late.hides_ns)},
+          {"kernel", late.kernel}};
+}
+
 Json of(const LongWaitFigures& wait) {
   return {{"rank", wait.rank},
           {"begin_s", seconds(wait.begin_ns)},
@@ -392,6 +400,7 @@ Json document_of(const Report& report) {
   json["kernels"] = list_of(report.kernels);
   json["collectives"] = list_of(report.collectives);
   json["late_ranks"] = list_of(report.late_ranks);
+  json["late_receives"] = list_of(report.late_receives);
   json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
   json["unattributed"] = list_of(report.gaps);
