@@ -180,6 +180,82 @@ TEST_P(Replay, a_slower_direct_transport_is_no_gain_and_still_predicted) {
                            [](const WhatIfFigures& each) { return each.what == "straight"; }));
 }
 
+/// A kernel on one stream, and one on another that is longer and goes on while the host exchanges what the
+/// first one made; in the next phase, the first waits for the longer one by an event. So the Ising example
+/// does it.
+Simulated two_streams(std::uint64_t message_ns) {
+  Simulated result;
+  RecordingBuilder& rank = result.ranks.emplace_back(0, 1);
+  constexpr std::uint64_t phases = 12;
+  std::uint64_t host = 0;
+  std::uint64_t first_end = 0;
+  std::uint64_t second_end = 0;
+  std::uint32_t correlation = 0;
+  const auto launch = [&](std::uint32_t stream, std::uint64_t begin, std::uint64_t end) {
+    trace::DeviceActivity kernel{};
+    kernel.begin_ns = testing::origin_ns + begin;
+    kernel.end_ns = testing::origin_ns + end;
+    kernel.name = rank.text("update");
+    kernel.stream = stream;
+    kernel.correlation = ++correlation;
+    kernel.kind = trace::RecordKind::kernel;
+    rank.raw(kernel);
+    return end;
+  };
+  const auto synchronise = [&](const char* what, std::uint64_t begin, std::uint64_t end) {
+    trace::CudaSynchronisation call{};
+    call.begin_ns = testing::origin_ns + begin;
+    call.end_ns = testing::origin_ns + end;
+    call.what = rank.text(what);
+    call.stream = 1;
+    call.correlation = ++correlation;
+    call.kind = trace::RecordKind::cuda_synchronisation;
+    rank.raw(call);
+    return end;
+  };
+  for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    host += 10'000;
+    synchronise("stream wait event", host, host + 500);
+    const std::uint64_t first_begin = std::max({host + 1'000, first_end, second_end});
+    const std::uint64_t second_begin = std::max(host + 2'000, second_end);
+    first_end = launch(1, first_begin, first_begin + 30'000);
+    second_end = launch(2, second_begin, second_begin + 100'000);
+    host = synchronise("stream", host + 3'000, std::max(first_end, host + 3'000));
+    const std::uint64_t exchanged = host + message_ns;
+    rank.call(
+        {.function = "MPI_Sendrecv", .begin = host, .end = exchanged, .bytes = 8192, .call_site = 0x10});
+    for (const Direction direction : {Direction::send, Direction::receive}) {
+      rank.half({.direction = direction,
+                 .peer = 0,
+                 .post = host,
+                 .complete = exchanged,
+                 .bytes = 4096,
+                 .key = (std::uint64_t{1} << 40) | (phase + 1)});
+    }
+    host = exchanged;
+  }
+  result.total_ns = synchronise("context", host + 1'000, std::max({first_end, second_end, host + 1'000}));
+  rank.runs(0, result.total_ns);
+  return result;
+}
+
+TEST(ReplayOfStreams, kernels_wait_for_those_of_other_streams_as_their_events_say) {
+  const Simulated job = two_streams(200'000);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
+  EXPECT_EQ(report.replay->edges_left_out, 0u);
+  expect_close(total_of(*report.replay, "free_communication"), two_streams(0).total_ns, 0.02);
+}
+
+TEST(ReplayOfStreams, a_message_that_the_other_stream_hides_is_worth_nothing) {
+  const Simulated job = two_streams(50'000);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
+  expect_close(total_of(*report.replay, "free_communication"), two_streams(0).total_ns, 0.02);
+}
+
 TEST(ReplayOfDamage, a_missing_rank_and_impossible_times_end_with_figures) {
   Model made;
   made.kernel_ns = {100'000, 130'000, 90'000};
