@@ -46,6 +46,7 @@ class CollectiveSums {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t waiting_ns = 0;
+    std::uint64_t waiting_within_error_ns = 0;
     std::uint64_t moving_ns = 0;
     std::vector<float> speeds_gbps;
   };
@@ -54,6 +55,7 @@ class CollectiveSums {
     std::uint64_t late_ns = 0;
     std::uint64_t in_kernels_ns = 0;
     std::uint64_t in_mpi_ns = 0;
+    std::uint64_t within_error_ns = 0;
     std::map<std::uint32_t, std::uint64_t> by_kernel;
   };
   /// One rank's part in a collective.
@@ -67,6 +69,8 @@ class CollectiveSums {
   /// was over.
   void add(const RankTrace& rank, const Timeline& timeline, const Part& part, std::uint64_t carried_from_ns,
            std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  [[nodiscard]] std::uint64_t late_within_error_ns(const Arrivals& arrivals, bool waits_for_root,
+                                                   std::uint64_t late_ns) const;
   void add_late(const RankTrace& rank, const Timeline& timeline, const Part& part, std::uint32_t site,
                 const Arrivals& arrivals);
 

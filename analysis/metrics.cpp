@@ -34,6 +34,7 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
       matrix_(index),
       kernels_(strings),
       collectives_(index, strings),
+      late_receives_(index, strings),
       graph_(index),
       axis_(index),
       longest_waits_(most_long_waits) {
@@ -111,7 +112,7 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
     report_.total_ns += figures.total_ns;
     steps_.begin_rank(figures.rank, step_bounds);
     CauseFinder finder(rank, position, index_);
-    add_causes(rank, timeline, finder, figures);
+    add_causes(rank, position, timeline, finder, figures);
     add_to_graph(rank, timeline, window, finder);
     hand_staging_.add(rank, timeline, window, [&](std::uint64_t address, std::uint32_t function) {
       return sites_.id_of(rank, address, function);
@@ -127,8 +128,8 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   report_.ranks.push_back(std::move(figures));
 }
 
-void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder,
-                         RankFigures& figures) {
+void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
+                         CauseFinder& finder, RankFigures& figures) {
   const IntervalSet nothing;
   const IntervalSet& hidden_by =
       report_.measure == Measure::exposed_communication ? timeline.kernels : nothing;
@@ -142,6 +143,7 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
       collectives_.add(rank, timeline, call, site, spans, *arrivals);
     }
     add_operations(rank, timeline, finder, segment.call, spans);
+    std::uint64_t moving_ns = 0;
     for (const CauseSpan& span : spans) {
       const std::uint64_t begin_ns = std::max(span.begin_ns, segment.begin_ns);
       const std::uint64_t end_ns = std::min(span.end_ns, segment.end_ns);
@@ -155,9 +157,11 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
       if (counted_ns == 0) {
         continue;
       }
+      moving_ns += span.cause == Cause::wire || span.cause == Cause::staging ? counted_ns : 0;
       const std::uint32_t communicator =
           span.counterpart.communicator != 0 ? span.counterpart.communicator : call.communicator;
-      transports_.charge(span.counterpart.message_class, span.cause, counted_ns);
+      const std::uint64_t within_error_ns = std::min(span.within_error_ns, counted_ns);
+      transports_.charge(span.counterpart.message_class, span.cause, counted_ns, within_error_ns);
       if (span.gap != Gap::none) {
         gaps_[{span.gap, sites_.sites()[site].function}] += counted_ns;
       }
@@ -167,15 +171,23 @@ void Metrics::add_causes(const RankTrace& rank, const Timeline& timeline, CauseF
                           counted_ns,
                           span.cause,
                           span.counterpart.rank,
-                          site});
-      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
+                          site,
+                          0,
+                          within_error_ns});
+      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] +=
+          Waited{counted_ns, within_error_ns};
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
+      figures.within_error[static_cast<std::size_t>(span.cause)] += within_error_ns;
     }
+    late_receives_.add(
+        rank, position, timeline, finder.halves_of(segment.call), moving_ns,
+        [&](std::uint64_t address, std::uint32_t function) { return sites_.id_of(rank, address, function); });
   }
   figures.counted_ns = sum_of(figures.by_cause);
   report_.counted_ns += figures.counted_ns;
   for (std::size_t i = 0; i < cause_count; ++i) {
     report_.by_cause[i] += figures.by_cause[i];
+    report_.within_error[i] += figures.within_error[i];
   }
 }
 

@@ -2,6 +2,7 @@
 // function, phase and transport. Knows no files and no text.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -17,6 +18,7 @@
 #include "analysis/hand_staging.hpp"
 #include "analysis/job_axis.hpp"
 #include "analysis/kernel_sums.hpp"
+#include "analysis/late_receives.hpp"
 #include "analysis/longest_waits.hpp"
 #include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
@@ -58,6 +60,16 @@ class Metrics {
     std::uint64_t communicator;
     auto operator<=>(const Fact&) const = default;
   };
+  struct Waited {
+    std::uint64_t time_ns = 0;
+    std::uint64_t within_error_ns = 0;  ///< of the hosts' clocks
+    Waited& operator+=(Waited other) noexcept {
+      time_ns += other.time_ns;
+      within_error_ns += other.within_error_ns;
+      return *this;
+    }
+  };
+  using WaitedByCause = std::array<Waited, cause_count>;
   struct Traffic {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
@@ -69,16 +81,19 @@ class Metrics {
   void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function);
-  void add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder, RankFigures& figures);
+  void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
+                  RankFigures& figures);
   void add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
                       std::uint32_t call, std::span<const CauseSpan> spans);
   void add_calls(const RankTrace& rank, Interval window);
   void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
   void add_job(const RankTrace& rank);
+  template <typename Figures>
+  static void charge(Figures& figures, Cause cause, Waited waited);
   void finish_breakdowns();
   void finish_call_sites(
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
-      const std::vector<TimeByCause>& by_site);
+      const std::vector<WaitedByCause>& by_site);
   [[nodiscard]] std::string place_of_site(std::uint32_t id);
   [[nodiscard]] std::string call_of_site(std::uint32_t id);
   void finish_steps(const StepMark& mark);
@@ -88,7 +103,7 @@ class Metrics {
   StringPool& strings_;
   SiteTable& sites_;
   std::vector<Traffic> traffic_of_site_;
-  std::map<Fact, std::uint64_t> facts_;
+  std::map<Fact, Waited> facts_;
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
       communicators_;                                                      ///< name and size by global id
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
@@ -98,6 +113,7 @@ class Metrics {
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
+  LateReceives late_receives_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;

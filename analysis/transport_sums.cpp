@@ -79,9 +79,12 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
   }
 }
 
-void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns) {
+void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns,
+                           std::uint64_t within_error_ns) {
   if (message_class != MessageClasses::no_message) {
-    sums_of(message_class).by_cause[static_cast<std::size_t>(cause)] += time_ns;
+    Sums& sums = sums_of(message_class);
+    sums.by_cause[static_cast<std::size_t>(cause)] += time_ns;
+    sums.within_error[static_cast<std::size_t>(cause)] += within_error_ns;
   }
 }
 
@@ -110,6 +113,7 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.message_class = i;
     each.counted_ns = counted_ns;
     each.by_cause = sums.by_cause;
+    each.within_error = sums.within_error;
     figures.push_back(std::move(each));
   }
   // what is equal in bytes has an order too, so that nothing depends on that of the records
