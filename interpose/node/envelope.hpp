@@ -29,7 +29,7 @@ struct Envelope {
   std::uint32_t slot;        ///< of the sender's slots; from another node: the tag of the payload's chunks
   std::uint32_t generation;  ///< of the slot
   std::uint8_t source_kind;  ///< transports::BufferKind; from another node, as there is no slot to say so
-  std::uint8_t integers;     ///< transports::Integer; from another node: a PackingNote comes before the chunks
+  std::uint8_t integers;  ///< transports::Integer; from another node: a PackingNote comes before the chunks
   std::uint8_t reserved[18];
 };
 static_assert(sizeof(Envelope) == envelope_bytes);

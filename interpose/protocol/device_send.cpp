@@ -9,10 +9,10 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
-#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/transport.hpp"
