@@ -36,7 +36,7 @@ expect 'an unknown command prints help and exits 2' eval '[ "$status" -eq 2 ] &&
 stand_in id 'echo 1000'
 bootstrap tools
 expect 'without root and sudo it exits 1' [ "$status" -eq 1 ]
-expect 'and says the one command to run' prints 'apt-get update && apt-get install -y ccache chromium clang clang-format cmake dpkg-dev g++'
+expect 'and says the one command to run' prints 'apt-get update && apt-get install -y ccache chromium clang clang-format cmake dpkg-dev firefox-esr g++'
 expect 'and does not call apt-get' [ ! -e "$work/apt-calls" ]
 
 stand_in sudo 'exit 1'
