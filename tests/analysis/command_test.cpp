@@ -188,7 +188,7 @@ TEST_F(Command, diff_of_one_recording_is_wrong_use) {
 
 TEST_F(Command, scale_predicts_from_three_numbers_of_ranks_and_says_what_is_missing_with_fewer) {
   std::string recordings;
-  for (const std::size_t ranks : {1, 2, 4}) {
+  for (const std::size_t ranks : {1u, 2u, 4u}) {
     testing::Model model;
     model.kernel_ns.assign(ranks, 4'000'000 / ranks);
     const std::filesystem::path directory = file("on-" + std::to_string(ranks));

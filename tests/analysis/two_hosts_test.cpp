@@ -168,7 +168,7 @@ TEST(TwoHosts, waits_shorter_than_the_clocks_error_are_marked_and_no_ground_for_
 /// Messages that take longer one way than the other put the clocks wrong by half of the difference, and
 /// nobody can tell. Of all figures, what is certain is true, and what is true is not out of reach.
 TEST(TwoHosts, the_truth_lies_within_what_is_said_to_be_uncertain) {
-  for (const std::uint64_t late : {0, 4'000, 15'000, 28'000, 45'000, 300'000}) {
+  for (const std::uint64_t late : {0u, 4'000u, 15'000u, 28'000u, 45'000u, 300'000u}) {
     for (const auto& [to_first, to_second] : {std::pair{20'000, 20'000}, {5'000, 35'000}, {35'000, 5'000}}) {
       const Job job{late, late, static_cast<std::uint64_t>(to_first), static_cast<std::uint64_t>(to_second)};
       const Report truth = report_on("node01", {}, job);
