@@ -18,12 +18,13 @@ struct AnalysisOptions {
       {};                       ///< the others serve to explain this one; figures are its alone
   bool whole_run = false;       ///< start-up and shutdown are counted too
   std::string step_range = {};  ///< the NVTX range that is a step; empty: what is found
+  unsigned threads = 1;         ///< so many do the work; the report is the same
   Progress progress = {};       ///< is told how far it has come; may be empty
 };
 
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So
-/// memory is bounded by one rank's records and the joined messages. Cost: linear in the records. Errors:
-/// TraceError when there is nothing that can be used; Report::flaws for parts.
+/// memory is bounded by one rank's records for each thread and the joined messages. Cost: linear in the
+/// records. Errors: TraceError when there is nothing that can be used; Report::flaws for parts.
 ///
 /// `visitor`: goes over the counted ranks, too; for it, they are read once more.
 [[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {},

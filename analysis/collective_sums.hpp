@@ -13,6 +13,7 @@
 
 #include "analysis/causes.hpp"
 #include "analysis/messages.hpp"
+#include "analysis/name_ids.hpp"
 #include "analysis/rank_trace.hpp"
 #include "analysis/report.hpp"
 #include "analysis/string_pool.hpp"
@@ -23,13 +24,22 @@ namespace penstock::analysis {
 /// Thread: one at a time. Memory: four bytes a call besides the kinds of calls.
 class CollectiveSums {
  public:
+  /// What is known of a rank while its calls are added.
+  struct Caller {
+    const RankTrace& rank;
+    const Timeline& timeline;
+    NameIds& names;
+  };
   CollectiveSums(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
-  /// A collective call of `rank`, explained by `spans`; `site`: its call site.
-  void add(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call, std::uint32_t site,
+  /// A collective call of a rank, explained by `spans`; `site`: its call site.
+  void add(const Caller& caller, const trace::MpiCall& call, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
   /// A non-blocking one, which `spans` of the call that completes it explain; `site`: where it was started.
-  void add(const RankTrace& rank, const Timeline& timeline, const trace::CollectiveOperation& operation,
-           std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  void add(const Caller& caller, const trace::CollectiveOperation& operation, std::uint32_t site,
+           std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  /// `strings`, `sites`: the numbers here of those there.
+  void merge(const CollectiveSums& part, std::span<const std::uint32_t> strings,
+             std::span<const std::uint32_t> sites);
   [[nodiscard]] std::vector<CollectiveFigures> finish();
   /// `place_of_site`: for people.
   [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
@@ -65,10 +75,9 @@ class CollectiveSums {
   };
   /// `carried_from_ns`: when data could begin to move, as far as the speed is concerned; 0: when the waiting
   /// was over.
-  void add(const RankTrace& rank, const Timeline& timeline, const Part& part, std::uint64_t carried_from_ns,
-           std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals);
-  void add_late(const RankTrace& rank, const Timeline& timeline, const Part& part, std::uint32_t site,
-                const Arrivals& arrivals);
+  void add(const Caller& caller, const Part& part, std::uint64_t carried_from_ns, std::uint32_t site,
+           std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  void add_late(const Caller& caller, const Part& part, std::uint32_t site, const Arrivals& arrivals);
 
   const MessageIndex& index_;
   StringPool& strings_;

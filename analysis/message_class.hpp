@@ -3,7 +3,9 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -16,8 +18,13 @@ namespace penstock::analysis {
 /// Sizes are told apart by these limits; what is larger than the last one is a class of its own.
 inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
 
-/// The limit that `bytes` does not exceed; 0: larger than all.
+inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
+
+/// The place of the first limit that `bytes` does not exceed; behind the last one: larger than all.
+[[nodiscard]] std::uint8_t size_class_of(std::uint64_t bytes) noexcept;
+/// That limit; 0: larger than all.
 [[nodiscard]] std::uint64_t size_limit_of(std::uint64_t bytes) noexcept;
+[[nodiscard]] std::uint64_t limit_of_size_class(std::size_t size_class) noexcept;
 
 struct MessageClass {
   trace::BufferKind source = trace::BufferKind::unknown;

@@ -2,7 +2,6 @@
 // function, phase and transport. Knows no files and no text.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,13 +19,16 @@
 #include "analysis/longest_waits.hpp"
 #include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
+#include "analysis/name_ids.hpp"
 #include "analysis/rank_trace.hpp"
+#include "analysis/rank_window.hpp"
 #include "analysis/replay/replay_graph.hpp"
 #include "analysis/report.hpp"
 #include "analysis/site_table.hpp"
 #include "analysis/step_sums.hpp"
 #include "analysis/steps.hpp"
 #include "analysis/string_pool.hpp"
+#include "analysis/sum_table.hpp"
 #include "analysis/timeline.hpp"
 #include "analysis/transport_sums.hpp"
 
@@ -38,14 +40,21 @@ struct MeasureChoice {
   std::string why_not;
 };
 
-/// Thread: one at a time. Memory: by the number of distinct call sites, peers and message classes.
+/// Sums of some ranks. Those of several threads or processes, merged in the order of their ranks, are the
+/// sums of all of them: whole numbers, so that nothing depends on who added what. Thread: one at a time.
+/// Memory: by the number of distinct call sites, peers and message classes, and four bytes a message.
 class Metrics {
  public:
-  /// `strings` and `sites` may hold more than what is added; all three must outlive the metrics.
-  Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice);
-  /// `position`: of the rank in the index. `step_bounds`: of its steps, the only part that is counted; empty:
-  /// all.
-  void add(const RankTrace& rank, std::size_t position, std::span<const std::uint64_t> step_bounds);
+  /// `strings` and `sites` may hold more than what is added; all five must outlive the metrics.
+  Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& strings, SiteTable& sites,
+          MeasureChoice choice);
+  /// Needs of `window` the rank, its position and the bounds of its steps, and fills in the rest of it.
+  void add(RankWindow& window);
+  /// Of ranks that come behind all of these. Returns the number here of each site there.
+  std::vector<std::uint32_t> merge(Metrics&& part);
+  /// The last rank that was merged also becomes part of the graph that is replayed. `sites`: the number here
+  /// of each site there. `all_records`: of the counted ranks' recordings.
+  void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites, std::uint64_t all_records);
   /// The sums, with call sites named. To be called once.
   [[nodiscard]] Report finish(const std::optional<StepMark>& step_mark);
 
@@ -56,25 +65,32 @@ class Metrics {
     Cause cause;
     std::int32_t peer;
     std::uint64_t communicator;
-    auto operator<=>(const Fact&) const = default;
+    friend bool operator==(const Fact&, const Fact&) = default;
   };
-  struct Traffic {
+  struct HashFact {
+    std::uint64_t operator()(const Fact& fact) const noexcept {
+      const auto peer = static_cast<std::uint32_t>(fact.peer);
+      return mixed(mixed(mixed(static_cast<std::uint64_t>(fact.cause), fact.site), peer), fact.communicator);
+    }
+  };
+  struct Traffic {  ///< of a call site
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t gpu_wait_ns = 0;
   };
   [[nodiscard]] const IntervalSet& counted_of(const Timeline& timeline) const noexcept;
-  void add_to_graph(const RankTrace& rank, const Timeline& timeline, Interval window, CauseFinder& finder);
   void give_up_replay(std::string why);
-  void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
-  [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
+  void add_sites(RankWindow& window);
+  void add_run(RankWindow& window, RankFigures& figures);
+  void add_sets(RankWindow& window, RankFigures& figures);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function);
-  void add_causes(const RankTrace& rank, const Timeline& timeline, CauseFinder& finder, RankFigures& figures);
-  void add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
-                      std::uint32_t call, std::span<const CauseSpan> spans);
-  void add_calls(const RankTrace& rank, Interval window);
-  void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
+  void add_causes(RankWindow& window, NameIds& names, RankFigures& figures);
+  void add_operations(const RankWindow& window, const CollectiveSums::Caller& caller, std::uint32_t call,
+                      std::span<const CauseSpan> spans);
+  void add_calls(const RankWindow& window);
+  void add_phases(const RankWindow& window);
   void add_job(const RankTrace& rank);
+  void merge_report(Report&& part);
   void finish_breakdowns();
   void finish_call_sites(
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
@@ -88,20 +104,22 @@ class Metrics {
   StringPool& strings_;
   SiteTable& sites_;
   std::vector<Traffic> traffic_of_site_;
-  std::map<Fact, std::uint64_t> facts_;
+  SumTable<Fact, HashFact> facts_;  ///< ns
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
       communicators_;                                                      ///< name and size by global id
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
   MessageMatrix matrix_;
+  std::vector<MessageMatrix::Pair> pairs_;  ///< of the ranks added here, until they are merged
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
+  std::uint64_t graph_records_ = 0;   ///< of the ranks in it
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
-  JobAxis axis_;
+  const JobAxis& axis_;
   LongestWaits longest_waits_;
   OutsideFigures before_steps_;
   OutsideFigures behind_steps_;

@@ -86,7 +86,7 @@ void Metrics::finish_breakdowns() {
   std::map<std::string, FunctionFigures> functions;
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
   std::vector<TimeByCause> by_site(sites_.sites().size());
-  for (const auto& [fact, time_ns] : facts_) {
+  for (const auto& [fact, time_ns] : facts_.entries()) {
     charge(peers[fact.peer], fact.cause, time_ns);
     charge(communicators[fact.communicator], fact.cause, time_ns);
     charge(functions[strings_.at(sites_.sites()[fact.site].function)], fact.cause, time_ns);

@@ -20,6 +20,7 @@ class TransportSums {
   /// The messages that this rank moved or, where the MPI library did, received within `window`.
   void add(const RankTrace& rank, std::size_t position, Interval window);
   void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns);
+  void merge(const TransportSums& part);
   /// By bytes, largest first.
   [[nodiscard]] std::vector<TransportFigures> finish();
 

@@ -13,9 +13,11 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "analysis/analyse.hpp"
+#include "analysis/report_json.hpp"
 #include "tests/analysis/known_job_check.hpp"
 
 namespace {
@@ -36,9 +38,10 @@ void write(const KnownJob& job, const std::filesystem::path& directory) {
   fmt::print("{} ranks, {} steps, {} records\n", job.ranks(), job.steps(), records);
 }
 
-int check(const KnownJob& job, const std::filesystem::path& directory) {
+int check(const KnownJob& job, const std::filesystem::path& directory, const std::filesystem::path& json,
+          unsigned threads) {
   const auto began = std::chrono::steady_clock::now();
-  const analysis::Report report = analysis::analyse(directory);
+  const analysis::Report report = analysis::analyse(directory, {.threads = threads});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -54,6 +57,9 @@ int check(const KnownJob& job, const std::filesystem::path& directory) {
       report.ranks.size(), records, took.count(), cpu_s, seconds_of(usage.ru_stime), millions / took.count(),
       millions / cpu_s, static_cast<double>(usage.ru_maxrss) / 1024,
       report.replay ? "replayed" : report.why_no_replay);
+  if (!json.empty()) {
+    std::ofstream(json) << analysis::to_json(report) << '\n';
+  }
   const std::vector<std::string> differences = analysis::testing::differences(report, job);
   for (const std::string& line : differences) {
     fmt::print("{}\n", line);
@@ -77,6 +83,10 @@ int main(int argc, char** argv) {
     command->add_option("--ranks", ranks, "An even number")->capture_default_str();
     command->add_option("--events", events, "Of each rank, about")->capture_default_str();
   }
+  std::filesystem::path json;
+  application.get_subcommand("check")->add_option("--json", json, "Write the report there, to be compared");
+  unsigned threads = 1;
+  application.get_subcommand("check")->add_option("--threads", threads)->capture_default_str();
   CLI11_PARSE(application, argc, argv);
   try {
     const KnownJob job(ranks, events);
@@ -84,7 +94,7 @@ int main(int argc, char** argv) {
       write(job, directory);
       return 0;
     }
-    return check(job, directory);
+    return check(job, directory, json, threads);
   } catch (const std::exception& error) {
     fmt::print(stderr, "scale_benchmark: {}\n", error.what());
     return 2;
