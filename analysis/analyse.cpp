@@ -171,7 +171,8 @@ Report analyse(const std::filesystem::path& path, const AnalysisOptions& asked, 
   JoinedJob joined;
   joined.job = find_job(path);
   AnalysisOptions options = asked;
-  options.threads = std::max(1u, std::min(asked.threads, static_cast<unsigned>(joined.job.files.size())));
+  const unsigned threads = asked.threads == 0 ? usable_threads() : asked.threads;
+  options.threads = static_cast<unsigned>(std::min<std::size_t>(threads, joined.job.files.size()));
   // Replaying takes about as long as two passes.
   Meter meter(joined.job, visitor == nullptr ? 4 : 5, options.progress);
   join_ranks(options, meter, joined);

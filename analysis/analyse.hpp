@@ -18,7 +18,7 @@ struct AnalysisOptions {
       {};                       ///< the others serve to explain this one; figures are its alone
   bool whole_run = false;       ///< start-up and shutdown are counted too
   std::string step_range = {};  ///< the NVTX range that is a step; empty: what is found
-  unsigned threads = 1;         ///< so many do the work; the report is the same
+  unsigned threads = 1;         ///< so many do the work, 0: one a core; the report is the same
   Progress progress = {};       ///< is told how far it has come; may be empty
 };
 

@@ -96,6 +96,12 @@ void add_report_command(CLI::App& application, int& exit_code) {
       ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
       ->check(CLI::NonNegativeNumber);
+  options->analysis.threads = 0;
+  command
+      ->add_option("--jobs", options->analysis.threads,
+                   "Threads that do the work; 0: one for each core. The report is the same")
+      ->check(CLI::Range(0u, 1024u))
+      ->capture_default_str();
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Count start-up and shutdown, too");
   command
