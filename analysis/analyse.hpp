@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "analysis/flaw.hpp"
 #include "analysis/progress.hpp"
 #include "analysis/rank_visitor.hpp"
 #include "analysis/report.hpp"
+#include "analysis/team.hpp"
 
 namespace penstock::analysis {
 
@@ -29,5 +31,18 @@ struct AnalysisOptions {
 /// `visitor`: goes over the counted ranks, too; for it, they are read once more.
 [[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {},
                              RankVisitor* visitor = nullptr);
+
+/// What all members of a team found alike.
+class CommonTraceError : public TraceError {
+ public:
+  using TraceError::TraceError;
+};
+
+/// The same by the members of a team, all of which call it: each reads its share of the ranks, and all hold
+/// what joins them. The first one has the report, `visitor` is its alone; elsewhere none. Errors:
+/// CommonTraceError when all throw it, and any other when one member fails: the others wait for it in vain.
+[[nodiscard]] std::optional<Report> analyse_together(const std::filesystem::path& path,
+                                                     const AnalysisOptions& options, Team& team,
+                                                     RankVisitor* visitor = nullptr);
 
 }  // namespace penstock::analysis

@@ -44,6 +44,11 @@ class CollectiveSums {
   /// `place_of_site`: for people.
   [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_, late_, function_of_site_);
+  }
 
  private:
   struct Kind {
@@ -58,6 +63,10 @@ class CollectiveSums {
     std::uint64_t waiting_ns = 0;
     std::uint64_t moving_ns = 0;
     std::vector<float> speeds_gbps;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(calls, bytes, waiting_ns, moving_ns, speeds_gbps);
+    }
   };
   struct Late {
     std::uint64_t times = 0;
@@ -65,6 +74,10 @@ class CollectiveSums {
     std::uint64_t in_kernels_ns = 0;
     std::uint64_t in_mpi_ns = 0;
     std::map<std::uint32_t, std::uint64_t> by_kernel;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(times, late_ns, in_kernels_ns, in_mpi_ns, by_kernel);
+    }
   };
   /// One rank's part in a collective.
   struct Part {

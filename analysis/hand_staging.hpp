@@ -30,6 +30,11 @@ class HandStaging {
   /// `call_of_site`: function and place, for people. By the time of the copies, largest first.
   [[nodiscard]] std::vector<HandStagingFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_);
+  }
 
  private:
   struct Sums {

@@ -27,6 +27,11 @@ class KernelSums {
   /// `place_of_site`: for people. By what was exposed after them, then by what they hide.
   [[nodiscard]] std::vector<KernelFigures> finish(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_, exposed_after_);
+  }
 
  private:
   struct Sums {

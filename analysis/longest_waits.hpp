@@ -35,6 +35,11 @@ class LongestWaits {
   void merge(const LongestWaits& part, std::span<const std::uint32_t> sites);
   /// By counted_ns, longest first.
   [[nodiscard]] std::vector<LongWait> take();
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(waits_);
+  }
 
  private:
   static constexpr std::size_t most_of_rank = 64;

@@ -47,6 +47,15 @@ class MessageClasses {
   [[nodiscard]] std::string_view reason_of(std::uint32_t id) const {
     return reasons_.at(classes_.at(id).reason);
   }
+  /// See archive.hpp. Only a new one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<MessageClass> classes(classes_.begin() + 1, classes_.end());
+    archive(reasons_, classes);
+    for (const MessageClass& each : classes) {
+      static_cast<void>(id_of(each));
+    }
+  }
 
  private:
   std::vector<MessageClass> classes_;

@@ -43,11 +43,19 @@ class MessageMatrix {
     std::vector<Share> shares;
     Share& of_class(std::uint32_t message_class);
     void add(const Sums& other);
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, bytes, shares);
+    }
   };
   struct Pair {
     std::int32_t sender;
     std::int32_t receiver;
     Sums sums;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(sender, receiver, sums);
+    }
   };
   /// The messages that this rank received within `window`, and those it sent whose receiver's half is
   /// missing.

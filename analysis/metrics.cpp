@@ -27,8 +27,9 @@ std::uint64_t sum_of(const TimeByCause& times) {
 }  // namespace
 
 Metrics::Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& strings, SiteTable& sites,
-                 MeasureChoice choice)
+                 MeasureChoice choice, Use use)
     : index_(index),
+      use_(use),
       strings_(strings),
       sites_(sites),
       transports_(index),
@@ -85,12 +86,11 @@ void Metrics::add(RankWindow& window) {
         [&](std::uint64_t address, std::uint32_t function) { return site_of(rank, address, function); });
     kernels_.add(window.timeline, window.site_of_call, names);
     add_phases(window);
+    sizes_.push_back({window.timeline.host_segments.size() * 2 + rank.kernels.size(), rank.record_count});
   }
   add_calls(window);
   transports_.add(rank, window.position, window.window);
-  for (MessageMatrix::Pair& each : matrix_.pairs_of(rank, window.position, window.window)) {
-    pairs_.push_back(std::move(each));
-  }
+  pairs_.push_back(matrix_.pairs_of(rank, window.position, window.window));
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }

@@ -45,16 +45,33 @@ struct MeasureChoice {
 /// Memory: by the number of distinct call sites, peers and message classes, and four bytes a message.
 class Metrics {
  public:
-  /// `strings` and `sites` may hold more than what is added; all five must outlive the metrics.
+  /// `part`: to be merged into others, else finished. `strings` and `sites` may hold more than what is added;
+  /// all four must outlive the metrics.
+  enum class Use : std::uint8_t { part, whole };
   Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& strings, SiteTable& sites,
-          MeasureChoice choice);
+          MeasureChoice choice, Use use);
   /// Needs of `window` the rank, its position and the bounds of its steps, and fills in the rest of it.
   void add(RankWindow& window);
   /// Of ranks that come behind all of these. Returns the number here of each site there.
   std::vector<std::uint32_t> merge(Metrics&& part);
-  /// The last rank that was merged also becomes part of the graph that is replayed. `sites`: the number here
-  /// of each site there. `all_records`: of the counted ranks' recordings.
-  void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites, std::uint64_t all_records);
+  /// These numbers alone.
+  [[nodiscard]] std::vector<std::uint32_t> sites_of(const Metrics& part);
+  /// Whether the counted ranks that were merged so far leave the replay possible. `all_records`: of all that
+  /// will be. Asked behind each one, or once for all.
+  [[nodiscard]] bool can_replay(std::uint64_t all_records);
+  /// Makes a rank part of the graph that is replayed, in the order of ranks. `sites`: the number here of each
+  /// site there.
+  void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites);
+  /// See archive.hpp. Its tables of texts and sites go with it.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(strings_, sites_, traffic_of_site_, facts_, communicators_, phases_, gaps_, transports_, pairs_,
+            kernels_, collectives_, hand_staging_, notices_, steps_, longest_waits_, before_steps_,
+            behind_steps_, sizes_);
+    archive(report_.program, report_.mpi_version, report_.began_realtime_ns, report_.hosts, report_.devices,
+            report_.world_size, report_.simulated_gpu, report_.counted_ranks, report_.total_ns,
+            report_.counted_ns, report_.by_cause, report_.ranks, report_.flaws);
+  }
   /// The sums, with call sites named. To be called once.
   [[nodiscard]] Report finish(const std::optional<StepMark>& step_mark);
 
@@ -72,6 +89,11 @@ class Metrics {
       const auto peer = static_cast<std::uint32_t>(fact.peer);
       return mixed(mixed(mixed(static_cast<std::uint64_t>(fact.cause), fact.site), peer), fact.communicator);
     }
+  };
+  /// What a rank adds to the graph that is replayed.
+  struct ReplaySize {
+    std::uint64_t nodes = 0;  ///< calls that begin and end, and kernels
+    std::uint64_t records = 0;
   };
   struct Traffic {  ///< of a call site
     std::uint64_t calls = 0;
@@ -100,6 +122,7 @@ class Metrics {
   void finish_steps(const StepMark& mark);
 
   const MessageIndex& index_;
+  Use use_;
   Report report_;
   StringPool& strings_;
   SiteTable& sites_;
@@ -111,12 +134,15 @@ class Metrics {
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
   MessageMatrix matrix_;
-  std::vector<MessageMatrix::Pair> pairs_;  ///< of the ranks added here, until they are merged
+  std::vector<std::vector<MessageMatrix::Pair>> pairs_;  ///< of the ranks of a part, each rank's together
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
-  std::uint64_t graph_records_ = 0;   ///< of the ranks in it
+  std::size_t ranks_in_graph_ = 0;
+  std::vector<ReplaySize> sizes_;  ///< of the counted ranks
+  std::size_t sizes_seen_ = 0;     ///< so many were looked at
+  ReplaySize seen_;                ///< and come to this
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
   const JobAxis& axis_;

@@ -46,7 +46,14 @@ std::vector<std::uint32_t> Metrics::merge(Metrics&& part) {
     gaps_[{gap.first, strings[gap.second]}] += time_ns;
   }
   transports_.merge(part.transports_);
-  matrix_.merge(std::move(part.pairs_), part.report_.world_size);
+  if (use_ == Use::part) {
+    append(pairs_, std::move(part.pairs_));
+  } else {
+    for (std::vector<MessageMatrix::Pair>& of_rank : part.pairs_) {
+      matrix_.merge(std::move(of_rank), part.report_.world_size);
+    }
+  }
+  append(sizes_, std::move(part.sizes_));
   kernels_.merge(part.kernels_, strings, sites);
   collectives_.merge(part.collectives_, strings, sites);
   hand_staging_.merge(part.hand_staging_, sites);
@@ -65,6 +72,10 @@ std::vector<std::uint32_t> Metrics::merge(Metrics&& part) {
   return sites;
 }
 
+std::vector<std::uint32_t> Metrics::sites_of(const Metrics& part) {
+  return sites_.take_in(part.sites_, strings_.take_in(part.strings_));
+}
+
 void Metrics::merge_report(Report&& part) {
   if (report_.program.empty()) {
     report_.program = std::move(part.program);
@@ -73,7 +84,7 @@ void Metrics::merge_report(Report&& part) {
   }
   append_once(report_.hosts, std::move(part.hosts));
   append_once(report_.devices, std::move(part.devices));
-  report_.world_size = part.world_size;
+  report_.world_size = std::max(report_.world_size, part.world_size);  // of a part without ranks, 0
   report_.simulated_gpu = report_.simulated_gpu || part.simulated_gpu;
   report_.counted_ranks += part.counted_ranks;
   report_.total_ns += part.total_ns;
@@ -91,26 +102,29 @@ void Metrics::give_up_replay(std::string why) {
 }
 
 /// The graph holds the whole job, while all else holds one rank.
-void Metrics::add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites,
-                           std::uint64_t all_records) {
-  constexpr std::size_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
-  if (!graph_ || !window.finder) {
-    return;
-  }
+bool Metrics::can_replay(std::uint64_t all_records) {
+  constexpr std::uint64_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
   // once so many are there, it is plain how many it would be; with twice that, there is no doubt
-  constexpr std::size_t telling_nodes = most_nodes / 4;
-  const bool is_hopeless = graph_->node_count() > telling_nodes &&
-                           static_cast<double>(graph_->node_count()) / static_cast<double>(graph_records_) *
-                                   static_cast<double>(all_records) >
-                               2.0 * most_nodes;
-  const RankTrace& rank = window.rank;
-  if (is_hopeless ||
-      graph_->node_count() + window.timeline.host_segments.size() * 2 + rank.kernels.size() > most_nodes) {
-    return give_up_replay("the job has more than four million calls and kernels to be run again");
+  constexpr std::uint64_t telling_nodes = most_nodes / 4;
+  for (; graph_ && sizes_seen_ < sizes_.size(); ++sizes_seen_) {
+    const bool is_hopeless = seen_.nodes > telling_nodes && static_cast<double>(seen_.nodes) /
+                                                                    static_cast<double>(seen_.records) *
+                                                                    static_cast<double>(all_records) >
+                                                                2.0 * most_nodes;
+    seen_.nodes += sizes_[sizes_seen_].nodes;
+    seen_.records += sizes_[sizes_seen_].records;
+    if (is_hopeless || seen_.nodes > most_nodes) {
+      give_up_replay("the job has more than four million calls and kernels to be run again");
+    }
   }
-  graph_records_ += rank.record_count;
-  graph_->add(rank, report_.counted_ranks - 1, window.timeline, window.window, *window.finder,
-              [&](std::uint32_t call) { return sites[window.site_of_call[call]]; });
+  return graph_.has_value();
+}
+
+void Metrics::add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites) {
+  if (graph_ && window.finder) {
+    graph_->add(window.rank, ranks_in_graph_++, window.timeline, window.window, *window.finder,
+                [&](std::uint32_t call) { return sites[window.site_of_call[call]]; });
+  }
 }
 
 }  // namespace penstock::analysis

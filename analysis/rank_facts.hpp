@@ -76,6 +76,12 @@ struct RankFacts {
   std::vector<TransferFacts> transfers;  ///< as RankTrace::transfers; their classes in `classes` below
   std::vector<CollectiveArrival> arrivals;
   MessageClasses classes;  ///< of the transfers
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(rank, host_name, run, halves, groups, in_groups, transfers, arrivals, classes);
+  }
 };
 
 [[nodiscard]] RankFacts facts_of(const RankTrace& rank);

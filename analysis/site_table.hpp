@@ -41,6 +41,15 @@ class SiteTable {
   [[nodiscard]] std::vector<std::uint32_t> take_in(const SiteTable& other,
                                                    std::span<const std::uint32_t> texts);
   [[nodiscard]] const std::vector<Site>& sites() const noexcept { return sites_; }
+  /// See archive.hpp. Only an empty one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<Site> sites = sites_;
+    archive(sites);
+    for (const Site& each : sites) {
+      static_cast<void>(number_of(each));
+    }
+  }
 
  private:
   struct RankKey {

@@ -25,6 +25,11 @@ class StepSums {
   /// Of ranks that come behind all of this one's.
   void merge(const StepSums& part);
   [[nodiscard]] std::vector<StepFigures> take() { return std::move(steps_); }
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(steps_);
+  }
 
  private:
   std::span<const std::uint64_t> bounds_;

@@ -39,11 +39,21 @@ struct RankSteps {
     std::string name;
     std::uint8_t depth;
     Times times;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(name, depth, times);
+    }
   };
   bool used_gpu = false;
   std::uint64_t calls = 0;  ///< that communicate, of the thread that has most of them
   std::vector<AtSite> sites;
   std::vector<OfRange> ranges;
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(used_gpu, calls, sites, ranges);
+  }
 };
 
 [[nodiscard]] RankSteps possible_steps(const RankTrace& rank, SiteTable& sites);

@@ -1,6 +1,7 @@
 // Gives equal texts of different recordings the same number. Knows nothing of what the texts mean.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -42,6 +43,17 @@ class StringPool {
       ids.push_back(id_of(text));
     }
     return ids;
+  }
+  /// See archive.hpp. Only an empty one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::size_t count = texts_.size();
+    archive(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string text = Archive::reads ? std::string() : texts_[i];
+      archive(text);
+      static_cast<void>(id_of(text));
+    }
   }
 
  private:

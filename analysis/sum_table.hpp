@@ -36,6 +36,17 @@ class SumTable {
   }
   /// In the order in which the keys came first.
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
+  /// See archive.hpp. Only an empty one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<Entry> entries = entries_;
+    archive(entries);
+    if constexpr (Archive::reads) {
+      for (const auto& [key, sum] : entries) {
+        (*this)[key] = sum;
+      }
+    }
+  }
 
  private:
   void grow() {

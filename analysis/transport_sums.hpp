@@ -23,6 +23,11 @@ class TransportSums {
   void merge(const TransportSums& part);
   /// By bytes, largest first.
   [[nodiscard]] std::vector<TransportFigures> finish();
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_);
+  }
 
  private:
   struct Sums {
@@ -31,6 +36,10 @@ class TransportSums {
     TimeByCause by_cause{};
     std::vector<float> speeds_gbps;
     std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, bytes, by_cause, speeds_gbps, least_speeds_gbps);
+    }
   };
   Sums& sums_of(std::uint32_t message_class);
   void add(std::uint32_t message_class, std::uint64_t bytes);
