@@ -52,10 +52,6 @@ void count_ranks(const Counting& counting, Share share, const MergeRank& merge) 
 }  // namespace
 
 void Counting::count(Metrics& whole, Meter& meter) const {
-  std::uint64_t all_records = 0;
-  for (const std::size_t position : joined.counted) {
-    all_records += Meter::records_in(joined.job.files[position]);
-  }
   const auto show = [&](std::size_t i) {
     meter.advance(Meter::records_in(joined.job.files[joined.counted[i]]), "counting");
   };
@@ -64,27 +60,18 @@ void Counting::count(Metrics& whole, Meter& meter) const {
       visitor->note(window.rank, joined.index, window.step_bounds);
     }
   };
-  const Share own = own_share(joined.counted.size(), team);
-  meter.advance(0, "counting");
-  if (team == nullptr) {
-    count_ranks(*this, own, [&](std::size_t i, Counter& counter) {
-      const std::vector<std::uint32_t> sites = whole.merge(std::move(counter.part->metrics));
-      if (whole.can_replay(all_records)) {
-        whole.add_to_graph(counter.window, sites);
-      }
-      note(counter.window);
-      show(i);
-    });
-    return;
-  }
-
+  const bool is_first = team == nullptr || team->own() == 0;
   Part ours(*this);
-  Metrics& sums = team->own() == 0 ? whole : ours.metrics;
-  count_ranks(*this, own, [&](std::size_t i, Counter& counter) {
-    static_cast<void>(sums.merge(std::move(counter.part->metrics)));
+  Metrics& sums = is_first ? whole : ours.metrics;
+  meter.advance(0, "counting");
+  count_ranks(*this, own_share(joined.counted.size(), team), [&](std::size_t i, Counter& counter) {
+    sums.merge(std::move(counter.part->metrics));
+    if (team == nullptr) {
+      note(counter.window);
+    }
     show(i);
   });
-  for (std::size_t member = 1; member < team->size(); ++member) {
+  for (std::size_t member = 1; team != nullptr && member < team->size(); ++member) {
     std::vector<std::byte> bytes;
     if (team->own() == member) {
       Writer writer;
@@ -92,21 +79,24 @@ void Counting::count(Metrics& whole, Meter& meter) const {
       bytes = writer.take();
     }
     team->send_to_first(member, bytes);
-    if (team->own() == 0) {
+    if (is_first) {
       Part theirs(*this);
       Reader reader(bytes);
       reader(theirs.metrics);
-      static_cast<void>(whole.merge(std::move(theirs.metrics)));
+      whole.merge(std::move(theirs.metrics));
     }
   }
-  // what cannot be sent, the first one makes of all ranks: it is bounded, or asked for by a page
-  if (team->own() == 0 && (whole.can_replay(all_records) || visitor != nullptr)) {
-    const bool can_replay = whole.can_replay(all_records);
+  // What cannot be merged, the first one makes of all ranks, which takes their records once more: the graph,
+  // now that it is known to be small enough, and what the visitor of a team has not seen.
+  const bool can_replay = is_first && whole.can_replay();
+  if (can_replay || (is_first && team != nullptr && visitor != nullptr)) {
     count_ranks(*this, {0, joined.counted.size()}, [&](std::size_t, Counter& counter) {
       if (can_replay) {
         whole.add_to_graph(counter.window, whole.sites_of(counter.part->metrics));
       }
-      note(counter.window);
+      if (team != nullptr) {
+        note(counter.window);
+      }
     });
   }
 }

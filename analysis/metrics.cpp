@@ -86,7 +86,7 @@ void Metrics::add(RankWindow& window) {
         [&](std::uint64_t address, std::uint32_t function) { return site_of(rank, address, function); });
     kernels_.add(window.timeline, window.site_of_call, names);
     add_phases(window);
-    sizes_.push_back({window.timeline.host_segments.size() * 2 + rank.kernels.size(), rank.record_count});
+    replay_nodes_ += window.timeline.host_segments.size() * 2 + rank.kernels.size();
   }
   add_calls(window);
   transports_.add(rank, window.position, window.window);

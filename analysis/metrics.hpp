@@ -52,13 +52,12 @@ class Metrics {
           MeasureChoice choice, Use use);
   /// Needs of `window` the rank, its position and the bounds of its steps, and fills in the rest of it.
   void add(RankWindow& window);
-  /// Of ranks that come behind all of these. Returns the number here of each site there.
-  std::vector<std::uint32_t> merge(Metrics&& part);
-  /// These numbers alone.
+  /// Of ranks that come behind all of these.
+  void merge(Metrics&& part);
+  /// The number here of each site there.
   [[nodiscard]] std::vector<std::uint32_t> sites_of(const Metrics& part);
-  /// Whether the counted ranks that were merged so far leave the replay possible. `all_records`: of all that
-  /// will be. Asked behind each one, or once for all.
-  [[nodiscard]] bool can_replay(std::uint64_t all_records);
+  /// Whether the job is small enough to be replayed, once all ranks were merged.
+  [[nodiscard]] bool can_replay();
   /// Makes a rank part of the graph that is replayed, in the order of ranks. `sites`: the number here of each
   /// site there.
   void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites);
@@ -67,7 +66,7 @@ class Metrics {
   void exchange(Archive& archive) {
     archive(strings_, sites_, traffic_of_site_, facts_, communicators_, phases_, gaps_, transports_, pairs_,
             kernels_, collectives_, hand_staging_, notices_, steps_, longest_waits_, before_steps_,
-            behind_steps_, sizes_);
+            behind_steps_, replay_nodes_);
     archive(report_.program, report_.mpi_version, report_.began_realtime_ns, report_.hosts, report_.devices,
             report_.world_size, report_.simulated_gpu, report_.counted_ranks, report_.total_ns,
             report_.counted_ns, report_.by_cause, report_.ranks, report_.flaws);
@@ -89,11 +88,6 @@ class Metrics {
       const auto peer = static_cast<std::uint32_t>(fact.peer);
       return mixed(mixed(mixed(static_cast<std::uint64_t>(fact.cause), fact.site), peer), fact.communicator);
     }
-  };
-  /// What a rank adds to the graph that is replayed.
-  struct ReplaySize {
-    std::uint64_t nodes = 0;  ///< calls that begin and end, and kernels
-    std::uint64_t records = 0;
   };
   struct Traffic {  ///< of a call site
     std::uint64_t calls = 0;
@@ -140,9 +134,7 @@ class Metrics {
   HandStaging hand_staging_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::size_t ranks_in_graph_ = 0;
-  std::vector<ReplaySize> sizes_;  ///< of the counted ranks
-  std::size_t sizes_seen_ = 0;     ///< so many were looked at
-  ReplaySize seen_;                ///< and come to this
+  std::uint64_t replay_nodes_ = 0;  ///< calls that begin and end, and kernels, of the counted ranks
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
   const JobAxis& axis_;

@@ -23,9 +23,9 @@ void append(std::vector<Item>& all, std::vector<Item>&& some) {
 
 }  // namespace
 
-std::vector<std::uint32_t> Metrics::merge(Metrics&& part) {
+void Metrics::merge(Metrics&& part) {
   const std::vector<std::uint32_t> strings = strings_.take_in(part.strings_);
-  std::vector<std::uint32_t> sites = sites_.take_in(part.sites_, strings);
+  const std::vector<std::uint32_t> sites = sites_.take_in(part.sites_, strings);
   traffic_of_site_.resize(sites_.sites().size());
   for (std::size_t site = 0; site < part.traffic_of_site_.size(); ++site) {
     Traffic& traffic = traffic_of_site_[sites[site]];
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> Metrics::merge(Metrics&& part) {
       matrix_.merge(std::move(of_rank), part.report_.world_size);
     }
   }
-  append(sizes_, std::move(part.sizes_));
+  replay_nodes_ += part.replay_nodes_;
   kernels_.merge(part.kernels_, strings, sites);
   collectives_.merge(part.collectives_, strings, sites);
   hand_staging_.merge(part.hand_staging_, sites);
@@ -69,7 +69,6 @@ std::vector<std::uint32_t> Metrics::merge(Metrics&& part) {
     all->counted_ns += some->counted_ns;
   }
   merge_report(std::move(part.report_));
-  return sites;
 }
 
 std::vector<std::uint32_t> Metrics::sites_of(const Metrics& part) {
@@ -102,20 +101,10 @@ void Metrics::give_up_replay(std::string why) {
 }
 
 /// The graph holds the whole job, while all else holds one rank.
-bool Metrics::can_replay(std::uint64_t all_records) {
+bool Metrics::can_replay() {
   constexpr std::uint64_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
-  // once so many are there, it is plain how many it would be; with twice that, there is no doubt
-  constexpr std::uint64_t telling_nodes = most_nodes / 4;
-  for (; graph_ && sizes_seen_ < sizes_.size(); ++sizes_seen_) {
-    const bool is_hopeless = seen_.nodes > telling_nodes && static_cast<double>(seen_.nodes) /
-                                                                    static_cast<double>(seen_.records) *
-                                                                    static_cast<double>(all_records) >
-                                                                2.0 * most_nodes;
-    seen_.nodes += sizes_[sizes_seen_].nodes;
-    seen_.records += sizes_[sizes_seen_].records;
-    if (is_hopeless || seen_.nodes > most_nodes) {
-      give_up_replay("the job has more than four million calls and kernels to be run again");
-    }
+  if (graph_ && replay_nodes_ > most_nodes) {
+    give_up_replay("the job has more than four million calls and kernels to be run again");
   }
   return graph_.has_value();
 }
