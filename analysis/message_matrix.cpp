@@ -174,17 +174,22 @@ void MessageMatrix::drop_smallest() {
 }
 
 /// What the fastest twentieth of the messages between such buffers, of such size, reached by any transport; 0
-/// where no speed is known.
+/// where no speed is known. No message is measured by lists of integers that went as bitmaps but these.
 std::vector<double> MessageMatrix::possible_by_class(std::span<const TransportFigures> transports) const {
-  using Kind = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t>;
+  using Kind = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t, bool>;
   std::map<Kind, double> by_kind;
+  const std::vector<MessageClass>& classes = index_.classes().all();
+  std::vector<bool> is_packed(classes.size());
   for (const TransportFigures& each : transports) {
-    double& best = by_kind[{each.source, each.destination, each.size_limit_bytes}];
+    is_packed[each.message_class] = each.wire_bytes != each.bytes;
+    double& best =
+        by_kind[{each.source, each.destination, each.size_limit_bytes, is_packed[each.message_class]}];
     best = std::max({best, each.best_gbps.value_or(0), each.median_gbps.value_or(0)});
   }
   std::vector<double> possible;
-  for (const MessageClass& each : index_.classes().all()) {
-    const auto found = by_kind.find({each.source, each.destination, each.size_limit_bytes});
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const MessageClass& each = classes[i];
+    const auto found = by_kind.find({each.source, each.destination, each.size_limit_bytes, is_packed[i]});
     possible.push_back(found == by_kind.end() ? 0 : found->second);
   }
   return possible;

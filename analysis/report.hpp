@@ -193,6 +193,7 @@ struct TransportFigures {
   std::string reason;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t wire_bytes = 0;       ///< that travelled: fewer where lists of integers went as bitmaps
   std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none where it cannot be told
   std::uint64_t counted_ns = 0;       ///< waits for such messages. Other calls wait for none: no sum of all
   TimeByCause by_cause{};

@@ -162,6 +162,7 @@ Json of(const TransportFigures& transport) {
           {"reason", transport.reason},
           {"messages", transport.messages},
           {"bytes", transport.bytes},
+          {"wire_bytes", transport.wire_bytes},
           {"median_gb_per_s", speed_of(transport.median_gbps)},
           {"best_gb_per_s", speed_of(transport.best_gbps)},
           {"counted_s", seconds(transport.counted_ns)},

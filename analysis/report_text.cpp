@@ -468,6 +468,13 @@ class Writer {
     note_more(report_.phases.size());
   }
 
+  static std::string reason_of(const TransportFigures& transport) {
+    if (transport.wire_bytes == transport.bytes) {
+      return printable(transport.reason);
+    }
+    return fmt::format("{} ({} sent)", printable(transport.reason), bytes_text(transport.wire_bytes));
+  }
+
   void transports() {
     if (report_.transports.empty()) {
       return;
@@ -486,7 +493,7 @@ class Writer {
                     size_class_text(transport.size_limit_bytes), count_text(transport.messages),
                     bytes_text(transport.bytes), name_of(transport.transport),
                     transport.median_gbps ? speed_text(*transport.median_gbps) : "–",
-                    is_mpis ? "the MPI library's own" : printable(transport.reason)});
+                    is_mpis ? "the MPI library's own" : reason_of(transport)});
     }
     table(rows);
     note_more(report_.transports.size());

@@ -28,10 +28,11 @@ TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
   return sums_[message_class];
 }
 
-void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes) {
+void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes, std::uint64_t wire_bytes) {
   Sums& sums = sums_of(message_class);
   ++sums.messages;
   sums.bytes += bytes;
+  sums.wire_bytes += wire_bytes;
 }
 
 /// A transfer's time counts from when both sides, their GPUs too, were ready: waiting is another cause.
@@ -47,7 +48,7 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
     if (!lies_in(window, each.end_ns) || message_class == MessageClasses::no_message) {
       continue;
     }
-    add(message_class, each.bytes);
+    add(message_class, each.bytes, wire_bytes_of(each));
     const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
     if (each.bytes != 0 && start_ns < each.end_ns) {
       const bool is_seen_at_once =
@@ -68,7 +69,7 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
     if (own == nullptr) {
       continue;
     }
-    add(own->message_class, half.bytes);
+    add(own->message_class, half.bytes, half.bytes);
     const HalfFacts* const sender = index_.partner_of(rank, position, i);
     if (sender != nullptr && index_.clocks().can_convert(sender->host, own->host) && half.bytes != 0) {
       const std::uint64_t start_ns =
@@ -97,6 +98,7 @@ void TransportSums::merge(const TransportSums& part) {
     const Sums& added = part.sums_[i];
     sums_[i].messages += added.messages;
     sums_[i].bytes += added.bytes;
+    sums_[i].wire_bytes += added.wire_bytes;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
       sums_[i].by_cause[cause] += added.by_cause[cause];
     }
@@ -123,6 +125,7 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.reason = std::string(index_.classes().reason_of(i));
     each.messages = sums.messages;
     each.bytes = sums.bytes;
+    each.wire_bytes = sums.wire_bytes;
     std::vector<float>& speeds_gbps = sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps;
     each.median_gbps = median_of(speeds_gbps);
     each.best_gbps = quantile_of(speeds_gbps, 0.95);

@@ -33,16 +33,17 @@ class TransportSums {
   struct Sums {
     std::uint64_t messages = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t wire_bytes = 0;
     TimeByCause by_cause{};
     std::vector<float> speeds_gbps;
     std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
     template <typename Archive>
     void exchange(Archive& archive) {
-      archive(messages, bytes, by_cause, speeds_gbps, least_speeds_gbps);
+      archive(messages, bytes, wire_bytes, by_cause, speeds_gbps, least_speeds_gbps);
     }
   };
   Sums& sums_of(std::uint32_t message_class);
-  void add(std::uint32_t message_class, std::uint64_t bytes);
+  void add(std::uint32_t message_class, std::uint64_t bytes, std::uint64_t wire_bytes);
 
   const MessageIndex& index_;
   std::vector<Sums> sums_;  ///< by class

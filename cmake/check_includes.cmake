@@ -25,11 +25,11 @@ may_include(transports/stream_order transports/host transports/memory transports
 may_include(transports/tuning transports/host transports/cuda)
 set(gpu transports/host transports/memory transports/cuda transports/device_memory transports/stream_order)
 may_include(transports/copies ${gpu} transports/kernels)
-may_include(transports/regions ${gpu} transports/copies)
+may_include(transports/packing ${gpu} transports/kernels)
+may_include(transports/regions ${gpu} transports/copies transports/packing)
 may_include(transports/small ${gpu} transports/kernels transports/tuning transports/copies)
 may_include(transports/reduction ${gpu} transports/kernels)
-may_include(transports/packing ${gpu} transports/kernels)
-may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small)
+may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small transports/packing)
 may_include(transports/tune ${gpu} transports/tuning transports/regions transports)
 
 # Of the transports all below may include any folder but tune.

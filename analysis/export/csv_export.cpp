@@ -37,7 +37,7 @@ constexpr TableWords operations_table{
 constexpr TableWords transfers_table{
     "transfers.csv",
     "rank,thread,begin_ns,end_ns,bytes,peer_rank,source,destination,transport,"
-    "reason,pack_ns,wait_ns,key"};
+    "reason,pack_ns,wait_ns,key,wire_bytes"};
 constexpr TableWords activities_table{
     "gpu_activities.csv",
     "rank,device,stream,begin_ns,end_ns,kind,name,bytes,correlation,issued_by_penstock"};
@@ -206,6 +206,7 @@ class CsvExporter : public Exporter {
           .cell(record.pack_ns)
           .cell(record.wait_ns)
           .cell_if(record.key != 0, record.key)
+          .cell(wire_bytes_of(record))
           .end_row();
       rank.count_record();
     }

@@ -27,7 +27,7 @@ OWNERS = [
     ("persistent", r"([bsr]?send|recv)_init" + LARGE_COUNT + r"|Start|Startall"),
     ("completion", r"(Wait|Test)(all|any|some)?|Request_free|Request_get_status|Cancel"),
     ("communicators", r"Comm_(dup|dup_with_info|idup|idup_with_info|create|create_group|create_from_group|split"
-                      r"|split_type|spawn|spawn_multiple|accept|connect|join|get_parent|set_name|free|disconnect)"
+                      r"|split_type|spawn|spawn_multiple|accept|connect|join|get_parent|set_name|set_info|get_info|free|disconnect)"
                       r"|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
                       r"|Intercomm_(create|create_from_groups|merge)"),
     ("collectives", r"I?(" + COLLECTIVE + "|" + NEIGHBOUR + ")" + LARGE_COUNT),

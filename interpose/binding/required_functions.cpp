@@ -58,6 +58,8 @@ constexpr Function required[] = {
     Function::Comm_rank,
     Function::Comm_size,
     Function::Comm_test_inter,
+    Function::Info_get,
+    Function::Info_set,
     Function::Comm_group,
     Function::Comm_remote_group,
     Function::Group_size,

@@ -152,6 +152,7 @@ Holder make_info(MPI_Comm communicator, Origin origin) {
   info->global_id = make_global_id(origin, members);
   info->id_is_agreed = origin.is_agreed;
   info->is_for_collectives = origin.is_for_collectives;
+  info->is_vertex_set.store(origin.is_vertex_set, std::memory_order_relaxed);
   info->local_id = make_local_id(communicator);
   if (!info->is_for_collectives) record_communicator(communicator, *info);
   return info;

@@ -51,6 +51,7 @@ struct CommunicatorInfo {
   int lanes_taken = 0;                            ///< of them (persistent_exchange.hpp)
   std::shared_ptr<DeferredCollectives> deferred;  ///< the non-blocking ones; made when it meets
   bool is_for_collectives = false;          ///< it is such a one itself: its messages are not the program's
+  std::atomic<bool> is_vertex_set{false};   ///< communicator_hints.hpp
   std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
@@ -82,6 +83,7 @@ struct Origin {
   bool is_unique = false;
   bool is_agreed = false;  ///< the same on all ranks
   bool is_for_collectives = false;
+  bool is_vertex_set = false;  ///< communicator_hints.hpp
 };
 
 /// The origin of what the next creating call that is collective over `parent` makes. Such calls come in one

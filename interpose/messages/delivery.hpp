@@ -36,12 +36,16 @@ class Delivery {
   const Envelope envelope_;
   transports::Place destination_;
   Status status_;
-  const char* reason_ = "";  ///< for the transport; a literal
+  const char* reason_ = "";         ///< for the transport; a literal
+  std::uint64_t bitmap_bytes_ = 0;  ///< not 0: a list of integers that came as a bitmap of so many
   std::uint64_t begin_ns_ = 0;
   std::uint64_t start_ns_ = 0;  ///< when bytes began to move
   transports::BufferKind source_kind_ = transports::BufferKind::unknown;
   transports::TransportKind transport_ = transports::TransportKind::none;
   bool truncated_ = false;
+
+ private:
+  [[nodiscard]] std::uint32_t reason_id() const;
 };
 
 }  // namespace penstock::interpose

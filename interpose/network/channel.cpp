@@ -15,7 +15,9 @@ namespace penstock::interpose {
 namespace {
 
 constexpr int clearance_tag = Channel::tags;
-constexpr std::uint64_t version = 0x50454e53544e0001ull;  // of what passes between nodes
+constexpr std::uint32_t bitmap_is_welcome = 1u << 31;  // beside a tag
+static_assert(Channel::tags < bitmap_is_welcome);
+constexpr std::uint64_t version = 0x50454e53544e0002ull;  // of what passes between nodes
 
 /// What each rank says of itself.
 struct Statement {
@@ -92,7 +94,7 @@ void Channel::open(int world_rank, int world_size) {
   node_directory().note_gpu();
   free_tags_.resize(tags);
   std::iota(free_tags_.begin(), free_tags_.end(), 0u);
-  cleared_ = std::make_unique<std::atomic<bool>[]>(tags);
+  cleared_ = std::make_unique<std::atomic<Clearance>[]>(tags);
   last_taken_ns_ = std::make_unique<std::atomic<std::uint64_t>[]>(all.size());
   communicator_ = made;
   engine().poll_other_nodes([]() noexcept { channel().poll(); });
@@ -121,9 +123,10 @@ void Channel::poll() noexcept {
     // which payload it was about is lost
     if (PMPI_Test(&listening_, &has_come, &status) != MPI_SUCCESS) return fail();
     if (has_come == 0) return;
-    if (heard_ < tags) {
+    const std::uint32_t tag = heard_ & ~bitmap_is_welcome;
+    if (tag < tags) {
       note_taken(status.MPI_SOURCE);
-      cleared_[heard_].store(true, std::memory_order_release);
+      cleared_[tag].store(tag == heard_ ? Clearance::payload : Clearance::bitmap, std::memory_order_release);
     }
     listen();
   }
@@ -159,7 +162,7 @@ bool Channel::take_tag(std::uint32_t& tag) {
   if (free_tags_.empty()) return false;
   tag = free_tags_.back();
   free_tags_.pop_back();
-  cleared_[tag].store(false, std::memory_order_relaxed);
+  cleared_[tag].store(Clearance::none, std::memory_order_relaxed);
   return true;
 }
 
@@ -168,8 +171,12 @@ void Channel::give_back(std::uint32_t tag) noexcept {
   free_tags_.push_back(tag);  // there is room for all of them
 }
 
-bool Channel::is_cleared(std::uint32_t tag) const noexcept {
+Clearance Channel::clearance(std::uint32_t tag) const noexcept {
   return cleared_[tag].load(std::memory_order_acquire);
+}
+
+std::uint32_t Channel::word_of(std::uint32_t tag, Clearance clearance) noexcept {
+  return clearance == Clearance::bitmap ? tag | bitmap_is_welcome : tag;
 }
 
 void Channel::note_taken(int receiver) noexcept {

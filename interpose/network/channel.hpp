@@ -15,6 +15,13 @@
 
 namespace penstock::interpose {
 
+/// Of a payload by its receiver.
+enum class Clearance : std::uint8_t {
+  none,
+  payload,  ///< it is there, and has room
+  bitmap,   ///< and has room for a bitmap in the payload's place
+};
+
 /// Thread: any after open(); poll() by one at a time (Engine::Lock).
 class Channel {
  public:
@@ -44,14 +51,16 @@ class Channel {
   /// False: all are in use.
   [[nodiscard]] bool take_tag(std::uint32_t& tag);
   void give_back(std::uint32_t tag) noexcept;
-  /// The receiver of the payload with the tag is there, and has room.
-  [[nodiscard]] bool is_cleared(std::uint32_t tag) const noexcept;
+  /// What the receiver of the payload with the tag has said.
+  [[nodiscard]] Clearance clearance(std::uint32_t tag) const noexcept;
   /// A receiver has taken something of this rank's: it is at work.
   void note_taken(int receiver) noexcept;
   /// When it last did (record::now_ns).
   [[nodiscard]] std::uint64_t last_taken_ns(int receiver) const noexcept;
 
-  /// Tells a sender so. `*word` must stay until the request is complete.
+  /// What to tell a sender.
+  [[nodiscard]] static std::uint32_t word_of(std::uint32_t tag, Clearance clearance) noexcept;
+  /// Tells it. `*word` must stay until the request is complete.
   [[nodiscard]] int clear(int sender, const std::uint32_t* word, MPI_Request* request) const noexcept;
   /// Takes in what receivers have said. Cost: a test of a request, if it is open.
   void poll() noexcept;
@@ -64,7 +73,7 @@ class Channel {
   bool is_forced_ = false;
   std::mutex mutex_;
   std::vector<std::uint32_t> free_tags_;
-  std::unique_ptr<std::atomic<bool>[]> cleared_;                 ///< by tag
+  std::unique_ptr<std::atomic<Clearance>[]> cleared_;            ///< by tag
   std::unique_ptr<std::atomic<std::uint64_t>[]> last_taken_ns_;  ///< by rank
   std::uint32_t heard_ = 0;
   MPI_Request listening_ = MPI_REQUEST_NULL;

@@ -35,6 +35,7 @@ bool NetworkDelivery::advance() {
   if (start_ns_ == 0 && begin_ns_ != 0 && reception_->has_begun()) start_ns_ = record::now_ns();
   if (is_over) {
     status_ = reception_->status();
+    bitmap_bytes_ = reception_->bitmap_bytes();
     if (truncated_) transport_ = TransportKind::none;  // nothing was moved
     report();
   }

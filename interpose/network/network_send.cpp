@@ -5,10 +5,23 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/engine.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
+namespace {
+
+ListLook look_at(const SendCall& call, const transports::Place& source) noexcept {
+  const bool may_be_packed = transports::lives_on_device(source.buffer.kind) &&
+                             source.layout.is_contiguous() &&
+                             source.layout.bytes() >= transports::tuning().network_packed_from;
+  if (!may_be_packed) return {};
+  return {list_worth_a_look(call), order_of(call)};
+}
+
+}  // namespace
 
 std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports::Place source, int receiver) {
   Envelope envelope{};
@@ -17,8 +30,10 @@ std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports:
   envelope.key = node_directory().next_key();
   envelope.row = row_of_other_nodes;
   envelope.source_kind = static_cast<std::uint8_t>(source.buffer.kind);
+  const ListLook look = look_at(call, source);
+  envelope.integers = static_cast<std::uint8_t>(look.integers);
   std::unique_ptr<Transmission> transmission =
-      Transmission::open(std::move(source), receiver, call.mode != SendMode::synchronous);
+      Transmission::open(std::move(source), look, receiver, call.mode != SendMode::synchronous);
   if (transmission == nullptr) return nullptr;
   envelope.slot = transmission->tag();
   return std::make_unique<NetworkSend>(call, std::move(transmission), envelope);
@@ -29,6 +44,8 @@ NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<Transmission> tra
     : call_(call), transmission_(std::move(transmission)), envelope_(envelope) {}
 
 NetworkSend::~NetworkSend() {
+  if (const std::optional<bool> was_packed = transmission_->was_packed())
+    note_look(call_, static_cast<transports::Integer>(envelope_.integers), *was_packed);
   if (!transmission_->is_over()) engine().adopt(std::move(transmission_));
 }
 

@@ -21,12 +21,15 @@ using transports::Way;
 
 Reception::Reception(const Envelope& envelope, transports::Place destination)
     : destination_(std::move(destination)),
-      payload_bytes_(envelope.payload_bytes),
+      wire_bytes_(envelope.payload_bytes),
+      integers_(static_cast<transports::Integer>(envelope.integers)),
       sender_(sender_of(envelope)),
-      tag_(envelope.slot) {}
+      tag_(envelope.slot),
+      is_noted_(integers_ == transports::Integer::none) {}
 
 void Reception::discard() noexcept {
   is_wanted_ = false;
+  if (is_unpacking_) unpack_.reset();  // waits for the kernel
   copies_.reset();
   done_ = std::accumulate(copying_.begin(), copying_.end(), done_);
   copying_.clear();
@@ -37,12 +40,14 @@ bool Reception::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   const record::OwnWork own;
   if (memory_ == nullptr) take_memory();
   if (memory_ != nullptr) {
+    if (!is_noted_) take_note();
     take_arrived();
     take_placed();
-    post_receives();
+    if (is_noted_) post_receives();
     clear_sender();
   }
-  const bool is_through = done_ == payload_bytes_ || (ends_early_ && posted_.empty() && copying_.empty());
+  const bool is_whole = is_noted_ && done_ == wire_bytes_;
+  const bool is_through = (is_whole && is_unpacked()) || (ends_early_ && posted_.empty() && copying_.empty());
   int is_told = 1;
   if (is_through && clearance_ != MPI_REQUEST_NULL &&
       PMPI_Test(&clearance_, &is_told, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
@@ -60,7 +65,7 @@ void Reception::take_memory() {
   const bool on_device = transports::lives_on_device(destination_.buffer.kind);
   if (is_wanted_ && !on_device && destination_.layout.is_contiguous()) {
     memory_ = destination_.first_byte();
-    memory_bytes_ = payload_bytes_;
+    memory_bytes_ = wire_bytes_;
     return;
   }
   if (is_wanted_ && on_device) {
@@ -71,6 +76,7 @@ void Reception::take_memory() {
     say_what_was_refused();
     if (begun.ok()) begun = ChunkCopies::start(destination_, Way::in, copies_);
     if (begun.ok()) {
+      take_room_for_bitmap();
       memory_ = ring_->data();
       memory_bytes_ = ChunkRing::bytes;
       return;
@@ -84,16 +90,70 @@ void Reception::take_memory() {
 }
 
 bool Reception::take_zone() {
-  memory_bytes_ = std::min(payload_bytes_, ChunkRing::bytes);
+  memory_bytes_ = std::min(wire_bytes_, ChunkRing::bytes);
   buffer_ = StagingBuffer(memory_bytes_);
   memory_ = static_cast<char*>(buffer_.data());
   return memory_ != nullptr;
 }
 
+/// Only with the room is the sender told that a bitmap is welcome.
+void Reception::take_room_for_bitmap() {
+  if (is_noted_) return;
+  const Status taken = transports::ListUnpack::take_room(destination_, integers_, unpack_);
+  if (!taken.ok() && taken.code() != Code::declined) record::notice(describe("packing a list", taken).data());
+}
+
+/// As what the payload comes.
+void Reception::take_note() {
+  if (noting_ == MPI_REQUEST_NULL) {
+    const int code = PMPI_Irecv(&note_, sizeof note_, MPI_BYTE, sender_, static_cast<int>(tag_),
+                                channel().communicator(), &noting_);
+    if (code != MPI_SUCCESS) return expect_no_more({Code::peer_lost, "MPI_Irecv"});
+  }
+  int has_come = 0;
+  MPI_Status status;
+  const int code = PMPI_Test(&noting_, &has_come, &status);
+  if (code == MPI_SUCCESS && has_come == 0) return;
+  is_noted_ = true;
+  if (code != MPI_SUCCESS) return expect_no_more({Code::peer_lost, "MPI_Irecv"});
+  if (bytes_of(status) != sizeof note_) return expect_no_more({Code::peer_lost, "the sender gave up"});
+  if (note_.bitmap_words != 0) {
+    expect_bitmap();
+  } else {
+    unpack_.reset();
+  }
+}
+
+void Reception::expect_bitmap() {
+  const transports::Place* const room = unpack_ == nullptr ? nullptr : unpack_->room(note_.bitmap_words);
+  if (room == nullptr) return expect_no_more({Code::peer_lost, "sender's bitmap of a list"});
+  wire_bytes_ = room->layout.bytes();
+  if (!is_wanted_) return;
+  if (Status begun = ChunkCopies::start(*room, Way::in, copies_); !begun.ok()) fail(begun);
+}
+
+/// True when there is nothing to unpack (any more).
+bool Reception::is_unpacked() {
+  if (note_.bitmap_words == 0 || !is_wanted_) return true;
+  if (!std::exchange(is_unpacking_, true)) {
+    if (Status started = unpack_->start(); !started.ok()) {
+      fail(started);
+      return true;
+    }
+  }
+  bool ended = false;
+  if (Status unpacked = unpack_->advance(ended); !unpacked.ok()) {
+    fail(unpacked);
+    return true;
+  }
+  return ended;
+}
+
 /// Once the first receives are posted.
 void Reception::clear_sender() {
   if (std::exchange(is_cleared_, true)) return;
-  if (channel().clear(sender_, &tag_, &clearance_) != MPI_SUCCESS)
+  clearance_word_ = Channel::word_of(tag_, unpack_ != nullptr ? Clearance::bitmap : Clearance::payload);
+  if (channel().clear(sender_, &clearance_word_, &clearance_) != MPI_SUCCESS)
     expect_no_more({Code::peer_lost, "MPI_Isend"});
 }
 
@@ -131,8 +191,8 @@ void Reception::take_placed() {
 }
 
 void Reception::post_receives() {
-  while (expected_ < payload_bytes_ && !ends_early_ && posted_.size() < policy::most_chunks_posted) {
-    const std::size_t bytes = transports::chunk_bytes_at(expected_, payload_bytes_);
+  while (expected_ < wire_bytes_ && !ends_early_ && posted_.size() < policy::most_chunks_posted) {
+    const std::size_t bytes = transports::chunk_bytes_at(expected_, wire_bytes_);
     if (expected_ + bytes - done_ > memory_bytes_) return;
     posted_.push_back({memory_ + expected_ % memory_bytes_, bytes, MPI_REQUEST_NULL});
     Chunk& chunk = posted_.back();
@@ -155,6 +215,10 @@ void Reception::fail(const Status& status) noexcept {
 void Reception::expect_no_more(const Status& status) noexcept {
   fail(status);
   ends_early_ = true;
+  if (noting_ != MPI_REQUEST_NULL) {
+    PMPI_Cancel(&noting_);
+    PMPI_Wait(&noting_, MPI_STATUS_IGNORE);
+  }
   for (Chunk& chunk : posted_) {
     PMPI_Cancel(&chunk.request);
     PMPI_Wait(&chunk.request, MPI_STATUS_IGNORE);

@@ -14,6 +14,7 @@
 #include "interpose/progress/requests.hpp"
 #include "transports/copies/chunk_copies.hpp"
 #include "transports/copies/chunk_ring.hpp"
+#include "transports/packing/list_unpack.hpp"
 
 namespace penstock::interpose {
 
@@ -36,6 +37,10 @@ class Reception final : public Pending {
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool has_begun() const noexcept { return memory_ != nullptr; }
+  /// The payload came as a bitmap of so many; 0: as it is.
+  [[nodiscard]] std::uint64_t bitmap_bytes() const noexcept {
+    return note_.bitmap_words == 0 ? 0 : wire_bytes_;
+  }
 
  private:
   struct Chunk {
@@ -46,6 +51,10 @@ class Reception final : public Pending {
 
   void take_memory();
   [[nodiscard]] bool take_zone();
+  void take_room_for_bitmap();
+  void take_note();
+  void expect_bitmap();
+  [[nodiscard]] bool is_unpacked();
   void clear_sender();
   void take_arrived();
   void take_chunk(const Chunk& chunk);
@@ -55,7 +64,11 @@ class Reception final : public Pending {
   void expect_no_more(const Status& status) noexcept;
 
   transports::Place destination_;
-  const std::size_t payload_bytes_;
+  std::size_t wire_bytes_;  ///< the payload's, or its bitmap's
+  const transports::Integer integers_;
+  std::unique_ptr<transports::ListUnpack> unpack_;
+  PackingNote note_{};
+  MPI_Request noting_ = MPI_REQUEST_NULL;
   const int sender_;  ///< rank in MPI_COMM_WORLD
   const std::uint32_t tag_;
   std::unique_ptr<transports::ChunkRing> ring_;
@@ -63,6 +76,7 @@ class Reception final : public Pending {
   std::unique_ptr<transports::ChunkCopies> copies_;
   char* memory_ = nullptr;  ///< byte n of the payload at n % memory_bytes_
   std::size_t memory_bytes_ = 0;
+  std::uint32_t clearance_word_ = 0;
   MPI_Request clearance_ = MPI_REQUEST_NULL;
   std::deque<Chunk> posted_;         ///< that MPI has yet to fill
   std::deque<std::size_t> copying_;  ///< sizes of those on their way to their place
@@ -70,6 +84,8 @@ class Reception final : public Pending {
   std::size_t done_ = 0;             ///< bytes whose memory is free again
   Status status_;
   bool is_wanted_ = true;
+  bool is_noted_;  ///< it is known how the payload comes
+  bool is_unpacking_ = false;
   bool is_cleared_ = false;  ///< the sender knows
   bool ends_early_ = false;  ///< nothing more will come
   bool is_over_ = false;

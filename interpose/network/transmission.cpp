@@ -23,25 +23,29 @@ std::atomic<std::size_t> all_buffered_bytes{0};
 
 }  // namespace
 
-std::unique_ptr<Transmission> Transmission::open(transports::Place source, int receiver, bool may_buffer) {
+std::unique_ptr<Transmission> Transmission::open(transports::Place source, const ListLook& look, int receiver,
+                                                 bool may_buffer) {
   std::uint32_t tag = 0;
   if (!channel().take_tag(tag)) return nullptr;
   try {
-    return std::make_unique<Transmission>(std::move(source), receiver, may_buffer, tag);
+    return std::make_unique<Transmission>(std::move(source), look, receiver, may_buffer, tag);
   } catch (...) {
     channel().give_back(tag);
     throw;
   }
 }
 
-Transmission::Transmission(transports::Place source, int receiver, bool may_buffer, std::uint32_t tag)
+Transmission::Transmission(transports::Place source, const ListLook& look, int receiver, bool may_buffer,
+                           std::uint32_t tag)
     : source_(std::move(source)),
       payload_bytes_(source_.layout.bytes()),
+      look_(look),
       receiver_(receiver),
       tag_(tag),
       ready_(std::make_unique<std::atomic<std::uint32_t>>(0)),
       may_buffer_(may_buffer),
-      is_small_(payload_bytes_ <= transports::tuning().buffered_to) {}
+      is_small_(payload_bytes_ <= transports::tuning().buffered_to),
+      is_noted_(look.integers == transports::Integer::none) {}
 
 Transmission::~Transmission() {
   copies_.reset();
@@ -60,13 +64,14 @@ void Transmission::start() noexcept {
 /// Only what has been buffered can be on its way already; the library takes it back, or leaves it be.
 void Transmission::withdraw() noexcept {
   if (std::exchange(is_withdrawn_, true)) return;
+  if (noting_ != MPI_REQUEST_NULL) PMPI_Cancel(&noting_);
   for (std::size_t chunk = 0; chunk < posted_chunks_; ++chunk) PMPI_Cancel(&chunks_[chunk].request);
 }
 
 bool Transmission::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   if (is_over_) return true;
   const record::OwnWork own;
-  has_come_ = has_come_ || channel().is_cleared(tag_);
+  has_come_ = has_come_ || channel().clearance(tag_) != Clearance::none;
   if (status_.ok() && !is_withdrawn_) {
     if (Status stepped = step(); !stepped.ok()) give_up(stepped);
   }
@@ -74,7 +79,8 @@ bool Transmission::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
     give_up({Code::system_failed, "MPI_Irecv for the receiver's word", EIO});
   }
   if (Status sent = take_back_sent(); !sent.ok()) give_up(sent);
-  const bool is_through = posted_chunks_ == 0 && (sent_ == payload_bytes_ || !status_.ok() || is_withdrawn_);
+  const bool is_through = noting_ == MPI_REQUEST_NULL && posted_chunks_ == 0 &&
+                          (sent_ == payload_bytes_ || !status_.ok() || is_withdrawn_);
   is_over_ = is_through && (has_come_ || is_withdrawn_ || is_lost_ || channel().has_failed());
   if (is_over_) {
     copies_.reset();
@@ -101,11 +107,50 @@ bool Transmission::is_all_posted() const noexcept {
 Status Transmission::step() {
   if (ready_->load(std::memory_order_acquire) == 0)
     return watch_.is_due() ? transports::health_of(source_) : Status{};
+  if (!is_noted_ && channel().clearance(tag_) == Clearance::bitmap && buffered_.data() == nullptr) {
+    bool ended = false;
+    if (Status packed = step_pack(ended); !packed.ok() || !ended) return packed;
+  }
   if (memory_ == nullptr) {
     if (Status taken = take_memory(); !taken.ok() || memory_ == nullptr) return taken;
     if (Status started = ChunkCopies::start(source_, Way::out, copies_); !started.ok()) return started;
   }
+  if (!is_noted_) {
+    if (Status noted = send_note(); !noted.ok()) return noted;
+  }
   return move();
+}
+
+/// What is no such list goes as it is.
+Status Transmission::step_pack(bool& ended) {
+  ended = was_packed_.has_value();
+  if (ended) return {};
+  if (pack_ == nullptr) {
+    const Status started = transports::ListPack::start(source_, look_.integers, look_.order, pack_);
+    if (!started.ok()) {
+      if (started.code() != Code::declined) record::notice(describe("packing a list", started).data());
+      ended = true;
+      return {};
+    }
+  }
+  if (Status packing = pack_->advance(ended); !packing.ok() || !ended) return packing;
+  was_packed_ = pack_->words() != 0;
+  if (*was_packed_) {
+    note_.bitmap_words = pack_->words();
+    source_ = pack_->bitmap();
+    payload_bytes_ = source_.layout.bytes();
+  } else {
+    pack_.reset();
+  }
+  return {};
+}
+
+Status Transmission::send_note() {
+  const int code = PMPI_Isend(&note_, sizeof note_, MPI_BYTE, receiver_, static_cast<int>(tag_),
+                              channel().communicator(), &noting_);
+  if (code != MPI_SUCCESS) return {Code::peer_lost, "MPI_Isend"};
+  is_noted_ = true;
+  return {};
 }
 
 /// A ring only for a receiver that has room itself: so what holds one comes to its end.
@@ -175,6 +220,14 @@ Status Transmission::post_next() {
 }
 
 Status Transmission::take_back_sent() {
+  if (noting_ != MPI_REQUEST_NULL) {
+    int done = 0;
+    if (PMPI_Test(&noting_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      noting_ = MPI_REQUEST_NULL;
+      return {Code::peer_lost, "MPI_Isend"};
+    }
+    if (done == 0) return {};
+  }
   while (posted_chunks_ > 0) {
     int done = 0;
     const int code = PMPI_Test(&chunks_.front().request, &done, MPI_STATUS_IGNORE);

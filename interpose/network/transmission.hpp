@@ -9,15 +9,24 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "interpose/messages/receiver_timeout.hpp"
 #include "interpose/messages/staging_buffers.hpp"
+#include "interpose/node/envelope.hpp"
 #include "interpose/progress/requests.hpp"
 #include "transports/copies/chunk_copies.hpp"
 #include "transports/copies/chunk_ring.hpp"
 #include "transports/host/watch.hpp"
+#include "transports/packing/list_pack.hpp"
 
 namespace penstock::interpose {
+
+/// A payload that may be worth packing.
+struct ListLook {
+  transports::Integer integers = transports::Integer::none;  ///< none: it is not
+  transports::ListOrder order = transports::ListOrder::kept;
+};
 
 /// May outlive the send that it was made for (Engine::adopt). Must not be destroyed before advance() has
 /// returned true. Thread: one at a time.
@@ -25,9 +34,10 @@ class Transmission final : public Pending {
  public:
   /// `receiver` is a rank in MPI_COMM_WORLD. `may_buffer`: a plain MPI would not wait for the receiver.
   /// Null: too many are under way.
-  [[nodiscard]] static std::unique_ptr<Transmission> open(transports::Place source, int receiver,
-                                                          bool may_buffer);
-  Transmission(transports::Place source, int receiver, bool may_buffer, std::uint32_t tag);
+  [[nodiscard]] static std::unique_ptr<Transmission> open(transports::Place source, const ListLook& look,
+                                                          int receiver, bool may_buffer);
+  Transmission(transports::Place source, const ListLook& look, int receiver, bool may_buffer,
+               std::uint32_t tag);
   ~Transmission() override;
   Transmission(const Transmission&) = delete;
   Transmission& operator=(const Transmission&) = delete;
@@ -46,6 +56,8 @@ class Transmission final : public Pending {
   /// The payload is no more read from where it lay, or never will be.
   [[nodiscard]] bool has_left() const noexcept;
   [[nodiscard]] const Status& status() const noexcept { return status_; }
+  /// What a look at the list has found, once it is over.
+  [[nodiscard]] std::optional<bool> was_packed() const noexcept { return was_packed_; }
 
  private:
   struct Chunk {
@@ -55,6 +67,8 @@ class Transmission final : public Pending {
   };
 
   [[nodiscard]] Status step();
+  [[nodiscard]] Status step_pack(bool& ended);
+  [[nodiscard]] Status send_note();
   [[nodiscard]] Status take_memory();
   void buffer_payload();
   [[nodiscard]] Status move();
@@ -65,8 +79,13 @@ class Transmission final : public Pending {
   [[nodiscard]] bool receiver_is_late() const noexcept;
   [[nodiscard]] bool is_all_posted() const noexcept;
 
-  transports::Place source_;
-  const std::size_t payload_bytes_;
+  transports::Place source_;  ///< of the payload, or of its bitmap
+  std::size_t payload_bytes_;
+  const ListLook look_;
+  std::unique_ptr<transports::ListPack> pack_;
+  std::optional<bool> was_packed_;
+  PackingNote note_{};
+  MPI_Request noting_ = MPI_REQUEST_NULL;
   const int receiver_;
   const std::uint32_t tag_;
   std::unique_ptr<std::atomic<std::uint32_t>> ready_;  ///< 1: the application's earlier GPU work is done
@@ -86,6 +105,7 @@ class Transmission final : public Pending {
   const bool may_buffer_;
   const bool is_small_;
   bool has_come_ = false;
+  bool is_noted_ = false;   ///< the note is on its way, or none is needed
   bool must_wait_ = false;  ///< the receiver is late, and there is no room to buffer the payload
   bool is_withdrawn_ = false;
   bool is_lost_ = false;  ///< MPI cannot reach the receiver

@@ -29,11 +29,17 @@ struct Envelope {
   std::uint32_t slot;        ///< of the sender's slots; from another node: the tag of the payload's chunks
   std::uint32_t generation;  ///< of the slot
   std::uint8_t source_kind;  ///< transports::BufferKind; from another node, as there is no slot to say so
-  std::uint8_t reserved[19];
+  std::uint8_t integers;     ///< transports::Integer; from another node: a PackingNote comes before the chunks
+  std::uint8_t reserved[18];
 };
 static_assert(sizeof(Envelope) == envelope_bytes);
 
 inline constexpr std::uint32_t row_of_other_nodes = UINT32_MAX;
+
+/// Comes before the chunks of a payload that is a list of integers.
+struct PackingNote {
+  std::uint64_t bitmap_words;  ///< it comes as a bitmap of so many; 0: as it is
+};
 
 [[nodiscard]] inline bool comes_from_other_node(const Envelope& envelope) noexcept {
   return envelope.row == row_of_other_nodes;

@@ -69,6 +69,7 @@ enum class SlotRequest : std::uint32_t {
   relay,  ///< through a ring on the sender's device, of which the receiver can map memory
   stage,  ///< through host memory
   push,   ///< into the receiver's buffer, which Slot::target names
+  pack,   ///< through host memory, as a bitmap if it is a list that can be one
 };
 
 /// Lies in shared memory. Owned by its sender, which alone takes and frees it.

@@ -12,6 +12,7 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
+#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/transport.hpp"
@@ -113,6 +114,8 @@ void DeviceSend::publish_offer() noexcept {
   const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
   if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
   transports::TailSend::start(source_, slot_->offer, tail_);
+  if (slot_->offer.contiguous != 0 && slot_->offer.payload_bytes >= transports::tuning().packed_from)
+    slot_->offer.integers = list_worth_a_look(call_);
   offer(PayloadPlace::sender_buffer);
 }
 
@@ -158,8 +161,13 @@ bool DeviceSend::is_small() const noexcept {
 }
 
 Status DeviceSend::stage(bool whole) {
+  slot_->offer.bitmap_words = 0;
+  return stage(source_, whole);
+}
+
+Status DeviceSend::stage(const transports::Place& what, bool whole) {
   const auto staging = whole ? transports::Staging::host_whole : transports::Staging::host_ring;
-  Status started = transports::StagedSend::start(source_, staging, slot_->offer, staged_);
+  Status started = transports::StagedSend::start(what, staging, slot_->offer, staged_);
   say_what_was_refused();
   if (!started.ok()) return started;
   whole_ = whole;
@@ -233,6 +241,26 @@ Status DeviceSend::step_push() {
   return status;
 }
 
+Status DeviceSend::pack() {
+  const Status started = transports::ListPack::start(source_, slot_->offer.integers, order_of(call_), pack_);
+  is_packing_ = started.ok();
+  if (started.ok()) return started;
+  if (started.code() != Code::declined) record::notice(describe("packing a list", started).data());
+  return stage(is_small());
+}
+
+/// What is no such list is staged as it is.
+Status DeviceSend::step_pack() {
+  bool ended = false;
+  if (Status state = pack_->advance(ended); !state.ok() || !ended || waits_for_a_ring()) return state;
+  is_packing_ = false;
+  slot_->offer.bitmap_words = pack_->words();
+  note_look(call_, slot_->offer.integers, pack_->words() != 0);
+  if (pack_->words() != 0) return stage(pack_->bitmap(), is_small());
+  pack_.reset();
+  return stage(is_small());
+}
+
 void DeviceSend::give_up(const Status& status) noexcept {
   status_ = status;
   slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
@@ -261,6 +289,7 @@ Status DeviceSend::answer() {
   if (!slot_->move<Side::sender, SlotState::asked, SlotState::preparing>()) return {};
   if (request == SlotRequest::relay) return relay();
   if (request == SlotRequest::push) return push();
+  if (request == SlotRequest::pack) return pack();
   drop_staged(staged_);  // a ring that the receiver could not map
   produced_ = false;
   return stage(is_small());
@@ -282,6 +311,9 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
     serve_receiver();
   } else if (slot_->get() != SlotState::failed && watch_.is_due()) {
     if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
+  }
+  if (is_packing_ && status_.ok()) {
+    if (Status step = step_pack(); !step.ok()) give_up(step);
   }
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);

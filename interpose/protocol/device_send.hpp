@@ -18,6 +18,7 @@
 #include "interpose/progress/requests.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
+#include "transports/packing/list_pack.hpp"
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"
 #include "transports/tail_send.hpp"
@@ -55,6 +56,9 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   [[nodiscard]] Status answer();
   [[nodiscard]] bool is_in_own_buffer() const noexcept;
   [[nodiscard]] Status stage(bool whole);
+  [[nodiscard]] Status stage(const transports::Place& what, bool whole);
+  [[nodiscard]] Status pack();
+  [[nodiscard]] Status step_pack();
   [[nodiscard]] Status relay();
   [[nodiscard]] Status push();
   [[nodiscard]] Status step_push();
@@ -69,6 +73,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   Envelope envelope_{};
   Slot* slot_ = nullptr;
   DirectoryRow* receiver_ = nullptr;
+  std::unique_ptr<transports::ListPack> pack_;  ///< stays while its bitmap is staged
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::TailSend> tail_;
   std::unique_ptr<transports::PushSend> push_;
@@ -80,8 +85,9 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   bool has_left_ = false;    ///< the envelope, and was not taken back
   bool holds_ring_ = false;  ///< counted among the rings at work
   bool must_wait_ = false;   ///< the receiver is late, and there is no room to buffer the payload
-  bool produced_ = false;    ///< the payload has left the user's buffer
-  bool whole_ = false;       ///< and all of it lies in the region, or with the receiver
+  bool is_packing_ = false;
+  bool produced_ = false;  ///< the payload has left the user's buffer
+  bool whole_ = false;     ///< and all of it lies in the region, or with the receiver
 };
 
 /// Slots whose sends are complete for the user but whose receivers still have to come (buffered payloads).

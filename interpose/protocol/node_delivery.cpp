@@ -69,6 +69,7 @@ bool NodeDelivery::advance() {
   // a sender that failed may have given the slot to another message
   if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"});
   if (pull_ != nullptr) return step_pull();
+  if (is_unpacking_) return step_unpack();
   switch (slot_->get()) {
     case SlotState::offered:
       return take_offer();
@@ -110,7 +111,7 @@ bool NodeDelivery::fetch_from_buffer() {
     // more of this rank
     const bool is_wanted =
         !is_small() || choice.wanted == TransportKind::pushed || settings().transport == choice.wanted;
-    ask_sender(is_wanted ? choice.wanted : TransportKind::staged);
+    ask_sender(is_wanted ? choice.wanted : TransportKind::staged, payload);
     return false;
   }
   if (start(payload, *choice.transport)) return true;
@@ -126,15 +127,28 @@ bool NodeDelivery::is_small() const noexcept {
   return envelope_.payload_bytes <= transports::tuning().buffered_to;
 }
 
-void NodeDelivery::ask_sender(TransportKind transport) {
+void NodeDelivery::ask_sender(TransportKind transport, const transports::Payload& payload) {
   switch (transport) {
     case TransportKind::pushed:
       return ask_to_push();
     case TransportKind::relayed:
       return ask(SlotRequest::relay);
     default:
-      return ask(SlotRequest::stage);
+      return ask(take_room_for_bitmap(payload) ? SlotRequest::pack : SlotRequest::stage);
   }
+}
+
+/// If the payload is worth packing. Only with the room for the bitmap is its sender asked to: two processes
+/// that both wait for room, which bitmaps fill that the other is to take, would wait for ever.
+bool NodeDelivery::take_room_for_bitmap(const transports::Payload& payload) {
+  const transports::Integer integers = payload.offer.integers;
+  // kernels of two processes on one GPU take turns, which takes longer than its copies
+  const bool takes_turns =
+      payload.link() == transports::cuda::Link::same_device && settings().transport != TransportKind::staged;
+  if (integers == transports::Integer::none || takes_turns) return false;
+  const Status taken = transports::ListUnpack::take_room(destination_, integers, unpack_);
+  if (!taken.ok() && taken.code() != Code::declined) record::notice(describe("packing a list", taken).data());
+  return taken.ok();
 }
 
 void NodeDelivery::ask(SlotRequest request) noexcept {
@@ -193,13 +207,38 @@ void NodeDelivery::drop_pull() noexcept {
 
 bool NodeDelivery::step_pull() {
   bool finished = false;
-  const Status status = pull_->advance(finished);
-  return (finished || !status.ok()) && end(status);
+  Status status = pull_->advance(finished);
+  if (!finished && status.ok()) return false;
+  if (!status.ok() || bitmap_bytes_ == 0) return end(status);
+  drop_pull();
+  status = unpack_->start();
+  is_unpacking_ = status.ok();
+  return !status.ok() && end(status);
+}
+
+bool NodeDelivery::step_unpack() {
+  bool ended = false;
+  const Status status = unpack_->advance(ended);
+  return (ended || !status.ok()) && end(status);
 }
 
 bool NodeDelivery::fetch_from_region() {
   // the sender may have its buffer back already: nothing but the region may be read now
-  const transports::Payload payload(slot_->offer, destination_);
+  const transports::Offer offer = slot_->offer;
+  bitmap_bytes_ = 0;
+  if (offer.bitmap_words != 0) return fetch_bitmap(offer);
+  unpack_.reset();
+  return fetch_from_region(transports::Payload(offer, destination_));
+}
+
+bool NodeDelivery::fetch_bitmap(transports::Offer offer) {
+  const transports::Place* const room = unpack_ == nullptr ? nullptr : unpack_->room(offer.bitmap_words);
+  if (room == nullptr) return end({Code::peer_lost, "sender's bitmap of a list"});
+  bitmap_bytes_ = offer.payload_bytes = room->layout.bytes();
+  return fetch_from_region(transports::Payload(offer, *room));
+}
+
+bool NodeDelivery::fetch_from_region(const transports::Payload& payload) {
   const Choice choice =
       choose(payload, excluded_ | ~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
   if (choice.transport == nullptr) {

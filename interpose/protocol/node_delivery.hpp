@@ -11,6 +11,7 @@
 #include "interpose/node/slots.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
+#include "transports/packing/list_unpack.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::interpose {
@@ -22,7 +23,9 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   ~NodeDelivery() override;
 
   [[nodiscard]] bool advance() override;
-  [[nodiscard]] bool is_under_way() const noexcept override { return over_ || pull_ != nullptr; }
+  [[nodiscard]] bool is_under_way() const noexcept override {
+    return over_ || pull_ != nullptr || is_unpacking_;
+  }
 
   /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
   /// this rank's next MPI call.
@@ -35,23 +38,29 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   [[nodiscard]] bool take_offer();
   [[nodiscard]] bool fetch_from_buffer();
   [[nodiscard]] bool fetch_from_region();
+  [[nodiscard]] bool fetch_from_region(const transports::Payload& payload);
+  [[nodiscard]] bool fetch_bitmap(transports::Offer offer);
   [[nodiscard]] bool is_small() const noexcept;
-  void ask_sender(transports::TransportKind transport);
+  void ask_sender(transports::TransportKind transport, const transports::Payload& payload);
   void ask_to_push();
+  [[nodiscard]] bool take_room_for_bitmap(const transports::Payload& payload);
   void ask(SlotRequest request) noexcept;
   void hand_back() noexcept;
   [[nodiscard]] bool look_after_sender();
   void await_push() const noexcept;
   [[nodiscard]] bool step_pull();
+  [[nodiscard]] bool step_unpack();
   [[nodiscard]] bool start(const transports::Payload& payload, transports::Transport& transport);
   [[nodiscard]] bool end(const Status& status);
   void drop_pull() noexcept;
 
   Slot* slot_ = nullptr;
+  std::unique_ptr<transports::ListUnpack> unpack_;  ///< room, while a bitmap may come in the list's place
   std::unique_ptr<transports::Pull> pull_;
   transports::Watch watch_;
   unsigned excluded_ = 0;
   bool is_small_in_flight_ = false;  ///< counted by small_ones_in_flight()
+  bool is_unpacking_ = false;
   bool over_ = false;
 };
 

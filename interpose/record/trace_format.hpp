@@ -210,9 +210,17 @@ struct Transfer {
   BufferKind source;
   BufferKind destination;
   TransportKind transport;
-  std::uint8_t reserved[12];
+  std::uint8_t reserved_before;
+  std::uint32_t
+      packed_words;  ///< it travelled as a bitmap, which takes so many words of 4 bytes; 0: as it is
+  std::uint8_t reserved[7];
   RecordKind kind;
 };
+
+/// Bytes that travelled for it.
+[[nodiscard]] constexpr std::uint64_t wire_bytes_of(const Transfer& transfer) noexcept {
+  return transfer.packed_words == 0 ? transfer.bytes : std::uint64_t{4} * transfer.packed_words;
+}
 
 /// A kernel, copy or memset on a GPU.
 struct DeviceActivity {

@@ -1,6 +1,7 @@
 // The wrappers of the calls that make, name and free communicators. What they make is numbered at once, in an
 // order that is the same on all its ranks.
 #include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/communicator_hints.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
@@ -33,13 +34,21 @@ void note_members(MPI_Comm made, Origin origin) {
   if (made != MPI_COMM_NULL) arrive_at_new(made);
 }
 
+/// Of what the next call that is collective over `parent` makes with such an info.
+Origin origin_with_hints(MPI_Comm parent, MPI_Info info) noexcept {
+  Origin origin = origin_from(parent);
+  origin.is_vertex_set = vertex_set_hint(info).value_or(false);
+  return origin;
+}
+
 /// A call that is collective over `parent`.
 template <typename Call>
-int create(Function function, const void* caller, MPI_Comm parent, const MPI_Comm* made, Call call) {
+int create(Function function, const void* caller, MPI_Comm parent, MPI_Info info, const MPI_Comm* made,
+           Call call) {
   CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
   scope.collective(parent, -1, 0);
-  const Origin origin = origin_from(parent);
+  const Origin origin = origin_with_hints(parent, info);
   arrive(parent);
   const int code = call();
   if (code == MPI_SUCCESS) {
@@ -51,13 +60,19 @@ int create(Function function, const void* caller, MPI_Comm parent, const MPI_Com
   return code;
 }
 
+template <typename Call>
+int create(Function function, const void* caller, MPI_Comm parent, const MPI_Comm* made, Call call) {
+  return create(function, caller, parent, MPI_INFO_NULL, made, call);
+}
+
 /// The same, but complete only with its request. Both libraries give the handle at once.
 template <typename Call>
-int begin_create(Function function, const void* caller, MPI_Comm parent, const MPI_Comm* made, Call call) {
+int begin_create(Function function, const void* caller, MPI_Comm parent, MPI_Info info, const MPI_Comm* made,
+                 Call call) {
   CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
   scope.collective(parent, -1, 0);
-  const Origin origin = origin_from(parent);
+  const Origin origin = origin_with_hints(parent, info);
   const int code = call();
   if (code == MPI_SUCCESS) {
     note_creating(*made, origin);
@@ -105,12 +120,12 @@ PENSTOCK_EXPORT int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
 }
 
 PENSTOCK_EXPORT int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return create(Function::Comm_dup_with_info, PENSTOCK_CALLER, comm, newcomm,
+  return create(Function::Comm_dup_with_info, PENSTOCK_CALLER, comm, info, newcomm,
                 [&] { return PMPI_Comm_dup_with_info(comm, info, newcomm); });
 }
 
 PENSTOCK_EXPORT int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  return begin_create(Function::Comm_idup, PENSTOCK_CALLER, comm, newcomm,
+  return begin_create(Function::Comm_idup, PENSTOCK_CALLER, comm, MPI_INFO_NULL, newcomm,
                       [&] { return PMPI_Comm_idup(comm, newcomm, request); });
 }
 
@@ -235,6 +250,20 @@ PENSTOCK_EXPORT int MPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
   return code;
 }
 
+PENSTOCK_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  const CallScope scope(Function::Comm_set_info, PENSTOCK_CALLER);
+  const int code = PMPI_Comm_set_info(comm, info);
+  if (!scope.stands_aside() && code == MPI_SUCCESS) note_hints(comm, info);
+  return code;
+}
+
+PENSTOCK_EXPORT int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
+  const CallScope scope(Function::Comm_get_info, PENSTOCK_CALLER);
+  const int code = PMPI_Comm_get_info(comm, info_used);
+  if (!scope.stands_aside() && code == MPI_SUCCESS) add_hints(comm, *info_used);
+  return code;
+}
+
 PENSTOCK_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   return release(Function::Comm_free, PENSTOCK_CALLER, comm, [&] { return PMPI_Comm_free(comm); });
 }
@@ -247,7 +276,7 @@ PENSTOCK_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
 #if MPI_VERSION >= 4
 PENSTOCK_EXPORT int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                                             MPI_Request* request) {
-  return begin_create(Function::Comm_idup_with_info, PENSTOCK_CALLER, comm, newcomm,
+  return begin_create(Function::Comm_idup_with_info, PENSTOCK_CALLER, comm, info, newcomm,
                       [&] { return PMPI_Comm_idup_with_info(comm, info, newcomm, request); });
 }
 

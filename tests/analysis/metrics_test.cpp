@@ -212,6 +212,29 @@ TEST(Metrics, transports_tell_class_count_bytes_speed_and_reason) {
   EXPECT_EQ(report.transports[1].source, trace::BufferKind::pinned);
   EXPECT_EQ(report.transports[1].destination, trace::BufferKind::pageable);
   EXPECT_DOUBLE_EQ(report.transports[1].median_gbps.value_or(0), 2.5);  // 100 bytes from 60 to 100
+  EXPECT_EQ(report.transports[0].wire_bytes, 3u * 4096);
+  EXPECT_EQ(report.transports[1].wire_bytes, 100u);
+}
+
+TEST(Metrics, transports_tell_how_few_bytes_travelled_for_lists_that_went_as_bitmaps) {
+  const Report report =
+      report_on({RecordingBuilder(0, 1)
+                     .transfer({.begin = 0,
+                                .end = 8,
+                                .bytes = 4096,
+                                .reason = "peer access is off; as a bitmap",
+                                .packed_words = 50})
+                     .transfer({.begin = 10,
+                                .end = 20,
+                                .bytes = 8192,
+                                .reason = "peer access is off; as a bitmap",
+                                .packed_words = 100})
+                     .transfer({.begin = 20, .end = 36, .bytes = 4096, .reason = "peer access is off"})});
+  ASSERT_EQ(report.transports.size(), 2u);
+  EXPECT_EQ(report.transports[0].reason, "peer access is off; as a bitmap");
+  EXPECT_EQ(report.transports[0].bytes, 4096u + 8192u);
+  EXPECT_EQ(report.transports[0].wire_bytes, 4u * (50 + 100));
+  EXPECT_EQ(report.transports[1].wire_bytes, 4096u);
 }
 
 /// A receive of 4,096 bytes from `post` on, and the transfer that brought them.

@@ -129,6 +129,7 @@ RecordingBuilder& RecordingBuilder::transfer(const TransferWords& words) {
   record.source = trace::BufferKind::device;
   record.destination = trace::BufferKind::device;
   record.transport = words.transport;
+  record.packed_words = words.packed_words;
   record.kind = trace::RecordKind::transfer;
   return raw(record);
 }

@@ -61,6 +61,7 @@ struct TransferWords {
   std::string_view reason = "peer access";
   std::uint32_t wait = 0;
   std::uint32_t pack = 0;
+  std::uint32_t packed_words = 0;
 };
 
 /// One rank's file. Records go to lane 0 unless `on_lane` says otherwise.

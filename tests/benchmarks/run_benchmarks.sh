@@ -71,6 +71,10 @@ measure collective_benchmark 'Collectives on device buffers, beside NCCL' \
   "${preloaded[@]}" "$build/benchmarks/collective_benchmark_mpich"
 measure datatype_benchmark 'Derived datatypes, beside contiguous messages and a bare kernel' \
   "${preloaded[@]}" "$build/benchmarks/datatype_benchmark_mpich"
+measure list_benchmark 'Lists of integers through host memory, as bitmaps if they increase' \
+  "${preloaded[@]}" PENSTOCK_TRANSPORT=staged "$build/benchmarks/list_benchmark_mpich"
+measure list_benchmark_unpacked 'The same lists as they are' \
+  "${preloaded[@]}" PENSTOCK_TRANSPORT=staged PENSTOCK_TUNING=packed_from=never "$build/benchmarks/list_benchmark_mpich"
 measure thread_benchmark 'Messages between threads of one rank, beside raw CUDA copies' \
   "$launcher" -n 1 env LD_PRELOAD="$build/lib/libpenstock_mpich.so" "$build/benchmarks/thread_benchmark_mpich"
 measure transports_benchmark 'Each transport without MPI, beside raw CUDA copies' \

@@ -22,6 +22,11 @@ constexpr const char* names[] = {
 #undef ROW
         "penstock_pack_list_32",
     "penstock_pack_list_64",
+    "penstock_measure_set_32",
+    "penstock_measure_set_64",
+    "penstock_fill_set_32",
+    "penstock_fill_set_64",
+    "penstock_place_set",
     "penstock_unpack_list_32",
     "penstock_unpack_list_64",
     "penstock_standby",

@@ -27,6 +27,11 @@ enum class Kernel : std::uint8_t {
 #undef ROW
       pack_list_32,
   pack_list_64,
+  measure_set_32,
+  measure_set_64,
+  fill_set_32,
+  fill_set_64,
+  place_set,
   unpack_list_32,
   unpack_list_64,
   standby,

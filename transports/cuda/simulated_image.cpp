@@ -52,6 +52,11 @@ const void* image() noexcept {
       PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW)
           simulated_gpu::kernel_row("penstock_pack_list_32", penstock_pack_list_32),
       simulated_gpu::kernel_row("penstock_pack_list_64", penstock_pack_list_64),
+      simulated_gpu::kernel_row("penstock_measure_set_32", penstock_measure_set_32),
+      simulated_gpu::kernel_row("penstock_measure_set_64", penstock_measure_set_64),
+      simulated_gpu::kernel_row("penstock_fill_set_32", penstock_fill_set_32),
+      simulated_gpu::kernel_row("penstock_fill_set_64", penstock_fill_set_64),
+      simulated_gpu::kernel_row("penstock_place_set", penstock_place_set),
       simulated_gpu::kernel_row("penstock_unpack_list_32", penstock_unpack_list_32),
       simulated_gpu::kernel_row("penstock_unpack_list_64", penstock_unpack_list_64),
       simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};

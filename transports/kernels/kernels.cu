@@ -524,6 +524,16 @@ PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
       publish(*packing.flag, conclude_packing<std::uint##bits##_t>(packing));        \
   }                                                                                  \
   extern "C" __global__ void __launch_bounds__(list_threads)                         \
+      penstock_measure_set_##bits(const __grid_constant__ ListPacking packing) {     \
+    measure_set<std::uint##bits##_t>(packing);                                       \
+    if (is_last_of_launch(block_counters[packing.slot].finished))                    \
+      conclude_measuring<std::uint##bits##_t>(packing);                              \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(list_threads)                         \
+      penstock_fill_set_##bits(const __grid_constant__ ListPacking packing) {        \
+    fill_set<std::uint##bits##_t>(packing);                                          \
+  }                                                                                  \
+  extern "C" __global__ void __launch_bounds__(list_threads)                         \
       penstock_unpack_list_##bits(const __grid_constant__ ListUnpacking unpacking) { \
     unpack_list<std::uint##bits##_t>(unpacking);                                     \
     if (is_last_of_launch(block_counters[unpacking.slot].finished))                  \
@@ -531,6 +541,18 @@ PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
   }
 PENSTOCK_LIST_KERNELS(32)
 PENSTOCK_LIST_KERNELS(64)
+
+extern "C" __global__ void __launch_bounds__(list_threads)
+    penstock_place_set(const __grid_constant__ ListPacking packing) {
+  count_set(packing);
+  __shared__ bool is_last;
+  const bool is_last_thread = is_last_of_launch(block_counters[packing.slot].finished);
+  if (threadIdx.x == 0) is_last = is_last_thread;
+  __syncthreads();
+  if (!is_last) return;
+  const std::uint32_t said = place_set(packing);
+  if (is_last_thread) publish(*packing.flag, said);
+}
 
 extern "C" __global__ void __launch_bounds__(standby_threads)
     penstock_standby(const __grid_constant__ Standby standby) {

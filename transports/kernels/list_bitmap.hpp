@@ -12,7 +12,8 @@ struct ListBitmap {
   std::uint64_t first;    ///< the list's first integer, as it lies in memory
   std::uint64_t count;    ///< integers in the list
   std::uint32_t refused;  ///< not 0: it is none, or does not fit its list
-  std::uint32_t reserved[3];
+  std::uint32_t words;    ///< while a set is packed: of its bitmap; 0 if it is refused
+  std::uint32_t reserved[2];
 };
 inline constexpr std::uint32_t integers_in_word = 32;
 
@@ -35,7 +36,9 @@ inline constexpr std::uint32_t tile_words = 256;
   return rest * tile_words / (tile_words + 1);
 }
 
-/// Called with by `penstock_pack_list_32` and `_64`, of the integers' size.
+/// Called with by `penstock_pack_list_32` and `_64`, of the integers' size, for lists that must increase.
+/// Lists whose order does not matter take three launches: `penstock_measure_set_*`, `penstock_fill_set_*` and
+/// `penstock_place_set`, of which the last raises the flag.
 struct ListPacking {
   const void* list;     ///< aligned to its integers
   std::uint64_t count;  ///< at least 2, less than 2^32
@@ -43,7 +46,8 @@ struct ListPacking {
   ListBitmap* bitmap;   ///< zeros up to the end of what `most_words` may need
   std::uint64_t most_words;
   std::uint32_t* flag;  ///< host memory as the device sees it; becomes 1 at the end if the list does not
-                        ///< strictly increase or its bitmap would be larger, else the bitmap's words + 1
+                        ///< strictly increase (of a set: if an integer comes twice) or its bitmap would be
+                        ///< larger, else the bitmap's words + 1
   std::uint32_t slot;   ///< whose counter to use
 };
 
@@ -58,7 +62,7 @@ struct ListUnpacking {
   std::uint32_t slot;
 };
 
-/// Of both kernels, whose blocks of so many threads share the work, however many there are.
+/// Of these kernels, whose blocks of so many threads share the work, however many there are.
 inline constexpr std::uint32_t list_threads = 256;
 static_assert(list_threads == tile_words);
 

@@ -11,6 +11,12 @@ namespace penstock::transports {
 /// What a payload is a list of. Numbers are part of the Offer.
 enum class Integer : std::uint8_t { none, int32, uint32, int64, uint64 };
 
+/// In which order a list's integers may arrive.
+enum class ListOrder : std::uint8_t {
+  kept,  ///< as they lie there: only a list that strictly increases can be a bitmap
+  any,   ///< it is a set to the program: it may arrive in increasing order
+};
+
 [[nodiscard]] constexpr std::size_t bytes_of(Integer integer) noexcept {
   switch (integer) {
     case Integer::int32:
@@ -28,9 +34,14 @@ enum class Integer : std::uint8_t { none, int32, uint32, int64, uint64 };
   return integer == Integer::int32 || integer == Integer::int64;
 }
 
+/// So that two are under way in the memory that there is for them (cuda::RelaySlice), also of the largest
+/// lists.
+inline constexpr std::uint64_t largest_bitmap_bytes = 64u << 20;
+
 /// A bitmap is worth while up to half its list's size: the kernels, and the waiting for them, cost the rest.
 [[nodiscard]] constexpr std::uint64_t most_words(std::uint64_t list_bytes) noexcept {
-  return kernels::most_words_in(list_bytes / 2);
+  return kernels::most_words_in(list_bytes / 2 < largest_bitmap_bytes ? list_bytes / 2
+                                                                      : largest_bitmap_bytes);
 }
 
 }  // namespace penstock::transports

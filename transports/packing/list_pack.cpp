@@ -15,9 +15,24 @@ std::uint64_t sign_of(Integer integer) noexcept {
   return is_signed(integer) ? std::uint64_t{1} << (8 * bytes_of(integer) - 1) : 0;
 }
 
+Status launch_kernels(kernels::ListPacking packing, bool is_32, ListOrder order, CUstream stream) noexcept {
+  using cuda::Kernel;
+  constexpr std::uint64_t integers_of_a_block = std::uint64_t{8} * kernels::list_threads;
+  const std::uint64_t blocks = packing.count / integers_of_a_block + 1;
+  if (order == ListOrder::kept)
+    return launch_list_kernel(is_32 ? Kernel::pack_list_32 : Kernel::pack_list_64, blocks, stream, &packing);
+  for (const Kernel kernel : {is_32 ? Kernel::measure_set_32 : Kernel::measure_set_64,
+                              is_32 ? Kernel::fill_set_32 : Kernel::fill_set_64}) {
+    if (Status launched = launch_list_kernel(kernel, blocks, stream, &packing); !launched.ok())
+      return launched;
+  }
+  return launch_list_kernel(Kernel::place_set, kernels::tiles_of(packing.most_words), stream, &packing);
+}
+
 }  // namespace
 
-Status ListPack::start(const Place& list, Integer integer, std::unique_ptr<ListPack>& pack) noexcept {
+Status ListPack::start(const Place& list, Integer integer, ListOrder order,
+                       std::unique_ptr<ListPack>& pack) noexcept {
   return guarded([&]() -> Status {
     if (Status possible = judge_list(list, integer); !possible.ok()) return possible;
     const cuda::ContextRef context = cuda::Context::of(list.buffer);
@@ -26,16 +41,16 @@ Status ListPack::start(const Place& list, Integer integer, std::unique_ptr<ListP
     if (!scope.status().ok()) return scope.status();
     cuda::RelaySlice memory;
     const std::size_t bytes = kernels::bitmap_bytes(most_words(list.layout.bytes()));
-    if (Status taken = cuda::RelaySlice::take(context, bytes, memory); !taken.ok())
-      return {Code::declined, taken.where(), taken.detail()};
+    if (Status taken = cuda::RelaySlice::take(context, bytes, memory); !taken.ok()) return taken;
     auto made = std::make_unique<ListPack>(std::move(memory));
-    Status launched = made->launch(list, integer, context);
+    Status launched = made->launch(list, integer, order, context);
     if (launched.ok()) pack = std::move(made);
     return launched;
   });
 }
 
-Status ListPack::launch(const Place& list, Integer integer, const cuda::ContextRef& context) {
+Status ListPack::launch(const Place& list, Integer integer, ListOrder order,
+                        const cuda::ContextRef& context) {
   CUstream stream = nullptr;
   if (Status made = context->stream(cuda::StreamUse::relay, stream); !made.ok()) return made;
   if (Status ready = launch_.prepare(context, stream); !ready.ok())
@@ -54,10 +69,7 @@ Status ListPack::launch(const Place& list, Integer integer, const cuda::ContextR
                                                   kernels::bitmap_bytes(packing.most_words), stream),
                   "cuMemsetD8Async");
   if (!cleared.ok()) return cleared;
-  const cuda::Kernel kernel =
-      bytes_of(integer) == 4 ? cuda::Kernel::pack_list_32 : cuda::Kernel::pack_list_64;
-  constexpr std::uint64_t integers_of_a_block = std::uint64_t{8} * kernels::list_threads;
-  Status launched = launch_list_kernel(kernel, packing.count / integers_of_a_block + 1, stream, &packing);
+  Status launched = launch_kernels(packing, bytes_of(integer) == 4, order, stream);
   if (launched.ok()) launch_.launched();
   return launched;
 }

@@ -15,23 +15,24 @@ namespace penstock::transports {
 /// Owns the bitmap's memory. Thread: one at a time.
 class ListPack {
  public:
-  /// Begins to look whether the list strictly increases, and to pack it. `list` must be contiguous memory of
-  /// a device, must stay until ended() or the destructor, and the application's earlier work on it must be
-  /// over. `declined` where it cannot be packed now: it is misaligned, too short or too large, or memory is
-  /// short.
-  [[nodiscard]] static Status start(const Place& list, Integer integer,
+  /// Begins to look whether the list strictly increases (of any order: has no integer twice), and to pack it.
+  /// `list` must be contiguous memory of a device and stay until the end or the destructor, and the
+  /// application's earlier work on it must be over. `declined` where it cannot be packed now: it is
+  /// misaligned, too short or too large, or memory is on loan; out_of_memory: the device has none.
+  [[nodiscard]] static Status start(const Place& list, Integer integer, ListOrder order,
                                     std::unique_ptr<ListPack>& pack) noexcept;
-  ListPack(cuda::RelaySlice memory) noexcept : memory_(std::move(memory)) {}
+  explicit ListPack(cuda::RelaySlice memory) noexcept : memory_(std::move(memory)) {}
 
   /// Never blocks. Not ended after an error, which is final.
   [[nodiscard]] Status advance(bool& ended) noexcept;
-  /// After the end: of the bitmap. 0: the list does not increase, or its bitmap is not worth while.
+  /// After the end: of the bitmap. 0: it is no such list, or its bitmap is not worth while.
   [[nodiscard]] std::uint64_t words() const noexcept;
   /// If there are words: what travels instead of the list.
   [[nodiscard]] const Place& bitmap() const noexcept { return bitmap_; }
 
  private:
-  [[nodiscard]] Status launch(const Place& list, Integer integer, const cuda::ContextRef& context);
+  [[nodiscard]] Status launch(const Place& list, Integer integer, ListOrder order,
+                              const cuda::ContextRef& context);
 
   cuda::RelaySlice memory_;
   Place bitmap_;

@@ -24,8 +24,7 @@ Status ListUnpack::take_room(const Place& list, Integer integer,
     if (!scope.status().ok()) return scope.status();
     cuda::RelaySlice memory;
     const std::size_t bytes = kernels::bitmap_bytes(most_words(list.layout.bytes()));
-    if (Status taken = cuda::RelaySlice::take(context, bytes, memory); !taken.ok())
-      return {Code::declined, taken.where(), taken.detail()};
+    if (Status taken = cuda::RelaySlice::take(context, bytes, memory); !taken.ok()) return taken;
     auto made = std::make_unique<ListUnpack>(list, integer, std::move(context), std::move(memory));
     Status prepared = made->prepare();
     if (prepared.ok()) unpack = std::move(made);

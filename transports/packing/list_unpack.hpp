@@ -15,9 +15,9 @@ namespace penstock::transports {
 /// Owns the room. Thread: one at a time.
 class ListUnpack {
  public:
-  /// Takes room for whatever bitmap such a list may come as, and all that unpacking needs. `list` must stay
-  /// until ended() or the destructor, and must be contiguous memory of a device. `declined` where it cannot
-  /// be unpacked there, or memory is short now.
+  /// Takes room for whatever bitmap such a list may come as, and all that unpacking needs. `list` must be
+  /// contiguous memory of a device and stay until the end or the destructor. `declined` where it cannot be
+  /// unpacked there, or memory is on loan now; out_of_memory: the device has none.
   [[nodiscard]] static Status take_room(const Place& list, Integer integer,
                                         std::unique_ptr<ListUnpack>& unpack) noexcept;
   ListUnpack(const Place& list, Integer integer, cuda::ContextRef context, cuda::RelaySlice memory) noexcept;

@@ -8,6 +8,7 @@
 #include "transports/host/status.hpp"
 #include "transports/memory/buffer.hpp"
 #include "transports/memory/strided_loops.hpp"
+#include "transports/packing/integer_list.hpp"
 
 namespace penstock::transports {
 
@@ -41,6 +42,10 @@ struct Offer {
   /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
   /// and `address`, device and range mean that memory instead of the payload's.
   std::uint64_t ring_bytes;
+  /// Not none: a list of such integers, which its sender may be asked to pack.
+  Integer integers;
+  /// Not 0: it is packed, and what is offered is a bitmap of so many words in its place.
+  std::uint64_t bitmap_words;
   /// Through which the sender brings the payload's tail, if it is asked to (TailSend).
   RegionName tail;
 

@@ -53,6 +53,10 @@ constexpr Tuning shipped{
     // Kernels and copies within a GPU take turns, 290 µs in all; staged, an Allgather among four ranks of 64
     // KiB each takes 124 µs, of 256 KiB 345; an Allreduce of 1 MiB 750, by the GPU 900 (two H200)
     .shared_gpu_from = 2 * mib,
+    // Through host memory a bitmap of 1 MiB takes 64 to 78 µs, the list 60; of 16 MiB 106 to 275 and 429.
+    // Between nodes, in chunks by stock MPICH: of 1 MiB 86 to 143 and 290 (two H100)
+    .packed_from = 2 * mib,
+    .network_packed_from = 512 * kib,
     .buffered_to = 64 * kib,         // as the MPI libraries do, about: buffering 64 KiB costs 8 µs
     .receiver_timeout_us = 100'000,  // to break a chain of ranks that wait in calls which cannot be stepped
     .linger_us = 100,                // longer than between the messages of a step that has no kernels
@@ -71,6 +75,8 @@ constexpr TuningParameter parameters[] = {
     {"network_from", Kind::from, nullptr, &Tuning::network_from, 0, 1024 * gib, false},
     {"uploaded_from", Kind::from, nullptr, &Tuning::uploaded_from, 0, 1024 * gib, false},
     {"shared_gpu_from", Kind::from, nullptr, &Tuning::shared_gpu_from, 0, 1024 * gib, false},
+    {"packed_from", Kind::from, nullptr, &Tuning::packed_from, 0, 1024 * gib, false},
+    {"network_packed_from", Kind::from, nullptr, &Tuning::network_packed_from, 0, 1024 * gib, false},
     {"buffered_to", Kind::up_to, nullptr, &Tuning::buffered_to, 0, gib, false},
     {"receiver_timeout_us", Kind::time, nullptr, &Tuning::receiver_timeout_us, 0, hour_us, false},
     {"linger_us", Kind::time, nullptr, &Tuning::linger_us, 0, second_us, false},

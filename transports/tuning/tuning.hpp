@@ -35,7 +35,9 @@ struct Tuning {
   std::uint64_t uploaded_from;    ///< from host memory to a device as the GPU fetches it; below, by the MPI
                                   ///< library and from there
   std::uint64_t shared_gpu_from;  ///< on a GPU that ranks share, so much stays within it; below, it is staged
-  std::uint64_t buffered_to;      ///< standard-mode sends never wait for the receiver; above, until …
+  std::uint64_t packed_from;      ///< what is staged is packed if it is an increasing list of integers
+  std::uint64_t network_packed_from;  ///< the same of what goes to another node
+  std::uint64_t buffered_to;          ///< standard-mode sends never wait for the receiver; above, until …
   std::uint64_t receiver_timeout_us;  ///< … it has not come for so long: then they are buffered, too
   std::uint64_t linger_us;            ///< that a kernel stands by for the next small payload; 0: never
 

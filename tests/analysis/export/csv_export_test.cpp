@@ -165,6 +165,16 @@ TEST_F(CsvExport, transfers_say_how_and_why) {
   EXPECT_EQ(transfers[0].at("reason"), "peer access, NVLink");
   EXPECT_EQ(transfers[0].at("pack_ns"), "3");
   EXPECT_EQ(transfers[0].at("key"), "77");
+  EXPECT_EQ(transfers[0].at("wire_bytes"), "8");
+}
+
+TEST_F(CsvExport, a_list_that_went_as_a_bitmap_says_how_few_bytes_travelled) {
+  write(RecordingBuilder(0, 1).transfer({.begin = 10, .end = 20, .bytes = 4096, .packed_words = 25}));
+  export_it();
+  const std::vector<Row> transfers = table("transfers.csv");
+  ASSERT_EQ(transfers.size(), 1u);
+  EXPECT_EQ(transfers[0].at("bytes"), "4096");
+  EXPECT_EQ(transfers[0].at("wire_bytes"), "100");
 }
 
 }  // namespace

@@ -37,13 +37,18 @@ export function histogram(classes: readonly Transport[]): Histogram {
   return { transports, sizes };
 }
 
+/** Lists of integers among them went as bitmaps: their speed is none that other messages could have. */
+export function went_packed(of: Transport): boolean {
+  return of.wire_bytes !== of.bytes;
+}
+
 /**
  * The best speed that any transport reached between the same kinds of buffers at that size: what was possible in this
  * very run. null where no speed could be told.
  */
 export function possible_gb_per_s(of: Transport, classes: readonly Transport[]): number | null {
   const speeds = classes
-    .filter((each) => each.source === of.source && each.destination === of.destination && each.size_limit_bytes === of.size_limit_bytes)
+    .filter((each) => went_packed(each) === went_packed(of) && each.source === of.source && each.destination === of.destination && each.size_limit_bytes === of.size_limit_bytes)
     .flatMap((each) => [each.best_gb_per_s, each.median_gb_per_s])
     .filter((speed) => speed !== null);
   return speeds.length === 0 ? null : Math.max(...speeds);

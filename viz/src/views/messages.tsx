@@ -1,7 +1,7 @@
 // Messages and collectives: sizes, transports, and what of the possible speed they reached.
 import type { Collective, Report, Transport } from '../generated/report';
 import { bytes_text, count_text, size_class_text } from '../format';
-import { histogram, possible_gb_per_s } from '../model/messages';
+import { histogram, possible_gb_per_s, went_packed } from '../model/messages';
 import { words_of } from '../model/overview';
 import { CauseBar, Section } from './parts';
 import { Table, type Column } from './table';
@@ -68,6 +68,9 @@ export function Messages({ report }: { report: Report }) {
     { key: 'size', title: 'size', value: limit, show: (row) => size_class_text(row.size_limit_bytes) },
     { key: 'messages', title: 'count', decimals: 0, value: (row) => row.messages },
     { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
+    ...(report.transports.some(went_packed)
+      ? [{ key: 'wire', title: 'sent', unit: 'MiB', decimals: 3, meaning: 'Less than the payload where lists of integers went as bitmaps', value: (row: Transport) => row.wire_bytes / MiB }]
+      : []),
     { key: 'transport', title: 'transport', value: (row) => row.transport },
     { key: 'why', title: 'why this transport', value: (row) => (row.transport === 'mpi' ? "the MPI library's own" : row.reason) },
     { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, meaning: 'From when both sides were ready', value: (row) => row.median_gb_per_s },

@@ -103,6 +103,11 @@ describe('messages', () => {
     expect(possible_gb_per_s(classes[0]!, classes)).toBe(5);
     expect(possible_gb_per_s(classes[2]!, classes)).toBeNull();
   });
+  it('are not measured by lists that went as bitmaps', () => {
+    const packed = transport_with({ bytes: 400, wire_bytes: 20, best_gb_per_s: 90 });
+    expect(possible_gb_per_s(classes[0]!, [...classes, packed])).toBe(5);
+    expect(possible_gb_per_s(packed, [...classes, packed])).toBe(90);
+  });
 });
 
 describe('confidence', () => {

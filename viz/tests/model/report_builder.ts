@@ -112,6 +112,7 @@ export const transport_with = (parts: Partial<Transport> = {}): Transport => ({
   reason: 'peer access',
   messages: 1,
   bytes: 8,
+  wire_bytes: parts.bytes ?? 8,
   median_gb_per_s: null,
   best_gb_per_s: null,
   counted_s: 0,
