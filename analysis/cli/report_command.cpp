@@ -36,6 +36,7 @@ struct ReportOptions {
   analysis::AnalysisOptions analysis;
   std::size_t top = analysis::TextOptions{}.top;
   bool all = false;
+  bool alone = false;
   std::vector<analysis::FailCondition> fail_if;
 };
 
@@ -119,7 +120,7 @@ int report_together(const ReportOptions& options, MpiTeam& team) {
 
 int report(const ReportOptions& options) {
   std::string why_alone;
-  const std::unique_ptr<MpiTeam> team = MpiTeam::join(why_alone);
+  const std::unique_ptr<MpiTeam> team = options.alone ? nullptr : MpiTeam::join(why_alone);
   if (team != nullptr) {
     return report_together(options, *team);
   }
@@ -154,6 +155,8 @@ void add_report_command(CLI::App& application, int& exit_code) {
                    "Threads that do the work; 0: one for each core, or one in each process under mpiexec")
       ->check(CLI::Range(0u, 1024u))
       ->capture_default_str();
+  command->add_flag("--alone", options->alone,
+                    "Under mpiexec: do not wait for the other processes, which make no report");
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Count start-up and shutdown, too");
   command

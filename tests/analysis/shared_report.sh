@@ -33,6 +33,16 @@ expect 'a condition that holds is the exit code of all' is "$(code_of shared 3 "
 expect 'a folder that is not there is an error' is "$(code_of shared 3 "$room/nothing")" 1
 expect 'which is said once' is "$(grep -c 'no such file or directory' "$room/err")" 1
 
+# one process of a job makes a report, and the others have something else to do
+cat >"$room/first" <<'SCRIPT'
+#!/bin/sh
+[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || exit 0
+exec "$@"
+SCRIPT
+chmod +x "$room/first"
+timeout 100 "$support/mpi_launch" "$family" 2 -- "$room/first" "$penstock" report "$room/job" --json --alone >"$room/first.json"
+expect 'one that is told so makes it alone' cmp "$room/alone.json" "$room/first.json"
+
 # one process is killed when it has begun: the others must not wait for ever
 cat >"$room/dies" <<'SCRIPT'
 #!/bin/sh
