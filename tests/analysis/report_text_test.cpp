@@ -54,7 +54,7 @@ Report large_report() {
     report.transports.push_back({trace::BufferKind::virtual_memory, trace::BufferKind::virtual_memory,
                                  256 << 20, trace::TransportKind::staged,
                                  "peer access between the two devices is switched off by the driver", 12'345,
-                                 1ull << 40, 51.5});
+                                 1ull << 40, 1ull << 40, 51.5});
     report.notices.emplace_back();
     report.notices.back().text =
         "a notice that is longer than a line of the terminal, so that it must be wrapped to two";
