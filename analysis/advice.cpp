@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/message_class.hpp"
 #include "analysis/text_figures.hpp"
 #include "analysis/text_table.hpp"
 
@@ -18,21 +19,16 @@ std::uint64_t of(const TimeByCause& times, Cause cause) {
   return times[static_cast<std::size_t>(cause)];
 }
 
-bool is_device_memory(trace::BufferKind kind) {
-  return kind == trace::BufferKind::device || kind == trace::BufferKind::async_pool ||
-         kind == trace::BufferKind::virtual_memory || kind == trace::BufferKind::managed;
-}
-
-bool is_direct(trace::TransportKind transport) {
-  return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
-         transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
-}
-
 /// Calls that return only when their message has gone or come.
 bool is_blocking(std::string_view function) {
   constexpr std::array<std::string_view, 7> blocking{
       "MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
   return std::find(blocking.begin(), blocking.end(), function) != blocking.end();
+}
+
+/// Waits that are no more than the hosts' clocks may be off are no ground for advice.
+std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error, Cause cause) {
+  return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
 }
 
 class Adviser {
@@ -44,6 +40,7 @@ class Adviser {
     transports();
     kernels_waited_for();
     staging_by_hand();
+    late_receives();
     late_ranks();
     late_partners();
     progress();
@@ -154,6 +151,19 @@ class Adviser {
     }
   }
 
+  void late_receives() {
+    for (const LateReceiveFigures& each : report_.late_receives) {
+      add(AdviceKind::post_receives_early, each.hides_ns,
+          fmt::format(
+              "Post the receive of {} before {}, unless that uses its buffer: its messages ({}) had been "
+              "sent {} "
+              "before it was posted, on average, while that ran; it would hide {} a rank of their way.",
+              printable(each.at), printable(each.kernel), count_text(each.messages),
+              time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
+              time(each.hides_ns)));
+    }
+  }
+
   [[nodiscard]] const PeerFigures* peer(std::int32_t rank) const {
     const auto found = std::find_if(report_.peers.begin(), report_.peers.end(),
                                     [rank](const PeerFigures& each) { return each.rank == rank; });
@@ -182,7 +192,10 @@ class Adviser {
         meanwhile +=
             fmt::format(", {} other MPI calls", percent_text(share_of(each.in_mpi_ns, each.late_ns)));
       }
-      add(AdviceKind::balance_ranks, of(waits->by_cause, Cause::collective_wait),
+      if (is_within_error(each.late_ns, each.within_error_ns)) {
+        continue;
+      }
+      add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
           fmt::format("Rank {} is waited for at {} at {}: {} times, {} after the first one on average. "
                       "Meanwhile it is in: {}.",
                       each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
@@ -201,8 +214,8 @@ class Adviser {
     const double mean_ns =
         static_cast<double>(kernels_ns) / static_cast<double>(std::max<std::size_t>(report_.ranks.size(), 1));
     for (const PeerFigures& each : report_.peers) {
-      const std::uint64_t sends_late_ns = of(each.by_cause, Cause::late_sender);
-      const std::uint64_t receives_late_ns = of(each.by_cause, Cause::late_receiver);
+      const std::uint64_t sends_late_ns = certain(each.by_cause, each.within_error, Cause::late_sender);
+      const std::uint64_t receives_late_ns = certain(each.by_cause, each.within_error, Cause::late_receiver);
       if (each.rank < 0) {
         continue;
       }
@@ -227,7 +240,7 @@ class Adviser {
   }
 
   void progress() {
-    const std::uint64_t missing_ns = of(report_.by_cause, Cause::missing_progress);
+    const std::uint64_t missing_ns = certain(report_.by_cause, report_.within_error, Cause::missing_progress);
     add(AdviceKind::progress_thread, missing_ns,
         fmt::format("Partners had posted their side and were in no MPI call: {} a rank. "
                     "PENSTOCK_PROGRESS=thread, with a "

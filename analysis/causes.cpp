@@ -10,16 +10,33 @@ namespace penstock::analysis {
 namespace {
 
 /// The latest of several moments that a call had to wait for, and who was to blame.
-struct LastMoment {
+class LastMoment {
+ public:
   std::uint64_t time_ns = 0;
   Cause cause = Cause::unattributed;
   Counterpart counterpart;
 
-  void consider(std::uint64_t candidate_ns, Cause why, Counterpart who) {
+  /// `candidate_ns` 0: there was none.
+  void consider(std::uint64_t candidate_ns, std::uint64_t candidate_error_ns, Cause why, Counterpart who) {
+    if (candidate_ns == 0) {
+      return;
+    }
+    latest_possible_ns_ = std::max(latest_possible_ns_, candidate_ns + candidate_error_ns);
     if (candidate_ns > time_ns) {
-      *this = {candidate_ns, why, who};
+      time_ns = candidate_ns;
+      own_error_ns_ = candidate_error_ns;
+      cause = why;
+      counterpart = who;
     }
   }
+  /// By its own clock, or because another may have been later.
+  [[nodiscard]] std::uint64_t error_ns() const noexcept {
+    return std::max(own_error_ns_, latest_possible_ns_ - time_ns);
+  }
+
+ private:
+  std::uint64_t own_error_ns_ = 0;
+  std::uint64_t latest_possible_ns_ = 0;
 };
 
 }  // namespace
@@ -150,6 +167,7 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
   spans_.clear();
   moving_.clear();
   painted_until_ns_ = record.begin_ns;
+  painted_error_ns_ = 0;
   call_end_ns_ = record.end_ns;
 
   find_completions(call);
@@ -198,6 +216,7 @@ void CauseFinder::find_completions(std::uint32_t call) {
       continue;
     }
     const std::uint64_t post_ns = ours(partner->post_ns, partner->host);
+    completion.error_ns = error_of(partner->host);
     completion.post_ns = post_ns <= record.complete_ns ? post_ns : 0;
     // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
     // too
@@ -230,9 +249,10 @@ void CauseFinder::explain_completions(std::span<const std::uint32_t> operations,
     }
     gap = completion.gap == Gap::none ? gap : completion.gap;
     const bool is_send = record.direction == trace::Direction::send;
-    posted.consider(completion.post_ns, is_send ? Cause::late_receiver : Cause::late_sender,
-                    completion.counterpart);
-    noticed.consider(completion.noticed_ns, Cause::missing_progress, completion.counterpart);
+    posted.consider(completion.post_ns, completion.error_ns,
+                    is_send ? Cause::late_receiver : Cause::late_sender, completion.counterpart);
+    noticed.consider(completion.noticed_ns, completion.error_ns, Cause::missing_progress,
+                     completion.counterpart);
   }
   for (const std::uint32_t each : operations) {
     const trace::CollectiveOperation& record = rank_.operations[each].record;
@@ -250,15 +270,17 @@ void CauseFinder::explain_completions(std::span<const std::uint32_t> operations,
                                 flows_from_root(rank_.strings.at(record.function));
     const std::uint64_t came_ns = waits_for_root ? arrivals->root_ns : arrivals->last_ns;
     if (came_ns <= record.complete_ns) {  // else it was complete before the last one came
-      posted.consider(came_ns, Cause::collective_wait,
-                      {waits_for_root ? record.root : arrivals->last_rank, record.communicator});
+      posted.consider(
+          came_ns,
+          waits_for_root ? error_of(arrivals->root_host) : error_of_last_ns(*arrivals, index_.clocks()),
+          Cause::collective_wait, {waits_for_root ? record.root : arrivals->last_rank, record.communicator});
     }
   }
   for (const std::uint32_t each : transfers) {
     moving_.push_back(facts_of_transfer(each));
   }
-  paint_until(posted.time_ns, posted.cause, posted.counterpart);
-  paint_until(noticed.time_ns, noticed.cause, noticed.counterpart);
+  paint_until(posted.time_ns, posted.cause, posted.counterpart, posted.error_ns());
+  paint_until(noticed.time_ns, noticed.cause, noticed.counterpart, noticed.error_ns());
   paint_transfers(last);
   paint_rest(gap, last);
 }
@@ -304,13 +326,14 @@ void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals&
   const bool is_root = call.peer == rank_.header.world_rank;
   if (!is_root && arrivals.root_ns != 0 && flows_from_root(rank_.strings.at(call.function))) {
     paint_until(arrivals.root_ns, Cause::collective_wait,
-                {call.peer, call.communicator, nobody.message_class});
+                {call.peer, call.communicator, nobody.message_class}, error_of(arrivals.root_host));
     paint_transfers(nobody);
     return paint_rest(Gap::none, nobody);
   }
   if (arrivals.last_ns <= call.end_ns) {  // else it left before the last one came, and did not wait for it
     paint_until(arrivals.last_ns, Cause::collective_wait,
-                {arrivals.last_rank, call.communicator, nobody.message_class});
+                {arrivals.last_rank, call.communicator, nobody.message_class},
+                error_of_last_ns(arrivals, index_.clocks()));
   }
   paint_transfers(nobody);
   const bool is_complete = arrivals.seen >= arrivals.expected;
@@ -327,12 +350,13 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
     const bool is_staged = each.transport == trace::TransportKind::staged;
     const bool waits_to_be_staged = is_staged || each.transport == trace::TransportKind::relayed ||
                                     each.transport == trace::TransportKind::network;
-    paint_until(each.begin_ns, Cause::wire, counterpart);
+    const std::uint64_t error_ns = error_of(each.host);
+    paint_until(each.begin_ns, Cause::wire, counterpart, error_ns);
     paint_until(std::min(each.begin_ns + each.wait_ns, each.end_ns),
-                waits_to_be_staged ? Cause::staging : Cause::gpu_not_ready, counterpart);
+                waits_to_be_staged ? Cause::staging : Cause::gpu_not_ready, counterpart, error_ns);
     paint_until(std::min(each.begin_ns + each.wait_ns + each.pack_ns, each.end_ns), Cause::staging,
-                counterpart);
-    paint_until(each.end_ns, is_staged ? Cause::staging : Cause::wire, counterpart);
+                counterpart, error_ns);
+    paint_until(each.end_ns, is_staged ? Cause::staging : Cause::wire, counterpart, error_ns);
   }
 }
 
@@ -349,17 +373,26 @@ TransferFacts CauseFinder::facts_of_transfer(std::uint32_t transfer) const {
           .transport = record.transport};
 }
 
-void CauseFinder::paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, Gap gap) {
+void CauseFinder::paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart,
+                              std::uint64_t error_ns, Gap gap) {
+  const auto left_of = [](std::uint64_t error, std::uint64_t distance) {
+    return error - std::min(error, distance);
+  };
   const std::uint64_t end_ns = std::min(time_ns, call_end_ns_);
   if (end_ns > painted_until_ns_) {
-    spans_.push_back({painted_until_ns_, end_ns, cause, counterpart, gap});
+    error_ns = left_of(error_ns, time_ns - end_ns);
+    spans_.push_back({painted_until_ns_, end_ns, cause, counterpart, gap,
+                      std::min(painted_error_ns_ + error_ns, end_ns - painted_until_ns_)});
     painted_until_ns_ = end_ns;
+    painted_error_ns_ = error_ns;
+  } else {  // it may have been later all the same, and what comes next begin later
+    painted_error_ns_ = std::max(painted_error_ns_, left_of(error_ns, painted_until_ns_ - time_ns));
   }
 }
 
 /// What nothing else explains: data was on its way, unless something is missing.
 void CauseFinder::paint_rest(Gap gap, Counterpart counterpart) {
-  paint_until(call_end_ns_, gap == Gap::none ? Cause::wire : Cause::unattributed, counterpart, gap);
+  paint_until(call_end_ns_, gap == Gap::none ? Cause::wire : Cause::unattributed, counterpart, 0, gap);
 }
 
 }  // namespace penstock::analysis

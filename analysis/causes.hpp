@@ -70,6 +70,7 @@ struct CauseSpan {
   Cause cause;
   Counterpart counterpart;
   Gap gap;
+  std::uint64_t within_error_ns = 0;  ///< so much may belong to the spans beside it, by the hosts' clocks
 };
 
 /// A moment of some rank before which a message could not be complete. In the clock of the rank that is
@@ -96,10 +97,12 @@ class CauseFinder {
   [[nodiscard]] std::span<const std::uint32_t> operations_of(std::uint32_t call) const {
     return operations_of_call_.of(call);
   }
-  /// Whether messages complete in it.
-  [[nodiscard]] bool completes_messages(std::uint32_t call) const {
-    return !halves_of_call_.of(call).empty();
+  /// The halves of messages that complete in it: indices in RankTrace::halves.
+  [[nodiscard]] std::span<const std::uint32_t> halves_of(std::uint32_t call) const {
+    return halves_of_call_.of(call);
   }
+  /// Whether messages complete in it.
+  [[nodiscard]] bool completes_messages(std::uint32_t call) const { return !halves_of(call).empty(); }
 
  private:
   /// Which records belong to which call: those of call i are items[first[i]] … items[first[i + 1] - 1].
@@ -118,6 +121,7 @@ class CauseFinder {
     Gap gap = Gap::none;
     std::uint64_t post_ns = 0;     ///< the partner's side was posted
     std::uint64_t noticed_ns = 0;  ///< the partner was back in MPI
+    std::uint64_t error_ns = 0;    ///< of both, by its host's clock
   };
   void find_completions(std::uint32_t call);
   void explain_completions(std::span<const std::uint32_t> operations,
@@ -126,7 +130,9 @@ class CauseFinder {
                           std::span<const std::uint32_t> transfers);
   [[nodiscard]] TransferFacts facts_of_transfer(std::uint32_t transfer) const;
   void paint_transfers(Counterpart counterpart);
-  void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, Gap gap = Gap::none);
+  /// `error_ns`: how far `time_ns` may be off.
+  void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, std::uint64_t error_ns = 0,
+                   Gap gap = Gap::none);
   void paint_rest(Gap gap, Counterpart counterpart);
   [[nodiscard]] bool knows_clock_of(std::uint32_t host) const noexcept {
     return index_.clocks().can_convert(host, host_);
@@ -134,6 +140,9 @@ class CauseFinder {
   /// A time of another host's clock in ours.
   [[nodiscard]] std::uint64_t ours(std::uint64_t time_ns, std::uint32_t host) const noexcept {
     return index_.clocks().convert(time_ns, host, host_);
+  }
+  [[nodiscard]] std::uint64_t error_of(std::uint32_t host) const noexcept {
+    return index_.clocks().error_ns(host, host_);
   }
 
   const RankTrace& rank_;
@@ -146,6 +155,7 @@ class CauseFinder {
 
   // of the call being explained
   std::uint64_t painted_until_ns_ = 0;
+  std::uint64_t painted_error_ns_ = 0;  ///< how far that may be off
   std::uint64_t call_end_ns_ = 0;
   std::optional<Arrivals> arrivals_;
   std::vector<CauseSpan> spans_;

@@ -179,7 +179,7 @@ void ClockAlignment::finish() {
     if (routes_[host].is_known) {
       continue;
     }
-    routes_[host] = {true, next, error_ns};
+    routes_[host] = {true, next, error_ns, host == 0 ? 0 : routes_[next].steps + 1};
     for (const auto& [neighbour, step_ns] : neighbours[host]) {
       if (!routes_[neighbour].is_known) {
         candidates.emplace(error_ns + step_ns, neighbour, host);
@@ -228,6 +228,31 @@ std::uint64_t ClockAlignment::error_ns() const noexcept {
     error_ns = std::max(error_ns, route.error_ns);
   }
   return static_cast<std::uint64_t>(std::ceil(error_ns));
+}
+
+/// What both have in common of their ways to host 0 is not gone.
+std::uint64_t ClockAlignment::error_ns(std::uint32_t from, std::uint32_t to) const noexcept {
+  if (from == to || !can_convert(from, to)) {
+    return 0;
+  }
+  std::uint32_t left = from;
+  std::uint32_t right = to;
+  while (left != right) {
+    std::uint32_t& further = routes_[left].steps >= routes_[right].steps ? left : right;
+    further = routes_[further].next;
+  }
+  return static_cast<std::uint64_t>(
+      std::ceil(routes_[from].error_ns + routes_[to].error_ns - 2 * routes_[left].error_ns));
+}
+
+std::uint64_t ClockAlignment::widest_error_ns() const noexcept {
+  double first_ns = 0;
+  double second_ns = 0;
+  for (const Route& route : routes_) {
+    second_ns = std::max(second_ns, std::min(first_ns, route.error_ns));
+    first_ns = std::max(first_ns, route.error_ns);
+  }
+  return static_cast<std::uint64_t>(std::ceil(first_ns + second_ns));
 }
 
 std::size_t ClockAlignment::aligned_hosts() const noexcept {

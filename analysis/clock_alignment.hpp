@@ -75,6 +75,10 @@ class ClockAlignment {
                                       std::uint32_t to) const noexcept;
   /// The largest, between any aligned host and the one that the others are aligned with.
   [[nodiscard]] std::uint64_t error_ns() const noexcept;
+  /// How far a time of `from` may be off in the clock of `to`; 0 where it is not converted.
+  [[nodiscard]] std::uint64_t error_ns(std::uint32_t from, std::uint32_t to) const noexcept;
+  /// No less than between any two hosts.
+  [[nodiscard]] std::uint64_t widest_error_ns() const noexcept;
   [[nodiscard]] std::size_t aligned_hosts() const noexcept;
 
  private:
@@ -83,6 +87,7 @@ class ClockAlignment {
     bool is_known = false;
     std::uint32_t next = 0;  ///< towards host 0
     double error_ns = 0;
+    std::uint32_t steps = 0;  ///< from host 0
   };
   [[nodiscard]] double to_reference(double time_ns, std::uint32_t host) const noexcept;
   [[nodiscard]] double from_reference(double time_ns, std::uint32_t host) const noexcept;

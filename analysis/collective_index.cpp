@@ -15,6 +15,7 @@ Arrivals in_clock_of(std::uint32_t host, Arrivals arrivals, const ClockAlignment
     arrivals.last_ns = convert(arrivals.last_ns);
     arrivals.first_left_ns = convert(arrivals.first_left_ns);
     arrivals.root_ns = arrivals.root_ns == 0 ? 0 : convert(arrivals.root_ns);
+    arrivals.runner_up_ns = arrivals.runner_up_ns == 0 ? 0 : convert(arrivals.runner_up_ns);
     arrivals.one_clock = arrivals.one_clock && clocks.can_convert(arrivals.clock, host);
     arrivals.clock = host;
   }
@@ -26,19 +27,38 @@ void take_in(Arrivals& all, const Arrivals& some) {
     all = some;
     return;
   }
-  all.first_ns = std::min(all.first_ns, some.first_ns);
+  if (all.last_host != some.last_host) {
+    all.runner_up_ns = std::max({all.runner_up_ns, some.runner_up_ns, std::min(all.last_ns, some.last_ns)});
+  }
+  if (some.first_ns < all.first_ns) {
+    all.first_ns = some.first_ns;
+    all.first_host = some.first_host;
+  }
   all.first_left_ns = std::min(all.first_left_ns, some.first_left_ns);
   if (some.last_ns > all.last_ns || (some.last_ns == all.last_ns && some.last_rank > all.last_rank)) {
     all.last_ns = some.last_ns;
     all.last_rank = some.last_rank;
+    all.last_host = some.last_host;
   }
-  all.root_ns = std::max(all.root_ns, some.root_ns);
+  if (some.root_ns > all.root_ns) {
+    all.root_ns = some.root_ns;
+    all.root_host = some.root_host;
+  }
   all.seen += some.seen;
   all.one_clock = all.one_clock && some.one_clock;
   all.nobody_leaves_before = all.nobody_leaves_before && some.nobody_leaves_before;
 }
 
 }  // namespace
+
+std::uint64_t error_of_last_ns(const Arrivals& arrivals, const ClockAlignment& clocks) noexcept {
+  const std::uint64_t of_clock_ns = clocks.error_ns(arrivals.last_host, arrivals.clock);
+  if (arrivals.runner_up_ns == 0) {
+    return of_clock_ns;
+  }
+  const std::uint64_t runner_up_ns = arrivals.runner_up_ns + clocks.widest_error_ns();
+  return std::max(of_clock_ns, runner_up_ns - std::min(runner_up_ns, arrivals.last_ns));
+}
 
 bool flows_from_root(std::string_view mpi_function) noexcept {
   return mpi_function.find("cast") != std::string_view::npos ||
@@ -70,6 +90,9 @@ void CollectiveIndex::add(const RankFacts& rank, std::uint32_t host) {
                                                      .seen = 1,
                                                      .expected = each.expected,
                                                      .clock = host,
+                                                     .first_host = host,
+                                                     .last_host = host,
+                                                     .root_host = host,
                                                      .nobody_leaves_before = each.nobody_leaves_before});
   }
 }

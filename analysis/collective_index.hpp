@@ -21,14 +21,22 @@ struct Arrivals {
   std::uint64_t last_ns = 0;
   std::uint64_t root_ns = 0;        ///< when the root came; 0 if there is no root or it was not seen
   std::uint64_t first_left_ns = 0;  ///< when the first rank left
+  std::uint64_t runner_up_ns =
+      0;  ///< the last arrival on other hosts than the last rank's; 0: there are none
   std::int32_t last_rank = -1;
   std::int32_t seen = 0;
   std::int32_t expected = 0;
-  std::uint32_t clock = 0;  ///< the host whose clock the times are of
-  bool one_clock = true;    ///< else the times of some hosts could not be brought together
+  std::uint32_t clock = 0;       ///< the host whose clock the times are of
+  std::uint32_t first_host = 0;  ///< of the ranks of these times
+  std::uint32_t last_host = 0;
+  std::uint32_t root_host = 0;
+  bool one_clock = true;  ///< else the times of some hosts could not be brought together
   bool nobody_leaves_before =
       false;  ///< all have come before the first leaves, whatever the MPI library does
 };
+
+/// How far `last_ns` may be off: by the last rank's clock, and by who else may have come later.
+[[nodiscard]] std::uint64_t error_of_last_ns(const Arrivals& arrivals, const ClockAlignment& clocks) noexcept;
 
 /// Operations by which data flows from one root (Bcast, Scatter): the others wait for the root alone.
 [[nodiscard]] bool flows_from_root(std::string_view mpi_function) noexcept;

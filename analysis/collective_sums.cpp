@@ -25,9 +25,12 @@ void CollectiveSums::add(const Caller& caller, const Part& part, std::uint64_t c
   std::uint32_t message_class = MessageClasses::no_message;
   std::uint64_t waiting_ns = 0;
   std::uint64_t moving_ns = 0;
+  std::uint64_t within_error_ns = 0;
   for (const CauseSpan& span : spans) {
     message_class = std::max(message_class, span.counterpart.message_class);
-    (span.cause == Cause::collective_wait ? waiting_ns : moving_ns) += span.end_ns - span.begin_ns;
+    const bool waits = span.cause == Cause::collective_wait;
+    (waits ? waiting_ns : moving_ns) += span.end_ns - span.begin_ns;
+    within_error_ns += waits ? span.within_error_ns : 0;
   }
   const std::uint32_t function = caller.names.id_of(part.function);
   Sums& sums = sums_[{function, message_class, size_limit_of(part.bytes)}];
@@ -35,6 +38,7 @@ void CollectiveSums::add(const Caller& caller, const Part& part, std::uint64_t c
   sums.bytes += part.bytes;
   sums.waiting_ns += waiting_ns;
   sums.moving_ns += moving_ns;
+  sums.waiting_within_error_ns += within_error_ns;
   // where nothing was left to move in the call that completed it, nobody knows how long it had taken
   if (part.bytes != 0 && moving_ns != 0) {
     const std::uint64_t end_ns = spans.back().end_ns;
@@ -62,6 +66,7 @@ void CollectiveSums::add_late(const Caller& caller, const Part& part, std::uint3
   Late& late = late_[{rank.header.world_rank, site}];
   ++late.times;
   late.late_ns += part.came_ns - begin_ns;
+  late.within_error_ns += late_within_error_ns(arrivals, waits_for_root, part.came_ns - begin_ns);
   late.in_kernels_ns += timeline.kernels.measure_within_ns(begin_ns, part.came_ns);
   late.in_mpi_ns += timeline.exposed.measure_within_ns(begin_ns, part.came_ns);
   auto kernel = std::upper_bound(
@@ -80,6 +85,7 @@ void CollectiveSums::merge(const CollectiveSums& part, std::span<const std::uint
     sums.calls += added.calls;
     sums.bytes += added.bytes;
     sums.waiting_ns += added.waiting_ns;
+    sums.waiting_within_error_ns += added.waiting_within_error_ns;
     sums.moving_ns += added.moving_ns;
     sums.speeds_gbps.insert(sums.speeds_gbps.end(), added.speeds_gbps.begin(), added.speeds_gbps.end());
   }
@@ -89,6 +95,7 @@ void CollectiveSums::merge(const CollectiveSums& part, std::span<const std::uint
     late.late_ns += added.late_ns;
     late.in_kernels_ns += added.in_kernels_ns;
     late.in_mpi_ns += added.in_mpi_ns;
+    late.within_error_ns += added.within_error_ns;
     for (const auto& [kernel, time_ns] : added.by_kernel) {
       late.by_kernel[strings[kernel]] += time_ns;
     }
@@ -98,13 +105,26 @@ void CollectiveSums::merge(const CollectiveSums& part, std::span<const std::uint
   }
 }
 
+/// How long by the first rank's clock; and if a rank of another host may have come later, this one was
+/// perhaps not waited for at all.
+std::uint64_t CollectiveSums::late_within_error_ns(const Arrivals& arrivals, bool waits_for_root,
+                                                   std::uint64_t late_ns) const {
+  const ClockAlignment& clocks = index_.clocks();
+  const std::uint64_t runner_up_ns =
+      arrivals.runner_up_ns == 0 ? 0 : arrivals.runner_up_ns + clocks.widest_error_ns();
+  return !waits_for_root && runner_up_ns > arrivals.last_ns
+             ? late_ns
+             : std::min(late_ns, clocks.error_ns(arrivals.first_host, arrivals.clock));
+}
+
 std::vector<CollectiveFigures> CollectiveSums::finish() {
   std::vector<CollectiveFigures> figures;
   for (auto& [kind, sums] : sums_) {
     const MessageClass& which = index_.classes().all()[kind.message_class];
     figures.push_back({strings_.at(kind.function), kind.size_limit_bytes, which.transport,
                        std::string(index_.classes().reason_of(kind.message_class)), sums.calls, sums.bytes,
-                       sums.waiting_ns, sums.moving_ns, median_of(sums.speeds_gbps)});
+                       sums.waiting_ns, sums.moving_ns, median_of(sums.speeds_gbps),
+                       sums.waiting_within_error_ns});
   }
   const auto key = [](const CollectiveFigures& each) {
     return std::tie(each.mpi_function, each.size_limit_bytes, each.transport, each.reason);
@@ -130,7 +150,8 @@ std::vector<LateRankFigures> CollectiveSums::finish_late_ranks(
                          late.late_ns,
                          late.in_kernels_ns,
                          late.in_mpi_ns,
-                         ""};
+                         "",
+                         late.within_error_ns};
     std::uint64_t most_ns = 0;
     for (const auto& [name, time_ns] : late.by_kernel) {
       std::string kernel = readable_symbol(strings_.at(name));

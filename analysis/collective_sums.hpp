@@ -61,11 +61,12 @@ class CollectiveSums {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t waiting_ns = 0;
+    std::uint64_t waiting_within_error_ns = 0;
     std::uint64_t moving_ns = 0;
     std::vector<float> speeds_gbps;
     template <typename Archive>
     void exchange(Archive& archive) {
-      archive(calls, bytes, waiting_ns, moving_ns, speeds_gbps);
+      archive(calls, bytes, waiting_ns, waiting_within_error_ns, moving_ns, speeds_gbps);
     }
   };
   struct Late {
@@ -73,10 +74,11 @@ class CollectiveSums {
     std::uint64_t late_ns = 0;
     std::uint64_t in_kernels_ns = 0;
     std::uint64_t in_mpi_ns = 0;
+    std::uint64_t within_error_ns = 0;
     std::map<std::uint32_t, std::uint64_t> by_kernel;
     template <typename Archive>
     void exchange(Archive& archive) {
-      archive(times, late_ns, in_kernels_ns, in_mpi_ns, by_kernel);
+      archive(times, late_ns, in_kernels_ns, in_mpi_ns, within_error_ns, by_kernel);
     }
   };
   /// One rank's part in a collective.
@@ -90,6 +92,8 @@ class CollectiveSums {
   /// was over.
   void add(const Caller& caller, const Part& part, std::uint64_t carried_from_ns, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  [[nodiscard]] std::uint64_t late_within_error_ns(const Arrivals& arrivals, bool waits_for_root,
+                                                   std::uint64_t late_ns) const;
   void add_late(const Caller& caller, const Part& part, std::uint32_t site, const Arrivals& arrivals);
 
   const MessageIndex& index_;

@@ -9,11 +9,10 @@
 namespace penstock::analysis {
 namespace {
 
-/// Student's t, two-sided 95 %, for 1, 2, 3 … degrees of freedom; beyond, the value for the last is a little
-/// too wide.
-constexpr std::array student_t{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                               2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-                               2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+/// For 1, 2, 3 … degrees of freedom.
+constexpr std::array t_quantiles{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                                 2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+                                 2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
 
 double variance_of_mean(const std::vector<double>& sample) {
   const double mean = mean_of(sample);
@@ -33,6 +32,10 @@ double mean_of(const std::vector<double>& sample) {
              : std::accumulate(sample.begin(), sample.end(), 0.0) / static_cast<double>(sample.size());
 }
 
+double student_t(std::size_t freedom) {
+  return t_quantiles[std::clamp<std::size_t>(freedom, 1, t_quantiles.size()) - 1];
+}
+
 std::optional<double> margin_of_difference(const std::vector<double>& left,
                                            const std::vector<double>& right) {
   if (left.size() < 2 || right.size() < 2) {
@@ -47,8 +50,7 @@ std::optional<double> margin_of_difference(const std::vector<double>& left,
   const double freedom =
       (a + b) * (a + b) /
       (a * a / static_cast<double>(left.size() - 1) + b * b / static_cast<double>(right.size() - 1));
-  const auto index = static_cast<std::size_t>(std::max(std::floor(freedom), 1.0)) - 1;
-  return student_t[std::min(index, student_t.size() - 1)] * std::sqrt(a + b);
+  return student_t(static_cast<std::size_t>(std::floor(freedom))) * std::sqrt(a + b);
 }
 
 }  // namespace penstock::analysis

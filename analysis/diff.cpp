@@ -92,9 +92,17 @@ class Comparison {
     totals();
     if (is_one_measure_) {
       for (std::size_t i = 0; i < cause_count; ++i) {
-        const DiffRow cause = row(
+        DiffRow cause = row(
             std::string(name_of(static_cast<Cause>(i))),
             [i](const Report& report) { return report.by_cause[i]; }, of_cause, i);
+        const auto within_error = [i](const Report& report) { return report.within_error[i]; };
+        const double clock_error_ns =
+            mean_of(values(before_, within_error)) + mean_of(values(after_, within_error));
+        if (cause.margin_ns &&
+            clock_error_ns > 0) {  // what differs by no more may differ by the clocks alone
+          *cause.margin_ns += clock_error_ns;
+          cause.verdict = verdict_on(cause);
+        }
         if (cause.before_ns != 0 || cause.after_ns != 0) {
           diff_.causes.push_back(cause);
         }
@@ -106,29 +114,37 @@ class Comparison {
   }
 
  private:
+  static Verdict verdict_on(const DiffRow& row) {
+    if (!row.margin_ns) {
+      return Verdict::unknown;
+    }
+    const double change_ns = row.after_ns - row.before_ns;
+    return std::abs(change_ns) <= *row.margin_ns ? Verdict::jitter
+           : change_ns < 0                       ? Verdict::less
+                                                 : Verdict::more;
+  }
+
+  /// A sum of each report, a rank and step.
+  template <typename Sum>
+  [[nodiscard]] std::vector<double> values(const std::vector<Report>& reports, Sum sum) const {
+    std::vector<double> of_runs;
+    for (const Report& each : reports) {
+      of_runs.push_back(static_cast<double>(sum(each)) / shares(each, diff_.is_by_step));
+    }
+    return of_runs;
+  }
+
   /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null when steps do not tell.
   template <typename Sum>
   DiffRow row(std::string name, Sum sum, StepFigure of_step, std::size_t cause = 0) const {
-    const auto values = [&](const std::vector<Report>& reports) {
-      std::vector<double> of_runs;
-      for (const Report& each : reports) {
-        of_runs.push_back(static_cast<double>(sum(each)) / shares(each, diff_.is_by_step));
-      }
-      return of_runs;
-    };
-    const std::vector<double> before = values(before_);
-    const std::vector<double> after = values(after_);
+    const std::vector<double> before = values(before_, sum);
+    const std::vector<double> after = values(after_, sum);
     DiffRow result{std::move(name), mean_of(before), mean_of(after), std::nullopt, Verdict::unknown};
     result.margin_ns = diff_.from_steps && of_step != nullptr
                            ? margin_of_difference(batch_means(before_.front(), of_step, cause),
                                                   batch_means(after_.front(), of_step, cause))
                            : margin_of_difference(before, after);
-    if (result.margin_ns) {
-      const double change_ns = result.after_ns - result.before_ns;
-      result.verdict = std::abs(change_ns) <= *result.margin_ns ? Verdict::jitter
-                       : change_ns < 0                          ? Verdict::less
-                                                                : Verdict::more;
-    }
+    result.verdict = verdict_on(result);
     return result;
   }
 

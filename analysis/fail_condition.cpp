@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 namespace penstock::analysis {
 namespace {
@@ -98,13 +99,39 @@ std::optional<double> FailCondition::figure(const Report& report) const {
                                  : std::optional(100.0 * static_cast<double>(hidden_ns) /
                                                  static_cast<double>(communication_ns));
   }
-  const auto time_ns = static_cast<double>(
-      what_ == What::exposed ? report.counted_ns : report.by_cause[static_cast<std::size_t>(cause_)]);
-  if (unit_ == "%") {
-    return report.total_ns == 0 ? std::nullopt
-                                : std::optional(100.0 * time_ns / static_cast<double>(report.total_ns));
+  if ((unit_ == "%" && report.total_ns == 0) || is_beyond_clocks(report)) {
+    return std::nullopt;
   }
-  return time_ns / static_cast<double>(report.counted_ranks) / ns_of(unit_);
+  return in_unit(
+      static_cast<double>(what_ == What::exposed ? report.counted_ns
+                                                 : report.by_cause[static_cast<std::size_t>(cause_)]),
+      report);
+}
+
+double FailCondition::in_unit(double time_ns, const Report& report) const noexcept {
+  return unit_ == "%" ? 100.0 * time_ns / static_cast<double>(report.total_ns)
+                      : time_ns / static_cast<double>(report.counted_ranks) / ns_of(unit_);
+}
+
+/// What lies within the clocks' error of one cause may belong to another: so the figure may be less by its
+/// own part, or more by that of all others.
+bool FailCondition::is_beyond_clocks(const Report& report) const {
+  if (what_ != What::cause) {
+    return false;
+  }
+  const auto cause = static_cast<std::size_t>(cause_);
+  const auto time_ns = static_cast<double>(report.by_cause[cause]);
+  const auto own_ns = static_cast<double>(report.within_error[cause]);
+  const auto all_ns = static_cast<double>(
+      std::accumulate(report.within_error.begin(), report.within_error.end(), std::uint64_t{0}));
+  return holds(in_unit(time_ns - own_ns, report)) != holds(in_unit(time_ns + all_ns - own_ns, report));
+}
+
+std::string FailCondition::why_unknown(const Report& report) const {
+  if (!report.why_not_exposed.empty() || report.counted_ranks == 0 || report.total_ns == 0) {
+    return report.why_not_exposed;
+  }
+  return is_beyond_clocks(report) ? "the hosts' clocks may be off by more than it takes" : "";
 }
 
 bool FailCondition::holds(double figure) const noexcept {

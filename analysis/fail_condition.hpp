@@ -18,14 +18,20 @@ class FailCondition {
   /// None when it cannot be read; `why` then says what is allowed.
   [[nodiscard]] static std::optional<FailCondition> parse(std::string_view text, std::string& why);
 
-  /// What the report has for it, in the condition's unit; none when it cannot be told.
+  /// What the report has for it, in the condition's unit; none when it cannot be told, or the hosts' clocks
+  /// are too far off to tell whether it holds.
   [[nodiscard]] std::optional<double> figure(const Report& report) const;
+  /// Of a figure that there is none of.
+  [[nodiscard]] std::string why_unknown(const Report& report) const;
   [[nodiscard]] bool holds(double figure) const noexcept;
   /// "exposed is 12.3 %: fails for > 10 %"
   [[nodiscard]] std::string describe(double figure) const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
+  [[nodiscard]] double in_unit(double time_ns, const Report& report) const noexcept;
+  [[nodiscard]] bool is_beyond_clocks(const Report& report) const;
+
   enum class What : std::uint8_t { exposed, overlap, cause };
   std::string text_;
   std::string name_;

@@ -20,6 +20,7 @@ struct LongWait {
   std::int32_t counterpart = -1;
   std::uint32_t site = 0;
   std::uint64_t other_ranks = 0;  ///< that waited at that moment, too, and no longer
+  std::uint64_t within_error_ns = 0;
 };
 
 /// Of waits that overlap, only the longest is kept: when all ranks wait for one, that is one thing to look

@@ -18,6 +18,18 @@ namespace penstock::analysis {
 /// Sizes are told apart by these limits; what is larger than the last one is a class of its own.
 inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
 
+/// Of a GPU, however it was allocated.
+[[nodiscard]] constexpr bool is_device_memory(trace::BufferKind kind) noexcept {
+  return kind == trace::BufferKind::device || kind == trace::BufferKind::async_pool ||
+         kind == trace::BufferKind::virtual_memory || kind == trace::BufferKind::managed;
+}
+
+/// From GPU to GPU, past host memory.
+[[nodiscard]] constexpr bool is_direct(trace::TransportKind transport) noexcept {
+  return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
+         transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
+}
+
 inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
 
 /// The place of the first limit that `bytes` does not exceed; behind the last one: larger than all.

@@ -36,6 +36,7 @@ Metrics::Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& str
       matrix_(index),
       kernels_(strings),
       collectives_(index, strings),
+      late_receives_(index, strings),
       graph_(index),
       axis_(axis),
       longest_waits_(most_long_waits) {
@@ -178,6 +179,9 @@ void Metrics::add_causes(RankWindow& window, NameIds& names, RankFigures& figure
       report_.measure == Measure::exposed_communication ? window.timeline.kernels : nothing;
   MeasureCursor hidden(hidden_by);
   const HostAxis& axis = axis_.of(index_.host_of(rank));
+  const LateReceives::SiteOf site_of_posting = [&](std::uint64_t address, std::uint32_t function) {
+    return site_of(rank, address, function);
+  };
   for (const HostSegment& segment : window.timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
     const std::uint32_t site = window.site_of_call[segment.call];
@@ -186,6 +190,7 @@ void Metrics::add_causes(RankWindow& window, NameIds& names, RankFigures& figure
       collectives_.add(caller, call, site, spans, *finder.arrivals());
     }
     add_operations(window, caller, segment.call, spans);
+    std::uint64_t moving_ns = 0;
     for (const CauseSpan& span : spans) {
       const std::uint64_t begin_ns = std::max(span.begin_ns, segment.begin_ns);
       const std::uint64_t end_ns = std::min(span.end_ns, segment.end_ns);
@@ -199,9 +204,11 @@ void Metrics::add_causes(RankWindow& window, NameIds& names, RankFigures& figure
       if (counted_ns == 0) {
         continue;
       }
+      moving_ns += span.cause == Cause::wire || span.cause == Cause::staging ? counted_ns : 0;
       const std::uint32_t communicator =
           span.counterpart.communicator != 0 ? span.counterpart.communicator : call.communicator;
-      transports_.charge(span.counterpart.message_class, span.cause, counted_ns);
+      const std::uint64_t within_error_ns = std::min(span.within_error_ns, counted_ns);
+      transports_.charge(span.counterpart.message_class, span.cause, counted_ns, within_error_ns);
       if (span.gap != Gap::none) {
         gaps_[{span.gap, sites_.sites()[site].function}] += counted_ns;
       }
@@ -212,16 +219,22 @@ void Metrics::add_causes(RankWindow& window, NameIds& names, RankFigures& figure
                             counted_ns,
                             span.cause,
                             span.counterpart.rank,
-                            site});
+                            site,
+                            0,
+                            within_error_ns});
       }
-      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] += counted_ns;
+      facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] +=
+          Waited{counted_ns, within_error_ns};
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
+      figures.within_error[static_cast<std::size_t>(span.cause)] += within_error_ns;
     }
+    late_receives_.add(window, names, finder.halves_of(segment.call), moving_ns, site_of_posting);
   }
   figures.counted_ns = sum_of(figures.by_cause);
   report_.counted_ns += figures.counted_ns;
   for (std::size_t i = 0; i < cause_count; ++i) {
     report_.by_cause[i] += figures.by_cause[i];
+    report_.within_error[i] += figures.within_error[i];
   }
 }
 

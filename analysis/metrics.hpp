@@ -2,6 +2,7 @@
 // function, phase and transport. Knows no files and no text.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "analysis/hand_staging.hpp"
 #include "analysis/job_axis.hpp"
 #include "analysis/kernel_sums.hpp"
+#include "analysis/late_receives.hpp"
 #include "analysis/longest_waits.hpp"
 #include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
@@ -65,11 +67,11 @@ class Metrics {
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(strings_, sites_, traffic_of_site_, facts_, communicators_, phases_, gaps_, transports_, pairs_,
-            kernels_, collectives_, hand_staging_, notices_, steps_, longest_waits_, before_steps_,
-            behind_steps_, replay_nodes_);
+            kernels_, collectives_, hand_staging_, late_receives_, notices_, steps_, longest_waits_,
+            before_steps_, behind_steps_, replay_nodes_);
     archive(report_.program, report_.mpi_version, report_.began_realtime_ns, report_.hosts, report_.devices,
             report_.world_size, report_.simulated_gpu, report_.counted_ranks, report_.total_ns,
-            report_.counted_ns, report_.by_cause, report_.ranks, report_.flaws);
+            report_.counted_ns, report_.by_cause, report_.within_error, report_.ranks, report_.flaws);
   }
   /// The sums, with call sites named. To be called once.
   [[nodiscard]] Report finish(const std::optional<StepMark>& step_mark);
@@ -89,6 +91,16 @@ class Metrics {
       return mixed(mixed(mixed(static_cast<std::uint64_t>(fact.cause), fact.site), peer), fact.communicator);
     }
   };
+  struct Waited {
+    std::uint64_t time_ns = 0;
+    std::uint64_t within_error_ns = 0;  ///< of the hosts' clocks
+    Waited& operator+=(Waited other) noexcept {
+      time_ns += other.time_ns;
+      within_error_ns += other.within_error_ns;
+      return *this;
+    }
+  };
+  using WaitedByCause = std::array<Waited, cause_count>;
   struct Traffic {  ///< of a call site
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
@@ -107,10 +119,12 @@ class Metrics {
   void add_phases(const RankWindow& window);
   void add_job(const RankTrace& rank);
   void merge_report(Report&& part);
+  template <typename Figures>
+  static void charge(Figures& figures, Cause cause, Waited waited);
   void finish_breakdowns();
   void finish_call_sites(
       const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
-      const std::vector<TimeByCause>& by_site);
+      const std::vector<WaitedByCause>& by_site);
   [[nodiscard]] std::string place_of_site(std::uint32_t id);
   [[nodiscard]] std::string call_of_site(std::uint32_t id);
   void finish_steps(const StepMark& mark);
@@ -121,7 +135,7 @@ class Metrics {
   StringPool& strings_;
   SiteTable& sites_;
   std::vector<Traffic> traffic_of_site_;
-  SumTable<Fact, HashFact> facts_;  ///< ns
+  SumTable<Fact, HashFact, Waited> facts_;
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
       communicators_;                                                      ///< name and size by global id
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
@@ -132,6 +146,7 @@ class Metrics {
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
+  LateReceives late_receives_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
   std::size_t ranks_in_graph_ = 0;
   std::uint64_t replay_nodes_ = 0;  ///< calls that begin and end, and kernels, of the counted ranks

@@ -25,12 +25,6 @@ void sort_by_time(std::vector<Figures>& list) {
   });
 }
 
-template <typename Figures>
-void charge(Figures& figures, Cause cause, std::uint64_t time_ns) {
-  figures.counted_ns += time_ns;
-  figures.by_cause[static_cast<std::size_t>(cause)] += time_ns;
-}
-
 bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns) {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 && status.st_mtim.tv_sec > 0 &&
@@ -38,6 +32,13 @@ bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns)
 }
 
 }  // namespace
+
+template <typename Figures>
+void Metrics::charge(Figures& figures, Cause cause, Waited waited) {
+  figures.counted_ns += waited.time_ns;
+  figures.by_cause[static_cast<std::size_t>(cause)] += waited.time_ns;
+  figures.within_error[static_cast<std::size_t>(cause)] += waited.within_error_ns;
+}
 
 Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   traffic_of_site_.resize(sites_.sites().size());
@@ -48,11 +49,12 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   report_.kernels = kernels_.finish(place);
   report_.collectives = collectives_.finish();
   report_.hand_staging = hand_staging_.finish([this](std::uint32_t site) { return call_of_site(site); });
+  report_.late_receives = late_receives_.finish([this](std::uint32_t site) { return call_of_site(site); });
   report_.late_ranks = collectives_.finish_late_ranks(place);
   for (const LongWait& each : longest_waits_.take()) {
     report_.longest_waits.push_back({each.rank, each.when.begin_ns, each.when.end_ns - each.when.begin_ns,
                                      each.counted_ns, each.cause, each.counterpart, call_of_site(each.site),
-                                     each.other_ranks});
+                                     each.other_ranks, each.within_error_ns});
   }
   for (const auto& [gap, time_ns] : gaps_) {
     report_.gaps.push_back({gap.first, strings_.at(gap.second), time_ns});
@@ -85,13 +87,13 @@ void Metrics::finish_breakdowns() {
   std::map<std::uint64_t, CommunicatorFigures> communicators;
   std::map<std::string, FunctionFigures> functions;
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
-  std::vector<TimeByCause> by_site(sites_.sites().size());
-  for (const auto& [fact, time_ns] : facts_.entries()) {
-    charge(peers[fact.peer], fact.cause, time_ns);
-    charge(communicators[fact.communicator], fact.cause, time_ns);
-    charge(functions[strings_.at(sites_.sites()[fact.site].function)], fact.cause, time_ns);
-    by_site[fact.site][static_cast<std::size_t>(fact.cause)] += time_ns;
-    by_site_and_peer[{fact.site, fact.peer}] += time_ns;
+  std::vector<WaitedByCause> by_site(sites_.sites().size());
+  for (const auto& [fact, waited] : facts_.entries()) {
+    charge(peers[fact.peer], fact.cause, waited);
+    charge(communicators[fact.communicator], fact.cause, waited);
+    charge(functions[strings_.at(sites_.sites()[fact.site].function)], fact.cause, waited);
+    by_site[fact.site][static_cast<std::size_t>(fact.cause)] += waited;
+    by_site_and_peer[{fact.site, fact.peer}] += waited.time_ns;
   }
   for (std::size_t i = 0; i < sites_.sites().size(); ++i) {
     if (traffic_of_site_[i].calls == 0) {
@@ -125,12 +127,12 @@ void Metrics::finish_breakdowns() {
 /// Sites that read alike (two calls on a line, the same line inlined twice) are one for the reader.
 void Metrics::finish_call_sites(
     const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
-    const std::vector<TimeByCause>& by_site) {
+    const std::vector<WaitedByCause>& by_site) {
   std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
   std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
   for (std::uint32_t i = 0; i < sites_.sites().size(); ++i) {
     const bool is_counted =
-        std::any_of(by_site[i].begin(), by_site[i].end(), [](std::uint64_t each) { return each != 0; });
+        std::any_of(by_site[i].begin(), by_site[i].end(), [](Waited each) { return each.time_ns != 0; });
     if (traffic_of_site_[i].calls == 0 && !is_counted) {
       continue;
     }

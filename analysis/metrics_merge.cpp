@@ -33,8 +33,8 @@ void Metrics::merge(Metrics&& part) {
     traffic.bytes += part.traffic_of_site_[site].bytes;
     traffic.gpu_wait_ns += part.traffic_of_site_[site].gpu_wait_ns;
   }
-  for (const auto& [fact, time_ns] : part.facts_.entries()) {
-    facts_[{sites[fact.site], fact.cause, fact.peer, fact.communicator}] += time_ns;
+  for (const auto& [fact, waited] : part.facts_.entries()) {
+    facts_[{sites[fact.site], fact.cause, fact.peer, fact.communicator}] += waited;
   }
   communicators_.merge(part.communicators_);  // of one that is in both, what was here stays
   for (const auto& [name, times] : part.phases_) {
@@ -57,6 +57,7 @@ void Metrics::merge(Metrics&& part) {
   kernels_.merge(part.kernels_, strings, sites);
   collectives_.merge(part.collectives_, strings, sites);
   hand_staging_.merge(part.hand_staging_, sites);
+  late_receives_.merge(part.late_receives_, strings, sites);
   for (auto& [text, added] : part.notices_) {
     const auto [notice, is_new] = notices_.try_emplace(text, added);
     notice->second.ranks += is_new ? 0 : added.ranks;
@@ -90,6 +91,7 @@ void Metrics::merge_report(Report&& part) {
   report_.counted_ns += part.counted_ns;
   for (std::size_t cause = 0; cause < cause_count; ++cause) {
     report_.by_cause[cause] += part.by_cause[cause];
+    report_.within_error[cause] += part.within_error[cause];
   }
   append(report_.ranks, std::move(part.ranks));
   append(report_.flaws, std::move(part.flaws));

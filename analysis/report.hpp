@@ -19,6 +19,14 @@ namespace penstock::analysis {
 /// knows what was hidden behind them, and the time in communicating calls is shown instead.
 enum class Measure : std::uint8_t { exposed_communication, communication_time };
 
+// `within_error`, `within_error_ns`: so much of a figure lies within the error of the hosts' clocks and may
+// belong to another cause, or to nobody. 0 on one host. What is exposed is not affected, only why.
+
+/// A figure that the clocks' error makes of no use: half of it or more lies within.
+[[nodiscard]] inline bool is_within_error(std::uint64_t figure_ns, std::uint64_t within_error_ns) noexcept {
+  return figure_ns != 0 && within_error_ns >= figure_ns - within_error_ns;
+}
+
 struct RankFigures {
   std::int32_t rank = 0;
   std::string host;
@@ -41,6 +49,7 @@ struct RankFigures {
   bool is_counted = false;        ///< this rank is part of the report's sums
   std::uint64_t counted_ns = 0;   ///< exposed_ns or host_ns, by the report's measure
   TimeByCause by_cause{};         ///< sums to counted_ns
+  TimeByCause within_error{};
   std::uint64_t records = 0;
   std::uint64_t dropped_records = 0;
   std::uint64_t dropped_gpu_records = 0;
@@ -55,8 +64,8 @@ struct RankFigures {
   void exchange(Archive& archive) {
     archive(rank, host, finished, used_gpu, kernels_known, run_ns, total_ns, kernels_ns, host_ns,
             in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns, cuda_synchronisation_ns,
-            computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause, records, dropped_records,
-            dropped_gpu_records, start_cost_ns, finish_cost_ns, own_cost_ns, clock_error_ns);
+            computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause, within_error, records,
+            dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns, own_cost_ns, clock_error_ns);
   }
 };
 
@@ -95,6 +104,7 @@ struct CallSiteFigures {
   std::uint64_t calls = 0;
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
+  TimeByCause within_error{};
   std::uint64_t gpu_wait_ns = 0;       ///< it waited for a GPU to be ready, hidden or not
   std::int32_t main_counterpart = -1;  ///< rank at the other end of most of its time; -1 none stands out
 };
@@ -103,6 +113,7 @@ struct PeerFigures {
   std::int32_t rank = -1;  ///< -1: nobody in particular
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
+  TimeByCause within_error{};
 };
 
 struct CommunicatorFigures {
@@ -111,6 +122,7 @@ struct CommunicatorFigures {
   std::int32_t size = 0;
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
+  TimeByCause within_error{};
 };
 
 struct FunctionFigures {
@@ -119,6 +131,7 @@ struct FunctionFigures {
   std::uint64_t bytes = 0;
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
+  TimeByCause within_error{};
 };
 
 /// A kernel of the application, and the communication beside it. Sums over the counted ranks.
@@ -142,6 +155,7 @@ struct CollectiveFigures {
   std::uint64_t waiting_ns = 0;       ///< until the last rank (or the root) had come, hidden or not
   std::uint64_t moving_ns = 0;        ///< from then on
   std::optional<double> median_gbps;  ///< a rank's bytes by its time from then on
+  std::uint64_t waiting_within_error_ns = 0;
 };
 
 /// A rank that others waited for at collective calls, and what it did meanwhile.
@@ -154,6 +168,7 @@ struct LateRankFigures {
   std::uint64_t in_kernels_ns = 0;  ///< of it: its GPU computed
   std::uint64_t in_mpi_ns = 0;      ///< of it: it was in other MPI calls, and its GPU did not compute
   std::string main_kernel;          ///< the kernel that most of it ran; empty: none
+  std::uint64_t within_error_ns = 0;
 };
 
 /// Messages of host memory that the program copies from or to a GPU by hand. Sums over the counted ranks.
@@ -165,6 +180,16 @@ struct HandStagingFigures {
   std::uint64_t exposed_copies_ns = 0;  ///< of it: while no kernel ran
 };
 
+/// Receives that were posted behind a kernel although their message had been there before it. Sums over the
+/// counted ranks.
+struct LateReceiveFigures {
+  std::string at;              ///< the call that posts them, for people
+  std::uint64_t messages = 0;  ///< that had been there so long
+  std::uint64_t ready_ns = 0;  ///< sum of the times from the send's post to the receive's
+  std::uint64_t hides_ns = 0;  ///< exposed moving that kernels would have hidden, at most
+  std::string kernel;          ///< that ran most of the time meanwhile
+};
+
 /// One wait that was long, and where it lies in the run.
 struct LongWaitFigures {
   std::int32_t rank = -1;
@@ -172,9 +197,10 @@ struct LongWaitFigures {
   std::uint64_t length_ns = 0;  ///< with what was hidden
   std::uint64_t counted_ns = 0;
   Cause cause = Cause::unattributed;
-  std::int32_t counterpart = -1;  ///< -1: nobody in particular
-  std::string at;                 ///< its call and place, for people
-  std::uint64_t other_ranks = 0;  ///< that waited at that moment, too, and no longer
+  std::int32_t counterpart = -1;      ///< -1: nobody in particular
+  std::string at;                     ///< its call and place, for people
+  std::uint64_t other_ranks = 0;      ///< that waited at that moment, too, and no longer
+  std::uint64_t within_error_ns = 0;  ///< of counted_ns
 };
 
 /// An NVTX range by name. Nested phases each count what lies in them.
@@ -197,6 +223,7 @@ struct TransportFigures {
   std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none where it cannot be told
   std::uint64_t counted_ns = 0;       ///< waits for such messages. Other calls wait for none: no sum of all
   TimeByCause by_cause{};
+  TimeByCause within_error{};
   std::optional<double> best_gbps;  ///< that the fastest twentieth reached
   std::uint32_t message_class = 0;  ///< its number, of use within one analysis
 };
@@ -245,6 +272,8 @@ struct WhatIfFigures {
   std::string what;   ///< for machines
   std::string words;  ///< for people
   std::uint64_t total_ns = 0;
+  std::optional<double> known_share =
+      {};  ///< of the bytes that go otherwise, how many are known to go how fast
 };
 
 /// The longest chain of what waited for each other: shortening anything else shortens nothing.
@@ -320,6 +349,7 @@ struct Report {
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
   std::uint64_t counted_ns = 0;       ///< likewise; every breakdown but by phase sums to it
   TimeByCause by_cause{};
+  TimeByCause within_error{};
   bool one_clock = true;                  ///< all ranks ran on one host
   std::size_t aligned_hosts = 0;          ///< else: those whose clocks could be brought together
   std::uint64_t host_clock_error_ns = 0;  ///< how far these may be off
@@ -334,12 +364,13 @@ struct Report {
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;
-  std::vector<KernelFigures> kernels;            ///< by exposed_after_ns, then hides_ns
-  std::vector<CollectiveFigures> collectives;    ///< by waiting and moving
-  std::vector<LateRankFigures> late_ranks;       ///< by late_ns
-  std::vector<HandStagingFigures> hand_staging;  ///< by copies_ns
-  std::vector<LongWaitFigures> longest_waits;    ///< by counted_ns
-  std::vector<GapFigures> gaps;                  ///< sums to the unattributed time
+  std::vector<KernelFigures> kernels;             ///< by exposed_after_ns, then hides_ns
+  std::vector<CollectiveFigures> collectives;     ///< by waiting and moving
+  std::vector<LateRankFigures> late_ranks;        ///< by late_ns
+  std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
+  std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
+  std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns
+  std::vector<GapFigures> gaps;                   ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
   std::optional<MatrixFigures> matrix;       ///< none: no messages

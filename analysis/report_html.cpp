@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view report_place = "<!--penstock-report-->";
 constexpr std::string_view timeline_place = "<!--penstock-timeline-->";
+constexpr std::string_view second_timeline_place = "<!--penstock-second-timeline-->";
 constexpr std::string_view diff_place = "<!--penstock-diff-->";
 /// More rows than anybody reads; fewer where they are long.
 constexpr std::size_t most_rows = 5000;
@@ -56,15 +57,18 @@ std::string to_html(const Report& report, std::string_view timeline, std::string
                     std::size_t most_bytes) {
   std::string html(page);
   fill(html, diff_place, "");
+  fill(html, second_timeline_place, "");
   fill(html, timeline_place, escaped(timeline));
   fill(html, report_place, json_of(report, most_bytes));
   return html;
 }
 
-std::string to_html(const Diff& diff, std::string_view page, std::size_t most_bytes) {
+std::string to_html(const Diff& diff, const TwoTimelines& timelines, std::string_view page,
+                    std::size_t most_bytes) {
   std::string html(page);
   fill(html, diff_place, json_of(diff, most_bytes));
-  fill(html, timeline_place, "");
+  fill(html, second_timeline_place, escaped(timelines.after));
+  fill(html, timeline_place, escaped(timelines.before));
   fill(html, report_place, "");
   return html;
 }

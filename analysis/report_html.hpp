@@ -15,12 +15,19 @@ namespace penstock::analysis {
 /// timeline, which has a bound of its own, and the page itself, a file stays under 20 MB.
 inline constexpr std::size_t most_report_bytes = 8'000'000;
 
-/// `page`: with the comments `<!--penstock-report-->`, `<!--penstock-timeline-->` and `<!--penstock-diff-->`.
-/// `timeline`: its JSON; may be empty. Errors: TraceError if the page has no such places.
+/// `page`: with the comments `<!--penstock-report-->`, `<!--penstock-timeline-->`,
+/// `<!--penstock-second-timeline-->` and `<!--penstock-diff-->`. `timeline`: its JSON; may be empty. Errors:
+/// TraceError if the page has no such places.
 [[nodiscard]] std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
                                   std::size_t most_bytes = most_report_bytes);
-/// The comparison goes to `<!--penstock-diff-->`, and the other places stay empty.
-[[nodiscard]] std::string to_html(const Diff& diff, std::string_view page,
+/// The timelines of two runs, as JSON; may be empty.
+struct TwoTimelines {
+  std::string before;
+  std::string after;
+};
+
+/// The comparison goes to `<!--penstock-diff-->`, and the report's place stays empty.
+[[nodiscard]] std::string to_html(const Diff& diff, const TwoTimelines& timelines, std::string_view page,
                                   std::size_t most_bytes = most_report_bytes);
 
 }  // namespace penstock::analysis

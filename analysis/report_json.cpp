@@ -28,6 +28,15 @@ Json seconds_by_cause(const TimeByCause& times) {
   return object;
 }
 
+/// What of the above the hosts' clocks cannot tell.
+Json within_error(const TimeByCause& times) {
+  const bool is_none = std::all_of(times.begin(), times.end(), [](std::uint64_t each) { return each == 0; });
+  return is_none ? Json(nullptr) : seconds_by_cause(times);
+}
+Json within_error(std::uint64_t time_ns) {
+  return time_ns == 0 ? Json(nullptr) : Json(seconds(time_ns));
+}
+
 /// A figure that needs the GPU's kernels: null where they were not recorded.
 Json if_known(const RankFigures& rank, std::uint64_t time_ns) {
   return rank.kernels_known ? Json(seconds(time_ns)) : Json(nullptr);
@@ -58,6 +67,7 @@ Json of(const RankFigures& rank) {
   json["counted"] = rank.is_counted;
   json["counted_s"] = rank.is_counted ? Json(seconds(rank.counted_ns)) : Json(nullptr);
   json["by_cause_s"] = rank.is_counted ? seconds_by_cause(rank.by_cause) : Json(nullptr);
+  json["within_clock_error_s"] = within_error(rank.within_error);
   json["records"] = rank.records;
   json["dropped_records"] = rank.dropped_records;
   json["dropped_gpu_records"] = rank.dropped_gpu_records;
@@ -115,6 +125,7 @@ Json of(const CallSiteFigures& site) {
           {"calls", site.calls},
           {"counted_s", seconds(site.counted_ns)},
           {"by_cause_s", seconds_by_cause(site.by_cause)},
+          {"within_clock_error_s", within_error(site.within_error)},
           {"gpu_wait_s", seconds(site.gpu_wait_ns)},
           {"main_counterpart_rank", site.main_counterpart < 0 ? Json(nullptr) : Json(site.main_counterpart)}};
 }
@@ -122,7 +133,8 @@ Json of(const CallSiteFigures& site) {
 Json of(const PeerFigures& peer) {
   return {{"rank", peer.rank < 0 ? Json(nullptr) : Json(peer.rank)},
           {"counted_s", seconds(peer.counted_ns)},
-          {"by_cause_s", seconds_by_cause(peer.by_cause)}};
+          {"by_cause_s", seconds_by_cause(peer.by_cause)},
+          {"within_clock_error_s", within_error(peer.within_error)}};
 }
 
 Json of(const CommunicatorFigures& communicator) {
@@ -130,7 +142,8 @@ Json of(const CommunicatorFigures& communicator) {
           {"name", communicator.name},
           {"size", communicator.size},
           {"counted_s", seconds(communicator.counted_ns)},
-          {"by_cause_s", seconds_by_cause(communicator.by_cause)}};
+          {"by_cause_s", seconds_by_cause(communicator.by_cause)},
+          {"within_clock_error_s", within_error(communicator.within_error)}};
 }
 
 Json of(const FunctionFigures& function) {
@@ -138,7 +151,8 @@ Json of(const FunctionFigures& function) {
           {"calls", function.calls},
           {"bytes", function.bytes},
           {"counted_s", seconds(function.counted_ns)},
-          {"by_cause_s", seconds_by_cause(function.by_cause)}};
+          {"by_cause_s", seconds_by_cause(function.by_cause)},
+          {"within_clock_error_s", within_error(function.within_error)}};
 }
 
 Json of(const PhaseFigures& phase) {
@@ -146,8 +160,8 @@ Json of(const PhaseFigures& phase) {
       {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
 }
 
-Json speed_of(const std::optional<double>& gbps) {
-  return gbps ? Json(*gbps) : Json(nullptr);
+Json if_known(const std::optional<double>& figure) {
+  return figure ? Json(*figure) : Json(nullptr);
 }
 
 Json size_limit_of(std::uint64_t limit_bytes) {
@@ -163,10 +177,11 @@ Json of(const TransportFigures& transport) {
           {"messages", transport.messages},
           {"bytes", transport.bytes},
           {"wire_bytes", transport.wire_bytes},
-          {"median_gb_per_s", speed_of(transport.median_gbps)},
-          {"best_gb_per_s", speed_of(transport.best_gbps)},
+          {"median_gb_per_s", if_known(transport.median_gbps)},
+          {"best_gb_per_s", if_known(transport.best_gbps)},
           {"counted_s", seconds(transport.counted_ns)},
-          {"by_cause_s", seconds_by_cause(transport.by_cause)}};
+          {"by_cause_s", seconds_by_cause(transport.by_cause)},
+          {"within_clock_error_s", within_error(transport.within_error)}};
 }
 
 Json of(const MatrixCell& cell) {
@@ -175,8 +190,8 @@ Json of(const MatrixCell& cell) {
           {"messages", cell.messages},
           {"bytes", cell.bytes},
           {"moving_s", seconds(cell.moving_ns)},
-          {"gb_per_s", speed_of(cell.gbps)},
-          {"possible_gb_per_s", speed_of(cell.possible_gbps)},
+          {"gb_per_s", if_known(cell.gbps)},
+          {"possible_gb_per_s", if_known(cell.possible_gbps)},
           {"transport", name_of(cell.transport)}};
 }
 
@@ -205,7 +220,8 @@ Json of(const CollectiveFigures& collective) {
           {"bytes", collective.bytes},
           {"waiting_s", seconds(collective.waiting_ns)},
           {"moving_s", seconds(collective.moving_ns)},
-          {"median_gb_per_s", speed_of(collective.median_gbps)}};
+          {"median_gb_per_s", if_known(collective.median_gbps)},
+          {"waiting_within_clock_error_s", within_error(collective.waiting_within_error_ns)}};
 }
 
 Json of(const LateRankFigures& late) {
@@ -216,7 +232,16 @@ Json of(const LateRankFigures& late) {
           {"late_s", seconds(late.late_ns)},
           {"in_kernels_s", seconds(late.in_kernels_ns)},
           {"in_mpi_s", seconds(late.in_mpi_ns)},
-          {"main_kernel", late.main_kernel}};
+          {"main_kernel", late.main_kernel},
+          {"within_clock_error_s", within_error(late.within_error_ns)}};
+}
+
+Json of(const LateReceiveFigures& late) {
+  return {{"at", late.at},
+          {"messages", late.messages},
+          {"ready_s", seconds(late.ready_ns)},
+          {"hides_s", seconds(late.hides_ns)},
+          {"kernel", late.kernel}};
 }
 
 Json of(const LongWaitFigures& wait) {
@@ -227,7 +252,8 @@ Json of(const LongWaitFigures& wait) {
           {"cause", identifier_of(wait.cause)},
           {"counterpart_rank", wait.counterpart < 0 ? Json(nullptr) : Json(wait.counterpart)},
           {"at", wait.at},
-          {"other_ranks", wait.other_ranks}};
+          {"other_ranks", wait.other_ranks},
+          {"within_clock_error_s", within_error(wait.within_error_ns)}};
 }
 
 Json of(const HandStagingFigures& staging) {
@@ -263,7 +289,10 @@ Json of(const PathFigures& path) {
 }
 
 Json of(const WhatIfFigures& what_if) {
-  return {{"what", what_if.what}, {"words", what_if.words}, {"total_s", seconds(what_if.total_ns)}};
+  return {{"what", what_if.what},
+          {"words", what_if.words},
+          {"total_s", seconds(what_if.total_ns)},
+          {"known_share", if_known(what_if.known_share)}};
 }
 
 Json of(const ReplayFigures& replay) {
@@ -358,6 +387,7 @@ Json document_of(const Report& report) {
                      {"total_s", seconds(report.total_ns)},
                      {"counted_s", seconds(report.counted_ns)},
                      {"by_cause_s", seconds_by_cause(report.by_cause)},
+                     {"within_clock_error_s", within_error(report.within_error)},
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
   json["advice"] = list_of(report.advice);
@@ -371,6 +401,7 @@ Json document_of(const Report& report) {
   json["kernels"] = list_of(report.kernels);
   json["collectives"] = list_of(report.collectives);
   json["late_ranks"] = list_of(report.late_ranks);
+  json["late_receives"] = list_of(report.late_receives);
   json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
   json["unattributed"] = list_of(report.gaps);

@@ -83,6 +83,16 @@ class Writer {
     return percent_text(share_of(time_ns, report_.total_ns));
   }
 
+  /// A figure that the hosts' clocks make of no use bears a mark, which closing() explains.
+  [[nodiscard]] std::string marked(std::string content, std::uint64_t figure_ns,
+                                   std::uint64_t within_error_ns) {
+    if (!is_within_error(figure_ns, within_error_ns)) {
+      return content;
+    }
+    has_marks_ = true;
+    return std::move(content) + " ‡";
+  }
+
   void header() {
     const auto began = static_cast<std::time_t>(report_.began_realtime_ns / 1'000'000'000);
     std::vector<std::string> facts{
@@ -122,10 +132,13 @@ class Writer {
       const std::uint64_t of_cause_ns = worst.by_cause[static_cast<std::size_t>(cause)];
       const std::string who =
           worst.main_counterpart < 0 ? "" : fmt::format("; rank {}", worst.main_counterpart);
-      text += fmt::format(" {} of it is {} at {}, above all {} ({} of that{}).",
+      const bool is_unsure =
+          is_within_error(of_cause_ns, worst.within_error[static_cast<std::size_t>(cause)]);
+      text += fmt::format(" {} of it is {} at {}, above all {} ({} of that{}{}).",
                           percent_text(share_of(worst.counted_ns, report_.counted_ns)),
                           printable(worst.mpi_function), place_in_sentence(worst), name_of(cause),
-                          percent_text(share_of(of_cause_ns, worst.counted_ns)), who);
+                          percent_text(share_of(of_cause_ns, worst.counted_ns)), who,
+                          is_unsure ? "; no more than the hosts' clocks may be off" : "");
     }
     for (const std::string& each : wrapped(text, screen_columns)) {
       line(bold(each));
@@ -274,7 +287,9 @@ class Writer {
                     {of_whole_, Align::right},
                     {""}});
     for (const Cause cause : order) {
-      rows.add_row({std::string(name_of(cause)), per_rank(time_of(cause)), of_whole(time_of(cause)),
+      rows.add_row({marked(std::string(name_of(cause)), time_of(cause),
+                           report_.within_error[static_cast<std::size_t>(cause)]),
+                    per_rank(time_of(cause)), of_whole(time_of(cause)),
                     bar_text(share_of(time_of(cause), report_.counted_ns), 40)});
     }
     table(rows);
@@ -315,9 +330,11 @@ class Writer {
       const Cause cause = main_cause(site.by_cause);
       const std::string who =
           site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
-      rows.add_row({place_text(site), printable(site.mpi_function), count_text(site.calls),
-                    per_rank(site.counted_ns), of_whole(site.counted_ns),
-                    fmt::format("{}{}", name_of(cause), who)});
+      rows.add_row(
+          {place_text(site), printable(site.mpi_function), count_text(site.calls), per_rank(site.counted_ns),
+           of_whole(site.counted_ns),
+           marked(fmt::format("{}{}", name_of(cause), who), site.by_cause[static_cast<std::size_t>(cause)],
+                  site.within_error[static_cast<std::size_t>(cause)])});
     }
     if (waiting != 0) {
       table(rows);
@@ -419,8 +436,9 @@ class Writer {
       const CollectiveFigures& each = report_.collectives[i];
       const bool is_mpis = each.transport == trace::TransportKind::none;
       rows.add_row({printable(each.mpi_function), size_class_text(each.size_limit_bytes),
-                    count_text(each.calls), per_rank(each.waiting_ns), per_rank(each.moving_ns),
-                    each.median_gbps ? speed_text(*each.median_gbps) : "–",
+                    count_text(each.calls),
+                    marked(per_rank(each.waiting_ns), each.waiting_ns, each.waiting_within_error_ns),
+                    per_rank(each.moving_ns), each.median_gbps ? speed_text(*each.median_gbps) : "–",
                     is_mpis ? "mpi" : name_of(each.transport),
                     is_mpis ? "host memory, or another rank moved it" : printable(each.reason)});
     }
@@ -441,11 +459,12 @@ class Writer {
                     {"mostly", Align::left, true}});
     for (std::size_t i = 0; i < std::min(report_.late_ranks.size(), options_.top); ++i) {
       const LateRankFigures& each = report_.late_ranks[i];
-      rows.add_row({fmt::format("rank {}", each.rank),
-                    fmt::format("{} at {}", printable(each.mpi_function), printable(each.at)),
-                    count_text(each.times), unit_.number(static_cast<double>(each.late_ns)),
-                    percent_text(share_of(each.in_kernels_ns, each.late_ns)),
-                    percent_text(share_of(each.in_mpi_ns, each.late_ns)), printable(each.main_kernel)});
+      rows.add_row(
+          {fmt::format("rank {}", each.rank),
+           fmt::format("{} at {}", printable(each.mpi_function), printable(each.at)), count_text(each.times),
+           marked(unit_.number(static_cast<double>(each.late_ns)), each.late_ns, each.within_error_ns),
+           percent_text(share_of(each.in_kernels_ns, each.late_ns)),
+           percent_text(share_of(each.in_mpi_ns, each.late_ns)), printable(each.main_kernel)});
     }
     table(rows);
     note_more(report_.late_ranks.size());
@@ -548,6 +567,9 @@ class Writer {
     for (const std::string& each : wrapped(text + ".", screen_columns)) {
       line(dim(each));
     }
+    if (has_marks_) {
+      line(dim("‡ half of it or more is within the error of the hosts' clocks: it may have another cause"));
+    }
     for (std::size_t i = 0; i < std::min(report_.notices.size(), options_.top); ++i) {
       const NoticeFigures& notice = report_.notices[i];
       const std::string who = notice.ranks == 1 ? fmt::format("rank {}", notice.first_rank)
@@ -574,6 +596,7 @@ class Writer {
   bool is_exposed_;
   const char* whole_;  ///< what shares are shares of
   std::string of_whole_;
+  bool has_marks_ = false;
   std::string text_;
 };
 

@@ -10,12 +10,12 @@ namespace penstock::analysis {
 
 /// `Hash` gives a std::uint64_t whose low bits are well mixed. Thread: one at a time. Cost: constant; hardly
 /// anything for the key of the last time.
-template <typename Key, typename Hash>
+template <typename Key, typename Hash, typename Sum = std::uint64_t>
 class SumTable {
  public:
-  using Entry = std::pair<Key, std::uint64_t>;
+  using Entry = std::pair<Key, Sum>;
 
-  std::uint64_t& operator[](const Key& key) {
+  Sum& operator[](const Key& key) {
     if (last_ < entries_.size() && entries_[last_].first == key) {
       return entries_[last_].second;
     }
@@ -30,7 +30,7 @@ class SumTable {
       }
     }
     last_ = entries_.size();
-    entries_.emplace_back(key, 0u);
+    entries_.emplace_back(key, Sum{});
     places_[place] = static_cast<std::uint32_t>(entries_.size());
     return entries_.back().second;
   }

@@ -83,9 +83,12 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
   }
 }
 
-void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns) {
+void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns,
+                           std::uint64_t within_error_ns) {
   if (message_class != MessageClasses::no_message) {
-    sums_of(message_class).by_cause[static_cast<std::size_t>(cause)] += time_ns;
+    Sums& sums = sums_of(message_class);
+    sums.by_cause[static_cast<std::size_t>(cause)] += time_ns;
+    sums.within_error[static_cast<std::size_t>(cause)] += within_error_ns;
   }
 }
 
@@ -101,6 +104,7 @@ void TransportSums::merge(const TransportSums& part) {
     sums_[i].wire_bytes += added.wire_bytes;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
       sums_[i].by_cause[cause] += added.by_cause[cause];
+      sums_[i].within_error[cause] += added.within_error[cause];
     }
     append(sums_[i].speeds_gbps, added.speeds_gbps);
     append(sums_[i].least_speeds_gbps, added.least_speeds_gbps);
@@ -132,6 +136,7 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.message_class = i;
     each.counted_ns = counted_ns;
     each.by_cause = sums.by_cause;
+    each.within_error = sums.within_error;
     figures.push_back(std::move(each));
   }
   // what is equal in bytes has an order too, so that nothing depends on that of the records

@@ -19,7 +19,8 @@ class TransportSums {
   explicit TransportSums(const MessageIndex& index) : index_(index) {}
   /// The messages that this rank moved or, where the MPI library did, received within `window`.
   void add(const RankTrace& rank, std::size_t position, Interval window);
-  void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns);
+  /// `within_error_ns`: of it, by the hosts' clocks.
+  void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns, std::uint64_t within_error_ns);
   void merge(const TransportSums& part);
   /// By bytes, largest first.
   [[nodiscard]] std::vector<TransportFigures> finish();
@@ -35,11 +36,12 @@ class TransportSums {
     std::uint64_t bytes = 0;
     std::uint64_t wire_bytes = 0;
     TimeByCause by_cause{};
+    TimeByCause within_error{};
     std::vector<float> speeds_gbps;
     std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
     template <typename Archive>
     void exchange(Archive& archive) {
-      archive(messages, bytes, wire_bytes, by_cause, speeds_gbps, least_speeds_gbps);
+      archive(messages, bytes, wire_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
     }
   };
   Sums& sums_of(std::uint32_t message_class);

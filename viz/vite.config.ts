@@ -17,5 +17,6 @@ export default defineConfig({
     lib: { entry: here('src/main.tsx'), formats: ['iife'], name: 'penstock_page', fileName: 'page' },
   },
   define: { 'process.env.NODE_ENV': '"production"' },
-  test: { include: ['**/*.test.ts'], environment: 'node', testTimeout: 60_000, hookTimeout: 60_000 },
+  // the models have no state that one test could leave to another
+  test: { include: ['**/*.test.ts'], environment: 'node', isolate: false },
 });

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/analyse.hpp"
@@ -15,11 +17,14 @@
 #include "analysis/cli/terminal.hpp"
 #include "analysis/diff.hpp"
 #include "analysis/diff_text.hpp"
+#include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/report_html.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::cli {
 namespace {
+
+using analysis::job_timeline::JobTimeline;
 
 struct DiffOptions {
   std::vector<std::filesystem::path> pair;
@@ -31,14 +36,34 @@ struct DiffOptions {
   std::size_t top = 8;
 };
 
-std::vector<analysis::Report> reports_on(const std::vector<std::filesystem::path>& recordings,
-                                         const analysis::AnalysisOptions& options) {
+/// What is known of one state of the program.
+struct State {
   std::vector<analysis::Report> reports;
+  std::string timeline;  ///< JSON, of the first run; empty where none is wanted
+};
+
+State state_of(const std::vector<std::filesystem::path>& recordings, const analysis::AnalysisOptions& options,
+               bool wants_timeline) {
+  State state;
   for (const std::filesystem::path& each : recordings) {
-    reports.push_back(
-        with_progress(options, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); }));
+    std::optional<JobTimeline> timeline;  // takes a pass of its own
+    if (wants_timeline && state.reports.empty()) {
+      timeline.emplace(analysis::job_timeline::half_of_budget());  // a page holds two
+    }
+    state.reports.push_back(with_progress(options, [&](const auto& with_bar) {
+      return analysis::analyse(each, with_bar, timeline ? &*timeline : nullptr);
+    }));
+    if (timeline) {
+      state.timeline = timeline->json();
+    }
   }
-  return reports;
+  return state;
+}
+
+std::size_t count_with_steps(const State& state) {
+  return static_cast<std::size_t>(
+      std::count_if(state.reports.begin(), state.reports.end(),
+                    [](const analysis::Report& report) { return report.steps.has_value(); }));
 }
 
 int diff(DiffOptions options) {
@@ -49,20 +74,21 @@ int diff(DiffOptions options) {
     options.before = {options.pair[0]};
     options.after = {options.pair[1]};
   }
-  std::vector<analysis::Report> before = reports_on(options.before, options.analysis);
-  std::vector<analysis::Report> after = reports_on(options.after, options.analysis);
-  const auto has_steps = [](const analysis::Report& report) { return report.steps.has_value(); };
-  const auto with_steps = std::count_if(before.begin(), before.end(), has_steps) +
-                          std::count_if(after.begin(), after.end(), has_steps);
-  if (with_steps != 0 && static_cast<std::size_t>(with_steps) != before.size() + after.size()) {
+  const bool wants_page = !options.html.empty();
+  State before = state_of(options.before, options.analysis, wants_page);
+  State after = state_of(options.after, options.analysis, wants_page);
+  const std::size_t with_steps = count_with_steps(before) + count_with_steps(after);
+  if (with_steps != 0 && with_steps != before.reports.size() + after.reports.size()) {
     // steps of some and whole runs of others are not alike
     options.analysis = {.whole_run = true};
-    before = reports_on(options.before, options.analysis);
-    after = reports_on(options.after, options.analysis);
+    before = state_of(options.before, options.analysis, wants_page);
+    after = state_of(options.after, options.analysis, wants_page);
   }
-  const analysis::Diff compared = analysis::compare(before, after);
-  if (!options.html.empty()) {
-    write_page(analysis::to_html(compared, viz::page()), options.html, options.json);
+  const analysis::Diff compared = analysis::compare(before.reports, after.reports);
+  if (wants_page) {
+    const std::string html =
+        analysis::to_html(compared, {std::move(before.timeline), std::move(after.timeline)}, viz::page());
+    write_page(html, options.html, options.json);
   }
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(compared));

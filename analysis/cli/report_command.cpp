@@ -50,8 +50,9 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
   for (const analysis::FailCondition& condition : conditions) {
     const std::optional<double> figure = condition.figure(result);
     if (!figure) {
+      const std::string why = condition.why_unknown(result);
       fmt::print(stderr, "penstock report: --fail-if \"{}\" cannot be told{}{}\n", condition.text(),
-                 result.why_not_exposed.empty() ? "" : ": ", analysis::printable(result.why_not_exposed));
+                 why.empty() ? "" : ": ", analysis::printable(why));
       exit_code = std::max(exit_code, condition_cannot_be_told);
     } else if (condition.holds(*figure)) {
       fmt::print(stderr, "penstock report: {}\n", condition.describe(*figure));

@@ -30,6 +30,16 @@ struct Budget {
   std::size_t messages = 40'000;  ///< of these, a number; some 20 characters each
 };
 
+/// For a page that holds two timelines.
+[[nodiscard]] constexpr Budget half_of_budget() noexcept {
+  const Budget whole;
+  return {.pieces = whole.pieces / 2,
+          .shares = whole.shares / 2,
+          .other_ranks = whole.other_ranks / 2,
+          .texts = whole.texts / 2,
+          .messages = whole.messages / 2};
+}
+
 /// A track of the document.
 struct TrackColumns {
   std::string kind;

@@ -9,15 +9,15 @@
 #include <queue>
 #include <tuple>
 
+#include "analysis/replay/stream_waits.hpp"
+
 namespace penstock::analysis {
 namespace {
 
-/// A kernel that begins so soon behind its stream's last one was queued, and waited for that; one that begins
-/// later waited for its launch. Launches take some microseconds.
-constexpr std::uint64_t queued_gap_ns = 5'000;
-
 /// What waits for a kernel goes on so soon behind its end.
-constexpr std::uint64_t notice_ns = 30'000;
+std::uint64_t notice_ns(bool is_simulated) {
+  return is_simulated ? 1'000'000 : 30'000;
+}
 
 std::uint64_t scaled(std::uint64_t time_ns, double factor) {
   return factor == 1.0 ? time_ns
@@ -50,6 +50,7 @@ ReplayGraph::NodeId ReplayGraph::last_before(const std::vector<NodeId>& nodes, s
 void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
                       CauseFinder& finder, const SiteOfCall& site_of_call) {
   ranks_.resize(std::max(ranks_.size(), position + 1));
+  is_simulated_ = is_simulated_ || rank.has(trace::feature::simulated);
   ends_.resize(ranks_.size(), none);
   position_of_rank_[rank.header.world_rank] = position;
   RankNodes& own = ranks_[position];
@@ -59,7 +60,8 @@ void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timelin
       add_node({.observed_ns = at(window.begin_ns), .position = static_cast<std::uint32_t>(position)});
   std::vector<std::pair<NodeId, NodeId>> pairs;  // begin and end of each call and synchronisation
   add_calls(rank, position, timeline, finder, site_of_call, pairs);
-  add_synchronisations(rank, position, window, pairs);
+  const std::unordered_map<std::size_t, NodeId> synchronisations =
+      add_synchronisations(rank, position, window, pairs);
   std::sort(pairs.begin(), pairs.end(), [this](const auto& left, const auto& right) {
     return std::tie(nodes_[left.first].observed_ns, nodes_[left.second].observed_ns) <
            std::tie(nodes_[right.first].observed_ns, nodes_[right.second].observed_ns);
@@ -82,7 +84,7 @@ void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timelin
   ends_[position] = end;
   observed_begin_ns_ = std::min(observed_begin_ns_, nodes_[start].observed_ns);
   observed_end_ns_ = std::max(observed_end_ns_, nodes_[end].observed_ns);
-  add_kernels(rank, position, window);
+  add_kernels(rank, position, window, synchronisations);
 }
 
 void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline,
@@ -97,10 +99,19 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
              .site = site_of_call(segment.call),
              .work = Work::communication,
              .ends = true};
+    std::map<std::uint32_t, std::uint64_t> moving_of_class;
     for (const CauseSpan& span : finder.explain(segment.call)) {
       if (span.cause == Cause::wire || span.cause == Cause::staging) {
         end.moving_ns += span.end_ns - span.begin_ns;
-        end.message_class = std::max(end.message_class, span.counterpart.message_class);
+        moving_of_class[span.counterpart.message_class] += span.end_ns - span.begin_ns;
+      }
+    }
+    moving_of_class.erase(MessageClasses::no_message);
+    std::uint64_t most_ns = 0;  // of several, the one that takes longest stands for all
+    for (const auto& [message_class, moving_ns] : moving_of_class) {
+      if (moving_ns > most_ns) {
+        most_ns = moving_ns;
+        end.message_class = message_class;
       }
     }
     if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
@@ -148,10 +159,14 @@ void ReplayGraph::wait_for_operations(const RankTrace& rank, std::span<const std
   }
 }
 
-void ReplayGraph::add_synchronisations(const RankTrace& rank, std::size_t position, Interval window,
-                                       std::vector<std::pair<NodeId, NodeId>>& pairs) {
-  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
-    if (each.own != 0 || each.begin_ns < window.begin_ns || each.end_ns > window.end_ns) {
+std::unordered_map<std::size_t, ReplayGraph::NodeId> ReplayGraph::add_synchronisations(
+    const RankTrace& rank, std::size_t position, Interval window,
+    std::vector<std::pair<NodeId, NodeId>>& pairs) {
+  std::unordered_map<std::size_t, NodeId> ends;
+  for (std::size_t i = 0; i < rank.synchronisations.size(); ++i) {
+    const trace::CudaSynchronisation& each = rank.synchronisations[i];
+    if (each.own != 0 || each.begin_ns < window.begin_ns || each.end_ns > window.end_ns ||
+        is_stream_wait(rank, each)) {
       continue;
     }
     Node node{.observed_ns = reference_ns(rank, each.begin_ns),
@@ -162,50 +177,9 @@ void ReplayGraph::add_synchronisations(const RankTrace& rank, std::size_t positi
     const NodeId end = add_node(node);
     pairs.emplace_back(begin, end);
     moments_.push_back({end, rank.header.world_rank, nodes_[end].observed_ns, true});
+    ends.emplace(i, end);
   }
-}
-
-void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Interval window) {
-  std::vector<const trace::DeviceActivity*> kernels;
-  for (const trace::DeviceActivity& each : rank.kernels) {
-    if (each.own == 0 && each.begin_ns >= window.begin_ns && each.end_ns <= window.end_ns) {
-      kernels.push_back(&each);
-    }
-  }
-  const auto is_earlier = [](const trace::DeviceActivity* left, const trace::DeviceActivity* right) {
-    return std::tie(left->begin_ns, left->end_ns, left->stream) <
-           std::tie(right->begin_ns, right->end_ns, right->stream);
-  };
-  std::sort(kernels.begin(), kernels.end(), is_earlier);
-  RankNodes& own = ranks_[position];
-  std::map<std::pair<std::uint8_t, std::uint32_t>, std::pair<NodeId, std::uint64_t>> last_of_stream;
-  for (const trace::DeviceActivity* kernel : kernels) {
-    const std::uint64_t begin_ns = reference_ns(rank, kernel->begin_ns);
-    const NodeId node = add_node({.observed_ns = reference_ns(rank, kernel->end_ns),
-                                  .work_ns = kernel->end_ns - kernel->begin_ns,
-                                  .position = static_cast<std::uint32_t>(position),
-                                  .work = Work::kernel,
-                                  .ends = true});
-    auto& [last, last_end_ns] =
-        last_of_stream.try_emplace({kernel->device, kernel->stream}, none, 0).first->second;
-    if (last != none && begin_ns >= last_end_ns) {
-      loose_edges_.push_back(
-          {node, {last, begin_ns - last_end_ns <= queued_gap_ns ? begin_ns - last_end_ns : 0}});
-    }
-    if (last == none || begin_ns < last_end_ns || begin_ns - last_end_ns > queued_gap_ns) {
-      if (const NodeId launch = last_before(own.host, begin_ns); launch != none) {
-        loose_edges_.push_back({node, {launch, begin_ns - nodes_[launch].observed_ns}});
-      }
-    }
-    if (last == none || nodes_[node].observed_ns >= last_end_ns) {
-      last = node;
-      last_end_ns = nodes_[node].observed_ns;
-    }
-    own.kernels.push_back(node);
-  }
-  std::sort(own.kernels.begin(), own.kernels.end(), [this](NodeId left, NodeId right) {
-    return nodes_[left].observed_ns < nodes_[right].observed_ns;
-  });
+  return ends;
 }
 
 /// By observed time and, where times are equal, what is waited for first (Kahn's algorithm, earliest first).
@@ -266,7 +240,7 @@ void ReplayGraph::connect() {
       continue;
     }
     const std::uint64_t lag_ns = moment.time_ns - nodes_[from].observed_ns;
-    if (!moment.of_kernel || lag_ns <= notice_ns) {
+    if (!moment.of_kernel || lag_ns <= notice_ns(is_simulated_)) {
       loose_edges_.push_back({moment.node, {from, moment.of_kernel ? 0 : lag_ns}});
     }
   }

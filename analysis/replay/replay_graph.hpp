@@ -113,9 +113,12 @@ class ReplayGraph {
   [[nodiscard]] std::uint32_t collective_id(const RankTrace& rank, std::uint32_t communicator,
                                             std::uint32_t ordinal);
   void wait_for_operations(const RankTrace& rank, std::span<const std::uint32_t> operations, Node& end);
-  void add_synchronisations(const RankTrace& rank, std::size_t position, Interval window,
-                            std::vector<std::pair<NodeId, NodeId>>& pairs);
-  void add_kernels(const RankTrace& rank, std::size_t position, Interval window);
+  /// The ends of the calls within the window, by index in rank.synchronisations.
+  std::unordered_map<std::size_t, NodeId> add_synchronisations(const RankTrace& rank, std::size_t position,
+                                                               Interval window,
+                                                               std::vector<std::pair<NodeId, NodeId>>& pairs);
+  void add_kernels(const RankTrace& rank, std::size_t position, Interval window,
+                   const std::unordered_map<std::size_t, NodeId>& synchronisations);
   [[nodiscard]] std::uint64_t reference_ns(const RankTrace& rank, std::uint64_t time_ns) const;
   [[nodiscard]] NodeId last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const;
   void connect();
@@ -139,6 +142,7 @@ class ReplayGraph {
   std::uint64_t observed_begin_ns_ = ~std::uint64_t{0};
   std::uint64_t observed_end_ns_ = 0;
   std::uint64_t edges_left_out_ = 0;
+  bool is_simulated_ = false;  ///< the GPU of some rank
 };
 
 }  // namespace penstock::analysis

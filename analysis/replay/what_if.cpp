@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
+
+#include "analysis/message_class.hpp"
+#include "analysis/text_figures.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -99,11 +103,6 @@ PathFigures path_of(ReplayGraph& graph, const std::vector<const RankFigures*>& r
   return path;
 }
 
-bool is_direct(trace::TransportKind transport) {
-  return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
-         transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
-}
-
 void set_factor(std::vector<double>& factors, std::uint32_t message_class, double factor) {
   if (message_class >= factors.size()) {
     factors.resize(message_class + 1, 1.0);
@@ -122,29 +121,65 @@ Scenario steady_wire(const Report& report) {
   return scenario;
 }
 
-/// What went through host memory, as fast as what went straight between the same kinds of memory, where that
-/// was seen.
-Scenario straight(const Report& report) {
+/// Messages that went one way, as if they had gone another one.
+struct OtherWay {
+  Scenario scenario;
+  std::uint64_t bytes = 0;        ///< that went that way
+  std::uint64_t known_bytes = 0;  ///< of these, for which the other one's speed is known
+  [[nodiscard]] double known_share() const {
+    return static_cast<double>(known_bytes) / static_cast<double>(bytes);
+  }
+};
+
+/// Each takes as long as those between the same kinds of memory and as large that went the other way in this
+/// very recording; of several such classes those of most messages stand for them. What has none stays as it
+/// was.
+template <typename IsOne, typename IsOther>
+OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
   using Alike = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t>;
   const auto alike = [](const TransportFigures& each) {
     return Alike{each.source, each.destination, each.size_limit_bytes};
   };
-  std::map<Alike, double> fastest_gbps;
+  std::map<Alike, const TransportFigures*> others;
   for (const TransportFigures& each : report.transports) {
-    if (is_direct(each.transport) && each.median_gbps) {
-      double& fastest = fastest_gbps[alike(each)];
-      fastest = std::max(fastest, *each.median_gbps);
+    if (is_other(each.transport) && each.median_gbps && *each.median_gbps > 0) {
+      const TransportFigures*& usual = others[alike(each)];
+      usual = usual == nullptr || each.messages > usual->messages ? &each : usual;
     }
   }
-  Scenario scenario;
+  OtherWay way;
   for (const TransportFigures& each : report.transports) {
-    const auto fast = fastest_gbps.find(alike(each));
-    if (!is_direct(each.transport) && each.median_gbps && fast != fastest_gbps.end() &&
-        fast->second > *each.median_gbps) {
-      set_factor(scenario.moving, each.message_class, *each.median_gbps / fast->second);
+    if (!is_one(each.transport) || !(is_device_memory(each.source) || is_device_memory(each.destination))) {
+      continue;  // of host memory, the MPI library's way is the only one
+    }
+    way.bytes += each.bytes;
+    const auto other = others.find(alike(each));
+    if (each.median_gbps && other != others.end()) {
+      way.known_bytes += each.bytes;
+      set_factor(way.scenario.moving, each.message_class, *each.median_gbps / *other->second->median_gbps);
     }
   }
-  return scenario;
+  return way;
+}
+
+std::string words_of(std::string what, const OtherWay& way) {
+  return way.known_bytes == way.bytes
+             ? what
+             : fmt::format("{}: {} of it, the rest is not known", what, percent_text(way.known_share()));
+}
+
+/// What went through host memory, as fast as what went straight, where that is faster.
+OtherWay straight(const Report& report) {
+  OtherWay way = instead(
+      report, [](trace::TransportKind each) { return !is_direct(each); }, is_direct);
+  std::vector<double>& moving = way.scenario.moving;
+  for (double& factor : moving) {
+    factor = std::min(factor, 1.0);
+  }
+  if (std::all_of(moving.begin(), moving.end(), [](double factor) { return factor == 1.0; })) {
+    way.known_bytes = 0;
+  }
+  return way;
 }
 
 /// Each rank computes as long as the mean of all.
@@ -156,6 +191,33 @@ Scenario balanced(const std::vector<const RankFigures*>& ranks) {
         rank->computing_ns == 0 ? 1.0 : computing.mean / static_cast<double>(rank->computing_ns));
   }
   return scenario;
+}
+
+/// Every transport by every other one, as far as this recording has both. What only says `straight` again is
+/// left out.
+void other_transports(ReplayGraph& graph, const Report& report, const OtherWay& straight,
+                      std::vector<WhatIfFigures>& what_if) {
+  std::set<trace::TransportKind> seen;
+  for (const TransportFigures& each : report.transports) {
+    if (each.transport != trace::TransportKind::none) {
+      seen.insert(each.transport);
+    }
+  }
+  for (const trace::TransportKind one : seen) {
+    for (const trace::TransportKind other : seen) {
+      const OtherWay way = instead(
+          report, [=](trace::TransportKind each) { return each == one; },
+          [=](trace::TransportKind each) { return each == other; });
+      if (one == other || way.known_bytes == 0 || way.scenario.moving == straight.scenario.moving) {
+        continue;
+      }
+      what_if.push_back({fmt::format("{}_instead_of_{}", name_of(other), name_of(one)),
+                         words_of(fmt::format("what went by {} goes by {}, as others of its kind",
+                                              name_of(one), name_of(other)),
+                                  way),
+                         graph.run(way.scenario), way.known_share()});
+    }
+  }
 }
 
 }  // namespace
@@ -178,12 +240,14 @@ ReplayFigures replay(ReplayGraph& graph, const Report& report,
       {"free_communication", "messages cost nothing; ranks still wait for each other", free_ns});
   figures.what_if.push_back({"steady_wire", "every message as fast as the fastest twentieth of its kind",
                              graph.run(steady_wire(report))});
-  const Scenario without_staging = straight(report);
-  if (!without_staging.moving.empty()) {
-    figures.what_if.push_back({"straight",
-                               "what went through host memory goes straight, as others of its kind",
-                               graph.run(without_staging)});
+  const OtherWay without_staging = straight(report);
+  if (without_staging.known_bytes != 0) {
+    figures.what_if.push_back(
+        {"straight",
+         words_of("what went through host memory goes straight, as others of its kind", without_staging),
+         graph.run(without_staging.scenario), without_staging.known_share()});
   }
+  other_transports(graph, report, without_staging, figures.what_if);
   if (ranks.size() > 1) {
     figures.what_if.push_back(
         {"balanced", "every rank computes as long as the mean of all", graph.run(balanced(ranks))});

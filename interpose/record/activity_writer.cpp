@@ -113,7 +113,9 @@ void ActivityWriter::write_synchronisation(const CUpti_Activity& record) noexcep
   if (source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE) {
     clock_.stream_was_synchronised(source.correlationId, source.streamId, source.end);
   }
-  if (source.end - source.start < shortest_wait_ns) return;
+  // in this one the host does not wait: however short, it says that a stream does
+  const bool stream_waits = source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+  if (!stream_waits && source.end - source.start < shortest_wait_ns) return;
   trace::CudaSynchronisation synchronisation{};
   synchronisation.begin_ns = source.start;
   synchronisation.end_ns = source.end;

@@ -133,6 +133,21 @@ TEST(ClockAlignment, goes_by_the_best_way_between_hosts_that_exchange_nothing) {
   EXPECT_LE(hosts.worst_error_ns(3, 1), 2.0 * static_cast<double>(alignment.error_ns()));
 }
 
+TEST(ClockAlignment, errors_between_two_hosts_are_those_of_the_way_from_one_to_the_other) {
+  Hosts hosts({offset(0), offset(1e9), offset(2e9), offset(3e9)});
+  hosts.connect(0, 1, 500'000);  // all come to host 0 by this one
+  hosts.connect(1, 2);
+  hosts.connect(1, 3);
+  const ClockAlignment& alignment = hosts.align();
+  EXPECT_EQ(alignment.error_ns(2, 2), 0u);
+  EXPECT_LE(alignment.error_ns(2, 3), 20'000u);
+  EXPECT_EQ(alignment.error_ns(2, 3), alignment.error_ns(3, 2));
+  EXPECT_GE(alignment.error_ns(2, 0), 490'000u);
+  EXPECT_LE(hosts.worst_error_ns(2, 3), static_cast<double>(alignment.error_ns(2, 3)));
+  EXPECT_LE(alignment.error_ns(2, 0), alignment.error_ns());
+  EXPECT_LE(alignment.error_ns(), alignment.widest_error_ns());
+}
+
 TEST(ClockAlignment, messages_one_way_only_tell_nothing) {
   Hosts hosts({offset(0), offset(1e9)});
   hosts.connect(0, 1, 2000, false);

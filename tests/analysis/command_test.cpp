@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/simulated_job.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::analysis {
@@ -43,7 +44,7 @@ class Command : public ::testing::Test {
         .write(recording);
     return recording;
   }
-  [[nodiscard]] std::filesystem::path file(const char* name) const { return directory_.path() / name; }
+  [[nodiscard]] std::filesystem::path file(const std::string& name) const { return directory_.path() / name; }
   static std::string content_of(const std::filesystem::path& file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -169,6 +170,11 @@ TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
   EXPECT_NE(content_of(html).find("\"schema\":\"penstock-diff-1\""), std::string::npos);
+  const std::string page = content_of(html);
+  const std::string timeline = "\"schema\":\"penstock-timeline-1\"";
+  const std::size_t first = page.find(timeline);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_NE(page.find(timeline, first + 1), std::string::npos) << "one of both runs has no timeline";
   EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
 }
 
@@ -178,6 +184,35 @@ TEST_F(Command, diff_of_one_recording_is_wrong_use) {
   EXPECT_EQ(penstock("diff " + recording).exit_code, 2);
   EXPECT_EQ(penstock("diff --before " + recording).exit_code, 2);
   EXPECT_EQ(penstock("diff " + recording + " /nowhere").exit_code, 1);
+}
+
+TEST_F(Command, scale_predicts_from_three_numbers_of_ranks_and_says_what_is_missing_with_fewer) {
+  std::string recordings;
+  for (const std::size_t ranks : {1, 2, 4}) {
+    testing::Model model;
+    model.kernel_ns.assign(ranks, 4'000'000 / ranks);
+    const std::filesystem::path directory = file("on-" + std::to_string(ranks));
+    std::filesystem::create_directory(directory);
+    for (const testing::RecordingBuilder& each : testing::simulate(model).ranks) {
+      each.write(directory);
+    }
+    recordings += " " + directory.string();
+  }
+  const Outcome outcome = penstock("scale --json --ranks 16,32" + recordings);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const nlohmann::json json = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(json.at("series"), "strong");
+  EXPECT_EQ(json.at("forecasts").at(1).at("ranks"), 32);
+  const Outcome text = penstock("scale" + recordings);
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_NE(text.output.find("\n8 predicted"), std::string::npos) << text.output;
+  const Outcome one = penstock("scale --ranks 64 " + file("on-4").string());
+  EXPECT_EQ(one.exit_code, 4);
+  EXPECT_EQ(one.output, "");
+  EXPECT_NE(one.errors.find("at least 3 different numbers of ranks"), std::string::npos) << one.errors;
+  EXPECT_NE(one.errors.find("parallel efficiency"), std::string::npos) << one.errors;
+  EXPECT_EQ(penstock("scale").exit_code, 2);
+  EXPECT_EQ(penstock("scale --ranks 0" + recordings).exit_code, 2);
 }
 
 TEST_F(Command, report_of_nothing_says_what_is_missing_and_ends_with_1) {

@@ -87,6 +87,22 @@ TEST(Diff, repeated_runs_tell_a_change_from_jitter) {
             Verdict::more);
 }
 
+TEST(Diff, a_change_of_a_cause_within_the_hosts_clocks_error_is_jitter) {
+  const auto runs_of = [](std::uint64_t exposed_ns, std::uint64_t within_error_ns) {
+    std::vector<Report> runs{run(1000, exposed_ns), run(1000, exposed_ns + 1), run(1000, exposed_ns - 1)};
+    for (Report& each : runs) {
+      each.within_error[static_cast<std::size_t>(Cause::wire)] = within_error_ns;
+    }
+    return runs;
+  };
+  const auto verdict = [&](std::uint64_t within_error_ns) {
+    return row(compare(runs_of(400, within_error_ns), runs_of(300, within_error_ns)).causes, "wire").verdict;
+  };
+  EXPECT_EQ(verdict(0), Verdict::less);
+  EXPECT_EQ(verdict(30), Verdict::less);
+  EXPECT_EQ(verdict(60), Verdict::jitter);
+}
+
 TEST(Diff, one_run_each_without_steps_says_that_it_does_not_know) {
   const Diff diff = compare({run(1000, 100)}, {run(500, 50)});
   EXPECT_EQ(diff.totals.front().verdict, Verdict::unknown);

@@ -31,6 +31,21 @@ bool holds(std::string_view text) {
   return asked.holds(asked.figure(quarter_exposed()).value_or(-1));
 }
 
+TEST(FailCondition, of_a_cause_cannot_be_told_where_it_hangs_on_the_hosts_clocks) {
+  Report report = quarter_exposed();
+  report.by_cause[static_cast<std::size_t>(Cause::wire)] = 400'000'000;
+  report.within_error[static_cast<std::size_t>(Cause::late_sender)] = 60'000'000;
+  report.within_error[static_cast<std::size_t>(Cause::wire)] = 60'000'000;
+  // late_sender: 20 to 80 ms of the average rank
+  EXPECT_FALSE(condition("late_sender > 50ms").figure(report));
+  EXPECT_FALSE(condition("late_sender > 70ms").figure(report));
+  EXPECT_EQ(condition("late_sender > 70ms").why_unknown(report),
+            "the hosts' clocks may be off by more than it takes");
+  EXPECT_EQ(condition("late_sender > 90ms").figure(report), 50.0);
+  EXPECT_EQ(condition("late_sender > 10ms").figure(report), 50.0);
+  EXPECT_TRUE(condition("exposed > 50ms").figure(report));
+}
+
 TEST(FailCondition, compares_shares_and_times_of_the_average_rank) {
   EXPECT_TRUE(holds("exposed > 10%"));
   EXPECT_TRUE(holds("exposed>=25 %"));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cstdio>
@@ -170,6 +171,108 @@ void write_uneven_job(const TemporaryDirectory& directory) {
   }
 }
 
+/// Ranks in pairs on two hosts, whose clocks their messages of 20 µs bring together to about as much: rank 2n
+/// waits 15 µs for what rank 2n + 1 sends, and that for rank 2n at a barrier, which is within that error.
+/// Rank 2n + 1 runs a kernel before it receives what had been sent before the kernel.
+void write_job_on_two_hosts(const TemporaryDirectory& directory) {
+  constexpr std::uint64_t us = 1'000;
+  constexpr std::uint64_t steps = 100;
+  constexpr std::uint64_t ahead = 5'000'000 * us;
+  const auto receive = [](RecordingBuilder& rank, std::int32_t peer, std::uint64_t begin, std::uint64_t end) {
+    rank.half({.direction = trace::Direction::receive,
+               .peer = peer,
+               .post = begin,
+               .complete = end,
+               .bytes = 64})
+        .call({.function = "MPI_Recv", .begin = begin, .end = end, .bytes = 64, .call_site = 0x10});
+  };
+  const auto send = [](RecordingBuilder& rank, std::int32_t peer, std::uint64_t begin) {
+    const std::uint64_t end = begin + 1 * us;
+    rank.half(
+            {.direction = trace::Direction::send, .peer = peer, .post = begin, .complete = end, .bytes = 64})
+        .call({.function = "MPI_Send", .begin = begin, .end = end, .bytes = 64, .call_site = 0x20});
+  };
+  for (std::int32_t rank = 0; rank < 6; ++rank) {
+    const bool is_second = rank % 2 == 1;
+    const std::uint64_t offset = is_second ? ahead : 0;
+    RecordingBuilder builder(rank, 6);
+    std::snprintf(builder.header().host_name, sizeof builder.header().host_name, "node%d", rank % 2);
+    builder.header().realtime_offset_ns -= offset;
+    builder.kernel(offset + 1, offset + 2).runs(offset, offset + (steps + 2) * 10'000 * us);
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const std::uint64_t at = offset + (step + 1) * 10'000 * us;
+      if (is_second) {
+        send(builder, rank - 1, at + 15 * us);
+        receive(builder, rank - 1, at + 4'000 * us, at + 4'020 * us);
+        builder.kernel(at + 5'000 * us, at + 6'000 * us, "_Z6updatev");
+        receive(builder, rank - 1, at + 6'100 * us, at + 6'125 * us);
+      } else {
+        receive(builder, rank + 1, at, at + 35 * us);
+        send(builder, rank + 1, at + 4'000 * us);
+        send(builder, rank + 1, at + 4'500 * us);
+      }
+      builder.call({.function = "MPI_Barrier",
+                    .begin = at + (is_second ? 7'000 * us : 7'015 * us),
+                    .end = at + 7'055 * us,
+                    .call_site = 0x30,
+                    .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+    }
+    builder.write(directory.path());
+  }
+}
+
+std::uint64_t sum_of(const TimeByCause& times) {
+  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+}
+
+template <typename Figures>
+std::uint64_t within_error_of(const std::vector<Figures>& list) {
+  std::uint64_t sum = 0;
+  for (const Figures& each : list) {
+    sum += sum_of(each.within_error);
+  }
+  return sum;
+}
+
+template <typename Figures>
+bool any_is_within_error(const std::vector<Figures>& list, std::uint64_t Figures::*within_error_ns) {
+  return std::any_of(list.begin(), list.end(),
+                     [=](const Figures& each) { return each.*within_error_ns != 0; });
+}
+
+/// Of a job on two hosts: every figure has its part that lies within the clocks' error.
+void expect_marks_and_late_receives(const Report& report) {
+  const std::uint64_t within_error_ns = sum_of(report.within_error);
+  EXPECT_TRUE(is_within_error(report.by_cause[static_cast<std::size_t>(Cause::late_sender)],
+                              report.within_error[static_cast<std::size_t>(Cause::late_sender)]));
+  EXPECT_EQ(within_error_of(report.ranks), within_error_ns);
+  EXPECT_EQ(within_error_of(report.call_sites), within_error_ns);
+  EXPECT_EQ(within_error_of(report.peers), within_error_ns);
+  EXPECT_EQ(within_error_of(report.communicators), within_error_ns);
+  EXPECT_EQ(within_error_of(report.functions), within_error_ns);
+  EXPECT_NE(within_error_of(report.transports), 0u);
+  EXPECT_TRUE(any_is_within_error(report.collectives, &CollectiveFigures::waiting_within_error_ns));
+  EXPECT_TRUE(any_is_within_error(report.late_ranks, &LateRankFigures::within_error_ns));
+  EXPECT_TRUE(any_is_within_error(report.longest_waits, &LongWaitFigures::within_error_ns));
+  ASSERT_EQ(report.late_receives.size(), 1u);
+  EXPECT_EQ(report.late_receives[0].messages, 300u);
+  EXPECT_NE(report.late_receives[0].hides_ns, 0u);
+  EXPECT_EQ(report.late_receives[0].kernel, "update");
+}
+
+TEST(ReportBySeveralThreads, has_what_lies_within_the_error_of_clocks_and_the_late_receives) {
+  const TemporaryDirectory directory;
+  write_job_on_two_hosts(directory);
+  const Report of_one = analyse(directory.path(), {.whole_run = true});
+  const Report of_two = analyse(directory.path(), {.whole_run = true, .threads = 2});
+  expect_marks_and_late_receives(of_one);
+  expect_marks_and_late_receives(of_two);
+  const std::string json = to_json(of_one);
+  EXPECT_NE(json.find("\"within_clock_error_s\""), std::string::npos);
+  EXPECT_NE(json.find("\"late_receives\""), std::string::npos);
+  EXPECT_TRUE(to_json(of_two) == json);
+}
+
 TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {
   const TemporaryDirectory known;
   const KnownJob job(12, 800);
@@ -178,7 +281,9 @@ TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {
   }
   const TemporaryDirectory uneven;
   write_uneven_job(uneven);
-  for (const TemporaryDirectory* directory : {&known, &uneven}) {
+  const TemporaryDirectory two_hosts;
+  write_job_on_two_hosts(two_hosts);
+  for (const TemporaryDirectory* directory : {&known, &uneven, &two_hosts}) {
     const std::string of_one = to_json(analyse(directory->path()));
     for (const unsigned threads : {0u, 2u, 3u, 16u}) {
       EXPECT_TRUE(to_json(analyse(directory->path(), {.threads = threads})) == of_one) << threads;
@@ -194,7 +299,9 @@ TEST(ReportBySeveralProcesses, is_the_same_byte_for_byte_and_the_first_one_has_i
   }
   const TemporaryDirectory uneven;
   write_uneven_job(uneven);
-  for (const TemporaryDirectory* directory : {&known, &uneven}) {
+  const TemporaryDirectory two_hosts;
+  write_job_on_two_hosts(two_hosts);
+  for (const TemporaryDirectory* directory : {&known, &uneven, &two_hosts}) {
     const std::string of_one = to_json(analyse(directory->path()));
     for (const std::size_t members : {1u, 2u, 5u, 14u}) {  // more than ranks, too
       const std::vector<std::string> reports = reports_of_team(directory->path(), members);

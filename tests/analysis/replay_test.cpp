@@ -8,11 +8,15 @@
 
 #include "analysis/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/simulated_job.hpp"
 
 namespace penstock::analysis {
 namespace {
 
+using testing::Model;
 using testing::RecordingBuilder;
+using testing::simulate;
+using testing::Simulated;
 using testing::TemporaryDirectory;
 using trace::Direction;
 
@@ -32,132 +36,6 @@ std::uint64_t total_of(const ReplayFigures& replay, const std::string& what) {
   }
   ADD_FAILURE() << what;
   return 0;
-}
-
-/// A job of ranks that compute by kernels (launched, then synchronised), exchange messages with a neighbour
-/// and meet at reductions, by rules simple enough to be simulated exactly. Unit: ns.
-struct Model {
-  std::vector<std::uint64_t> kernel_ns;  ///< by rank, each step
-  std::uint64_t host_ns = 2'000;         ///< code of the host, each step
-  std::uint64_t wire_ns = 40'000;        ///< a message
-  std::uint64_t reduction_ns = 20'000;   ///< once all have come
-  bool overlaps = false;                 ///< exchange while the kernel runs, and synchronise behind it
-  std::uint64_t steps = 20;
-};
-
-struct Simulated {
-  std::vector<RecordingBuilder> ranks;
-  std::uint64_t total_ns = 0;
-};
-
-constexpr std::uint64_t launch_ns = 100;
-constexpr std::uint64_t between_calls_ns = 50;
-
-void synchronise(RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end) {
-  trace::CudaSynchronisation record{};
-  record.begin_ns = testing::origin_ns + begin;
-  record.end_ns = testing::origin_ns + end;
-  record.what = rank.text("stream");
-  record.kind = trace::RecordKind::cuda_synchronisation;
-  rank.raw(record);
-}
-
-/// Half of the steps reduce by a non-blocking call that is waited for at once.
-void reduce(RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end, std::uint32_t ordinal) {
-  if (ordinal % 2 == 0) {
-    rank.call({.function = "MPI_Allreduce",
-               .begin = begin,
-               .end = end,
-               .bytes = 8,
-               .call_site = 0x20,
-               .collective_ordinal = ordinal});
-    return;
-  }
-  rank.call({.function = "MPI_Iallreduce",
-             .begin = begin - 20,
-             .end = begin - 10,
-             .bytes = 8,
-             .call_site = 0x20,
-             .collective_ordinal = ordinal,
-             .waits = 0})
-      .call({.function = "MPI_Wait", .begin = begin, .end = end, .call_site = 0x21})
-      .operation({.function = "MPI_Iallreduce",
-                  .post = begin - 20,
-                  .complete = end,
-                  .collective_ordinal = ordinal,
-                  .call_site = 0x20});
-}
-
-/// Each step: launch, [synchronise], receive from the left what it sends to the right, [synchronise], reduce.
-Simulated simulate(const Model& model) {
-  const std::size_t count = model.kernel_ns.size();
-  Simulated result;
-  for (std::size_t rank = 0; rank < count; ++rank) {
-    result.ranks.emplace_back(static_cast<std::int32_t>(rank), static_cast<std::int32_t>(count));
-  }
-  std::vector<std::uint64_t> now(count, 0);
-  for (std::uint64_t step = 0; step < model.steps; ++step) {
-    std::vector<std::uint64_t> kernel_end(count);
-    std::vector<std::uint64_t> posted(count);
-    for (std::size_t rank = 0; rank < count; ++rank) {
-      now[rank] += model.host_ns;
-      const std::uint64_t begin = now[rank] + launch_ns;
-      kernel_end[rank] = begin + model.kernel_ns[rank];
-      result.ranks[rank].kernel(begin, kernel_end[rank], "update");
-      now[rank] += 2 * launch_ns;
-      if (!model.overlaps) {
-        const std::uint64_t end = std::max(kernel_end[rank], now[rank]);
-        synchronise(result.ranks[rank], now[rank], end);
-        now[rank] = end;
-      }
-      posted[rank] = now[rank];
-    }
-    for (std::size_t rank = 0; rank < count; ++rank) {
-      const std::size_t left = (rank + count - 1) % count;
-      const std::size_t right = (rank + 1) % count;
-      const std::uint64_t end = std::max({posted[rank], posted[left], posted[right]}) + model.wire_ns;
-      RecordingBuilder& builder = result.ranks[rank];
-      const auto key = [step](std::size_t sender) { return (std::uint64_t{sender} + 1) << 40 | (step + 1); };
-      builder
-          .call({.function = "MPI_Sendrecv",
-                 .begin = posted[rank],
-                 .end = end,
-                 .bytes = 8192,
-                 .call_site = 0x10})
-          .half({.direction = Direction::send,
-                 .peer = static_cast<std::int32_t>(right),
-                 .post = posted[rank],
-                 .complete = end,
-                 .bytes = 4096,
-                 .key = key(rank)})
-          .half({.direction = Direction::receive,
-                 .peer = static_cast<std::int32_t>(left),
-                 .post = posted[rank],
-                 .complete = end,
-                 .bytes = 4096,
-                 .key = key(left)});
-      now[rank] = end;
-      if (model.overlaps) {
-        const std::uint64_t synchronised = std::max(kernel_end[rank], now[rank]);
-        synchronise(builder, now[rank], synchronised);
-        now[rank] = synchronised;
-      }
-    }
-    for (std::uint64_t& each : now) {
-      each += between_calls_ns;
-    }
-    const std::uint64_t all_came = *std::max_element(now.begin(), now.end());
-    for (std::size_t rank = 0; rank < count; ++rank) {
-      reduce(result.ranks[rank], now[rank], all_came + model.reduction_ns,
-             static_cast<std::uint32_t>(step + 1));
-      now[rank] = all_came + model.reduction_ns;
-    }
-  }
-  result.total_ns = *std::max_element(now.begin(), now.end());
-  for (std::size_t rank = 0; rank < count; ++rank) {
-    result.ranks[rank].runs(0, now[rank]);
-  }
-  return result;
 }
 
 void expect_close(std::uint64_t predicted_ns, std::uint64_t outcome_ns, double share) {
@@ -269,6 +147,115 @@ TEST(ReplayOfRandomJobs, predictions_agree_with_the_changed_jobs) {
   }
 }
 
+/// Half of the steps go by one transport and half by another: each is predicted from the other half's speed.
+TEST_P(Replay, another_transport_is_predicted_as_the_changed_job_turns_out) {
+  Model mixed = model();
+  mixed.staged_wire_ns = 150'000;
+  const Simulated job = simulate(mixed);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
+  Model all_peer = mixed;
+  all_peer.staged_wire_ns = all_peer.wire_ns;
+  expect_close(total_of(*report.replay, "straight"), simulate(all_peer).total_ns, 0.01);
+  Model all_staged = mixed;
+  all_staged.wire_ns = all_staged.staged_wire_ns;
+  expect_close(total_of(*report.replay, "staged_instead_of_peer"), simulate(all_staged).total_ns, 0.01);
+  EXPECT_GT(total_of(*report.replay, "staged_instead_of_peer"), job.total_ns);
+  EXPECT_TRUE(std::none_of(report.replay->what_if.begin(), report.replay->what_if.end(),
+                           [](const WhatIfFigures& each) { return each.what == "peer_instead_of_staged"; }))
+      << "is what `straight` says";
+}
+
+TEST_P(Replay, a_slower_direct_transport_is_no_gain_and_still_predicted) {
+  Model mixed = model();
+  mixed.wire_ns = 200'000;
+  mixed.staged_wire_ns = 50'000;
+  const Report report = report_on(simulate(mixed).ranks);
+  ASSERT_TRUE(report.replay);
+  Model all_peer = mixed;
+  all_peer.staged_wire_ns = all_peer.wire_ns;
+  expect_close(total_of(*report.replay, "peer_instead_of_staged"), simulate(all_peer).total_ns, 0.01);
+  EXPECT_TRUE(std::none_of(report.replay->what_if.begin(), report.replay->what_if.end(),
+                           [](const WhatIfFigures& each) { return each.what == "straight"; }));
+}
+
+/// A kernel on one stream, and one on another that is longer and goes on while the host exchanges what the
+/// first one made; in the next phase, the first waits for the longer one by an event. So the Ising example
+/// does it.
+Simulated two_streams(std::uint64_t message_ns) {
+  Simulated result;
+  RecordingBuilder& rank = result.ranks.emplace_back(0, 1);
+  constexpr std::uint64_t phases = 12;
+  std::uint64_t host = 0;
+  std::uint64_t first_end = 0;
+  std::uint64_t second_end = 0;
+  std::uint32_t correlation = 0;
+  const auto launch = [&](std::uint32_t stream, std::uint64_t begin, std::uint64_t end) {
+    trace::DeviceActivity kernel{};
+    kernel.begin_ns = testing::origin_ns + begin;
+    kernel.end_ns = testing::origin_ns + end;
+    kernel.name = rank.text("update");
+    kernel.stream = stream;
+    kernel.correlation = ++correlation;
+    kernel.kind = trace::RecordKind::kernel;
+    rank.raw(kernel);
+    return end;
+  };
+  const auto synchronise = [&](const char* what, std::uint64_t begin, std::uint64_t end) {
+    trace::CudaSynchronisation call{};
+    call.begin_ns = testing::origin_ns + begin;
+    call.end_ns = testing::origin_ns + end;
+    call.what = rank.text(what);
+    call.stream = 1;
+    call.correlation = ++correlation;
+    call.kind = trace::RecordKind::cuda_synchronisation;
+    rank.raw(call);
+    return end;
+  };
+  for (std::uint64_t phase = 0; phase < phases; ++phase) {
+    host += 10'000;
+    synchronise("stream wait event", host, host + 500);
+    const std::uint64_t first_begin = std::max({host + 1'000, first_end, second_end});
+    const std::uint64_t second_begin = std::max(host + 2'000, second_end);
+    first_end = launch(1, first_begin, first_begin + 30'000);
+    second_end = launch(2, second_begin, second_begin + 100'000);
+    host = synchronise("stream", host + 3'000, std::max(first_end, host + 3'000));
+    const std::uint64_t exchanged = host + message_ns;
+    rank.call(
+        {.function = "MPI_Sendrecv", .begin = host, .end = exchanged, .bytes = 8192, .call_site = 0x10});
+    for (const Direction direction : {Direction::send, Direction::receive}) {
+      rank.half({.direction = direction,
+                 .peer = 0,
+                 .post = host,
+                 .complete = exchanged,
+                 .bytes = 4096,
+                 .key = (std::uint64_t{1} << 40) | (phase + 1)});
+    }
+    host = exchanged;
+  }
+  result.total_ns = synchronise("context", host + 1'000, std::max({first_end, second_end, host + 1'000}));
+  rank.runs(0, result.total_ns);
+  return result;
+}
+
+TEST(ReplayOfStreams, kernels_wait_for_those_of_other_streams_as_their_events_say) {
+  const Simulated job = two_streams(200'000);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
+  EXPECT_EQ(report.replay->edges_left_out, 0u);
+  expect_close(total_of(*report.replay, "free_communication"), two_streams(0).total_ns, 0.02);
+}
+
+TEST(ReplayOfStreams, a_message_that_the_other_stream_hides_is_worth_nothing) {
+  const Simulated job = two_streams(50'000);
+  const Report report = report_on(job.ranks);
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
+  expect_close(total_of(*report.replay, "free_communication"), two_streams(0).total_ns, 0.02);
+}
+
 TEST(ReplayOfDamage, a_missing_rank_and_impossible_times_end_with_figures) {
   Model made;
   made.kernel_ns = {100'000, 130'000, 90'000};
@@ -328,6 +315,50 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->observed_ns, 1510u);
   EXPECT_EQ(total_of(*report.replay, "straight"), 1210u);
+}
+
+/// Two messages by `staged` of different sizes, and one by `peer` that is as large as the first.
+TEST(ReplayOfStaging, what_none_alike_went_by_stays_as_it_was_and_it_is_said) {
+  RecordingBuilder first(0, 2);
+  RecordingBuilder second(1, 2);
+  std::uint64_t key = 0;
+  const auto message = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t bytes,
+                           trace::TransportKind transport) {
+    ++key;
+    first.call({.function = "MPI_Recv", .begin = begin, .end = end, .bytes = bytes, .call_site = 0x10})
+        .half({.direction = Direction::receive,
+               .peer = 1,
+               .post = begin,
+               .complete = end,
+               .bytes = bytes,
+               .key = key,
+               .buffer = trace::BufferKind::device})
+        .transfer({.begin = begin, .end = end, .bytes = bytes, .key = key, .transport = transport});
+    second.half({.direction = Direction::send,
+                 .peer = 0,
+                 .post = 900 + key,
+                 .complete = 950 + key,
+                 .bytes = bytes,
+                 .key = key,
+                 .buffer = trace::BufferKind::device});
+  };
+  message(1000, 1400, 4096, trace::TransportKind::staged);
+  message(1410, 1510, 4096, trace::TransportKind::peer);
+  message(2000, 9000, 512, trace::TransportKind::network);
+  message(9010, 9510, 3 << 20, trace::TransportKind::staged);
+  const Report report = report_on({first.kernel(0, 1).runs(0, 9510), second.kernel(0, 1).runs(0, 1000)});
+  ASSERT_TRUE(report.replay);
+  EXPECT_EQ(total_of(*report.replay, "straight"), 9510u - 300u);
+  for (const WhatIfFigures& each : report.replay->what_if) {
+    EXPECT_EQ(each.what.find("network"), std::string::npos)
+        << "nothing alike went another way: " << each.what;
+    if (each.what == "straight") {
+      EXPECT_NEAR(each.known_share.value_or(0), 4096.0 / (4096 + 512 + (3 << 20)), 1e-9);
+      EXPECT_NE(each.words.find("the rest is not known"), std::string::npos) << each.words;
+    } else if (each.what == "free_communication") {
+      EXPECT_FALSE(each.known_share);
+    }
+  }
 }
 
 }  // namespace

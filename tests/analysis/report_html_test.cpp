@@ -12,8 +12,8 @@ namespace penstock::analysis {
 namespace {
 
 constexpr std::string_view page =
-    "<html><script><!--penstock-report--></script><i><!--penstock-timeline--></i><b><!--penstock-diff--></"
-    "b></html>";
+    "<html><script><!--penstock-report--></script><i><!--penstock-timeline--></i>"
+    "<u><!--penstock-second-timeline--></u><b><!--penstock-diff--></b></html>";
 
 Report report_of(std::int32_t ranks) {
   Report report;
@@ -37,7 +37,7 @@ std::string contents_of(const std::string& html) {
 TEST(ReportHtml, puts_the_report_into_its_place_and_leaves_the_page_as_it_is) {
   const std::string html = to_html(report_of(2), "", page);
   EXPECT_TRUE(html.starts_with("<html><script>{"));
-  EXPECT_TRUE(html.ends_with("}</script><i></i><b></b></html>"));
+  EXPECT_TRUE(html.ends_with("}</script><i></i><u></u><b></b></html>"));
   EXPECT_EQ(nlohmann::json::parse(contents_of(html)), nlohmann::json::parse(to_json(report_of(2))));
 }
 
@@ -82,8 +82,8 @@ TEST(DiffHtml, puts_the_comparison_into_its_place_with_the_rows_that_fit) {
   Diff diff;
   diff.before.program = "./solver </script>";
   diff.call_sites.resize(6000);
-  const std::string html = to_html(diff, page);
-  EXPECT_TRUE(html.starts_with("<html><script></script><i></i><b>{"));
+  const std::string html = to_html(diff, {}, page);
+  EXPECT_TRUE(html.starts_with("<html><script></script><i></i><u></u><b>{"));
   const std::size_t begin = html.find("<b>") + 3;
   const std::string text = html.substr(begin, html.find("</b>") - begin);
   EXPECT_EQ(text.find('<'), std::string::npos);
@@ -91,6 +91,11 @@ TEST(DiffHtml, puts_the_comparison_into_its_place_with_the_rows_that_fit) {
   EXPECT_EQ(json.at("before").at("program"), diff.before.program);
   EXPECT_EQ(json.at("call_sites").size(), 5000u);
   EXPECT_EQ(json.at("call_sites_left_out"), 1000);
+}
+
+TEST(DiffHtml, puts_both_timelines_beside_it_and_no_name_in_them_can_end_their_elements) {
+  const std::string html = to_html(Diff{}, {R"({"texts":["</script>"]})", R"({"texts":["after"]})"}, page);
+  EXPECT_NE(html.find(R"(<i>{"texts":["\u003c/script>"]}</i><u>{"texts":["after"]}</u>)"), std::string::npos);
 }
 
 TEST(ReportHtml, a_page_without_a_place_for_the_report_is_an_error) {

@@ -1,4 +1,4 @@
-// Reads the report and the timeline, or the comparison, that this file carries and shows them.
+// Reads the report and its timeline, or the comparison and its two, that this file carries and shows them.
 import { render } from 'preact';
 import { load, load_diff, load_timeline } from './load';
 import './style.css';
@@ -12,7 +12,8 @@ function Page() {
   const diff_text = text_of('diff-document');
   if (diff_text !== '') {
     const loaded = load_diff(diff_text);
-    return 'diff' in loaded ? <DiffApp diff={loaded.diff} /> : <Problem {...loaded} />;
+    if (!('diff' in loaded)) return <Problem {...loaded} />;
+    return <DiffApp diff={loaded.diff} timelines={[load_timeline(text_of('timeline-document')), load_timeline(text_of('second-timeline-document'))]} />;
   }
   const loaded = load(text_of('report'));
   return 'report' in loaded ? <App report={loaded.report} timeline={load_timeline(text_of('timeline-document'))} /> : <Problem {...loaded} />;

@@ -1,12 +1,14 @@
-// How quick the timeline of a page is in headless Chromium: time until it is drawn, and frames a second while it is
+// How quick the timeline of a page is in a headless browser: time until it is drawn, and frames a second while it is
 // zoomed and moved with the wheel, every frame, with all ranks closed and open. Figures, not a test.
-//   node tools/measure_timeline.mjs PAGE [CHROMIUM]      PAGE: of a recording by tests/viz/large_recording
+//   node tools/measure_timeline.mjs PAGE [/usr/bin/firefox-esr]      PAGE: of a recording by tests/viz/large_recording
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 
-const [page_path = '', executablePath = 'chromium'] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+const [page_path = '', executablePath = '/usr/bin/chromium'] = process.argv.slice(2);
+const browser = await (/firefox/.test(executablePath)
+  ? firefox.launch({ channel: 'moz-firefox', executablePath })
+  : chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] }));
 const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
 const began = performance.now();
 await page.goto(`file://${resolve(page_path)}`);

@@ -219,6 +219,49 @@ TEST(Communicators, the_info_of_a_duplicate_is_not_its_parents) {
   MPI_Comm_free(&of_made);
 }
 
+bool is_vertex_set(MPI_Comm communicator) {
+  const CommunicatorInfo* const info = peek_info(communicator);
+  return info != nullptr && info->is_vertex_set;
+}
+
+TEST(Communicators, have_the_hint_of_vertex_sets_by_each_call_that_gives_it_and_no_plain_duplicate_has_it) {
+  MPI_Info hint = MPI_INFO_NULL;
+  MPI_Info_create(&hint);
+  MPI_Info_set(hint, "penstock_vertex_set", "true");
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, hint, &duplicate);
+  EXPECT_TRUE(is_vertex_set(duplicate));
+  EXPECT_FALSE(is_vertex_set(MPI_COMM_WORLD));
+  MPI_Comm plain = dup(duplicate);
+  EXPECT_FALSE(is_vertex_set(plain));
+  MPI_Comm_set_info(plain, hint);
+  EXPECT_TRUE(is_vertex_set(plain));
+  MPI_Info_set(hint, "penstock_vertex_set", "perhaps");
+  MPI_Comm_set_info(plain, hint);
+  EXPECT_TRUE(is_vertex_set(plain)) << "what is not valid changes nothing";
+  MPI_Info_set(hint, "penstock_vertex_set", "false");
+  MPI_Comm_set_info(plain, hint);
+  EXPECT_FALSE(is_vertex_set(plain));
+  MPI_Info_free(&hint);
+  MPI_Comm_free(&plain);
+  MPI_Comm_free(&duplicate);
+}
+
+#if MPI_VERSION >= 4
+TEST(Communicators, made_without_blocking_have_the_hint_of_their_info) {
+  MPI_Info hint = MPI_INFO_NULL;
+  MPI_Info_create(&hint);
+  MPI_Info_set(hint, "penstock_vertex_set", "true");
+  MPI_Comm duplicate = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Comm_idup_with_info(MPI_COMM_WORLD, hint, &duplicate, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_TRUE(is_vertex_set(duplicate));
+  MPI_Info_free(&hint);
+  MPI_Comm_free(&duplicate);
+}
+#endif
+
 TEST(Communicators, an_info_that_is_kept_outlives_its_communicator) {
   MPI_Comm made = dup(MPI_COMM_WORLD);
   const std::shared_ptr<CommunicatorInfo> kept = info_of(made);

@@ -262,6 +262,25 @@ TEST(CuptiCapture, queries_which_CUPTI_reports_as_synchronisations_are_left_out)
   EXPECT_EQ(recording.header().dropped_gpu_records, 0u);
 }
 
+TEST(CuptiCapture, that_a_stream_waits_for_an_event_is_recorded_however_short_the_call_was) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    const FakeCuptiControl& cupti = load_fake();
+    ASSERT_TRUE(record::begin(with_gpu(folder)));
+    record::gpu_seen();
+    CUpti_ActivitySynchronization2 waits = synchronisation(4, 1200);
+    waits.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+    ActivityBuffer().add(waits).deliver(cupti);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  const auto waits = recording.all<trace::CudaSynchronisation>(trace::RecordKind::cuda_synchronisation);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].correlation, 4u);
+  EXPECT_EQ(waits[0].stream, 17u);
+}
+
 TEST(CuptiCapture, incomplete_and_dropped_records_are_counted_and_left_out) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {

@@ -3,8 +3,10 @@
 #include <ctime>
 
 #include <atomic>
+#include <utility>
 
 #include "context.hpp"
+#include "pace.hpp"
 
 namespace simulated_gpu {
 namespace {
@@ -28,6 +30,13 @@ std::uint64_t monotonic_ns() noexcept {
 }
 
 WorkPoint submit_observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work) {
+  if (const std::uint64_t least_ns = shortest_ns(activity); least_ns != 0) {
+    work = [least_ns, work = std::move(work)] {
+      const std::uint64_t end_ns = monotonic_ns() + least_ns;
+      work();
+      sleep_until_ns(end_ns);
+    };
+  }
   const SimulatedGpuObserver* watching = observer.load(std::memory_order_acquire);
   if (watching == nullptr) return stream.submit(std::move(work));
   place(activity, stream.context(), stream.id());

@@ -1,14 +1,26 @@
 // Who sends to whom, as a square of cells: by rank where that can be seen, else by blocks of ranks.
 import type { Matrix, MatrixCell } from '../generated/report';
-import { bytes_text, plural, share_of, speed_number, time_text } from '../format';
+import { bytes_text, percent_text, plural, share_of, speed_number, time_text } from '../format';
 
-export type MatrixMeasure = 'bytes' | 'time' | 'speed';
+/** What has a scale of shades. */
+export type MatrixMeasure = 'bytes' | 'time' | 'speed' | 'share';
+/** What the cells show. */
+export type MatrixShown = MatrixMeasure | 'transport';
 
-export const measures: readonly { measure: MatrixMeasure; name: string }[] = [
+export const measures: readonly { measure: MatrixShown; name: string }[] = [
   { measure: 'bytes', name: 'Bytes' },
   { measure: 'time', name: 'Time moving' },
   { measure: 'speed', name: 'Bandwidth reached' },
+  { measure: 'share', name: 'Share of what is possible' },
+  { measure: 'transport', name: 'Transport' },
 ];
+
+/** The transports of the cells, that of most bytes first: the order of their colours. */
+export function transports_of(cells: readonly MatrixCell[]): string[] {
+  const bytes = new Map<string, number>();
+  for (const cell of cells) bytes.set(cell.transport, (bytes.get(cell.transport) ?? 0) + cell.bytes);
+  return [...bytes].sort(([left, more], [right, less]) => less - more || (left < right ? -1 : 1)).map(([name]) => name);
+}
 
 /** Steps of the colour scale. */
 export const shades = 8;
@@ -37,11 +49,16 @@ export function value_of(cell: MatrixCell, measure: MatrixMeasure): number | nul
   if (measure === 'bytes') return cell.bytes;
   // Where no message's time is known, the sum is of nothing.
   if (measure === 'time') return cell.gb_per_s === null ? null : cell.moving_s;
-  return cell.gb_per_s;
+  return measure === 'share' ? reached_share(cell) : cell.gb_per_s;
 }
 
-export const value_text = (value: number, measure: MatrixMeasure) =>
-  measure === 'bytes' ? bytes_text(value) : measure === 'time' ? time_text(value) : `${speed_number(value)} GB/s`;
+const value_texts: Record<MatrixMeasure, (value: number) => string> = {
+  bytes: bytes_text,
+  time: time_text,
+  speed: (gb_per_s) => `${speed_number(gb_per_s)} GB/s`,
+  share: percent_text,
+};
+export const value_text = (value: number, measure: MatrixMeasure) => value_texts[measure](value);
 
 export interface Scale {
   readonly least: number;

@@ -28,14 +28,20 @@ export interface SlowStep {
   readonly cause_growth_s: number;
 }
 
-/** Steps sorted by their longest rank's time, longest first. */
+/** What is hardly longer than the others is no slow step; analysis/job_timeline has the same limit. */
+const least_times_median = 1.05;
+/** A cause that grew by less of what the step takes longer does not explain it. */
+const least_explained = 0.1;
+
+/** Steps that take longer than most, on their slowest rank; longest first. */
 export function slow_steps(report: Report, most = 10): SlowStep[] {
   const steps = report.steps;
   if (steps === null || steps.count === 0) return [];
   const ranks = Math.max(report.counted.ranks, 1);
   const mean = (cause: Cause) => steps.each.reduce((sum, entry) => sum + entry.by_cause_s[cause], 0) / ranks / steps.count;
   const mean_of = new Map(causes.map((cause) => [cause, mean(cause)]));
-  return [...steps.each]
+  return steps.each
+    .filter((entry) => entry.longest_s >= least_times_median * steps.median_s)
     .sort((left, right) => right.longest_s - left.longest_s)
     .slice(0, most)
     .map((entry) => {
@@ -43,7 +49,7 @@ export function slow_steps(report: Report, most = 10): SlowStep[] {
         .map((cause) => ({ cause, growth_s: entry.by_cause_s[cause] / ranks / entry.steps - (mean_of.get(cause) ?? 0) }))
         .sort((left, right) => right.growth_s - left.growth_s);
       const most_grown = growths[0];
-      const has_grown = most_grown !== undefined && most_grown.growth_s > 0;
+      const has_grown = most_grown !== undefined && most_grown.growth_s > least_explained * (entry.longest_s - steps.median_s);
       return {
         number: entry.first + 1,
         steps: entry.steps,

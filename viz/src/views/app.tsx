@@ -16,7 +16,7 @@ import { Ranks } from './ranks';
 import { StagingByHand } from './staging';
 import { StepsView } from './steps';
 import { Summary } from './summary';
-import { TimelineView } from './timeline/timeline';
+import { TimelineSection } from './timeline/section';
 import { WaitedFor } from './waited_for';
 import { WhatIf } from './what_if';
 
@@ -55,7 +55,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
       <Head report={report} sections={shown.map(([id, name]) => ({ id, name }))} />
       <main>
         <Summary report={report} />
-        <TimelineView loaded={timeline} />
+        <TimelineSection loaded={timeline} />
         {has('causes') ? <Causes report={report} /> : null}
         {has('what-if') ? <WhatIf report={report} /> : null}
         <Efficiencies report={report} />

@@ -3,10 +3,13 @@ import { useEffect } from 'preact/hooks';
 import type { Diff, DiffRow } from '../generated/diff';
 import { date_text, time_text } from '../format';
 import { bar_of, cause_of_row, change_s, change_share, signed, states, unit_of, verdict, verdict_text, whole_s } from '../model/diff';
+import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
+import type { Pair } from '../model/timeline/pair';
 import { ThemeSwitch } from './head';
 import { CauseName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
+import { TwoTimelines } from './timeline/two';
 
 /** Both states of a row as bars below each other. */
 function TwoBars({ row, full }: { row: DiffRow; full: number }) {
@@ -53,7 +56,7 @@ function Rows({ diff, rows, caption, name, search, left_out = 0 }: { diff: Diff;
   return <Table caption={caption} rows={rows} columns={columns} left_out={left_out} {...(search === undefined ? {} : { search })} />;
 }
 
-export function DiffApp({ diff }: { diff: Diff }) {
+export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<LoadedTimeline> }) {
   const title = command_text(diff.after.program);
   useEffect(() => {
     document.title = `${title} · Penstock diff`;
@@ -75,6 +78,9 @@ export function DiffApp({ diff }: { diff: Diff }) {
         <ul>
           <li>
             <a href="#summary">Summary</a>
+          </li>
+          <li>
+            <a href="#timelines">Timelines</a>
           </li>
           <li>
             <a href="#by-cause">Causes</a>
@@ -130,6 +136,7 @@ export function DiffApp({ diff }: { diff: Diff }) {
                 : '± is by how the runs vary; what is less is called jitter.'}
           </p>
         </Section>
+        <TwoTimelines loaded={timelines} />
         <Section id="by-cause" title="By cause">
           {diff.causes.length === 0 ? <p>Nothing is waited, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.causes} caption={`${noun} by cause`} name="Cause" />}
         </Section>

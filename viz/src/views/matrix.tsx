@@ -2,8 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Matrix, MatrixCell, Report } from '../generated/report';
 import { plural, time_unit } from '../format';
-import { measures, picture_of, reached_share, scale_of, shades, value_of, value_text, who, words_of_cell, type MatrixMeasure, type Picture, type Scale } from '../model/matrix';
-import { Section } from './parts';
+import { measures, picture_of, reached_share, scale_of, shades, transports_of, value_of, value_text, who, words_of_cell, type MatrixMeasure, type MatrixShown, type Picture, type Scale } from '../model/matrix';
+import { fill_of, Section, TransportLegend } from './parts';
 import { Table, type Column } from './table';
 import { use_width } from './use_width';
 
@@ -17,7 +17,7 @@ function ticks(picture: Picture, cell_px: number): number[] {
   return Array.from({ length: Math.ceil(picture.size / every) }, (_, index) => index * every);
 }
 
-function HeatMap({ picture, measure, scale }: { picture: Picture; measure: MatrixMeasure; scale: Scale | undefined }) {
+function HeatMap({ picture, fill }: { picture: Picture; fill: (cell: MatrixCell) => string }) {
   const { ref, width } = use_width();
   const [cursor, set_cursor] = useState<readonly [number, number]>();
   const cell_px = Math.min(largest_cell_px, (Math.min(width, 704) - margin.left - margin.right) / picture.size);
@@ -26,21 +26,17 @@ function HeatMap({ picture, measure, scale }: { picture: Picture; measure: Matri
   const gap_px = cell_px > 6 ? 1 : 0;
   const squares = useMemo(
     () =>
-      picture.cells.map((cell) => {
-        const value = value_of(cell, measure);
-        const shade = value === null || scale === undefined ? 'unknown' : scale.shade(value);
-        return (
-          <rect
-            key={`${cell.sender} ${cell.receiver}`}
-            class={`heat-${shade}`}
-            x={margin.left + cell.receiver * cell_px}
-            y={margin.top + cell.sender * cell_px}
-            width={cell_px - gap_px}
-            height={cell_px - gap_px}
-          />
-        );
-      }),
-    [picture, measure, scale, cell_px, gap_px],
+      picture.cells.map((cell) => (
+        <rect
+          key={`${cell.sender} ${cell.receiver}`}
+          class={fill(cell)}
+          x={margin.left + cell.receiver * cell_px}
+          y={margin.top + cell.sender * cell_px}
+          width={cell_px - gap_px}
+          height={cell_px - gap_px}
+        />
+      )),
+    [picture, fill, cell_px, gap_px],
   );
   const at = (event: MouseEvent) => {
     const box = (event.currentTarget as SVGElement).getBoundingClientRect();
@@ -128,10 +124,18 @@ function ScaleLegend({ scale, measure, has_unknown }: { scale: Scale | undefined
 }
 
 function MatrixOf({ matrix, report }: { matrix: Matrix; report: Report }) {
-  const [measure, set_measure] = useState<MatrixMeasure>('bytes');
+  const [shown, set_shown] = useState<MatrixShown>('bytes');
   const left_out = matrix.pairs_without_row + (report.left_out?.['matrix.pairs'] ?? 0);
   const picture = useMemo(() => picture_of(matrix, report.job.ranks, left_out === 0), [matrix, report.job.ranks, left_out]);
-  const scale = useMemo(() => scale_of(picture.cells, measure), [picture, measure]);
+  const transports = useMemo(() => transports_of(picture.cells), [picture]);
+  const scale = useMemo(() => (shown === 'transport' ? undefined : scale_of(picture.cells, shown)), [picture, shown]);
+  const fill = useMemo(() => {
+    if (shown === 'transport') return (cell: MatrixCell) => fill_of(transports.indexOf(cell.transport));
+    return (cell: MatrixCell) => {
+      const value = value_of(cell, shown);
+      return `heat-${value === null || scale === undefined ? 'unknown' : scale.shade(value)}`;
+    };
+  }, [shown, scale, transports]);
   const unit = time_unit(Math.max(...matrix.pairs.map((pair) => pair.moving_s)));
   const percent = (cell: MatrixCell) => {
     const share = reached_share(cell);
@@ -151,16 +155,20 @@ function MatrixOf({ matrix, report }: { matrix: Matrix; report: Report }) {
   return (
     <>
       <fieldset class="choices">
-        <legend>Shades show</legend>
+        <legend>Cells show</legend>
         {measures.map(({ measure: each, name }) => (
           <label key={each}>
-            <input type="radio" name="matrix-measure" checked={measure === each} onChange={() => set_measure(each)} /> {name}
+            <input type="radio" name="matrix-measure" checked={shown === each} onChange={() => set_shown(each)} /> {name}
           </label>
         ))}
       </fieldset>
       {picture.ranks_per_cell > 1 ? <p class="note">Each cell holds the messages of {plural(picture.ranks_per_cell, 'rank')} to as many: {who(0, picture)} are the first row.</p> : null}
-      <ScaleLegend scale={scale} measure={measure} has_unknown={picture.cells.some((cell) => value_of(cell, measure) === null)} />
-      <HeatMap picture={picture} measure={measure} scale={scale} />
+      {shown === 'transport' ? (
+        <TransportLegend transports={transports} />
+      ) : (
+        <ScaleLegend scale={scale} measure={shown} has_unknown={picture.cells.some((cell) => value_of(cell, shown) === null)} />
+      )}
+      <HeatMap picture={picture} fill={fill} />
       <Table caption="Messages by sender and receiver" search="Find ranks or transports" rows={matrix.pairs} columns={columns} left_out={report.left_out?.['matrix.pairs']} />
       {matrix.pairs_without_row > 0 ? <p class="note">{plural(matrix.pairs_without_row, 'pair')} with fewer bytes have no row of their own; the picture has them, too.</p> : null}
     </>

@@ -3,27 +3,15 @@ import type { Collective, Report, Transport } from '../generated/report';
 import { bytes_text, count_text, size_class_text } from '../format';
 import { histogram, possible_gb_per_s, went_packed } from '../model/messages';
 import { words_of } from '../model/overview';
-import { CauseBar, Section } from './parts';
+import { CauseBar, fill_of, Section, TransportLegend } from './parts';
 import { Table, type Column } from './table';
-
-/** As many as there are fills for; transports beyond share the last one. */
-const fills = 8;
 
 function Sizes({ classes }: { classes: readonly Transport[] }) {
   const { transports, sizes } = histogram(classes);
   const most = Math.max(...sizes.map((size) => size.messages));
   return (
     <figure>
-      <ul class="legend" aria-label="Colours of the transports">
-        {transports.map((name, index) => (
-          <li key={name}>
-            <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-              <rect class={`fill-${Math.min(index, fills - 1)}`} width="10" height="10" />
-            </svg>
-            {name}
-          </li>
-        ))}
-      </ul>
+      <TransportLegend transports={transports} />
       <table class="bars">
         <caption>Messages by size and transport</caption>
         <tbody>
@@ -38,7 +26,7 @@ function Sizes({ classes }: { classes: readonly Transport[] }) {
                       const x = begin;
                       begin += (count / most) * 100;
                       return (
-                        <rect key={index} class={`fill-${Math.min(index, fills - 1)}`} x={x} width={(count / most) * 100} height="10">
+                        <rect key={index} class={fill_of(index)} x={x} width={(count / most) * 100} height="10">
                           <title>{`${transports[index] ?? ''}: ${count_text(count)} messages`}</title>
                         </rect>
                       );

@@ -78,3 +78,22 @@ export function Legend({ shown }: { shown: readonly Cause[] }) {
   );
 }
 
+/** As many as there are fills for what has no colour of its own; those beyond share the last one. */
+const fills = 8;
+export const fill_of = (index: number) => `fill-${Math.min(index, fills - 1)}`;
+
+/** The colours of transports, in their order. */
+export function TransportLegend({ transports }: { transports: readonly string[] }) {
+  return (
+    <ul class="legend" aria-label="Colours of the transports">
+      {transports.map((name, index) => (
+        <li key={name}>
+          <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+            <rect class={fill_of(index)} width="10" height="10" />
+          </svg>
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}

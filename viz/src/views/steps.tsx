@@ -38,6 +38,7 @@ export function StepsView({ report }: { report: Report }) {
         ),
     },
   ];
+  const slow = slow_steps(report);
   const outside = (name: string, times: { total_s: number; counted_s: number }) => `${name} ${time_text(times.total_s / ranks)} (${time_text(times.counted_s / ranks)} ${adjective})`;
   return (
     <Section
@@ -53,7 +54,7 @@ export function StepsView({ report }: { report: Report }) {
         line_name="the slowest rank's time"
         label={`${noun} of the average rank in each step, by cause`}
       />
-      <Table caption="The longest steps" rows={slow_steps(report)} columns={columns} />
+      {slow.length === 0 ? <p>No step takes 5 % longer than the median.</p> : <Table caption="The longest steps" rows={slow} columns={columns} />}
     </Section>
   );
 }

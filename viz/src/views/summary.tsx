@@ -6,12 +6,12 @@ import { pieces_of_average_rank, verdict, words_of } from '../model/overview';
 import { Section, StackedBar } from './parts';
 
 function FindingCard({ finding, report }: { finding: Finding; report: Report }) {
-  const { unit, whole } = words_of(report);
+  const { unit, whole, adjective } = words_of(report);
   return (
     <li class="finding">
       <h3>{finding.title}</h3>
       <p class="amount">
-        {finding.is_bound ? 'saves at most ' : ''}
+        {finding.is_bound ? 'saves at most ' : `${adjective} `}
         <strong>
           {time_number(finding.time_s, unit)} {unit.name}
         </strong>{' '}
@@ -84,7 +84,7 @@ export function Summary({ report }: { report: Report }) {
         </details>
       ) : null}
       {found.some((finding) => finding.is_bound) ? (
-        <p class="note">Each is a bound, as if nothing else were changed; they do not add up.</p>
+        <p class="note">What is saved is a bound, as if nothing else were changed; bounds do not add up.</p>
       ) : null}
     </Section>
   );

@@ -1,6 +1,7 @@
 // The timeline in a browser: what its canvas shows where, and how it is moved, searched and read out.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { is_firefox } from './browser';
 import { cells, open, with_contents } from './pages';
 
 const section = (page: Page) => page.locator('section#timeline');
@@ -40,9 +41,28 @@ async function point_at(page: Page, x: number, y: number) {
   await page.mouse.move(box.x + x, box.y + y);
 }
 
+/** Two fingers on the canvas. Chromium is touched as by its system; Firefox has no way for that, and the page is told what it would be told. */
+async function fingers_on(page: Page) {
+  const box = (await section(page).locator('canvas').boundingBox())!;
+  const y = box.y + 60;
+  if (is_firefox) {
+    const send = (type: string) => (finger: number, x = 0) =>
+      scroller(page).evaluate(
+        (element, { kind, id, at }) =>
+          element.dispatchEvent(new PointerEvent(kind, { pointerId: 10 + id, pointerType: 'touch', isPrimary: id === 0, clientX: at.x, clientY: at.y, bubbles: true, cancelable: true })),
+        { kind: type, id: finger, at: { x: box.x + x, y } },
+      );
+    return { down: send('pointerdown'), move: send('pointermove'), up: send('pointerup') };
+  }
+  const client = await page.context().newCDPSession(page);
+  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd') => (finger: number, x = 0) =>
+    client.send('Input.dispatchTouchEvent', { type, touchPoints: [{ id: finger, x: box.x + x, y }] });
+  return { down: send('touchStart'), move: send('touchMove'), up: send('touchEnd') };
+}
+
 describe('the timeline', () => {
   it('shows waits in the colour of their cause where they were', async () => {
-    const { page, complaints } = await open('ring', { colorScheme: 'light' });
+    const { page, complaints } = await open('ring');
     expect(await view_of(page)).toBe('95.2 ms to 224.8 ms'); // the steps, which begin after 100 ms
     await show_all(page);
     expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
@@ -87,6 +107,28 @@ describe('the timeline', () => {
     expect(await chosen(page)).toBe(''); // a drag is no click
     expect(complaints).toEqual([]);
   });
+  it('zooms by two fingers about what lies between them, and moves on with the one that stays', async () => {
+    const { page, complaints } = await open('ring', { has_touch: true });
+    await show_all(page);
+    await section(page).locator('canvas').scrollIntoViewIfNeeded();
+    const middle = await x_of(page, 150);
+    const pair = (distance: number) => [middle - distance / 2, middle + distance / 2] as const;
+    const fingers = await fingers_on(page);
+    await fingers.down(0, pair(100)[0]);
+    await fingers.down(1, pair(100)[1]);
+    for (const distance of [200, 300, 400]) for (const finger of [0, 1] as const) await fingers.move(finger, pair(distance)[finger]);
+    await fingers.up(1);
+    const seen = async () => ((await view_of(page)) ?? '').match(/[\d.]+/g)!.map(Number);
+    await expect.poll(async () => (await seen())[0]).toBeGreaterThan(110);
+    const [from = 0, to = 0] = await seen();
+    expect(to - from).toBeCloseTo(300 / 4, 0);
+    expect((from + to) / 2).toBeCloseTo(150, 0);
+    await fingers.move(0, pair(400)[0] + 60);
+    await expect.poll(async () => (await seen())[0]).toBeLessThan(from - 2);
+    await fingers.up(0);
+    expect(await chosen(page)).toBe(''); // that was no tap
+    expect(complaints).toEqual([]);
+  });
   it('tells about the piece that is clicked, the messages that come meanwhile, and goes to their sender', async () => {
     const { page } = await open('ring');
     await show_all(page);
@@ -106,7 +148,7 @@ describe('the timeline', () => {
     expect(await chosen(page)).toMatch(/^Chosen: MPI_Isend, rank 3, thread 0, begins 103.200000 ms, takes 30.0 µs, with rank 4, payload 4 MiB/);
   });
   it('marks the time of a piece with m, and lets go of it', async () => {
-    const { page } = await open('ring', { colorScheme: 'light' });
+    const { page } = await open('ring');
     await point_at(page, await x_of(page, 102.2), waits_y(4));
     await page.mouse.down();
     await page.mouse.up();
@@ -119,6 +161,22 @@ describe('the timeline', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     expect(await colour_at(page, middle, waits_y(8) - 18)).toBe(before);
+  });
+  it('measures what the ruler is dragged over, and zooms to it with f', async () => {
+    const { page } = await open('ring');
+    await show_all(page);
+    await point_at(page, await x_of(page, 200), 10);
+    await page.mouse.down();
+    await point_at(page, await x_of(page, 140), 10);
+    await page.mouse.up();
+    expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
+    const marked = waits_y(8) - 18;
+    expect(await colour_at(page, await x_of(page, 170), marked)).not.toBe(await colour_at(page, await x_of(page, 230), marked));
+    await page.keyboard.press('f');
+    const [from = 0, to = 0] = ((await view_of(page)) ?? '').match(/[\d.]+/g)!.map(Number);
+    expect(from).toBeCloseTo(110, 0);
+    expect(to).toBeCloseTo(230, 0);
+    expect(await chosen(page)).toBe(''); // that was no click
   });
   it('finds pieces by name, one after the other, and ranks', async () => {
     const { page } = await open('ring');
@@ -158,14 +216,14 @@ describe('the timeline', () => {
     const { page } = await open('slow_step');
     await section(page).locator('.in-view summary').click();
     const [longest] = await cells(page, 'The longest pieces in view');
-    expect(longest?.slice(0, 4)).toEqual(['step', '0', 'thread 0', '270.0 ms']);
+    expect(longest?.slice(0, 4)).toEqual(['step', '0', 'thread 0', '270.000']);
     await section(page).getByRole('button', { name: 'a typical step' }).click();
-    await expect.poll(async () => (await cells(page, 'The longest pieces in view'))[0]?.[3]).not.toBe('270.0 ms');
+    await expect.poll(async () => (await cells(page, 'The longest pieces in view'))[0]?.[3]).not.toBe('270.000');
     await section(page).getByRole('button', { name: 'the slowest step: step 18' }).click();
     expect(await view_of(page)).toBe('267.00 ms to 303.00 ms');
   });
   it('of many ranks has rows for those without tracks, and says so', async () => {
-    const { page, complaints } = await open('crowd', { colorScheme: 'light' });
+    const { page, complaints } = await open('crowd');
     expect(await section(page).locator('.note').first().textContent()).toMatch(/^32 ranks of 100 have tracks of their own/);
     await scroller(page).evaluate((element) => element.scrollTo({ top: 1e6 }));
     await page.waitForTimeout(100);
@@ -186,7 +244,7 @@ describe('the timeline', () => {
     expect(complaints).toEqual([]);
   });
   it('follows light and dark', async () => {
-    const { page } = await open('ring', { colorScheme: 'light' });
+    const { page } = await open('ring');
     expect(await colour_at(page, 5, 5)).toBe('rgb(255, 255, 255)');
     await page.getByRole('button', { name: 'Dark colours' }).click();
     expect(await colour_at(page, 5, 5)).toBe('rgb(20, 23, 27)');

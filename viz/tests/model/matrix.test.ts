@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Matrix, MatrixCell } from '../../src/generated/report';
-import { picture_of, reached_share, scale_of, shades, value_of, who, words_of_cell } from '../../src/model/matrix';
+import { picture_of, reached_share, scale_of, shades, transports_of, value_of, value_text, who, words_of_cell } from '../../src/model/matrix';
 
 const cell = (sender: number, receiver: number, parts: Partial<MatrixCell> = {}): MatrixCell => ({
   sender,
@@ -35,8 +35,15 @@ describe('the matrix', () => {
     expect(words_of_cell(0, 1, cell(0, 1, { gb_per_s: null, possible_gb_per_s: null, moving_s: 0 }), picture)).toMatch(/at a speed that is not known/);
     expect(value_of(cell(0, 1, { gb_per_s: null, moving_s: 0 }), 'time')).toBeNull();
     expect(reached_share(cell(0, 1))).toBe(0.5);
+    expect(value_text(value_of(cell(0, 1), 'share') ?? 0, 'share')).toBe('50.0 %');
+    expect(value_of(cell(0, 1, { possible_gb_per_s: null }), 'share')).toBeNull();
     expect(reached_share(cell(0, 1, { possible_gb_per_s: null }))).toBeNull();
   });
+});
+
+it('transports have the order of their bytes', () => {
+  const cells = [cell(0, 1, { transport: 'staged', bytes: 10 }), cell(1, 0), cell(1, 2, { transport: 'staged', bytes: 10 }), cell(2, 1, { transport: 'local', bytes: 20 })];
+  expect(transports_of(cells)).toEqual(['peer', 'local', 'staged']);
 });
 
 describe('shades', () => {

@@ -1,6 +1,7 @@
 // What lies at which height: ranks, open with their tracks or closed to a row each, and behind them the rows of those
 // ranks that have no tracks.
 import type { OtherRow, RankTracks, TimelineModel, Track } from './decode';
+import type { Selection } from './navigation';
 
 export interface LaneRow {
   readonly kind: 'lane';
@@ -35,7 +36,11 @@ export interface Layout {
   readonly calls_y: ReadonlyMap<number, number>;
 }
 
+/** Of a closed rank's row, the part for its waits; its busiest stream has the rest. */
+export const waits_part = 0.55;
+
 const rank_height = 24;
+const open_rank_height = 18;
 const lane_height = 17;
 const track_gap = 3;
 const rank_gap = 6;
@@ -47,9 +52,10 @@ export function layout_of(model: TimelineModel, open: ReadonlySet<number>): Layo
   let y = 0;
   for (const rank of model.ranks) {
     const is_open = open.has(rank.rank);
-    rows.push({ kind: 'rank', y, height: rank_height, rank, is_open });
-    calls_y.set(rank.rank, y + rank_height / 2);
-    y += rank_height;
+    const height = is_open ? open_rank_height : rank_height;
+    rows.push({ kind: 'rank', y, height, rank, is_open });
+    calls_y.set(rank.rank, y + height / 2);
+    y += height;
     if (is_open) {
       rank.tracks.forEach((track, track_number) => {
         if (track.lanes.length === 0) return;
@@ -108,4 +114,13 @@ export function main_stream_of(rank: RankTracks, run_ns: number): Track | undefi
     main_streams.set(rank, streams[0]);
   }
   return main_streams.get(rank);
+}
+
+/** Where a piece lies: in its lane, or in its rank's row where that is closed. */
+export function place_of(rows: readonly Row[], { rank, track_number, track, piece }: Selection): { y: number; height: number } | undefined {
+  const lane = track.depth[piece];
+  return (
+    rows.find((row) => row.kind === 'lane' && row.rank === rank && row.track_number === track_number && row.lane === lane) ??
+    rows.find((row) => row.kind === 'rank' && row.rank === rank && !row.is_open)
+  );
 }

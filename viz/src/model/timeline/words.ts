@@ -1,16 +1,22 @@
 // Pieces, messages and times in words.
 import { bytes_text, time_text } from '../../format';
 import { cause_meaning, cause_name, causes, type Cause } from '../causes';
-import type { Messages, TimelineModel, Track } from './decode';
+import type { Messages, Range, TimelineModel, Track } from './decode';
 import type { Selection } from './navigation';
 
 export const ns_text = (time_ns: number) => (time_ns < 1000 ? `${time_ns.toFixed(0)} ns` : time_text(time_ns * 1e-9));
 
-/** A moment, as finely as neighbours `step_ns` from it are told apart. */
-export function moment_text(time_ns: number, step_ns: number): string {
-  const [per, unit] = time_ns >= 1e9 || step_ns >= 1e8 ? [1e9, 's'] : time_ns >= 1e6 || step_ns >= 1e5 ? [1e6, 'ms'] : [1e3, 'µs'];
+/** A moment, as finely as neighbours `step_ns` from it are told apart, in the unit that suits `largest_ns`. */
+export function moment_text(time_ns: number, step_ns: number, largest_ns = time_ns): string {
+  const [per, unit] = largest_ns >= 1e9 || step_ns >= 1e8 ? [1e9, 's'] : largest_ns >= 1e6 || step_ns >= 1e5 ? [1e6, 'ms'] : [1e3, 'µs'];
   const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / per) - 1e-9)));
   return `${(time_ns / per).toFixed(decimals)} ${unit}`;
+}
+
+/** From when to when, in one unit. */
+export function range_text({ from, to }: Range): string {
+  const step_ns = (to - from) / 1000;
+  return `${moment_text(from, step_ns, to)} to ${moment_text(to, step_ns)}`;
 }
 
 const state_names: Record<string, string> = {
@@ -88,4 +94,11 @@ export function messages_during(messages: Messages, rank: number, begin: number,
     else if (messages.sender[i] === rank && sent.length < most) sent.push(i);
   }
   return [...arrived, ...sent].slice(0, most);
+}
+
+/** A name of a track in so many characters. Its end stays, since that tells one from the next: "stream 3", "transfers (2)". */
+export function shortened(name: string, characters: number): string {
+  if (name.length <= characters) return name;
+  const end = /\s\(?\d+\)?$/.exec(name)?.[0] ?? '';
+  return `${name.slice(0, Math.max(1, characters - 1 - end.length))}…${end}`;
 }

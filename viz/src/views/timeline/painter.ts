@@ -2,15 +2,13 @@
 import { scaleLinear } from 'd3-scale';
 import { add_lane, Boxes } from '../../model/timeline/boxes';
 import type { Range, TimelineModel, Track } from '../../model/timeline/decode';
-import { main_stream_of, rows_between, waits_of, type Layout, type OthersRow, type RankRow, type Row } from '../../model/timeline/layout';
+import { main_stream_of, place_of, rows_between, waits_of, waits_part, type Layout, type OthersRow, type RankRow, type Row } from '../../model/timeline/layout';
 import { range_of, shortest_of, type Selection } from '../../model/timeline/navigation';
-import { moment_text, name_of, ns_text } from '../../model/timeline/words';
+import { moment_text, name_of, ns_text, shortened } from '../../model/timeline/words';
 
 export const ruler_px = 26;
-/** Of a closed rank's row, the part for its waits; its busiest stream has the rest. */
-export const waits_part = 0.55;
 /** Where messages lie closer than this, arrows would hide what is behind them. */
-const arrow_px = 4;
+const arrow_px = 10;
 export const most_arrows = (plot_px: number) => Math.floor(plot_px / arrow_px);
 
 export interface Colours {
@@ -100,23 +98,25 @@ function paint_lane(context: CanvasRenderingContext2D, scene: Scene, row: { rank
   paint_boxes(context, scene, track, y, height, labels);
 }
 
+/** A closed rank is its waits and its busiest stream; an open one only has its name here, as its tracks lie below. */
 function paint_rank(context: CanvasRenderingContext2D, scene: Scene, row: RankRow, y: number) {
   const { colours, view, gutter, width } = scene;
   const px = (time: number) => gutter + ((time - view.from) / (view.to - view.from)) * (width - gutter);
   const begin = Math.max(gutter, px(row.rank.begin));
   context.fillStyle = colours.raised;
   context.fillRect(begin, y + 1, Math.min(width, px(row.rank.end)) - begin, row.height - 2);
-  const [waits, stream] = [waits_of(row.rank), main_stream_of(row.rank, scene.model.run.to)];
-  const upper = Math.round((row.height - 2) * waits_part);
-  if (waits !== undefined) paint_lane(context, scene, row, waits, 0, y + 1, upper, false);
-  if (stream !== undefined) paint_lane(context, scene, row, stream, stream.lanes.length - 1, y + 1 + upper, row.height - 2 - upper, false);
-  if (shortest_of(row.rank) > 0) {
-    context.fillStyle = colours.focus;
-    for (const each of row.rank.detail) {
-      const left = Math.max(gutter, px(each.from));
-      const right = Math.min(width, px(each.to));
-      if (right > left) context.fillRect(left, y + row.height - 1, Math.max(2, right - left), 2);
-    }
+  if (!row.is_open) {
+    const [waits, stream] = [waits_of(row.rank), main_stream_of(row.rank, scene.model.run.to)];
+    const upper = Math.round((row.height - 2) * waits_part);
+    if (waits !== undefined) paint_lane(context, scene, row, waits, 0, y + 1, upper, false);
+    if (stream !== undefined) paint_lane(context, scene, row, stream, stream.lanes.length - 1, y + 1 + upper, row.height - 2 - upper, false);
+  }
+  if (shortest_of(row.rank) === 0) return;
+  context.fillStyle = colours.focus;
+  for (const each of row.rank.detail) {
+    const left = Math.max(gutter, px(each.from));
+    const right = Math.min(width, px(each.to));
+    if (right > left) context.fillRect(left, y + row.height - 1, Math.max(2, right - left), 2);
   }
 }
 
@@ -146,7 +146,7 @@ function paint_others(context: CanvasRenderingContext2D, scene: Scene, { row, he
 
 function paint_label(context: CanvasRenderingContext2D, scene: Scene, row: Row, y: number) {
   const { colours, gutter } = scene;
-  const fits = (text: string, room: number) => (text.length * character_px <= room ? text : `${text.slice(0, Math.floor(room / character_px) - 1)}…`);
+  const fits = (text: string, room: number) => shortened(text, Math.floor(room / character_px));
   if (row.kind === 'rank') {
     context.fillStyle = colours.ink;
     const why = row.rank.why === null ? '' : `: ${row.rank.why}`;
@@ -284,13 +284,4 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene): number {
   context.fillStyle = colours.rule;
   context.fillRect(gutter - 1, 0, 1, height);
   return arrows;
-}
-
-/** Where a piece lies: in its lane, or in its rank's row where that is closed. */
-export function place_of(rows: readonly Row[], { rank, track_number, track, piece }: Selection): { y: number; height: number } | undefined {
-  const lane = track.depth[piece];
-  return (
-    rows.find((row) => row.kind === 'lane' && row.rank === rank && row.track_number === track_number && row.lane === lane) ??
-    rows.find((row) => row.kind === 'rank' && row.rank === rank && !row.is_open)
-  );
 }

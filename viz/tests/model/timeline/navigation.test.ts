@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { layout_of, main_stream_of, row_at, rows_between, waits_of } from '../../../src/model/timeline/layout';
 import { around, find, longest_in, neighbour, panned, piece_at, range_of, shortest_of, zoomed, type Selection } from '../../../src/model/timeline/navigation';
-import { facts_of, messages_during, moment_text, name_of, ns_text, sentence_of } from '../../../src/model/timeline/words';
+import { facts_of, messages_during, moment_text, name_of, ns_text, range_text, sentence_of, shortened } from '../../../src/model/timeline/words';
 import { base64, integers, model_with, track_with } from './timeline_builder';
 
 const waits = track_with('waits', [{ begin: 100, end: 200, state: 'late_sender' }]);
@@ -116,5 +116,18 @@ describe('the layout', () => {
     const summed = { ...many_short, shortest_ns: 9, bins: 1, states: [13], shares: base64([200]) };
     expect(main_stream_of(model_with([[summed, stream]]).ranks[0]!, 1000)?.count).toBe(9);
     expect(main_stream_of(model_with([[waits]]).ranks[0]!, 1000)).toBeUndefined();
+  });
+});
+
+describe('words', () => {
+  it('of a part of the run have one unit', () => {
+    expect(range_text({ from: 500e6, to: 1100e6 })).toBe('0.5000 s to 1.1000 s');
+    expect(range_text({ from: 0, to: 300e6 })).toBe('0.0 ms to 300.0 ms');
+  });
+  it('of a track keep their end where there is no room', () => {
+    expect(shortened('GPU 0 stream 13', 20)).toBe('GPU 0 stream 13');
+    expect(shortened('GPU 0 stream 13', 11)).toBe('GPU 0 s… 13');
+    expect(shortened('non-blocking operations (2)', 20)).toBe('non-blocking op… (2)');
+    expect(shortened('CUDA synchronisation', 12)).toBe('CUDA synchr…');
   });
 });

@@ -1,0 +1,92 @@
+// The part of ReplayGraph that makes nodes of kernels, and edges of what they had to wait for.
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/replay/replay_graph.hpp"
+#include "analysis/replay/stream_waits.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// A kernel that begins so soon behind one that it has to wait for was queued, and waited for that; one that
+/// begins later waited for its launch. Launches take some microseconds. Streams of a simulated GPU are
+/// threads, which wake each other: that takes longer where there are few cores.
+std::uint64_t queued_gap_ns(const RankTrace& rank) {
+  return rank.has(trace::feature::simulated) ? 1'000'000 : 5'000;
+}
+
+}  // namespace
+
+void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Interval window,
+                              const std::unordered_map<std::size_t, NodeId>& synchronisations) {
+  std::vector<const trace::DeviceActivity*> kernels;
+  for (const trace::DeviceActivity& each : rank.kernels) {
+    if (each.own == 0 && each.begin_ns >= window.begin_ns && each.end_ns <= window.end_ns) {
+      kernels.push_back(&each);
+    }
+  }
+  const auto is_earlier = [](const trace::DeviceActivity* left, const trace::DeviceActivity* right) {
+    return std::tie(left->begin_ns, left->end_ns, left->stream) <
+           std::tie(right->begin_ns, right->end_ns, right->stream);
+  };
+  std::sort(kernels.begin(), kernels.end(), is_earlier);
+  RankNodes& own = ranks_[position];
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::pair<NodeId, std::uint64_t>> last_of_stream;
+  const std::uint64_t gap_ns = queued_gap_ns(rank);
+  const std::vector<std::pair<std::size_t, std::size_t>> waits = stream_waits(rank, kernels);
+  const std::vector<std::uint64_t> launched_by = launched_by_ns(rank, kernels);
+  auto wait = waits.begin();
+  std::vector<NodeId> nodes_of;  // of kernels
+  nodes_of.reserve(kernels.size());
+  for (const trace::DeviceActivity* kernel : kernels) {
+    const std::uint64_t begin_ns = reference_ns(rank, kernel->begin_ns);
+    const NodeId node = add_node({.observed_ns = reference_ns(rank, kernel->end_ns),
+                                  .work_ns = kernel->end_ns - kernel->begin_ns,
+                                  .position = static_cast<std::uint32_t>(position),
+                                  .work = Work::kernel,
+                                  .ends = true});
+    const std::uint64_t launched_own_ns = launched_by[nodes_of.size()];
+    const std::uint64_t launched_ns =
+        launched_own_ns > kernel->begin_ns ? begin_ns : reference_ns(rank, launched_own_ns);
+    nodes_of.push_back(node);
+    auto& [last, last_end_ns] =
+        last_of_stream.try_emplace({kernel->device, kernel->stream}, none, 0).first->second;
+    std::vector<std::pair<std::uint64_t, NodeId>> waited_for;  // what it had to wait for, by its end
+    if (last != none) {
+      waited_for.emplace_back(last_end_ns, last);
+    }
+    for (; wait != waits.end() && wait->first == nodes_of.size() - 1; ++wait) {
+      waited_for.emplace_back(nodes_[nodes_of[wait->second]].observed_ns, nodes_of[wait->second]);
+    }
+    std::erase_if(waited_for, [=](const auto& each) { return each.first > begin_ns; });  // it did not
+    std::sort(waited_for.begin(), waited_for.end());
+    // it had been launched before the last of them ended; or, where nobody knows, began so soon that it must
+    // have been
+    const bool was_queued = !waited_for.empty() && (launched_ns <= waited_for.back().first ||
+                                                    begin_ns - waited_for.back().first <= gap_ns);
+    for (const auto& each : waited_for) {
+      const bool is_last = &each == &waited_for.back();
+      loose_edges_.push_back({node, {each.second, is_last && was_queued ? begin_ns - each.first : 0}});
+    }
+    if (!was_queued) {
+      if (const NodeId launch = last_before(own.host, begin_ns); launch != none) {
+        loose_edges_.push_back({node, {launch, begin_ns - nodes_[launch].observed_ns}});
+      }
+    }
+    if (last == none || nodes_[node].observed_ns >= last_end_ns) {
+      last = node;
+      last_end_ns = nodes_[node].observed_ns;
+    }
+    own.kernels.push_back(node);
+  }
+  for (const auto& [call, kernel] : synchronised_kernels(rank, kernels)) {
+    if (const auto end = synchronisations.find(call); end != synchronisations.end()) {
+      loose_edges_.push_back({end->second, {nodes_of[kernel], 0}});
+    }
+  }
+  std::sort(own.kernels.begin(), own.kernels.end(), [this](NodeId left, NodeId right) {
+    return nodes_[left].observed_ns < nodes_[right].observed_ns;
+  });
+}
+
+}  // namespace penstock::analysis

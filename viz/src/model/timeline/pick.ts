@@ -1,0 +1,52 @@
+// Which piece lies at a place of the picture, and which one a key leads to. Knows no document.
+import type { Range, TimelineModel } from './decode';
+import { first_thread, main_stream_of, place_of, waits_of, waits_part, type Layout, type Row } from './layout';
+import { piece_at, range_of, type Selection } from './navigation';
+
+/** Its tracks are rows of their own. */
+const is_open_rank = (row: Row) => row.kind === 'rank' && row.is_open;
+
+/** The piece of a row at a time, or no further from it than `tolerance`. `y_in_row` tells the two halves of a closed rank apart. */
+export function piece_in_row(row: Row | undefined, run_ns: number, time: number, tolerance: number, y_in_row = 0): Selection | undefined {
+  if (row === undefined || row.kind === 'others' || is_open_rank(row)) return undefined;
+  const track = row.kind === 'lane' ? row.track : y_in_row < row.height * waits_part ? waits_of(row.rank) : main_stream_of(row.rank, run_ns);
+  if (track === undefined) return undefined;
+  const lane = row.kind === 'lane' ? row.lane : track.kind === 'waits' ? 0 : track.lanes.length - 1;
+  const piece = piece_at(track, lane, time, tolerance);
+  return piece === undefined ? undefined : { rank: row.rank, track, track_number: row.rank.tracks.indexOf(track), piece };
+}
+
+/** What a rank's first thread did at a time: the innermost piece. */
+export function partner_at(model: TimelineModel, rank: number, time: number): Selection | undefined {
+  const tracks = model.ranks.find((each) => each.rank === rank);
+  const track_number = tracks === undefined ? -1 : first_thread(tracks);
+  const track = tracks?.tracks[track_number];
+  if (tracks === undefined || track === undefined) return undefined;
+  for (let lane = track.lanes.length - 1; lane >= 0; --lane) {
+    const piece = piece_at(track, lane, time, 0);
+    if (piece !== undefined) return { rank: tracks, track, track_number, piece };
+  }
+  return undefined;
+}
+
+/** In the next row above or below that has a piece nearby. */
+export function next_row(layout: Layout, view: Range, run_ns: number, chosen: Selection, direction: 1 | -1): Selection | undefined {
+  const from = layout.rows.findIndex((row) => row === place_of(layout.rows, chosen));
+  const { from: begin, to: end } = range_of(chosen);
+  const time = (Math.max(begin, view.from) + Math.min(end, view.to)) / 2;
+  for (let i = from + direction; i >= 0 && i < layout.rows.length; i += direction) {
+    const piece = piece_in_row(layout.rows[i], run_ns, time, (view.to - view.from) / 2);
+    if (piece !== undefined) return piece;
+  }
+  return undefined;
+}
+
+/** The first piece of the rows that can be seen. */
+export function first_seen(layout: Layout, view: Range, run_ns: number, scroll: number): Selection | undefined {
+  for (const row of layout.rows) {
+    if (row.y + row.height < scroll) continue;
+    const piece = piece_in_row(row, run_ns, view.from, view.to - view.from);
+    if (piece !== undefined) return piece;
+  }
+  return undefined;
+}
