@@ -1,6 +1,6 @@
-// Is a list of integers worth looking at, whether it may travel as a bitmap? Programs
-// repeat themselves: what was none lately is looked at less and less often, so that looking costs a program
-// without such lists next to nothing. Knows no message.
+// Is a list of integers worth looking at, whether it may travel as a bitmap? Programs repeat themselves: what
+// was none lately is looked at less and less often, so that looking costs a program without such lists next
+// to nothing. Knows no message.
 #pragma once
 
 #include <mpi.h>

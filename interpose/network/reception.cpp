@@ -6,6 +6,7 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/messages/list_packing.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/record/recorder.hpp"
@@ -76,7 +77,7 @@ void Reception::take_memory() {
     say_what_was_refused();
     if (begun.ok()) begun = ChunkCopies::start(destination_, Way::in, copies_);
     if (begun.ok()) {
-      take_room_for_bitmap();
+      if (!is_noted_) unpack_ = room_for_bitmap(destination_, integers_);
       memory_ = ring_->data();
       memory_bytes_ = ChunkRing::bytes;
       return;
@@ -94,13 +95,6 @@ bool Reception::take_zone() {
   buffer_ = StagingBuffer(memory_bytes_);
   memory_ = static_cast<char*>(buffer_.data());
   return memory_ != nullptr;
-}
-
-/// Only with the room is the sender told that a bitmap is welcome.
-void Reception::take_room_for_bitmap() {
-  if (is_noted_) return;
-  const Status taken = transports::ListUnpack::take_room(destination_, integers_, unpack_);
-  if (!taken.ok() && taken.code() != Code::declined) record::notice(describe("packing a list", taken).data());
 }
 
 /// As what the payload comes.

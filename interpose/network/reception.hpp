@@ -51,7 +51,6 @@ class Reception final : public Pending {
 
   void take_memory();
   [[nodiscard]] bool take_zone();
-  void take_room_for_bitmap();
   void take_note();
   void expect_bitmap();
   [[nodiscard]] bool is_unpacked();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/messages/list_packing.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/staged.hpp"
@@ -38,13 +39,13 @@ std::unique_ptr<Transmission> Transmission::open(transports::Place source, const
 Transmission::Transmission(transports::Place source, const ListLook& look, int receiver, bool may_buffer,
                            std::uint32_t tag)
     : source_(std::move(source)),
-      payload_bytes_(source_.layout.bytes()),
+      wire_bytes_(source_.layout.bytes()),
       look_(look),
       receiver_(receiver),
       tag_(tag),
       ready_(std::make_unique<std::atomic<std::uint32_t>>(0)),
       may_buffer_(may_buffer),
-      is_small_(payload_bytes_ <= transports::tuning().buffered_to),
+      is_small_(wire_bytes_ <= transports::tuning().buffered_to),
       is_noted_(look.integers == transports::Integer::none) {}
 
 Transmission::~Transmission() {
@@ -80,7 +81,7 @@ bool Transmission::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   }
   if (Status sent = take_back_sent(); !sent.ok()) give_up(sent);
   const bool is_through = noting_ == MPI_REQUEST_NULL && posted_chunks_ == 0 &&
-                          (sent_ == payload_bytes_ || !status_.ok() || is_withdrawn_);
+                          (sent_ == wire_bytes_ || !status_.ok() || is_withdrawn_);
   is_over_ = is_through && (has_come_ || is_withdrawn_ || is_lost_ || channel().has_failed());
   if (is_over_) {
     copies_.reset();
@@ -101,44 +102,39 @@ bool Transmission::has_left() const noexcept {
 }
 
 bool Transmission::is_all_posted() const noexcept {
-  return issued_ == payload_bytes_ && posted_chunks_ == chunks_.size();
+  return issued_ == wire_bytes_ && posted_chunks_ == chunks_.size();
 }
 
 Status Transmission::step() {
   if (ready_->load(std::memory_order_acquire) == 0)
     return watch_.is_due() ? transports::health_of(source_) : Status{};
-  if (!is_noted_ && channel().clearance(tag_) == Clearance::bitmap && buffered_.data() == nullptr) {
-    bool ended = false;
-    if (Status packed = step_pack(ended); !packed.ok() || !ended) return packed;
-  }
   if (memory_ == nullptr) {
     if (Status taken = take_memory(); !taken.ok() || memory_ == nullptr) return taken;
-    if (Status started = ChunkCopies::start(source_, Way::out, copies_); !started.ok()) return started;
   }
   if (!is_noted_) {
+    bool ended = true;
+    if (channel().clearance(tag_) == Clearance::bitmap && buffered_.data() == nullptr) {
+      if (Status packed = step_pack(ended); !packed.ok() || !ended) return packed;
+    }
     if (Status noted = send_note(); !noted.ok()) return noted;
+  }
+  if (copies_ == nullptr) {
+    if (Status started = ChunkCopies::start(source_, Way::out, copies_); !started.ok()) return started;
   }
   return move();
 }
 
 /// What is no such list goes as it is.
 Status Transmission::step_pack(bool& ended) {
-  ended = was_packed_.has_value();
+  if (pack_ == nullptr) pack_ = begin_packing(source_, look_.integers, look_.order);
+  ended = pack_ == nullptr;
   if (ended) return {};
-  if (pack_ == nullptr) {
-    const Status started = transports::ListPack::start(source_, look_.integers, look_.order, pack_);
-    if (!started.ok()) {
-      if (started.code() != Code::declined) record::notice(describe("packing a list", started).data());
-      ended = true;
-      return {};
-    }
-  }
   if (Status packing = pack_->advance(ended); !packing.ok() || !ended) return packing;
   was_packed_ = pack_->words() != 0;
   if (*was_packed_) {
     note_.bitmap_words = pack_->words();
     source_ = pack_->bitmap();
-    payload_bytes_ = source_.layout.bytes();
+    wire_bytes_ = source_.layout.bytes();
   } else {
     pack_.reset();
   }
@@ -172,15 +168,15 @@ Status Transmission::take_memory() {
 /// What a plain MPI would not have buffered may wait.
 void Transmission::buffer_payload() {
   const std::size_t others = all_buffered_bytes.load(std::memory_order_relaxed);
-  must_wait_ = !is_small_ && !transports::may_buffer(others + payload_bytes_);
+  must_wait_ = !is_small_ && !transports::may_buffer(others + wire_bytes_);
   if (must_wait_) return;
-  buffered_ = StagingBuffer(payload_bytes_);
+  buffered_ = StagingBuffer(wire_bytes_);
   must_wait_ = buffered_.data() == nullptr;
   if (must_wait_) return;
-  buffered_bytes_ = payload_bytes_;
+  buffered_bytes_ = wire_bytes_;
   all_buffered_bytes.fetch_add(buffered_bytes_, std::memory_order_relaxed);
   memory_ = static_cast<char*>(buffered_.data());
-  memory_bytes_ = payload_bytes_;
+  memory_bytes_ = wire_bytes_;
 }
 
 Status Transmission::move() {
@@ -194,8 +190,8 @@ Status Transmission::move() {
 /// a time.
 Status Transmission::issue_copies() {
   bool once = false;
-  while (issued_ < payload_bytes_ && !once) {
-    const std::size_t bytes = transports::chunk_bytes_at(issued_, payload_bytes_);
+  while (issued_ < wire_bytes_ && !once) {
+    const std::size_t bytes = transports::chunk_bytes_at(issued_, wire_bytes_);
     if (issued_ + bytes - sent_ > memory_bytes_) break;
     char* const data = memory_ + issued_ % memory_bytes_;
     chunks_.push_back({data, bytes, MPI_REQUEST_NULL});
@@ -210,7 +206,7 @@ Status Transmission::issue_copies() {
 /// tag may then be used for another payload.
 Status Transmission::post_next() {
   Chunk& chunk = chunks_[posted_chunks_];
-  const bool is_last = issued_ == payload_bytes_ && posted_chunks_ + 1 == chunks_.size();
+  const bool is_last = issued_ == wire_bytes_ && posted_chunks_ + 1 == chunks_.size();
   const auto send = is_last ? PMPI_Issend : PMPI_Isend;
   const int code = send(chunk.data, static_cast<int>(chunk.bytes), MPI_BYTE, receiver_,
                         static_cast<int>(tag_), channel().communicator(), &chunk.request);
@@ -250,7 +246,7 @@ void Transmission::give_up(const Status& status) {
   chunks_.resize(posted_chunks_);
   if (is_lost_) return;
   chunks_.push_back({nullptr, 0, MPI_REQUEST_NULL});
-  issued_ = payload_bytes_;
+  issued_ = wire_bytes_;
   if (!post_next().ok()) is_lost_ = true;
 }
 

@@ -80,7 +80,7 @@ class Transmission final : public Pending {
   [[nodiscard]] bool is_all_posted() const noexcept;
 
   transports::Place source_;  ///< of the payload, or of its bitmap
-  std::size_t payload_bytes_;
+  std::size_t wire_bytes_;    ///< of that
   const ListLook look_;
   std::unique_ptr<transports::ListPack> pack_;
   std::optional<bool> was_packed_;

@@ -9,6 +9,7 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/messages/list_packing.hpp"
 #include "interpose/messages/packing_forecast.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
@@ -242,11 +243,9 @@ Status DeviceSend::step_push() {
 }
 
 Status DeviceSend::pack() {
-  const Status started = transports::ListPack::start(source_, slot_->offer.integers, order_of(call_), pack_);
-  is_packing_ = started.ok();
-  if (started.ok()) return started;
-  if (started.code() != Code::declined) record::notice(describe("packing a list", started).data());
-  return stage(is_small());
+  pack_ = begin_packing(source_, slot_->offer.integers, order_of(call_));
+  is_packing_ = pack_ != nullptr;
+  return is_packing_ ? Status{} : stage(is_small());
 }
 
 /// What is no such list is staged as it is.

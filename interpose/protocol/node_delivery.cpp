@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/messages/list_packing.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
@@ -138,17 +139,15 @@ void NodeDelivery::ask_sender(TransportKind transport, const transports::Payload
   }
 }
 
-/// If the payload is worth packing. Only with the room for the bitmap is its sender asked to: two processes
-/// that both wait for room, which bitmaps fill that the other is to take, would wait for ever.
+/// If the payload is worth packing.
 bool NodeDelivery::take_room_for_bitmap(const transports::Payload& payload) {
   const transports::Integer integers = payload.offer.integers;
   // kernels of two processes on one GPU take turns, which takes longer than its copies
   const bool takes_turns =
       payload.link() == transports::cuda::Link::same_device && settings().transport != TransportKind::staged;
   if (integers == transports::Integer::none || takes_turns) return false;
-  const Status taken = transports::ListUnpack::take_room(destination_, integers, unpack_);
-  if (!taken.ok() && taken.code() != Code::declined) record::notice(describe("packing a list", taken).data());
-  return taken.ok();
+  unpack_ = room_for_bitmap(destination_, integers);
+  return unpack_ != nullptr;
 }
 
 void NodeDelivery::ask(SlotRequest request) noexcept {
