@@ -162,7 +162,7 @@ std::vector<double> MessageMatrix::possible_by_class(std::span<const TransportFi
   const std::vector<MessageClass>& classes = index_.classes().all();
   std::vector<bool> is_packed(classes.size());
   for (const TransportFigures& each : transports) {
-    is_packed[each.message_class] = each.wire_bytes != each.bytes;
+    is_packed[each.message_class] = each.went_packed();
     double& best =
         by_kind[{each.source, each.destination, each.size_limit_bytes, is_packed[each.message_class]}];
     best = std::max({best, each.best_gbps.value_or(0), each.median_gbps.value_or(0)});

@@ -203,6 +203,9 @@ struct PhaseFigures {
 
 /// A class of messages, the transport that they took and why.
 struct TransportFigures {
+  /// Lists of integers among them went as bitmaps: their speed is none that other messages could have.
+  [[nodiscard]] bool went_packed() const noexcept { return wire_bytes != bytes; }
+
   trace::BufferKind source = trace::BufferKind::unknown;
   trace::BufferKind destination = trace::BufferKind::unknown;
   std::uint64_t size_limit_bytes = 0;  ///< messages of the class are no larger; 0: larger than all limits

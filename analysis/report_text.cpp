@@ -488,7 +488,7 @@ class Writer {
   }
 
   static std::string reason_of(const TransportFigures& transport) {
-    if (transport.wire_bytes == transport.bytes) {
+    if (!transport.went_packed()) {
       return printable(transport.reason);
     }
     return fmt::format("{} ({} sent)", printable(transport.reason), bytes_text(transport.wire_bytes));

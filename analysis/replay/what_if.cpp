@@ -132,8 +132,8 @@ struct OtherWay {
 };
 
 /// Each takes as long as those between the same kinds of memory and as large that went the other way in this
-/// very recording; of several such classes those of most messages stand for them. What has none stays as it
-/// was.
+/// very recording; of several such classes those of most messages stand for them, but no lists that went as
+/// bitmaps. What has none stays as it was.
 template <typename IsOne, typename IsOther>
 OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
   using Alike = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t>;
@@ -142,7 +142,7 @@ OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
   };
   std::map<Alike, const TransportFigures*> others;
   for (const TransportFigures& each : report.transports) {
-    if (is_other(each.transport) && each.median_gbps && *each.median_gbps > 0) {
+    if (is_other(each.transport) && !each.went_packed() && each.median_gbps && *each.median_gbps > 0) {
       const TransportFigures*& usual = others[alike(each)];
       usual = usual == nullptr || each.messages > usual->messages ? &each : usual;
     }

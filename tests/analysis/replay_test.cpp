@@ -167,6 +167,16 @@ TEST_P(Replay, another_transport_is_predicted_as_the_changed_job_turns_out) {
       << "is what `straight` says";
 }
 
+TEST_P(Replay, no_message_is_predicted_from_lists_that_went_as_bitmaps) {
+  Model mixed = model();
+  mixed.staged_wire_ns = 10'000;
+  mixed.staged_packed_words = 64;
+  const Report report = report_on(simulate(mixed).ranks);
+  ASSERT_TRUE(report.replay);
+  EXPECT_TRUE(std::none_of(report.replay->what_if.begin(), report.replay->what_if.end(),
+                           [](const WhatIfFigures& each) { return each.what == "staged_instead_of_peer"; }));
+}
+
 TEST_P(Replay, a_slower_direct_transport_is_no_gain_and_still_predicted) {
   Model mixed = model();
   mixed.wire_ns = 200'000;

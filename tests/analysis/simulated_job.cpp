@@ -108,7 +108,8 @@ Simulated simulate(const Model& model) {
                           .bytes = 4096,
                           .key = key(left),
                           .transport = is_staged ? trace::TransportKind::staged : model.others,
-                          .reason = "as asked"});
+                          .reason = "as asked",
+                          .packed_words = is_staged ? model.staged_packed_words : 0});
       }
       now[rank] = end;
       if (model.overlaps) {

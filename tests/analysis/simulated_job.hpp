@@ -20,6 +20,7 @@ struct Model {
   std::uint64_t steps = 20;
   std::uint64_t staged_wire_ns = 0;  ///< a message of every second step, by `staged`; 0: Penstock moves none
   trace::TransportKind others = trace::TransportKind::peer;  ///< the other steps' transport then
+  std::uint32_t staged_packed_words = 0;  ///< not 0: what is staged goes as bitmaps of so many
 };
 
 struct Simulated {
