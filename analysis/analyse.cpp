@@ -2,116 +2,130 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
-#include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/advice.hpp"
+#include "analysis/archive.hpp"
+#include "analysis/counting.hpp"
 #include "analysis/job.hpp"
-#include "analysis/messages.hpp"
+#include "analysis/job_axis.hpp"
+#include "analysis/joined_job.hpp"
 #include "analysis/metrics.hpp"
+#include "analysis/parallel.hpp"
 #include "analysis/rank_trace.hpp"
 
 namespace penstock::analysis {
 namespace {
 
-/// Exposed communication can be told only if each rank that used a GPU has its kernels recorded.
-class MeasureVote {
- public:
-  void add(const RankTrace& rank) {
-    if (!rank.used_gpu()) {
-      return;
-    }
-    any_gpu_ = true;
-    if (!rank.has(trace::feature::kernels) && why_not_.empty()) {
-      const std::string_view note = rank.header.features_note;
-      why_not_ = fmt::format("GPU kernels of rank {} were not recorded{}{}", rank.header.world_rank,
-                             note.empty() ? "" : ": ", note);
-    }
+/// What the first member finds is what all go by.
+Job find_job_together(const std::filesystem::path& path, Team* team) {
+  if (team == nullptr) {
+    return find_job(path);
   }
-  [[nodiscard]] MeasureChoice choice() const {
-    if (!any_gpu_) {
-      return {Measure::communication_time, "the program used no GPU"};
+  Job job;
+  std::vector<Flaw> failure;
+  std::vector<std::byte> bytes;
+  if (team->own() == 0) {
+    try {
+      job = find_job(path);
+    } catch (const TraceError& error) {
+      failure.push_back(error.flaw());
     }
-    return {why_not_.empty() ? Measure::exposed_communication : Measure::communication_time, why_not_};
+    Writer writer;
+    writer(job, failure);
+    bytes = writer.take();
   }
+  team->broadcast(0, bytes);
+  Reader reader(bytes);
+  reader(job, failure);
+  if (!failure.empty()) {
+    throw CommonTraceError(failure.front());
+  }
+  return job;
+}
 
- private:
-  bool any_gpu_ = false;
-  std::string why_not_;
-};
+/// The mark of the steps that are counted; none: the whole run is.
+std::optional<StepMark> choose_steps(const std::filesystem::path& path, const AnalysisOptions& options,
+                                     JoinedJob& joined) {
+  if (options.step_range.empty()) {
+    return options.whole_run ? std::nullopt : joined.steps.found();
+  }
+  std::optional<StepMark> mark = joined.steps.range(options.step_range);
+  if (!mark) {
+    joined.job.flaws.push_back(
+        {path, std::nullopt,
+         fmt::format("no NVTX range \"{}\" in it, so the whole run is counted", options.step_range)});
+  }
+  return mark;
+}
+
+/// The third pass, for who wants to see the ranks again.
+void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visitor, Meter& meter) {
+  RankTrace rank;
+  for (const std::size_t position : joined.counted) {
+    meter.advance(2 * Meter::records_in(joined.job.files[position]), "drawing");
+  }
+  visitor.begin(report, joined.index);
+  for (const std::size_t position : joined.counted) {
+    load_rank(joined.job.files[position], rank);
+    visitor.visit(rank, position, joined.index);
+    meter.advance(Meter::records_in(joined.job.files[position]), "drawing");
+  }
+}
+
+/// None: the first member has it.
+std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptions& options, Team* team,
+                          RankVisitor* visitor) {
+  JoinedJob joined;
+  joined.job = find_job_together(path, team);
+  Job own_files;
+  const Share own = own_share(joined.job.files.size(), team);
+  own_files.files.assign(joined.job.files.begin() + static_cast<std::ptrdiff_t>(own.begin),
+                         joined.job.files.begin() + static_cast<std::ptrdiff_t>(own.end));
+  const unsigned wanted = options.threads == 0 ? usable_threads() : options.threads;
+  const auto threads = static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, joined.job.files.size()));
+  // Replaying takes about as long as two passes.
+  Meter meter(own_files, visitor == nullptr ? 4 : 5, options.progress);
+  join_ranks(options.only_rank, threads, team, meter, joined);
+  if (joined.counted.empty()) {
+    throw CommonTraceError(
+        {path, std::nullopt, fmt::format("no recording of rank {} in it", *options.only_rank)});
+  }
+  const std::optional<StepMark> mark = choose_steps(path, options, joined);
+  const JobAxis axis(joined.index);
+  // of the same numbers, and free to grow while other threads look for the mark in the joined ones
+  StringPool strings;
+  SiteTable sites(strings);
+  static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));
+  Metrics metrics(joined.index, axis, strings, sites, joined.vote.choice(), Metrics::Use::whole);
+  Counting{joined, axis, mark, threads, team, visitor}.count(metrics, meter);
+  if (team != nullptr && team->own() != 0) {
+    return std::nullopt;
+  }
+  meter.advance(0, "replaying");
+  Report report = metrics.finish(mark);
+  std::vector<Flaw>& flaws = joined.job.flaws;
+  report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
+                      std::make_move_iterator(flaws.end()));
+  report.advice = advise(report);
+  if (visitor != nullptr) {
+    show_ranks(joined, report, *visitor, meter);
+  }
+  return report;
+}
 
 }  // namespace
 
 Report analyse(const std::filesystem::path& path, const AnalysisOptions& options, RankVisitor* visitor) {
-  Job job = find_job(path);
-  // Replaying takes about as long as two passes.
-  Meter meter(job, visitor == nullptr ? 4 : 5, options.progress);
-  MessageIndex index;
-  MeasureVote vote;
-  std::vector<std::size_t> counted;
-  StringPool strings;
-  SiteTable sites(strings);
-  StepFinder steps(sites);
-  RankTrace rank;
-  for (const std::filesystem::path& file : job.files) {
-    meter.advance(0, "reading");
-    load_rank(file, rank);
-    index.add(rank);
-    steps.add(rank);
-    meter.advance(Meter::records_in(file), "reading");
-    if (!options.only_rank || *options.only_rank == rank.header.world_rank) {
-      counted.push_back(index.rank_count() - 1);
-      vote.add(rank);
-    }
-  }
-  if (counted.empty()) {
-    throw TraceError({path, std::nullopt, fmt::format("no recording of rank {} in it", *options.only_rank)});
-  }
-  index.join();
+  return *run(path, options, nullptr, visitor);
+}
 
-  std::optional<StepMark> step_mark;
-  if (!options.step_range.empty()) {
-    step_mark = steps.range(options.step_range);
-    if (!step_mark) {
-      job.flaws.push_back(
-          {path, std::nullopt,
-           fmt::format("no NVTX range \"{}\" in it, so the whole run is counted", options.step_range)});
-    }
-  } else if (!options.whole_run) {
-    step_mark = steps.found();
-  }
-  Metrics metrics(index, strings, sites, vote.choice());
-  for (const std::size_t position : counted) {
-    load_rank(job.files[position], rank);
-    const std::vector<std::uint64_t> bounds =
-        step_mark ? step_bounds(rank, *step_mark, sites) : std::vector<std::uint64_t>{};
-    metrics.add(rank, position, bounds);
-    if (visitor != nullptr) {
-      visitor->note(rank, index, bounds);
-    }
-    meter.advance(Meter::records_in(job.files[position]), "counting");
-  }
-  meter.advance(0, "replaying");
-  Report report = metrics.finish(step_mark);
-  report.flaws.insert(report.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
-                      std::make_move_iterator(job.flaws.end()));
-  report.advice = advise(report);
-  if (visitor != nullptr) {
-    for (const std::size_t position : counted) {
-      meter.advance(2 * Meter::records_in(job.files[position]), "drawing");
-    }
-    visitor->begin(report, index);
-    for (const std::size_t position : counted) {
-      if (counted.size() > 1) {  // else it is still there
-        load_rank(job.files[position], rank);
-      }
-      visitor->visit(rank, position, index);
-      meter.advance(Meter::records_in(job.files[position]), "drawing");
-    }
-  }
-  return report;
+std::optional<Report> analyse_together(const std::filesystem::path& path, const AnalysisOptions& options,
+                                       Team& team, RankVisitor* visitor) {
+  return run(path, options, &team, visitor);
 }
 
 }  // namespace penstock::analysis

@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "analysis/flaw.hpp"
 #include "analysis/progress.hpp"
 #include "analysis/rank_visitor.hpp"
 #include "analysis/report.hpp"
+#include "analysis/team.hpp"
 
 namespace penstock::analysis {
 
@@ -18,15 +20,29 @@ struct AnalysisOptions {
       {};                       ///< the others serve to explain this one; figures are its alone
   bool whole_run = false;       ///< start-up and shutdown are counted too
   std::string step_range = {};  ///< the NVTX range that is a step; empty: what is found
+  unsigned threads = 1;         ///< so many do the work, 0: one a core; the report is the same
   Progress progress = {};       ///< is told how far it has come; may be empty
 };
 
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So
-/// memory is bounded by one rank's records and the joined messages. Cost: linear in the records. Errors:
-/// TraceError when there is nothing that can be used; Report::flaws for parts.
+/// memory is bounded by one rank's records for each thread and the joined messages. Cost: linear in the
+/// records. Errors: TraceError when there is nothing that can be used; Report::flaws for parts.
 ///
 /// `visitor`: goes over the counted ranks, too; for it, they are read once more.
 [[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {},
                              RankVisitor* visitor = nullptr);
+
+/// What all members of a team found alike.
+class CommonTraceError : public TraceError {
+ public:
+  using TraceError::TraceError;
+};
+
+/// The same by the members of a team, all of which call it: each reads its share of the ranks, and all hold
+/// what joins them. The first one has the report, `visitor` is its alone; elsewhere none. Errors:
+/// CommonTraceError when all throw it, and any other when one member fails: the others wait for it in vain.
+[[nodiscard]] std::optional<Report> analyse_together(const std::filesystem::path& path,
+                                                     const AnalysisOptions& options, Team& team,
+                                                     RankVisitor* visitor = nullptr);
 
 }  // namespace penstock::analysis

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/call_cursor.hpp"
+
 namespace penstock::analysis {
 namespace {
 
@@ -140,20 +142,22 @@ CauseFinder::CauseFinder(const RankTrace& rank, std::size_t position, const Mess
     : rank_(rank), index_(index), position_(position), host_(index.host_of(rank)) {
   std::vector<std::uint32_t> calls;
   calls.reserve(rank.halves.size());
+  CallCursor cursor(rank);
   for (const Half& half : rank.halves) {
-    calls.push_back(rank.call_at(half.lane, half.record.complete_ns));
+    calls.push_back(cursor.call_at(half.lane, half.record.complete_ns));
   }
   halves_of_call_ = group(calls);
   calls.clear();
   for (const Operation& operation : rank.operations) {
-    calls.push_back(rank.call_at(operation.lane, operation.record.complete_ns));
+    calls.push_back(cursor.call_at(operation.lane, operation.record.complete_ns));
   }
   operations_of_call_ = group(calls);
   calls.clear();
   for (const Transfer& transfer : rank.transfers) {
     const std::span<const TransferFacts> known = index.transfers_of(transfer.record.key);
     const bool is_of_message = !known.empty() && known.front().is_of_message;  // found by its key
-    calls.push_back(is_of_message ? RankTrace::no_call : rank.call_at(transfer.lane, transfer.record.end_ns));
+    calls.push_back(is_of_message ? RankTrace::no_call
+                                  : cursor.call_at(transfer.lane, transfer.record.end_ns));
   }
   own_transfers_of_call_ = group(calls);
 }
@@ -168,14 +172,14 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
 
   find_completions(call);
   const std::span<const std::uint32_t> transfers = own_transfers_of_call_.of(call);
-  if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank_, record);
-      arrivals && record.waits != 0) {
-    explain_collective(record, *arrivals, transfers);
+  arrivals_ = index_.arrivals_at(rank_, record);
+  if (arrivals_ && record.waits != 0) {
+    explain_collective(record, *arrivals_, transfers);
   } else if (const auto operations = operations_of(call); !completions_.empty() || !operations.empty()) {
     explain_completions(operations, transfers);
   } else {
     for (const std::uint32_t each : transfers) {
-      moving_.push_back(facts_of(rank_.transfers[each].record));
+      moving_.push_back(facts_of_transfer(each));
     }
     const Counterpart counterpart{std::max(record.peer, -1), record.communicator};
     paint_transfers(counterpart);
@@ -197,8 +201,9 @@ void CauseFinder::find_completions(std::uint32_t call) {
     if (is_blocking && record.blocking == 0) {
       continue;
     }
-    Completion completion{
-        &record, {std::max(record.peer, -1), record.communicator}, index_.transfers_of(record.key)};
+    Completion completion{&record,
+                          {std::max(record.peer, -1), record.communicator},
+                          index_.transfers_of(rank_, position_, half)};
     if (!completion.transfers.empty()) {
       completion.counterpart.message_class = completion.transfers.back().message_class;
     } else if (const HalfFacts* own = index_.facts_of(rank_, position_, half); own != nullptr) {
@@ -272,7 +277,7 @@ void CauseFinder::explain_completions(std::span<const std::uint32_t> operations,
     }
   }
   for (const std::uint32_t each : transfers) {
-    moving_.push_back(facts_of(rank_.transfers[each].record));
+    moving_.push_back(facts_of_transfer(each));
   }
   paint_until(posted.time_ns, posted.cause, posted.counterpart, posted.error_ns());
   paint_until(noticed.time_ns, noticed.cause, noticed.counterpart, noticed.error_ns());
@@ -311,7 +316,7 @@ void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals&
                                      std::span<const std::uint32_t> transfers) {
   Counterpart nobody{-1, call.communicator};
   for (const std::uint32_t each : transfers) {
-    moving_.push_back(facts_of(rank_.transfers[each].record));
+    moving_.push_back(facts_of_transfer(each));
     nobody.message_class = moving_.back().message_class;
   }
   if (!arrivals.one_clock) {  // arrivals of other clocks cannot be compared
@@ -356,14 +361,15 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
 }
 
 /// What a span of a transfer needs to be explained by; `host` as in the index.
-TransferFacts CauseFinder::facts_of(const trace::Transfer& record) const {
+TransferFacts CauseFinder::facts_of_transfer(std::uint32_t transfer) const {
+  const trace::Transfer& record = rank_.transfers[transfer].record;
   return {.key = record.key,
           .begin_ns = record.begin_ns,
           .end_ns = record.end_ns,
           .host = host_,
           .pack_ns = record.pack_ns,
           .wait_ns = record.wait_ns,
-          .message_class = index_.class_of(rank_, record),
+          .message_class = index_.class_of(position_, transfer),
           .transport = record.transport};
 }
 

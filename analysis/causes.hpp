@@ -16,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,8 @@ class CauseFinder {
   CauseFinder(const RankTrace& rank, std::size_t position, const MessageIndex& index);
   /// Valid until the next call of it.
   [[nodiscard]] std::span<const CauseSpan> explain(std::uint32_t call);
+  /// Of the call that was explained last, if it is a collective one.
+  [[nodiscard]] const std::optional<Arrivals>& arrivals() const noexcept { return arrivals_; }
   /// What the messages that complete in a call waited for. Valid likewise.
   [[nodiscard]] std::span<const MessageWait> waits_of(std::uint32_t call);
   /// The non-blocking collectives that complete in a call: indices in RankTrace::operations.
@@ -125,7 +128,7 @@ class CauseFinder {
                            std::span<const std::uint32_t> transfers);
   void explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                           std::span<const std::uint32_t> transfers);
-  [[nodiscard]] TransferFacts facts_of(const trace::Transfer& record) const;
+  [[nodiscard]] TransferFacts facts_of_transfer(std::uint32_t transfer) const;
   void paint_transfers(Counterpart counterpart);
   /// `error_ns`: how far `time_ns` may be off.
   void paint_until(std::uint64_t time_ns, Cause cause, Counterpart counterpart, std::uint64_t error_ns = 0,
@@ -154,6 +157,7 @@ class CauseFinder {
   std::uint64_t painted_until_ns_ = 0;
   std::uint64_t painted_error_ns_ = 0;  ///< how far that may be off
   std::uint64_t call_end_ns_ = 0;
+  std::optional<Arrivals> arrivals_;
   std::vector<CauseSpan> spans_;
   std::vector<TransferFacts> moving_;
   std::vector<Completion> completions_;

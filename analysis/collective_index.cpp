@@ -6,18 +6,7 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::uint32_t world_local_id = 1;
 constexpr std::uint32_t self_local_id = 2;
-
-/// Every rank needs something of every other before it can leave. Of calls with a count for each rank, where
-/// some may be none, nothing is known.
-bool needs_all_ranks(std::string_view function, std::uint64_t bytes) {
-  if (function == "MPI_Barrier") {
-    return true;
-  }
-  return bytes != 0 && (function == "MPI_Allreduce" || function == "MPI_Allgather" ||
-                        function == "MPI_Alltoall" || function == "MPI_Reduce_scatter_block");
-}
 
 Arrivals in_clock_of(std::uint32_t host, Arrivals arrivals, const ClockAlignment& clocks) {
   const auto convert = [&](std::uint64_t time_ns) { return clocks.convert(time_ns, arrivals.clock, host); };
@@ -83,36 +72,28 @@ std::size_t CollectiveIndex::HashPageId::operator()(const PageId& id) const noex
   return static_cast<std::size_t>(mixed ^ (mixed >> 29));
 }
 
-void CollectiveIndex::add(const RankTrace& rank, std::uint32_t host) {
-  std::unordered_map<std::uint32_t, std::int32_t> sizes{{world_local_id, rank.header.world_size}};
-  for (const trace::Communicator& each : rank.communicators) {
-    sizes[each.local_id] = each.size;
-  }
-  for (const Call& call : rank.calls) {
-    const trace::MpiCall& record = call.record;
-    // MPI_COMM_SELF may bear the same id on all ranks and has nobody to wait for
-    if (record.collective_ordinal == 0 || record.communicator == self_local_id) {
-      continue;
-    }
-    const std::uint64_t communicator = rank.global_communicator(record.communicator);
-    if (communicator == 0) {
-      continue;
-    }
+void CollectiveIndex::add(const RankFacts& rank, std::uint32_t host) {
+  PageId last_id{};
+  Page* page = nullptr;
+  for (const CollectiveArrival& each : rank.arrivals) {
     // ranks of one job and host may be the only ones: then join() has nothing to do, and host is 0
-    Page& page = pages_[{communicator, record.collective_ordinal / calls_per_page, host}];
-    take_in(page[record.collective_ordinal % calls_per_page],
-            {.first_ns = record.begin_ns,
-             .last_ns = record.begin_ns,
-             .root_ns = record.peer == rank.header.world_rank ? record.begin_ns : 0,
-             .first_left_ns = record.end_ns,
-             .last_rank = rank.header.world_rank,
-             .seen = 1,
-             .expected = sizes[record.communicator],
-             .clock = host,
-             .first_host = host,
-             .last_host = host,
-             .root_host = host,
-             .nobody_leaves_before = needs_all_ranks(rank.strings.at(record.function), record.bytes)});
+    const PageId id{each.communicator, each.ordinal / calls_per_page, host};
+    if (page == nullptr || id != last_id) {
+      page = &pages_[id];
+      last_id = id;
+    }
+    take_in((*page)[each.ordinal % calls_per_page], {.first_ns = each.came_ns,
+                                                     .last_ns = each.came_ns,
+                                                     .root_ns = each.is_root ? each.came_ns : 0,
+                                                     .first_left_ns = each.left_ns,
+                                                     .last_rank = rank.rank,
+                                                     .seen = 1,
+                                                     .expected = each.expected,
+                                                     .clock = host,
+                                                     .first_host = host,
+                                                     .last_host = host,
+                                                     .root_host = host,
+                                                     .nobody_leaves_before = each.nobody_leaves_before});
   }
 }
 

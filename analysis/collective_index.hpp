@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "analysis/clock_alignment.hpp"
+#include "analysis/rank_facts.hpp"
 #include "analysis/rank_trace.hpp"
 
 namespace penstock::analysis {
@@ -43,7 +44,7 @@ struct Arrivals {
 /// Thread: one at a time. Memory: 72 bytes a call and host.
 class CollectiveIndex {
  public:
-  void add(const RankTrace& rank, std::uint32_t host);
+  void add(const RankFacts& rank, std::uint32_t host);
   /// Tells what collectives say of clocks: once all ranks of a host had come, no rank of another left
   /// earlier.
   void observe(ClockAlignment& clocks) const;

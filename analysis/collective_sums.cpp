@@ -9,21 +9,19 @@
 
 namespace penstock::analysis {
 
-void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const trace::MpiCall& call,
-                         std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals) {
-  add(rank, timeline, {call.function, call.bytes, call.begin_ns, call.peer}, 0, site, spans, arrivals);
+void CollectiveSums::add(const Caller& caller, const trace::MpiCall& call, std::uint32_t site,
+                         std::span<const CauseSpan> spans, const Arrivals& arrivals) {
+  add(caller, {call.function, call.bytes, call.begin_ns, call.peer}, 0, site, spans, arrivals);
 }
 
-void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline,
-                         const trace::CollectiveOperation& operation, std::uint32_t site,
-                         std::span<const CauseSpan> spans, const Arrivals& arrivals) {
-  add(rank, timeline, {operation.function, operation.bytes, operation.post_ns, operation.root},
+void CollectiveSums::add(const Caller& caller, const trace::CollectiveOperation& operation,
+                         std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals) {
+  add(caller, {operation.function, operation.bytes, operation.post_ns, operation.root},
       std::max(operation.post_ns, arrivals.last_ns), site, spans, arrivals);
 }
 
-void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const Part& part,
-                         std::uint64_t carried_from_ns, std::uint32_t site, std::span<const CauseSpan> spans,
-                         const Arrivals& arrivals) {
+void CollectiveSums::add(const Caller& caller, const Part& part, std::uint64_t carried_from_ns,
+                         std::uint32_t site, std::span<const CauseSpan> spans, const Arrivals& arrivals) {
   std::uint32_t message_class = MessageClasses::no_message;
   std::uint64_t waiting_ns = 0;
   std::uint64_t moving_ns = 0;
@@ -34,7 +32,7 @@ void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const 
     (waits ? waiting_ns : moving_ns) += span.end_ns - span.begin_ns;
     within_error_ns += waits ? span.within_error_ns : 0;
   }
-  const std::uint32_t function = strings_.id_of(rank.strings.at(part.function));
+  const std::uint32_t function = caller.names.id_of(part.function);
   Sums& sums = sums_[{function, message_class, size_limit_of(part.bytes)}];
   ++sums.calls;
   sums.bytes += part.bytes;
@@ -50,13 +48,14 @@ void CollectiveSums::add(const RankTrace& rank, const Timeline& timeline, const 
         static_cast<float>(static_cast<double>(part.bytes) / static_cast<double>(carried_ns)));
   }
   function_of_site_[site] = function;
-  add_late(rank, timeline, part, site, arrivals);
+  add_late(caller, part, site, arrivals);
 }
 
 /// What the rank did between the first rank's arrival and its own, if it is the one that the others waited
 /// for: the root where data flows from it, else the last.
-void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, const Part& part,
-                              std::uint32_t site, const Arrivals& arrivals) {
+void CollectiveSums::add_late(const Caller& caller, const Part& part, std::uint32_t site,
+                              const Arrivals& arrivals) {
+  const auto& [rank, timeline, names] = caller;
   const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(part.function));
   const std::int32_t awaited = waits_for_root ? part.root : arrivals.last_rank;
   const bool is_late = arrivals.one_clock && arrivals.seen > 1 && awaited == rank.header.world_rank;
@@ -74,8 +73,35 @@ void CollectiveSums::add_late(const RankTrace& rank, const Timeline& timeline, c
       timeline.kernel_segments.begin(), timeline.kernel_segments.end(), begin_ns,
       [](std::uint64_t time_ns, const KernelSegment& each) { return time_ns < each.end_ns; });
   for (; kernel != timeline.kernel_segments.end() && kernel->begin_ns < part.came_ns; ++kernel) {
-    late.by_kernel[strings_.id_of(rank.strings.at(kernel->name))] +=
+    late.by_kernel[names.id_of(kernel->name)] +=
         std::min(kernel->end_ns, part.came_ns) - std::max(kernel->begin_ns, begin_ns);
+  }
+}
+
+void CollectiveSums::merge(const CollectiveSums& part, std::span<const std::uint32_t> strings,
+                           std::span<const std::uint32_t> sites) {
+  for (const auto& [kind, added] : part.sums_) {
+    Sums& sums = sums_[{strings[kind.function], kind.message_class, kind.size_limit_bytes}];
+    sums.calls += added.calls;
+    sums.bytes += added.bytes;
+    sums.waiting_ns += added.waiting_ns;
+    sums.waiting_within_error_ns += added.waiting_within_error_ns;
+    sums.moving_ns += added.moving_ns;
+    sums.speeds_gbps.insert(sums.speeds_gbps.end(), added.speeds_gbps.begin(), added.speeds_gbps.end());
+  }
+  for (const auto& [who, added] : part.late_) {
+    Late& late = late_[{who.first, sites[who.second]}];
+    late.times += added.times;
+    late.late_ns += added.late_ns;
+    late.in_kernels_ns += added.in_kernels_ns;
+    late.in_mpi_ns += added.in_mpi_ns;
+    late.within_error_ns += added.within_error_ns;
+    for (const auto& [kernel, time_ns] : added.by_kernel) {
+      late.by_kernel[strings[kernel]] += time_ns;
+    }
+  }
+  for (const auto& [site, function] : part.function_of_site_) {
+    function_of_site_[sites[site]] = strings[function];
   }
 }
 

@@ -16,6 +16,11 @@ struct Flaw {
   std::filesystem::path file;
   std::optional<std::uint64_t> offset_bytes;  ///< into the file; none when it concerns the file as a whole
   std::string what;
+
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(file, offset_bytes, what);
+  }
 };
 
 /// "penstock-out/rank-3.penstock: at byte 4096: …"

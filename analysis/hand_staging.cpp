@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <unordered_map>
 
+#include "analysis/call_cursor.hpp"
+
 namespace penstock::analysis {
 namespace {
 
@@ -107,10 +109,11 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
     }
   };
   // a half does not say which function posted it: the call in which it was posted does
+  CallCursor cursor(rank);
   for (const Half& half : rank.halves) {
     const trace::MessageHalf& record = half.record;
     if (is_host_memory(record.buffer)) {
-      const std::uint32_t call = rank.call_at(half.lane, record.post_ns);
+      const std::uint32_t call = cursor.call_at(half.lane, record.post_ns);
       const std::uint32_t function =
           call == RankTrace::no_call ? trace::no_string : rank.calls[call].record.function;
       const std::uint32_t site = site_of(record.call_site, function);
@@ -121,8 +124,11 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
   const auto is_earlier = [](const HostMessage& left, const HostMessage& right) {
     return left.time_ns != right.time_ns ? left.time_ns < right.time_ns : left.bytes < right.bytes;
   };
-  std::sort(sent.begin(), sent.end(), is_earlier);
-  std::sort(received.begin(), received.end(), is_earlier);
+  for (std::vector<HostMessage>* list : {&sent, &received}) {
+    if (!std::is_sorted(list->begin(), list->end(), is_earlier)) {
+      std::sort(list->begin(), list->end(), is_earlier);
+    }
+  }
 
   const auto charge = [&](const std::vector<HostMessage>& messages,
                           const std::vector<const Interval*>& copies) {
@@ -140,6 +146,17 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
   };
   charge(sent, copies_before(sent, Copies(rank, device_to_host)));
   charge(received, copies_behind(received, Copies(rank, host_to_device)));
+}
+
+void HandStaging::merge(const HandStaging& part, std::span<const std::uint32_t> sites) {
+  for (const auto& [site, added] : part.sums_) {
+    Sums& sums = sums_[sites[site]];
+    sums.messages += added.messages;
+    sums.staged += added.staged;
+    sums.bytes += added.bytes;
+    sums.copies_ns += added.copies_ns;
+    sums.exposed_copies_ns += added.exposed_copies_ns;
+  }
 }
 
 std::vector<HandStagingFigures> HandStaging::finish(

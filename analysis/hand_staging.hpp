@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,16 @@ class HandStaging {
   /// `site_of`: of a return address and a function's string (0: not known) of the rank.
   using SiteOf = std::function<std::uint32_t(std::uint64_t, std::uint32_t)>;
   void add(const RankTrace& rank, const Timeline& timeline, Interval window, const SiteOf& site_of);
+  /// `sites`: the number here of each site there.
+  void merge(const HandStaging& part, std::span<const std::uint32_t> sites);
   /// `call_of_site`: function and place, for people. By the time of the copies, largest first.
   [[nodiscard]] std::vector<HandStagingFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_);
+  }
 
  private:
   struct Sums {

@@ -20,6 +20,10 @@ class IntervalSet {
  public:
   IntervalSet() = default;
   [[nodiscard]] static IntervalSet union_of(std::vector<Interval> intervals);
+  /// The same; `intervals` gets the memory that the set had, so that it can be filled again.
+  void assign_union_of(std::vector<Interval>& intervals);
+  /// Leaves what lies in `window`.
+  void cut_to(Interval window);
 
   [[nodiscard]] const std::vector<Interval>& intervals() const noexcept { return intervals_; }
   [[nodiscard]] std::uint64_t measure_ns() const noexcept;
@@ -27,15 +31,38 @@ class IntervalSet {
   [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept;
 
  private:
+  friend void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
+  friend void subtract(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
   [[nodiscard]] std::uint64_t measure_before_ns(std::uint64_t time_ns) const noexcept;
+  void join_sorted();
+  void sum_up();
 
   std::vector<Interval> intervals_;
   std::vector<std::uint64_t> measure_before_each_ns_;
+};
+
+/// Asks a set about many spans that follow each other in time. The set must outlive it and stay as it is.
+/// Cost: by the intervals in and between the spans; logarithmic for one that begins before the last one did.
+class MeasureCursor {
+ public:
+  explicit MeasureCursor(const IntervalSet& set) : intervals_(set.intervals()) {}
+  /// How much of [begin, end) lies in the set.
+  [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept;
+
+ private:
+  const std::vector<Interval>& intervals_;
+  std::size_t next_ = 0;  ///< the first interval that ends behind the last span's begin
+  std::uint64_t last_begin_ns_ = 0;
 };
 
 [[nodiscard]] IntervalSet unite(const IntervalSet& left, const IntervalSet& right);
 [[nodiscard]] IntervalSet intersect(const IntervalSet& left, const IntervalSet& right);
 /// What is in `left` and not in `right`.
 [[nodiscard]] IntervalSet subtract(const IntervalSet& left, const IntervalSet& right);
+/// The same into the memory of a set that is no longer needed, and is neither of the two.
+void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
+void subtract(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
+/// How long both are.
+[[nodiscard]] std::uint64_t common_ns(const IntervalSet& left, const IntervalSet& right) noexcept;
 
 }  // namespace penstock::analysis

@@ -14,6 +14,12 @@ struct Job {
   std::vector<std::filesystem::path> files;  ///< one a rank, by rank
   std::int32_t world_size = 0;
   std::vector<Flaw> flaws;  ///< files that were left out, ranks that are missing
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(files, world_size, flaws);
+  }
 };
 
 /// `path`: a directory of `rank-*.penstock`, or one such file.

@@ -2,34 +2,31 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/symbol_names.hpp"
 
 namespace penstock::analysis {
 
-void KernelSums::add(const RankTrace& rank, const Timeline& timeline,
-                     const std::function<std::uint32_t(std::uint32_t)>& site_of_call) {
-  const std::vector<KernelSegment>& kernels = timeline.kernel_segments;
-  std::unordered_map<std::uint32_t, std::uint32_t> ids;
-  const auto id_of = [&](std::uint32_t name) {
-    const auto [known, is_new] = ids.try_emplace(name, 0u);
-    if (is_new) {
-      known->second = strings_.id_of(rank.strings.at(name));
-    }
-    return known->second;
-  };
+KernelSums::Sums& KernelSums::sums_of(std::uint32_t name) {
+  if (name >= sums_.size()) {
+    sums_.resize(name + std::size_t{1});
+  }
+  return sums_[name];
+}
 
+void KernelSums::add(const Timeline& timeline, std::span<const std::uint32_t> site_of_call, NameIds& names) {
+  const std::vector<KernelSegment>& kernels = timeline.kernel_segments;
   for (const KernelStart& start : timeline.kernel_starts) {
-    ++sums_[id_of(start.name)].launches;
+    ++sums_of(names.id_of(start.name)).launches;
   }
 
   const std::vector<Interval>& communication = timeline.communication.intervals();
   std::size_t next = 0;
   for (const KernelSegment& kernel : kernels) {
-    Sums& sums = sums_[id_of(kernel.name)];
+    Sums& sums = sums_of(names.id_of(kernel.name));
     sums.running_ns += kernel.end_ns - kernel.begin_ns;
     while (next < communication.size() && communication[next].end_ns <= kernel.begin_ns) {
       ++next;
@@ -49,22 +46,47 @@ void KernelSums::add(const RankTrace& rank, const Timeline& timeline,
       const std::uint64_t idle_until_ns =
           behind < kernels.size() ? std::clamp(kernels[behind].begin_ns, time_ns, call.end_ns) : call.end_ns;
       if (behind != 0 && time_ns < idle_until_ns) {
-        exposed_after_[{id_of(kernels[behind - 1].name), site_of_call(call.call)}] += idle_until_ns - time_ns;
+        exposed_after_[{names.id_of(kernels[behind - 1].name), site_of_call[call.call]}] +=
+            idle_until_ns - time_ns;
       }
       time_ns = behind < kernels.size() && idle_until_ns < call.end_ns ? kernels[behind].end_ns : call.end_ns;
     }
   }
 }
 
+void KernelSums::merge(const KernelSums& part, std::span<const std::uint32_t> strings,
+                       std::span<const std::uint32_t> sites) {
+  for (std::uint32_t name = 0; name < part.sums_.size(); ++name) {
+    const Sums& added = part.sums_[name];
+    if (added.is_of_kernel()) {
+      Sums& sums = sums_of(strings[name]);
+      sums.launches += added.launches;
+      sums.running_ns += added.running_ns;
+      sums.hides_ns += added.hides_ns;
+    }
+  }
+  for (const auto& [after, time_ns] : part.exposed_after_.entries()) {
+    exposed_after_[{strings[after.name], sites[after.site]}] += time_ns;
+  }
+}
+
 std::vector<KernelFigures> KernelSums::finish(
     const std::function<std::string(std::uint32_t)>& place_of_site) const {
   std::vector<KernelFigures> figures;
-  for (const auto& [name, sums] : sums_) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> exposed_after;
+  for (const auto& [after, time_ns] : exposed_after_.entries()) {
+    exposed_after[{after.name, after.site}] = time_ns;
+  }
+  for (std::uint32_t name = 0; name < sums_.size(); ++name) {
+    const Sums& sums = sums_[name];
+    if (!sums.is_of_kernel()) {
+      continue;
+    }
     KernelFigures kernel{
         readable_symbol(strings_.at(name)), sums.launches, sums.running_ns, sums.hides_ns, 0, ""};
     std::uint64_t most_ns = 0;
-    for (auto each = exposed_after_.lower_bound({name, 0u});
-         each != exposed_after_.end() && each->first.first == name; ++each) {
+    for (auto each = exposed_after.lower_bound({name, 0u});
+         each != exposed_after.end() && each->first.first == name; ++each) {
       kernel.exposed_after_ns += each->second;
       std::string place = place_of_site(each->first.second);
       if (each->second > most_ns || (each->second == most_ns && place < kernel.exposed_at)) {

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <utility>
+#include <span>
 #include <vector>
 
-#include "analysis/rank_trace.hpp"
+#include "analysis/name_ids.hpp"
 #include "analysis/report.hpp"
 #include "analysis/string_pool.hpp"
+#include "analysis/sum_table.hpp"
 #include "analysis/timeline.hpp"
 
 namespace penstock::analysis {
@@ -19,22 +19,41 @@ namespace penstock::analysis {
 class KernelSums {
  public:
   explicit KernelSums(StringPool& strings) : strings_(strings) {}
-  /// `site_of_call`: of an index into the rank's calls.
-  void add(const RankTrace& rank, const Timeline& timeline,
-           const std::function<std::uint32_t(std::uint32_t)>& site_of_call);
+  /// `site_of_call`: by index into the rank's calls. `names`: of the rank.
+  void add(const Timeline& timeline, std::span<const std::uint32_t> site_of_call, NameIds& names);
+  /// `strings`, `sites`: the numbers here of those there.
+  void merge(const KernelSums& part, std::span<const std::uint32_t> strings,
+             std::span<const std::uint32_t> sites);
   /// `place_of_site`: for people. By what was exposed after them, then by what they hide.
   [[nodiscard]] std::vector<KernelFigures> finish(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_, exposed_after_);
+  }
 
  private:
   struct Sums {
     std::uint64_t launches = 0;
     std::uint64_t running_ns = 0;
     std::uint64_t hides_ns = 0;
+    /// Else nothing was added: a kernel was launched, or ran on from before.
+    [[nodiscard]] bool is_of_kernel() const noexcept { return launches != 0 || running_ns != 0; }
   };
+  struct After {
+    std::uint32_t name;
+    std::uint32_t site;
+    friend bool operator==(const After&, const After&) = default;
+  };
+  struct HashAfter {
+    std::uint64_t operator()(const After& key) const noexcept { return mixed(mixed(0, key.name), key.site); }
+  };
+  Sums& sums_of(std::uint32_t name);
+
   StringPool& strings_;
-  std::map<std::uint32_t, Sums> sums_;                                              ///< by name
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> exposed_after_;  ///< by name and site
+  std::vector<Sums> sums_;                    ///< by name; most are of no kernel
+  SumTable<After, HashAfter> exposed_after_;  ///< ns
 };
 
 }  // namespace penstock::analysis

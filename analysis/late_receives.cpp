@@ -8,9 +8,13 @@
 
 namespace penstock::analysis {
 
-void LateReceives::add(const RankTrace& rank, std::size_t position, const Timeline& timeline,
-                       std::span<const std::uint32_t> halves, std::uint64_t moving_ns,
-                       const SiteOf& site_of) {
+void LateReceives::add(const RankWindow& window, NameIds& names, std::span<const std::uint32_t> halves,
+                       std::uint64_t moving_ns, const SiteOf& site_of) {
+  if (moving_ns == 0) {
+    return;
+  }
+  const RankTrace& rank = window.rank;
+  const Timeline& timeline = window.timeline;
   std::uint32_t last = RankTrace::no_call;
   for (const std::uint32_t half : halves) {
     const trace::MessageHalf& record = rank.halves[half].record;
@@ -19,14 +23,13 @@ void LateReceives::add(const RankTrace& rank, std::size_t position, const Timeli
       last = half;
     }
   }
-  if (last == RankTrace::no_call || moving_ns == 0) {
+  if (last == RankTrace::no_call) {
     return;
   }
   const Half& half = rank.halves[last];
   const std::uint32_t host = index_.host_of(rank);
-  const HalfFacts* const sender = index_.partner_of(rank, position, last);
-  const std::uint32_t call = rank.call_at(half.lane, half.record.post_ns);
-  if (sender == nullptr || !index_.clocks().can_convert(sender->host, host) || call == RankTrace::no_call) {
+  const HalfFacts* const sender = index_.partner_of(rank, window.position, last);
+  if (sender == nullptr || !index_.clocks().can_convert(sender->host, host)) {
     return;
   }
   const std::uint64_t sent_ns = index_.clocks().convert(sender->post_ns, sender->host, host) +
@@ -35,6 +38,10 @@ void LateReceives::add(const RankTrace& rank, std::size_t position, const Timeli
   const std::uint64_t kernels_ns =
       sent_ns < posted_ns ? timeline.kernels.measure_within_ns(sent_ns, posted_ns) : 0;
   if (kernels_ns == 0) {
+    return;
+  }
+  const std::uint32_t call = rank.call_at(half.lane, posted_ns);
+  if (call == RankTrace::no_call) {
     return;
   }
   const trace::MpiCall& posting = rank.calls[call].record;
@@ -46,8 +53,21 @@ void LateReceives::add(const RankTrace& rank, std::size_t position, const Timeli
       timeline.kernel_segments.begin(), timeline.kernel_segments.end(), sent_ns,
       [](std::uint64_t time_ns, const KernelSegment& each) { return time_ns < each.end_ns; });
   for (; kernel != timeline.kernel_segments.end() && kernel->begin_ns < posted_ns; ++kernel) {
-    sums.by_kernel[strings_.id_of(rank.strings.at(kernel->name))] +=
+    sums.by_kernel[names.id_of(kernel->name)] +=
         std::min(kernel->end_ns, posted_ns) - std::max(kernel->begin_ns, sent_ns);
+  }
+}
+
+void LateReceives::merge(const LateReceives& part, std::span<const std::uint32_t> strings,
+                         std::span<const std::uint32_t> sites) {
+  for (const auto& [site, added] : part.sums_) {
+    Sums& sums = sums_[sites[site]];
+    sums.messages += added.messages;
+    sums.ready_ns += added.ready_ns;
+    sums.hides_ns += added.hides_ns;
+    for (const auto& [kernel, time_ns] : added.by_kernel) {
+      sums.by_kernel[strings[kernel]] += time_ns;
+    }
   }
 }
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "analysis/messages.hpp"
-#include "analysis/rank_trace.hpp"
+#include "analysis/name_ids.hpp"
+#include "analysis/rank_window.hpp"
 #include "analysis/report.hpp"
 #include "analysis/string_pool.hpp"
-#include "analysis/timeline.hpp"
 
 namespace penstock::analysis {
 
@@ -25,12 +25,20 @@ class LateReceives {
 
   LateReceives(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
   /// `halves` complete in one call, of which `moving_ns` are exposed while data moves. The receive that
-  /// completes last stands for all: the others do not lengthen the call.
-  void add(const RankTrace& rank, std::size_t position, const Timeline& timeline,
-           std::span<const std::uint32_t> halves, std::uint64_t moving_ns, const SiteOf& site_of);
+  /// completes last stands for all: the others do not lengthen the call. `names`: of the rank.
+  void add(const RankWindow& window, NameIds& names, std::span<const std::uint32_t> halves,
+           std::uint64_t moving_ns, const SiteOf& site_of);
+  /// `strings`, `sites`: the numbers here of those there.
+  void merge(const LateReceives& part, std::span<const std::uint32_t> strings,
+             std::span<const std::uint32_t> sites);
   /// `call_of_site`: function and place, for people. By what would be hidden, most first.
   [[nodiscard]] std::vector<LateReceiveFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_);
+  }
 
  private:
   struct Sums {
@@ -38,6 +46,10 @@ class LateReceives {
     std::uint64_t ready_ns = 0;
     std::uint64_t hides_ns = 0;
     std::map<std::uint32_t, std::uint64_t> by_kernel;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, ready_ns, hides_ns, by_kernel);
+    }
   };
   const MessageIndex& index_;
   StringPool& strings_;

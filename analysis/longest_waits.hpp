@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/causes.hpp"
@@ -23,17 +24,29 @@ struct LongWait {
 };
 
 /// Of waits that overlap, only the longest is kept: when all ranks wait for one, that is one thing to look
-/// at. Memory: `most` of them. Thread: one at a time.
+/// at. Each rank's 64 longest are looked at, so that neither the order of ranks nor how they are merged makes
+/// a difference. Memory: these. Thread: one at a time.
 class LongestWaits {
  public:
   explicit LongestWaits(std::size_t most) : most_(most) {}
+  /// Waits of one rank come together.
   void add(const LongWait& wait);
+  /// Whether a wait of `counted_ns` can be among the longest of its rank: else add() would forget it.
+  [[nodiscard]] bool wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept;
+  void merge(const LongestWaits& part, std::span<const std::uint32_t> sites);
   /// By counted_ns, longest first.
-  [[nodiscard]] std::vector<LongWait> take() { return std::move(waits_); }
+  [[nodiscard]] std::vector<LongWait> take();
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(waits_);
+  }
 
  private:
+  static constexpr std::size_t most_of_rank = 64;
   std::size_t most_;
-  std::vector<LongWait> waits_;  ///< sorted likewise
+  std::vector<LongWait> waits_;  ///< of the last rank as a heap, the shortest first
+  std::size_t first_of_rank_ = 0;
 };
 
 }  // namespace penstock::analysis

@@ -1,14 +1,23 @@
 #include "analysis/message_class.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 namespace penstock::analysis {
 
+std::uint8_t size_class_of(std::uint64_t bytes) noexcept {
+  std::uint8_t size_class = 0;
+  for (const std::uint64_t limit : size_limits_bytes) {
+    if (bytes > limit) {
+      ++size_class;
+    }
+  }
+  return size_class;
+}
+
 std::uint64_t size_limit_of(std::uint64_t bytes) noexcept {
-  const auto* const limit =
-      std::lower_bound(std::begin(size_limits_bytes), std::end(size_limits_bytes), bytes);
-  return limit == std::end(size_limits_bytes) ? 0 : *limit;
+  return limit_of_size_class(size_class_of(bytes));
+}
+
+std::uint64_t limit_of_size_class(std::size_t size_class) noexcept {
+  return size_class < std::size(size_limits_bytes) ? size_limits_bytes[size_class] : 0;
 }
 
 MessageClasses::MessageClasses() : classes_(1) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -28,8 +30,13 @@ inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 1
          transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
 }
 
-/// The limit that `bytes` does not exceed; 0: larger than all.
+inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
+
+/// The place of the first limit that `bytes` does not exceed; behind the last one: larger than all.
+[[nodiscard]] std::uint8_t size_class_of(std::uint64_t bytes) noexcept;
+/// That limit; 0: larger than all.
 [[nodiscard]] std::uint64_t size_limit_of(std::uint64_t bytes) noexcept;
+[[nodiscard]] std::uint64_t limit_of_size_class(std::size_t size_class) noexcept;
 
 struct MessageClass {
   trace::BufferKind source = trace::BufferKind::unknown;
@@ -51,6 +58,15 @@ class MessageClasses {
   [[nodiscard]] StringPool& reasons() noexcept { return reasons_; }
   [[nodiscard]] std::string_view reason_of(std::uint32_t id) const {
     return reasons_.at(classes_.at(id).reason);
+  }
+  /// See archive.hpp. Only a new one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<MessageClass> classes(classes_.begin() + 1, classes_.end());
+    archive(reasons_, classes);
+    for (const MessageClass& each : classes) {
+      static_cast<void>(id_of(each));
+    }
   }
 
  private:

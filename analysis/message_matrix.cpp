@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/call_cursor.hpp"
+
 namespace penstock::analysis {
 namespace {
 
@@ -47,17 +49,18 @@ void MessageMatrix::Sums::add(const Sums& other) {
   }
 }
 
-void MessageMatrix::add(const RankTrace& rank, std::size_t position, Interval window) {
-  if (ranks_ == 0) {
-    ranks_ = std::max(1, rank.header.world_size);
-    ranks_per_block_ = (ranks_ - 1) / most_matrix_blocks + 1;
-  }
-  std::map<std::pair<bool, std::int32_t>, Sums> by_peer;  // whether it was received; with whom
+std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, std::size_t position,
+                                                         Interval window) const {
+  using Peer = std::pair<bool, std::int32_t>;  // whether it was received; with whom
+  std::map<Peer, Sums> by_peer;
+  auto last = by_peer.end();
+  CallCursor starts(rank);
+  CallCursor ends(rank);
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
     const bool is_received = half.direction == trace::Direction::receive;
     // the receiver's half stands for the message, the sender's where that is missing
-    if (half.peer < 0 || half.peer >= ranks_ || !lies_in(window, half.complete_ns) ||
+    if (half.peer < 0 || half.peer >= rank.header.world_size || !lies_in(window, half.complete_ns) ||
         (!is_received && index_.partner_of(rank, position, i) != nullptr)) {
       continue;
     }
@@ -65,19 +68,35 @@ void MessageMatrix::add(const RankTrace& rank, std::size_t position, Interval wi
     if (own == nullptr) {
       continue;
     }
-    Sums& sums = by_peer[{is_received, half.peer}];
+    const Peer peer(is_received, half.peer);
+    if (last == by_peer.end() || last->first != peer) {
+      last = by_peer.try_emplace(peer).first;
+    }
+    Sums& sums = last->second;
     ++sums.messages;
     sums.bytes += half.bytes;
     if (is_received) {
-      add_receive(rank, position, i, sums);
+      add_receive(rank, position, i, starts, ends, sums);
     } else {
       sums.of_class(own->message_class).bytes += half.bytes;
     }
   }
   const std::int32_t self = rank.header.world_rank;
+  std::vector<Pair> pairs;
   for (auto& [peer, sums] : by_peer) {
     const auto& [is_received, other] = peer;
-    keep(is_received ? Pair{other, self, std::move(sums)} : Pair{self, other, std::move(sums)});
+    pairs.push_back(is_received ? Pair{other, self, std::move(sums)} : Pair{self, other, std::move(sums)});
+  }
+  return pairs;
+}
+
+void MessageMatrix::merge(std::vector<Pair> pairs, std::int32_t world_size) {
+  if (ranks_ == 0) {
+    ranks_ = std::max(1, world_size);
+    ranks_per_block_ = (ranks_ - 1) / most_matrix_blocks + 1;
+  }
+  for (Pair& each : pairs) {
+    keep(std::move(each));
   }
   if (pairs_.size() > 2 * most_pairs_) {
     drop_smallest();
@@ -87,10 +106,10 @@ void MessageMatrix::add(const RankTrace& rank, std::size_t position, Interval wi
 /// A message moves from when both sides, their GPUs too, were ready. Where transfers are known, from the
 /// first one's start to the last one's end, by whichever side they were recorded.
 void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std::size_t half,
-                                Sums& sums) const {
+                                CallCursor& starts, CallCursor& ends, Sums& sums) const {
   const trace::MessageHalf& record = rank.halves[half].record;
   const HalfFacts& own = *index_.facts_of(rank, position, half);
-  const std::span<const TransferFacts> transfers = index_.transfers_of(record.key);
+  const std::span<const TransferFacts> transfers = index_.transfers_of(rank, position, half);
   Share& share = sums.of_class(transfers.empty() ? own.message_class : transfers.front().message_class);
   share.bytes += record.bytes;
   std::uint64_t start_ns = ~std::uint64_t{0};
@@ -112,7 +131,7 @@ void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std
   }
   const std::uint32_t lane = rank.halves[half].lane;
   const bool is_seen_at_once =
-      transfers.empty() ? record.blocking != 0 : rank.call_at(lane, start_ns) == rank.call_at(lane, end_ns);
+      transfers.empty() ? record.blocking != 0 : starts.call_at(lane, start_ns) == ends.call_at(lane, end_ns);
   Moved& moved = is_seen_at_once ? share.timed : share.late_timed;
   moved.bytes += record.bytes;
   moved.ns += end_ns - start_ns;

@@ -17,20 +17,15 @@
 
 namespace penstock::analysis {
 
-/// Thread: one at a time. Memory: the pairs of one rank and, however many ranks there are, `most_pairs`
-/// others and most_matrix_blocks² blocks; less than a hundred bytes each and 48 for every class of messages
-/// in it.
+class CallCursor;
+
+/// Thread: one at a time, but for pairs_of(). Memory: the pairs of one rank and, however many ranks there
+/// are, `most_pairs` others and most_matrix_blocks² blocks; less than a hundred bytes each and 48 for every
+/// class of messages in it.
 class MessageMatrix {
  public:
   explicit MessageMatrix(const MessageIndex& index, std::size_t most_pairs = most_matrix_pairs)
       : index_(index), most_pairs_(most_pairs) {}
-  /// The messages that this rank received within `window`, and those it sent whose receiver's half is
-  /// missing.
-  void add(const RankTrace& rank, std::size_t position, Interval window);
-  /// `transports`: of the same job, for what was possible. None where there were no messages.
-  [[nodiscard]] std::optional<MatrixFigures> finish(std::span<const TransportFigures> transports);
-
- private:
   struct Moved {
     std::uint64_t bytes = 0;
     std::uint64_t ns = 0;
@@ -48,13 +43,35 @@ class MessageMatrix {
     std::vector<Share> shares;
     Share& of_class(std::uint32_t message_class);
     void add(const Sums& other);
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, bytes, shares);
+    }
   };
   struct Pair {
     std::int32_t sender;
     std::int32_t receiver;
     Sums sums;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(sender, receiver, sums);
+    }
   };
-  void add_receive(const RankTrace& rank, std::size_t position, std::size_t half, Sums& sums) const;
+  /// The messages that this rank received within `window`, and those it sent whose receiver's half is
+  /// missing.
+  void add(const RankTrace& rank, std::size_t position, Interval window) {
+    merge(pairs_of(rank, position, window), rank.header.world_size);
+  }
+  /// The same in two steps, of which the second one needs no records.
+  [[nodiscard]] std::vector<Pair> pairs_of(const RankTrace& rank, std::size_t position,
+                                           Interval window) const;
+  void merge(std::vector<Pair> pairs, std::int32_t world_size);
+  /// `transports`: of the same job, for what was possible. None where there were no messages.
+  [[nodiscard]] std::optional<MatrixFigures> finish(std::span<const TransportFigures> transports);
+
+ private:
+  void add_receive(const RankTrace& rank, std::size_t position, std::size_t half, CallCursor& starts,
+                   CallCursor& ends, Sums& sums) const;
   void keep(Pair pair);
   void drop_smallest();
   void join_equal_pairs();

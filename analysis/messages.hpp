@@ -1,11 +1,13 @@
 // Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
 // the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
 //
-// Memory: about 100 bytes a message and 72 a collective call and host, of the whole job; nothing else of a
-// rank is kept.
+// Memory: about 130 bytes a message, 48 a transfer and 72 a collective call and host, of the whole job;
+// nothing else of a rank is kept.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,44 +16,21 @@
 
 #include "analysis/clock_alignment.hpp"
 #include "analysis/collective_index.hpp"
+#include "analysis/id_table.hpp"
 #include "analysis/message_class.hpp"
+#include "analysis/rank_facts.hpp"
 #include "analysis/rank_trace.hpp"
 
 namespace penstock::analysis {
 
-/// What the other side of a message needs to know of a half. Unit: ns of its host's clock.
-struct HalfFacts {
-  std::uint64_t post_ns = 0;
-  std::uint64_t complete_ns = 0;
-  std::uint64_t noticed_ns = 0;  ///< earliest time when the rank was in MPI and could serve the message
-  std::uint64_t key = 0;
-  std::int32_t rank = -1;
-  std::uint32_t host = 0;  ///< ranks of one host share a clock
-  trace::BufferKind buffer = trace::BufferKind::unknown;
-  trace::Direction direction = trace::Direction::send;
-  /// Where the MPI library's own transport carried it; until join(), of this half's buffer alone.
-  std::uint32_t message_class = MessageClasses::no_message;
-};
-
-/// A device payload's movement, as either side recorded it.
-struct TransferFacts {
-  std::uint64_t key = 0;
-  std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;
-  std::uint32_t host = 0;
-  std::uint32_t pack_ns = 0;
-  std::uint32_t wait_ns = 0;
-  std::uint32_t message_class = MessageClasses::no_message;
-  trace::TransportKind transport = trace::TransportKind::none;
-  bool is_of_message = false;  ///< of the application: a half of it was recorded. Else a collective's own
-};
-
+/// Thread: one at a time until it is joined, then any number.
 class MessageIndex {
  public:
   /// Ranks are added in any order, each once; positions (see partner_of) count from 0 in this order.
-  void add(const RankTrace& rank);
-  /// After the last add().
-  void join();
+  void add(RankFacts facts);
+  void add(const RankTrace& rank) { add(analysis::facts_of(rank)); }
+  /// After the last add(). `threads`: so many do the work.
+  void join(unsigned threads = 1);
 
   /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; null if it is not there. (A
   /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
@@ -63,6 +42,9 @@ class MessageIndex {
   /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone.
   [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,
                                         std::size_t half) const noexcept;
+  /// What moved the message of `rank.halves[half]`, by whichever side it was recorded.
+  [[nodiscard]] std::span<const TransferFacts> transfers_of(const RankTrace& rank, std::size_t position,
+                                                            std::size_t half) const noexcept;
   [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
   /// In the clock of the rank's host. None for what is no collective call, or one of a communicator that is
   /// not known.
@@ -71,11 +53,11 @@ class MessageIndex {
                                                     const trace::CollectiveOperation& operation) const;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
-  /// Of a transfer that was recorded without a key, or is not in the index.
-  [[nodiscard]] std::uint32_t class_of(const RankTrace& rank, const trace::Transfer& transfer) const;
+  /// Of `rank.transfers[transfer]`; no_message for one that was recorded since.
+  [[nodiscard]] std::uint32_t class_of(std::size_t position, std::size_t transfer) const noexcept;
   [[nodiscard]] const MessageClasses& classes() const noexcept { return classes_; }
 
-  [[nodiscard]] std::size_t rank_count() const noexcept { return first_half_of_rank_.size(); }
+  [[nodiscard]] std::size_t rank_count() const noexcept { return ranks_.size(); }
   [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
   /// From its first rank's begin to its last rank's end, in its own clock.
   [[nodiscard]] Interval run_of(std::uint32_t host) const { return runs_.at(host); }
@@ -84,28 +66,41 @@ class MessageIndex {
   [[nodiscard]] std::uint64_t unmatched_halves() const noexcept { return unmatched_; }
 
  private:
-  /// What halves without a key are matched by, in order of post time.
-  struct Ordered {
-    std::uint64_t communicator;
-    std::int32_t source;
-    std::int32_t destination;
-    std::int32_t tag;
-    std::uint32_t half;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Partner {
+    std::uint32_t position = none;
+    std::uint32_t half = none;
   };
-  void join_by_key();
-  void join_by_order();
-  void mark_transfers_of_messages();
-  void classify_halves();
-  void align_clocks();
-  void pair_up(std::uint32_t send, std::uint32_t receive);
+  struct Rank {
+    std::int32_t number = -1;
+    std::uint32_t host = 0;
+    std::uint64_t halves_before = 0;  ///< of the ranks that were added earlier
+    RankFacts facts;
+    std::vector<Partner> partners;               ///< of each half
+    std::vector<std::uint32_t> first_transfers;  ///< of each half, in transfers_; none
+    std::vector<std::uint32_t> transfer_classes;
+  };
 
-  mutable MessageClasses classes_;  ///< a table that grows as it is asked
+  void gather_transfers(unsigned threads);
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const noexcept;
+  [[nodiscard]] std::uint32_t find_transfer(std::uint64_t key, std::uint32_t guess) const noexcept;
+  void find_partners(std::uint32_t position);
+  void find_first_transfers(std::uint32_t position);
+  void join_strays();
+  void classify_halves(unsigned threads);
+  void align_clocks();
+  [[nodiscard]] const HalfFacts& at(Partner half) const noexcept {
+    return ranks_[half.position].facts.halves[half.half];
+  }
+  [[nodiscard]] bool is_recognised(const RankTrace& rank, std::size_t position,
+                                   std::size_t half) const noexcept;
+
+  MessageClasses classes_;
   std::unordered_map<std::string, std::uint32_t> hosts_;
-  std::vector<std::size_t> first_half_of_rank_;
-  std::vector<HalfFacts> halves_;
-  std::vector<std::uint32_t> partner_;  ///< of each half; its own index when there is none
-  std::vector<Ordered> without_key_;
-  std::vector<TransferFacts> transfers_;
+  std::vector<Rank> ranks_;                  ///< by position
+  IdTable<std::uint32_t> position_of_rank_;  ///< by its number
+  std::vector<TransferFacts> transfers_;     ///< those with keys, by key, then by time
+  std::vector<std::size_t> buckets_;         ///< by sender: where its keys begin in transfers_
   CollectiveIndex collectives_;
   std::vector<Interval> runs_;  ///< of each host, from its first rank's begin to its last rank's end
   ClockAlignment clocks_;

@@ -26,8 +26,10 @@ std::uint64_t sum_of(const TimeByCause& times) {
 
 }  // namespace
 
-Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice)
+Metrics::Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& strings, SiteTable& sites,
+                 MeasureChoice choice, Use use)
     : index_(index),
+      use_(use),
       strings_(strings),
       sites_(sites),
       transports_(index),
@@ -36,7 +38,7 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
       collectives_(index, strings),
       late_receives_(index, strings),
       graph_(index),
-      axis_(index),
+      axis_(axis),
       longest_waits_(most_long_waits) {
   report_.measure = choice.measure;
   report_.why_not_exposed = std::move(choice.why_not);
@@ -49,51 +51,14 @@ Metrics::Metrics(const MessageIndex& index, StringPool& strings, SiteTable& site
   }
 }
 
-void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const std::uint64_t> step_bounds) {
-  sites_.begin_rank();
-  const Timeline run = make_timeline(rank);
-  Interval window{rank.begin_ns, rank.end_ns};
-  if (!step_bounds.empty()) {
-    window = {std::clamp(step_bounds.front(), rank.begin_ns, rank.end_ns),
-              std::clamp(step_bounds.back(), rank.begin_ns, rank.end_ns)};
-  }
-  const Timeline timeline = step_bounds.empty() ? run : part_of(run, window);
+void Metrics::add(RankWindow& window) {
+  const RankTrace& rank = window.rank;
   RankFigures figures;
   figures.rank = rank.header.world_rank;
   figures.host = rank.header.host_name;
   figures.finished = rank.finished;
   figures.used_gpu = rank.used_gpu();
   figures.kernels_known = rank.has(trace::feature::kernels) && figures.used_gpu;
-  figures.run_ns = rank.end_ns - rank.begin_ns;
-  figures.total_ns = window.end_ns - window.begin_ns;
-  figures.kernels_ns = timeline.kernels.measure_ns();
-  figures.host_ns = timeline.host.measure_ns();
-  figures.in_flight_ns = timeline.in_flight.measure_ns();
-  figures.communication_ns = timeline.communication.measure_ns();
-  figures.exposed_ns = timeline.exposed.measure_ns();
-  figures.hidden_ns = intersect(timeline.communication, timeline.kernels).measure_ns();
-  figures.upper_bound_ns = figures.communication_ns - figures.hidden_ns;
-  const auto in_window = [&](std::vector<Interval> intervals) {
-    return intersect(IntervalSet::union_of(std::move(intervals)), IntervalSet::union_of({window}));
-  };
-  std::vector<Interval> synchronisations;
-  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
-    if (each.own == 0) {
-      synchronisations.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  const IntervalSet synchronised = in_window(std::move(synchronisations));
-  figures.cuda_synchronisation_ns = synchronised.measure_ns();
-  const IntervalSet waiting = unite(timeline.host, synchronised);
-  figures.computing_ns =
-      figures.total_ns - waiting.measure_ns() + intersect(waiting, timeline.kernels).measure_ns();
-  std::vector<Interval> gpu_work;
-  for (const std::vector<trace::DeviceActivity>* list : {&rank.kernels, &rank.copies}) {
-    for (const trace::DeviceActivity& each : *list) {
-      gpu_work.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  figures.gpu_busy_ns = in_window(std::move(gpu_work)).measure_ns();
   figures.records = rank.record_count;
   figures.dropped_records = rank.header.dropped_records;
   figures.dropped_gpu_records = rank.header.dropped_gpu_records;
@@ -105,44 +70,126 @@ void Metrics::add(const RankTrace& rank, std::size_t position, std::span<const s
   if (figures.kernels_known && rank.header.clock_error_ns != trace::clock_error_unknown) {
     figures.clock_error_ns = rank.header.clock_error_ns;
   }
-
   figures.is_counted = report_.measure == Measure::communication_time || figures.kernels_known;
+
+  add_sites(window);
+  add_run(window, figures);
+  add_sets(window, figures);
   if (figures.is_counted) {
     ++report_.counted_ranks;
     report_.total_ns += figures.total_ns;
-    steps_.begin_rank(figures.rank, step_bounds);
-    CauseFinder finder(rank, position, index_);
-    add_causes(rank, position, timeline, finder, figures);
-    add_to_graph(rank, timeline, window, finder);
-    hand_staging_.add(rank, timeline, window, [&](std::uint64_t address, std::uint32_t function) {
-      return sites_.id_of(rank, address, function);
-    });
-    kernels_.add(rank, timeline, [&](std::uint32_t call) { return site_of(rank, rank.calls[call].record); });
-    add_phases(rank, window, counted_of(timeline));
-    add_outside(rank, run, window);
+    steps_.begin_rank(figures.rank, window.step_bounds);
+    window.finder.emplace(rank, window.position, index_);
+    NameIds names(rank.strings, strings_);
+    add_causes(window, names, figures);
+    hand_staging_.add(
+        rank, window.timeline, window.window,
+        [&](std::uint64_t address, std::uint32_t function) { return site_of(rank, address, function); });
+    kernels_.add(window.timeline, window.site_of_call, names);
+    add_phases(window);
+    replay_nodes_ += window.timeline.host_segments.size() * 2 + rank.kernels.size();
   }
-  add_calls(rank, window);
-  transports_.add(rank, position, window);
-  matrix_.add(rank, position, window);
+  add_calls(window);
+  transports_.add(rank, window.position, window.window);
+  pairs_.push_back(matrix_.pairs_of(rank, window.position, window.window));
   add_job(rank);
   report_.ranks.push_back(std::move(figures));
 }
 
-void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline,
-                         CauseFinder& finder, RankFigures& figures) {
+void Metrics::add_sites(RankWindow& window) {
+  const RankTrace& rank = window.rank;
+  sites_.begin_rank();
+  window.site_of_call.assign(rank.calls.size(), RankWindow::no_site);
+  for (std::size_t i = 0; i < rank.calls.size(); ++i) {
+    const trace::MpiCall& call = rank.calls[i].record;
+    if (communicates(call)) {
+      window.site_of_call[i] = site_of(rank, call.call_site, call.function);
+    }
+  }
+}
+
+/// The rank's timeline: of its run until start-up and shutdown, what lies outside the steps, are added.
+void Metrics::add_run(RankWindow& window, RankFigures& figures) {
+  const RankTrace& rank = window.rank;
+  window.window = {rank.begin_ns, rank.end_ns};
+  make_timeline(rank, window.timeline);
+  figures.run_ns = rank.end_ns - rank.begin_ns;
+  if (window.step_bounds.empty()) {
+    return;
+  }
+  Interval& steps = window.window;
+  steps = {std::clamp(window.step_bounds.front(), rank.begin_ns, rank.end_ns),
+           std::clamp(window.step_bounds.back(), rank.begin_ns, rank.end_ns)};
+  if (figures.is_counted) {
+    const IntervalSet& counted = counted_of(window.timeline);
+    before_steps_.total_ns += steps.begin_ns - rank.begin_ns;
+    before_steps_.counted_ns += counted.measure_within_ns(rank.begin_ns, steps.begin_ns);
+    behind_steps_.total_ns += rank.end_ns - steps.end_ns;
+    behind_steps_.counted_ns += counted.measure_within_ns(steps.end_ns, rank.end_ns);
+  }
+  cut_to(steps, window.timeline);
+}
+
+void Metrics::add_sets(RankWindow& window, RankFigures& figures) {
+  const RankTrace& rank = window.rank;
+  Timeline& timeline = window.timeline;
+  figures.total_ns = window.window.end_ns - window.window.begin_ns;
+  figures.kernels_ns = timeline.kernels.measure_ns();
+  figures.host_ns = timeline.host.measure_ns();
+  figures.in_flight_ns = timeline.in_flight.measure_ns();
+  figures.communication_ns = timeline.communication.measure_ns();
+  figures.exposed_ns = timeline.exposed.measure_ns();
+  figures.hidden_ns = common_ns(timeline.communication, timeline.kernels);
+  figures.upper_bound_ns = figures.communication_ns - figures.hidden_ns;
+
+  const auto in_window = [&](IntervalSet& set) {
+    set.assign_union_of(timeline.scratch);
+    set.cut_to(window.window);
+  };
+  timeline.scratch.clear();
+  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
+    if (each.own == 0) {
+      timeline.scratch.push_back({each.begin_ns, each.end_ns});
+    }
+  }
+  IntervalSet synchronised;
+  in_window(synchronised);
+  figures.cuda_synchronisation_ns = synchronised.measure_ns();
+  const IntervalSet waiting = unite(timeline.host, synchronised);
+  figures.computing_ns = figures.total_ns - waiting.measure_ns() + common_ns(waiting, timeline.kernels);
+
+  IntervalSet gpu_work[2];
+  for (const std::vector<trace::DeviceActivity>* list : {&rank.kernels, &rank.copies}) {
+    timeline.scratch.clear();
+    for (const trace::DeviceActivity& each : *list) {
+      timeline.scratch.push_back({each.begin_ns, each.end_ns});
+    }
+    in_window(gpu_work[list == &rank.kernels ? 0 : 1]);
+  }
+  figures.gpu_busy_ns =
+      gpu_work[0].measure_ns() + gpu_work[1].measure_ns() - common_ns(gpu_work[0], gpu_work[1]);
+}
+
+void Metrics::add_causes(RankWindow& window, NameIds& names, RankFigures& figures) {
+  const RankTrace& rank = window.rank;
+  CauseFinder& finder = *window.finder;
+  const CollectiveSums::Caller caller{rank, window.timeline, names};
   const IntervalSet nothing;
   const IntervalSet& hidden_by =
-      report_.measure == Measure::exposed_communication ? timeline.kernels : nothing;
+      report_.measure == Measure::exposed_communication ? window.timeline.kernels : nothing;
+  MeasureCursor hidden(hidden_by);
   const HostAxis& axis = axis_.of(index_.host_of(rank));
-  for (const HostSegment& segment : timeline.host_segments) {
+  const LateReceives::SiteOf site_of_posting = [&](std::uint64_t address, std::uint32_t function) {
+    return site_of(rank, address, function);
+  };
+  for (const HostSegment& segment : window.timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
-    const std::uint32_t site = site_of(rank, call);
+    const std::uint32_t site = window.site_of_call[segment.call];
     const std::span<const CauseSpan> spans = finder.explain(segment.call);
-    if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
-        arrivals && call.waits != 0) {
-      collectives_.add(rank, timeline, call, site, spans, *arrivals);
+    if (finder.arrivals() && call.waits != 0) {
+      collectives_.add(caller, call, site, spans, *finder.arrivals());
     }
-    add_operations(rank, timeline, finder, segment.call, spans);
+    add_operations(window, caller, segment.call, spans);
     std::uint64_t moving_ns = 0;
     for (const CauseSpan& span : spans) {
       const std::uint64_t begin_ns = std::max(span.begin_ns, segment.begin_ns);
@@ -153,7 +200,7 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
       if (span.cause == Cause::gpu_not_ready) {
         traffic_of_site_[site].gpu_wait_ns += end_ns - begin_ns;
       }
-      const std::uint64_t counted_ns = end_ns - begin_ns - hidden_by.measure_within_ns(begin_ns, end_ns);
+      const std::uint64_t counted_ns = end_ns - begin_ns - hidden.measure_within_ns(begin_ns, end_ns);
       if (counted_ns == 0) {
         continue;
       }
@@ -165,23 +212,23 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
       if (span.gap != Gap::none) {
         gaps_[{span.gap, sites_.sites()[site].function}] += counted_ns;
       }
-      steps_.charge(begin_ns, end_ns, span.cause, hidden_by);
-      longest_waits_.add({figures.rank,
-                          {axis.at(begin_ns), axis.at(end_ns)},
-                          counted_ns,
-                          span.cause,
-                          span.counterpart.rank,
-                          site,
-                          0,
-                          within_error_ns});
+      steps_.charge(begin_ns, end_ns, span.cause, counted_ns, hidden_by);
+      if (longest_waits_.wants(figures.rank, counted_ns)) {
+        longest_waits_.add({figures.rank,
+                            {axis.at(begin_ns), axis.at(end_ns)},
+                            counted_ns,
+                            span.cause,
+                            span.counterpart.rank,
+                            site,
+                            0,
+                            within_error_ns});
+      }
       facts_[{site, span.cause, span.counterpart.rank, rank.global_communicator(communicator)}] +=
           Waited{counted_ns, within_error_ns};
       figures.by_cause[static_cast<std::size_t>(span.cause)] += counted_ns;
       figures.within_error[static_cast<std::size_t>(span.cause)] += within_error_ns;
     }
-    late_receives_.add(
-        rank, position, timeline, finder.halves_of(segment.call), moving_ns,
-        [&](std::uint64_t address, std::uint32_t function) { return sites_.id_of(rank, address, function); });
+    late_receives_.add(window, names, finder.halves_of(segment.call), moving_ns, site_of_posting);
   }
   figures.counted_ns = sum_of(figures.by_cause);
   report_.counted_ns += figures.counted_ns;
@@ -193,9 +240,13 @@ void Metrics::add_causes(const RankTrace& rank, std::size_t position, const Time
 
 /// The non-blocking collectives that `call` completes. The one whose last rank came last is what it waited
 /// for; where messages complete with it, only what is known to be of the collective counts.
-void Metrics::add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
+void Metrics::add_operations(const RankWindow& window, const CollectiveSums::Caller& caller,
                              std::uint32_t call, std::span<const CauseSpan> spans) {
-  const std::span<const std::uint32_t> operations = finder.operations_of(call);
+  const RankTrace& rank = window.rank;
+  const std::span<const std::uint32_t> operations = window.finder->operations_of(call);
+  if (operations.empty()) {
+    return;
+  }
   std::optional<std::size_t> last;
   std::vector<std::optional<Arrivals>> arrivals(operations.size());
   for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -206,7 +257,7 @@ void Metrics::add_operations(const RankTrace& rank, const Timeline& timeline, co
   }
   std::vector<CauseSpan> of_collective;
   for (const CauseSpan& span : spans) {
-    if (!finder.completes_messages(call) || span.cause == Cause::collective_wait) {
+    if (!window.finder->completes_messages(call) || span.cause == Cause::collective_wait) {
       of_collective.push_back(span);
     }
   }
@@ -214,15 +265,11 @@ void Metrics::add_operations(const RankTrace& rank, const Timeline& timeline, co
     if (arrivals[i]) {
       const trace::CollectiveOperation& operation = rank.operations[operations[i]].record;
       const std::uint32_t site = site_of(rank, operation.call_site, operation.function);
-      collectives_.add(rank, timeline, operation, site,
+      collectives_.add(caller, operation, site,
                        i == last ? std::span<const CauseSpan>(of_collective) : std::span<const CauseSpan>{},
                        *arrivals[i]);
     }
   }
-}
-
-std::uint32_t Metrics::site_of(const RankTrace& rank, const trace::MpiCall& call) {
-  return site_of(rank, call.call_site, call.function);
 }
 
 std::uint32_t Metrics::site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function) {
@@ -233,53 +280,32 @@ std::uint32_t Metrics::site_of(const RankTrace& rank, std::uint64_t address, std
   return site;
 }
 
-void Metrics::give_up_replay(std::string why) {
-  graph_.reset();
-  report_.why_no_replay = std::move(why);
-}
-
-/// The graph holds the whole job, while all else holds one rank.
-void Metrics::add_to_graph(const RankTrace& rank, const Timeline& timeline, Interval window,
-                           CauseFinder& finder) {
-  constexpr std::size_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
-  if (!graph_) {
-    return;
-  }
-  if (graph_->node_count() + timeline.host_segments.size() * 2 + rank.kernels.size() > most_nodes) {
-    return give_up_replay("the job has more than four million calls and kernels to be run again");
-  }
-  graph_->add(rank, report_.counted_ranks - 1, timeline, window, finder,
-              [&](std::uint32_t call) { return site_of(rank, rank.calls[call].record); });
-}
-
 const IntervalSet& Metrics::counted_of(const Timeline& timeline) const noexcept {
   return report_.measure == Measure::exposed_communication ? timeline.exposed : timeline.host;
 }
 
-/// Start-up and shutdown: what of the run lies outside `window`.
-void Metrics::add_outside(const RankTrace& rank, const Timeline& run, Interval window) {
-  before_steps_.total_ns += window.begin_ns - rank.begin_ns;
-  before_steps_.counted_ns += counted_of(run).measure_within_ns(rank.begin_ns, window.begin_ns);
-  behind_steps_.total_ns += rank.end_ns - window.end_ns;
-  behind_steps_.counted_ns += counted_of(run).measure_within_ns(window.end_ns, rank.end_ns);
-}
-
-void Metrics::add_calls(const RankTrace& rank, Interval window) {
-  for (const Call& call : rank.calls) {
-    if (communicates(call.record) && call.record.end_ns > window.begin_ns &&
-        call.record.begin_ns < window.end_ns) {
-      Traffic& traffic = traffic_of_site_[site_of(rank, call.record)];
-      traffic.calls += call.record.repeats;
-      traffic.bytes += call.record.bytes;
+void Metrics::add_calls(const RankWindow& window) {
+  for (std::size_t i = 0; i < window.rank.calls.size(); ++i) {
+    const trace::MpiCall& call = window.rank.calls[i].record;
+    if (window.site_of_call[i] != RankWindow::no_site && call.end_ns > window.window.begin_ns &&
+        call.begin_ns < window.window.end_ns) {
+      Traffic& traffic = traffic_of_site_[window.site_of_call[i]];
+      traffic.calls += call.repeats;
+      traffic.bytes += call.bytes;
     }
   }
 }
 
-void Metrics::add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted) {
+void Metrics::add_phases(const RankWindow& window) {
+  const RankTrace& rank = window.rank;
   std::map<std::uint32_t, std::vector<Interval>> by_name;
+  auto last = by_name.end();
   for (const trace::Range& each : rank.ranges) {
-    by_name[each.name].push_back(
-        {std::max(each.begin_ns, window.begin_ns), std::min(each.end_ns, window.end_ns)});
+    if (last == by_name.end() || last->first != each.name) {
+      last = by_name.try_emplace(each.name).first;
+    }
+    last->second.push_back(
+        {std::max(each.begin_ns, window.window.begin_ns), std::min(each.end_ns, window.window.end_ns)});
   }
   for (auto& [name, intervals] : by_name) {
     const IntervalSet phase = IntervalSet::union_of(std::move(intervals));
@@ -288,9 +314,7 @@ void Metrics::add_phases(const RankTrace& rank, Interval window, const IntervalS
     }
     auto& [total_ns, counted_ns] = phases_[rank.strings.at(name)];
     total_ns += phase.measure_ns();
-    for (const Interval& each : phase.intervals()) {
-      counted_ns += counted.measure_within_ns(each.begin_ns, each.end_ns);
-    }
+    counted_ns += common_ns(counted_of(window.timeline), phase);
   }
 }
 

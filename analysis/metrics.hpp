@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,13 +21,16 @@
 #include "analysis/longest_waits.hpp"
 #include "analysis/message_matrix.hpp"
 #include "analysis/messages.hpp"
+#include "analysis/name_ids.hpp"
 #include "analysis/rank_trace.hpp"
+#include "analysis/rank_window.hpp"
 #include "analysis/replay/replay_graph.hpp"
 #include "analysis/report.hpp"
 #include "analysis/site_table.hpp"
 #include "analysis/step_sums.hpp"
 #include "analysis/steps.hpp"
 #include "analysis/string_pool.hpp"
+#include "analysis/sum_table.hpp"
 #include "analysis/timeline.hpp"
 #include "analysis/transport_sums.hpp"
 
@@ -40,14 +42,37 @@ struct MeasureChoice {
   std::string why_not;
 };
 
-/// Thread: one at a time. Memory: by the number of distinct call sites, peers and message classes.
+/// Sums of some ranks. Those of several threads or processes, merged in the order of their ranks, are the
+/// sums of all of them: whole numbers, so that nothing depends on who added what. Thread: one at a time.
+/// Memory: by the number of distinct call sites, peers and message classes, and four bytes a message.
 class Metrics {
  public:
-  /// `strings` and `sites` may hold more than what is added; all three must outlive the metrics.
-  Metrics(const MessageIndex& index, StringPool& strings, SiteTable& sites, MeasureChoice choice);
-  /// `position`: of the rank in the index. `step_bounds`: of its steps, the only part that is counted; empty:
-  /// all.
-  void add(const RankTrace& rank, std::size_t position, std::span<const std::uint64_t> step_bounds);
+  /// `part`: to be merged into others, else finished. `strings` and `sites` may hold more than what is added;
+  /// all four must outlive the metrics.
+  enum class Use : std::uint8_t { part, whole };
+  Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& strings, SiteTable& sites,
+          MeasureChoice choice, Use use);
+  /// Needs of `window` the rank, its position and the bounds of its steps, and fills in the rest of it.
+  void add(RankWindow& window);
+  /// Of ranks that come behind all of these.
+  void merge(Metrics&& part);
+  /// The number here of each site there.
+  [[nodiscard]] std::vector<std::uint32_t> sites_of(const Metrics& part);
+  /// Whether the job is small enough to be replayed, once all ranks were merged.
+  [[nodiscard]] bool can_replay();
+  /// Makes a rank part of the graph that is replayed, in the order of ranks. `sites`: the number here of each
+  /// site there.
+  void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites);
+  /// See archive.hpp. Its tables of texts and sites go with it.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(strings_, sites_, traffic_of_site_, facts_, communicators_, phases_, gaps_, transports_, pairs_,
+            kernels_, collectives_, hand_staging_, late_receives_, notices_, steps_, longest_waits_,
+            before_steps_, behind_steps_, replay_nodes_);
+    archive(report_.program, report_.mpi_version, report_.began_realtime_ns, report_.hosts, report_.devices,
+            report_.world_size, report_.simulated_gpu, report_.counted_ranks, report_.total_ns,
+            report_.counted_ns, report_.by_cause, report_.within_error, report_.ranks, report_.flaws);
+  }
   /// The sums, with call sites named. To be called once.
   [[nodiscard]] Report finish(const std::optional<StepMark>& step_mark);
 
@@ -58,7 +83,13 @@ class Metrics {
     Cause cause;
     std::int32_t peer;
     std::uint64_t communicator;
-    auto operator<=>(const Fact&) const = default;
+    friend bool operator==(const Fact&, const Fact&) = default;
+  };
+  struct HashFact {
+    std::uint64_t operator()(const Fact& fact) const noexcept {
+      const auto peer = static_cast<std::uint32_t>(fact.peer);
+      return mixed(mixed(mixed(static_cast<std::uint64_t>(fact.cause), fact.site), peer), fact.communicator);
+    }
   };
   struct Waited {
     std::uint64_t time_ns = 0;
@@ -70,24 +101,24 @@ class Metrics {
     }
   };
   using WaitedByCause = std::array<Waited, cause_count>;
-  struct Traffic {
+  struct Traffic {  ///< of a call site
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
     std::uint64_t gpu_wait_ns = 0;
   };
   [[nodiscard]] const IntervalSet& counted_of(const Timeline& timeline) const noexcept;
-  void add_to_graph(const RankTrace& rank, const Timeline& timeline, Interval window, CauseFinder& finder);
   void give_up_replay(std::string why);
-  void add_outside(const RankTrace& rank, const Timeline& run, Interval window);
-  [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, const trace::MpiCall& call);
+  void add_sites(RankWindow& window);
+  void add_run(RankWindow& window, RankFigures& figures);
+  void add_sets(RankWindow& window, RankFigures& figures);
   [[nodiscard]] std::uint32_t site_of(const RankTrace& rank, std::uint64_t address, std::uint32_t function);
-  void add_causes(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
-                  RankFigures& figures);
-  void add_operations(const RankTrace& rank, const Timeline& timeline, const CauseFinder& finder,
-                      std::uint32_t call, std::span<const CauseSpan> spans);
-  void add_calls(const RankTrace& rank, Interval window);
-  void add_phases(const RankTrace& rank, Interval window, const IntervalSet& counted);
+  void add_causes(RankWindow& window, NameIds& names, RankFigures& figures);
+  void add_operations(const RankWindow& window, const CollectiveSums::Caller& caller, std::uint32_t call,
+                      std::span<const CauseSpan> spans);
+  void add_calls(const RankWindow& window);
+  void add_phases(const RankWindow& window);
   void add_job(const RankTrace& rank);
+  void merge_report(Report&& part);
   template <typename Figures>
   static void charge(Figures& figures, Cause cause, Waited waited);
   void finish_breakdowns();
@@ -99,25 +130,29 @@ class Metrics {
   void finish_steps(const StepMark& mark);
 
   const MessageIndex& index_;
+  Use use_;
   Report report_;
   StringPool& strings_;
   SiteTable& sites_;
   std::vector<Traffic> traffic_of_site_;
-  std::map<Fact, Waited> facts_;
+  SumTable<Fact, HashFact, Waited> facts_;
   std::map<std::uint64_t, std::pair<std::string, std::int32_t>>
       communicators_;                                                      ///< name and size by global id
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> phases_;  ///< total and counted ns
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
   MessageMatrix matrix_;
+  std::vector<std::vector<MessageMatrix::Pair>> pairs_;  ///< of the ranks of a part, each rank's together
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
   LateReceives late_receives_;
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
+  std::size_t ranks_in_graph_ = 0;
+  std::uint64_t replay_nodes_ = 0;  ///< calls that begin and end, and kernels, of the counted ranks
   std::map<std::string, NoticeFigures> notices_;
   StepSums steps_;
-  JobAxis axis_;
+  const JobAxis& axis_;
   LongestWaits longest_waits_;
   OutsideFigures before_steps_;
   OutsideFigures behind_steps_;

@@ -88,7 +88,7 @@ void Metrics::finish_breakdowns() {
   std::map<std::string, FunctionFigures> functions;
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
   std::vector<WaitedByCause> by_site(sites_.sites().size());
-  for (const auto& [fact, waited] : facts_) {
+  for (const auto& [fact, waited] : facts_.entries()) {
     charge(peers[fact.peer], fact.cause, waited);
     charge(communicators[fact.communicator], fact.cause, waited);
     charge(functions[strings_.at(sites_.sites()[fact.site].function)], fact.cause, waited);

@@ -1,6 +1,7 @@
 #include "analysis/rank_trace.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analysis/trace_reader.hpp"
 
@@ -10,11 +11,24 @@ namespace {
 /// Sorts records into their places.
 struct Collector {
   RankTrace& rank;
+  LoadOf what;
   std::unordered_map<std::uint64_t, std::uint32_t> lanes;
   std::uint64_t last_ns = 0;
+  std::uint64_t last_block_lane = 0;
+  std::uint32_t last_lane = ~std::uint32_t{0};
 
+  /// All records of a block are of one lane.
   std::uint32_t lane_of(const trace::BlockHeader& block) {
-    return lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+    if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane) {
+      last_block_lane = block.lane;
+      last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+    }
+    return last_lane;
+  }
+  /// Of those whose end is noted only.
+  void pass_over(std::uint64_t end_ns) {
+    ++rank.record_count;
+    last_ns = std::max(last_ns, end_ns);
   }
   template <typename Record>
   void timed(std::vector<Laned<Record>>& list, const Record& record, std::uint64_t end_ns,
@@ -48,6 +62,10 @@ struct Collector {
     timed(rank.transfers, record, record.end_ns, block);
   }
   void operator()(const trace::DeviceActivity& record, const trace::BlockHeader&) {
+    rank.has_gpu_records = true;
+    if (what == LoadOf::what_others_need) {
+      return pass_over(record.end_ns);
+    }
     timed(record.kind == trace::RecordKind::kernel ? rank.kernels : rank.copies, record);
   }
   void operator()(const trace::Range& record, const trace::BlockHeader& block) {
@@ -55,6 +73,9 @@ struct Collector {
     rank.range_lanes.push_back(lane_of(block));
   }
   void operator()(const trace::CudaSynchronisation& record, const trace::BlockHeader&) {
+    if (what == LoadOf::what_others_need) {
+      return pass_over(record.end_ns);
+    }
     timed(rank.synchronisations, record);
   }
   void operator()(const trace::Notice& record, const trace::BlockHeader&) { rank.notices.push_back(record); }
@@ -72,13 +93,13 @@ void Strings::append(const trace::Text& piece) {
 
 const std::string& Strings::at(std::uint32_t id) const {
   static const std::string unknown = "?";
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? unknown : found->second;
+  const std::string* const found = by_id_.find(id);
+  return found == nullptr ? unknown : *found;
 }
 
 std::uint64_t RankTrace::global_communicator(std::uint32_t local_id) const noexcept {
-  const auto found = global_ids_.find(local_id);
-  return found == global_ids_.end() ? 0 : found->second;
+  const std::uint64_t* const found = global_ids_.find(local_id);
+  return found == nullptr ? 0 : *found;
 }
 
 std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) const noexcept {
@@ -110,7 +131,8 @@ std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) cons
 /// Forgets the records and keeps their memory.
 void RankTrace::clear() {
   record_count = 0;
-  strings = {};
+  has_gpu_records = false;
+  strings.clear();
   modules.clear();
   communicators.clear();
   calls.clear();
@@ -133,25 +155,32 @@ RankTrace load_rank(const std::filesystem::path& file) {
   return rank;
 }
 
-void load_rank(const std::filesystem::path& file, RankTrace& rank) {
+void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what) {
   TraceReader reader(file);
   rank.clear();
   rank.file = file;
   rank.header = reader.header();
-  Collector collector{rank, {}};
+  Collector collector{.rank = rank, .what = what};
   rank.flaws = reader.for_each(collector);
 
   rank.begin_ns = rank.header.begin_ns;
   rank.finished = rank.header.end_ns > rank.header.begin_ns;
   rank.end_ns = rank.finished ? rank.header.end_ns : std::max(rank.begin_ns, collector.last_ns);
+  IdTable<bool> ends;
   for (const Call& each : rank.calls) {
-    if (each.record.begin_ns > rank.begin_ns && rank.strings.at(each.record.function) == "MPI_Finalize") {
+    const bool* known = ends.find(each.record.function);
+    if (known == nullptr) {
+      known = &(ends[each.record.function] = rank.strings.at(each.record.function) == "MPI_Finalize");
+    }
+    if (*known && each.record.begin_ns > rank.begin_ns) {
       rank.end_ns =
           std::min(rank.end_ns, each.record.begin_ns);  // waiting for others to end is no communication
     }
   }
   for (const trace::Communicator& each : rank.communicators) {
-    rank.global_ids_.try_emplace(each.local_id, each.global_id);
+    if (rank.global_ids_.find(each.local_id) == nullptr) {
+      rank.global_ids_[each.local_id] = each.global_id;
+    }
   }
   if (!std::is_sorted(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane)) {
     std::stable_sort(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane);

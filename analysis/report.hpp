@@ -58,6 +58,15 @@ struct RankFigures {
   std::optional<std::uint64_t> own_cost_ns;     ///< of recording; known when the rank finished
   std::optional<std::uint64_t>
       clock_error_ns;  ///< of GPU timestamps; none when there is no GPU or it is unknown
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(rank, host, finished, used_gpu, kernels_known, run_ns, total_ns, kernels_ns, host_ns,
+            in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns, cuda_synchronisation_ns,
+            computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause, within_error, records,
+            dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns, own_cost_ns, clock_error_ns);
+  }
 };
 
 /// What lies before the first step, or behind the last one. Sums over the counted ranks.
@@ -319,6 +328,12 @@ struct NoticeFigures {
   std::string text;
   std::uint64_t ranks = 0;
   std::int32_t first_rank = 0;
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(text, ranks, first_rank);
+  }
 };
 
 struct Report {

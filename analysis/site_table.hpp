@@ -2,10 +2,13 @@
 // Must not know what source stands there (call_sites does).
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -23,14 +26,30 @@ struct Site {
   auto operator<=>(const Site&) const = default;
 };
 
-/// Thread: one at a time. Ranks are asked about one after the other.
+/// Thread: one at a time, but for what is const. Ranks are asked about one after the other.
 class SiteTable {
  public:
   explicit SiteTable(StringPool& pool) : pool_(pool) {}
   /// The sites asked for next are this rank's.
-  void begin_rank() { of_rank_.clear(); }
+  void begin_rank();
   [[nodiscard]] std::uint32_t id_of(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function);
+  /// None of a site that id_of() was not asked for. Cost: a search by text.
+  [[nodiscard]] std::optional<std::uint32_t> find(const RankTrace& rank, std::uint64_t call_site,
+                                                  std::uint32_t function) const;
+  /// Adds the sites of another table, in its order. `texts`: the number in this table's pool of each number
+  /// in the other one's. Returns the number here of each number there.
+  [[nodiscard]] std::vector<std::uint32_t> take_in(const SiteTable& other,
+                                                   std::span<const std::uint32_t> texts);
   [[nodiscard]] const std::vector<Site>& sites() const noexcept { return sites_; }
+  /// See archive.hpp. Only an empty one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<Site> sites = sites_;
+    archive(sites);
+    for (const Site& each : sites) {
+      static_cast<void>(number_of(each));
+    }
+  }
 
  private:
   struct RankKey {
@@ -43,11 +62,19 @@ class SiteTable {
       return static_cast<std::size_t>((key.address ^ key.function) * 0x9e3779b97f4a7c15u >> 16);
     }
   };
+  /// A program calls MPI at few places again and again: the last answers, by hash.
+  struct Recent {
+    RankKey key{};
+    std::uint32_t id = 0;
+    bool is_there = false;
+  };
+  std::uint32_t number_of(const Site& site);
 
   StringPool& pool_;
   std::vector<Site> sites_;
   std::map<Site, std::uint32_t> ids_;
   std::unordered_map<RankKey, std::uint32_t, HashRankKey> of_rank_;
+  std::array<Recent, 256> recent_{};
 };
 
 }  // namespace penstock::analysis

@@ -18,9 +18,18 @@ class StepSums {
  public:
   /// `bounds`: as step_bounds() gives them; must outlive the charges of the rank.
   void begin_rank(std::int32_t rank, std::span<const std::uint64_t> bounds);
-  /// [begin, end) of a rank's time had this cause, but for what `hidden_by` covers. In order of time.
-  void charge(std::uint64_t begin_ns, std::uint64_t end_ns, Cause cause, const IntervalSet& hidden_by);
+  /// [begin, end) of a rank's time had this cause, but for what `hidden_by` covers, which leaves
+  /// `counted_ns`. In order of time.
+  void charge(std::uint64_t begin_ns, std::uint64_t end_ns, Cause cause, std::uint64_t counted_ns,
+              const IntervalSet& hidden_by);
+  /// Of ranks that come behind all of this one's.
+  void merge(const StepSums& part);
   [[nodiscard]] std::vector<StepFigures> take() { return std::move(steps_); }
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(steps_);
+  }
 
  private:
   std::span<const std::uint64_t> bounds_;

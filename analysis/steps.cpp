@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/timeline.hpp"
@@ -43,69 +42,41 @@ class Distances {
 
 /// The communicating calls of the thread that has most of them, in order of time.
 std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
-  std::unordered_map<std::uint32_t, std::uint64_t> calls_of_lane;
+  std::vector<std::uint64_t> calls_of_lane(rank.calls_of_lanes().size(), 0);
   for (const Call& each : rank.calls) {
     calls_of_lane[each.lane] += communicates(each.record) ? 1 : 0;
   }
   std::vector<const trace::MpiCall*> calls;
-  if (calls_of_lane.empty()) {
+  if (rank.calls.empty()) {
     return calls;
   }
-  // the first of lanes that have equally many, in whatever order the map holds them
-  const auto busiest =
-      std::max_element(calls_of_lane.begin(), calls_of_lane.end(), [](const auto& left, const auto& right) {
-        return std::tie(left.second, right.first) < std::tie(right.second, left.first);
-      });
-  calls.reserve(busiest->second);
+  const auto busiest = std::max_element(calls_of_lane.begin(), calls_of_lane.end());
+  calls.reserve(*busiest);
+  const auto lane = static_cast<std::uint32_t>(busiest - calls_of_lane.begin());
   for (const Call& each : rank.calls) {
-    if (each.lane == busiest->first && communicates(each.record)) {
+    if (each.lane == lane && communicates(each.record)) {
       calls.push_back(&each.record);
     }
   }
   return calls;
 }
 
-}  // namespace
-
-void StepFinder::Candidate::add(std::uint64_t rank_times, std::uint64_t begin_ns, std::uint64_t calls,
-                                bool regular) {
-  if (ranks == 0) {
-    fewest_times = rank_times;
-    first_ns = begin_ns;
-  }
-  ++ranks;
-  fewest_times = std::min(fewest_times, rank_times);
-  most_times = std::max(most_times, rank_times);
-  covered_calls += calls;
-  is_regular = is_regular && regular;
-}
-
-/// Where a job was killed, some ranks are a step ahead.
-bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
-  return most_times - fewest_times <= 1 + fewest_times / 100;
-}
-
-void StepFinder::add(const RankTrace& rank) {
-  Group& group = rank.used_gpu() ? with_gpu_ : without_gpu_;
-  const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
-  ++group.ranks;
-  group.calls += calls.size();
-  add_sites(rank, group, calls);
-  add_ranges(rank, group, calls);
-}
-
-void StepFinder::add_sites(const RankTrace& rank, Group& group,
-                           const std::vector<const trace::MpiCall*>& calls) {
+void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, SiteTable& sites,
+               RankSteps& steps) {
   struct Seen {
     std::uint64_t times = 0;
     std::size_t first = 0;
     std::size_t last = 0;
     Distances distances;
   };
-  std::unordered_map<std::uint32_t, Seen> seen;
-  sites_.begin_rank();
+  std::vector<Seen> seen;  // by site: the table holds this rank's, or little more
+  sites.begin_rank();
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    Seen& site = seen[sites_.id_of(rank, calls[i]->call_site, calls[i]->function)];
+    const std::uint32_t id = sites.id_of(rank, calls[i]->call_site, calls[i]->function);
+    if (id >= seen.size()) {
+      seen.resize(id + std::size_t{1});
+    }
+    Seen& site = seen[id];
     if (site.times++ == 0) {
       site.first = i;
     } else {
@@ -113,39 +84,90 @@ void StepFinder::add_sites(const RankTrace& rank, Group& group,
     }
     site.last = i;
   }
-  for (const auto& [id, site] : seen) {
-    group.sites[id].add(site.times, calls[site.first]->begin_ns, site.last - site.first + 1,
-                        site.times >= least_times && site.distances.are_regular());
+  for (std::uint32_t id = 0; id < seen.size(); ++id) {
+    const Seen& site = seen[id];
+    if (site.times != 0) {
+      steps.sites.push_back({id,
+                             {site.times, calls[site.first]->begin_ns, site.last - site.first + 1,
+                              site.times >= least_times && site.distances.are_regular()}});
+    }
   }
 }
 
-void StepFinder::add_ranges(const RankTrace& rank, Group& group,
-                            const std::vector<const trace::MpiCall*>& calls) {
+void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, RankSteps& steps) {
   struct Seen {
     std::uint64_t times = 0;
     std::uint64_t begin_ns = ~std::uint64_t{0};
     std::uint64_t end_ns = 0;
     std::uint8_t depth = 0;  ///< the deepest: an inner range may stand alone during start-up
   };
-  std::unordered_map<std::uint32_t, Seen> seen;
+  std::map<std::uint32_t, Seen> seen;
+  Seen* range = nullptr;
+  std::uint32_t name = trace::no_string;
   for (const trace::Range& each : rank.ranges) {
-    Seen& range = seen[each.name];
-    ++range.times;
-    range.begin_ns = std::min(range.begin_ns, each.begin_ns);
-    range.end_ns = std::max(range.end_ns, each.end_ns);
-    range.depth = std::max(range.depth, each.depth);
+    if (range == nullptr || each.name != name) {
+      name = each.name;
+      range = &seen[name];
+    }
+    ++range->times;
+    range->begin_ns = std::min(range->begin_ns, each.begin_ns);
+    range->end_ns = std::max(range->end_ns, each.end_ns);
+    range->depth = std::max(range->depth, each.depth);
   }
   const auto index_at = [&calls](std::uint64_t time_ns) {
     return std::partition_point(calls.begin(), calls.end(),
                                 [time_ns](const trace::MpiCall* call) { return call->begin_ns < time_ns; }) -
            calls.begin();
   };
-  for (const auto& [name, range] : seen) {
-    Candidate& candidate = group.ranges[rank.strings.at(name)];
-    candidate.depth = std::max(candidate.depth, range.depth);
-    candidate.add(range.times, range.begin_ns,
-                  static_cast<std::uint64_t>(index_at(range.end_ns) - index_at(range.begin_ns)),
-                  range.times >= least_times);
+  for (const auto& [id, each] : seen) {
+    steps.ranges.push_back({rank.strings.at(id),
+                            each.depth,
+                            {each.times, each.begin_ns,
+                             static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)),
+                             each.times >= least_times}});
+  }
+}
+
+}  // namespace
+
+RankSteps possible_steps(const RankTrace& rank, SiteTable& sites) {
+  RankSteps steps;
+  const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
+  steps.used_gpu = rank.used_gpu();
+  steps.calls = calls.size();
+  add_sites(rank, calls, sites, steps);
+  add_ranges(rank, calls, steps);
+  return steps;
+}
+
+void StepFinder::Candidate::add(const RankSteps::Times& rank) {
+  if (ranks == 0) {
+    fewest_times = rank.times;
+    first_ns = rank.begin_ns;
+  }
+  ++ranks;
+  fewest_times = std::min(fewest_times, rank.times);
+  most_times = std::max(most_times, rank.times);
+  covered_calls += rank.covered_calls;
+  is_regular = is_regular && rank.is_regular;
+}
+
+/// Where a job was killed, some ranks are a step ahead.
+bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
+  return most_times - fewest_times <= 1 + fewest_times / 100;
+}
+
+void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites) {
+  Group& group = rank.used_gpu ? with_gpu_ : without_gpu_;
+  ++group.ranks;
+  group.calls += rank.calls;
+  for (const RankSteps::AtSite& each : rank.sites) {
+    group.sites[sites[each.site]].add(each.times);
+  }
+  for (const RankSteps::OfRange& each : rank.ranges) {
+    Candidate& candidate = group.ranges[each.name];
+    candidate.depth = std::max(candidate.depth, each.depth);
+    candidate.add(each.times);
   }
 }
 
@@ -196,19 +218,33 @@ std::optional<StepMark> StepFinder::range(std::string_view name) const {
   return is_known ? std::optional(StepMark{std::string(name), 0}) : std::nullopt;
 }
 
-std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark, SiteTable& sites) {
+std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark, const SiteTable& sites) {
   std::vector<std::uint64_t> bounds;
   if (mark.range.empty()) {
-    sites.begin_rank();
+    std::map<std::pair<std::uint64_t, std::uint32_t>, bool> is_mark;
+    auto last = is_mark.end();
     for (const trace::MpiCall* call : calls_of_main_lane(rank)) {
-      if (sites.id_of(rank, call->call_site, call->function) == mark.site) {
+      const std::pair place(call->call_site, call->function);
+      if (last == is_mark.end() || last->first != place) {
+        last = is_mark.find(place);
+        if (last == is_mark.end()) {
+          const bool is_it = sites.find(rank, call->call_site, call->function) == mark.site;
+          last = is_mark.emplace(place, is_it).first;
+        }
+      }
+      if (last->second) {
         bounds.push_back(call->begin_ns);
       }
     }
   } else {
+    IdTable<bool> is_mark;
     std::uint64_t end_ns = 0;
     for (const trace::Range& each : rank.ranges) {
-      if (rank.strings.at(each.name) == mark.range) {
+      const bool* known = is_mark.find(each.name);
+      if (known == nullptr) {
+        known = &(is_mark[each.name] = rank.strings.at(each.name) == mark.range);
+      }
+      if (*known) {
         bounds.push_back(each.begin_ns);
         end_ns = std::max(end_ns, each.end_ns);
       }
@@ -220,7 +256,9 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
   for (std::uint64_t& each : bounds) {
     each = std::clamp(each, rank.begin_ns, rank.end_ns);
   }
-  std::sort(bounds.begin(), bounds.end());
+  if (!std::is_sorted(bounds.begin(), bounds.end())) {
+    std::sort(bounds.begin(), bounds.end());
+  }
   if (bounds.size() < 2) {
     bounds.clear();
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,41 @@ struct StepMark {
   std::uint32_t site = 0;  ///< in the SiteTable
 };
 
+/// What may be a step's mark on one rank. Made of the rank alone.
+struct RankSteps {
+  struct Times {
+    std::uint64_t times = 0;
+    std::uint64_t begin_ns = 0;       ///< of the first one
+    std::uint64_t covered_calls = 0;  ///< from the first one to the last one
+    bool is_regular = false;
+  };
+  struct AtSite {
+    std::uint32_t site;  ///< in the rank's table
+    Times times;
+  };
+  struct OfRange {
+    std::string name;
+    std::uint8_t depth;
+    Times times;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(name, depth, times);
+    }
+  };
+  bool used_gpu = false;
+  std::uint64_t calls = 0;  ///< that communicate, of the thread that has most of them
+  std::vector<AtSite> sites;
+  std::vector<OfRange> ranges;
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(used_gpu, calls, sites, ranges);
+  }
+};
+
+[[nodiscard]] RankSteps possible_steps(const RankTrace& rank, SiteTable& sites);
+
 /// Asked once all ranks were added. A mark is found if each rank has it equally often (of a job that was
 /// killed, nearly so), three times at least, and half of the communicating calls lie between its first and
 /// its last time. Among those that hold about as many calls, an outer range is taken before an inner one, any
@@ -29,8 +65,8 @@ struct StepMark {
 /// not asked: a controller has no steps.
 class StepFinder {
  public:
-  explicit StepFinder(SiteTable& sites) : sites_(sites) {}
-  void add(const RankTrace& rank);
+  /// `sites`: the number among all ranks of each site of the rank's table.
+  void add(const RankSteps& rank, std::span<const std::uint32_t> sites);
   [[nodiscard]] std::optional<StepMark> found() const;
   /// The range that somebody asks for, if any rank has it.
   [[nodiscard]] std::optional<StepMark> range(std::string_view name) const;
@@ -45,7 +81,7 @@ class StepFinder {
     std::uint8_t depth = 0;           ///< of a range
     bool is_regular = true;
     [[nodiscard]] bool is_alike_on_ranks() const noexcept;
-    void add(std::uint64_t rank_times, std::uint64_t begin_ns, std::uint64_t calls, bool regular);
+    void add(const RankSteps::Times& rank);
   };
   struct Group {
     std::uint64_t ranks = 0;
@@ -53,11 +89,6 @@ class StepFinder {
     std::map<std::string, Candidate, std::less<>> ranges;
     std::map<std::uint32_t, Candidate> sites;
   };
-  void add_sites(const RankTrace& rank, Group& group, const std::vector<const trace::MpiCall*>& calls);
-  static void add_ranges(const RankTrace& rank, Group& group,
-                         const std::vector<const trace::MpiCall*>& calls);
-
-  SiteTable& sites_;
   Group with_gpu_;
   Group without_gpu_;
 };
@@ -66,6 +97,6 @@ class StepFinder {
 /// one more than steps. A call site marks the step before it and the step behind it: what follows its last
 /// time is shutdown. Empty when the rank has no steps.
 [[nodiscard]] std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark,
-                                                     SiteTable& sites);
+                                                     const SiteTable& sites);
 
 }  // namespace penstock::analysis

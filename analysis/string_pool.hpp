@@ -1,17 +1,27 @@
 // Gives equal texts of different recordings the same number. Knows nothing of what the texts mean.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace penstock::analysis {
 
 /// Owns the texts; they stay where they are. Numbers count from 0.
 class StringPool {
  public:
+  StringPool() = default;
+  StringPool(StringPool&&) = default;  // the texts stay where they are
+  StringPool& operator=(StringPool&&) = default;
+  StringPool(const StringPool&) = delete;
+  StringPool& operator=(const StringPool&) = delete;
+  ~StringPool() = default;
+
   [[nodiscard]] std::uint32_t id_of(std::string_view text) {
     if (const auto known = ids_.find(text); known != ids_.end()) {
       return known->second;
@@ -21,6 +31,30 @@ class StringPool {
     return id;
   }
   [[nodiscard]] const std::string& at(std::uint32_t id) const { return texts_.at(id); }
+  /// None of what id_of() was not asked for.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view text) const {
+    const auto known = ids_.find(text);
+    return known == ids_.end() ? std::nullopt : std::optional(known->second);
+  }
+  /// Adds the texts of another pool, in its order. Returns the number here of each number there.
+  [[nodiscard]] std::vector<std::uint32_t> take_in(const StringPool& other) {
+    std::vector<std::uint32_t> ids;
+    for (const std::string& text : other.texts_) {
+      ids.push_back(id_of(text));
+    }
+    return ids;
+  }
+  /// See archive.hpp. Only an empty one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::size_t count = texts_.size();
+    archive(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::string text = Archive::reads ? std::string() : texts_[i];
+      archive(text);
+      static_cast<void>(id_of(text));
+    }
+  }
 
  private:
   std::deque<std::string> texts_;

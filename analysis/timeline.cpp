@@ -1,11 +1,8 @@
 #include "analysis/timeline.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <utility>
 
 namespace penstock::analysis {
 namespace {
@@ -27,16 +24,16 @@ class KernelOwner {
     if (kernel.own != 0) {
       return false;
     }
-    const auto [known, is_new] = is_nccls_.try_emplace(kernel.name, false);
-    if (is_new) {
-      known->second = is_nccls(strings_.at(kernel.name));
+    const bool* known = is_nccls_.find(kernel.name);
+    if (known == nullptr) {
+      known = &(is_nccls_[kernel.name] = is_nccls(strings_.at(kernel.name)));
     }
-    return !known->second;
+    return !*known;
   }
 
  private:
   const Strings& strings_;
-  std::unordered_map<std::uint32_t, bool> is_nccls_;  ///< by name
+  IdTable<bool> is_nccls_;  ///< by name
 };
 
 Interval clipped(std::uint64_t begin_ns, std::uint64_t end_ns, const RankTrace& rank) {
@@ -71,30 +68,30 @@ void keep_the_earliest(std::vector<Segment>& segments) {
 }
 
 template <typename Segment>
-IntervalSet set_of(const std::vector<Segment>& segments) {
-  std::vector<Interval> intervals;
-  intervals.reserve(segments.size());
+void make_set(const std::vector<Segment>& segments, std::vector<Interval>& scratch, IntervalSet& set) {
+  scratch.clear();
+  scratch.reserve(segments.size());
   for (const Segment& each : segments) {
-    intervals.push_back({each.begin_ns, each.end_ns});
+    scratch.push_back({each.begin_ns, each.end_ns});
   }
-  return IntervalSet::union_of(std::move(intervals));
+  set.assign_union_of(scratch);
 }
 
 template <typename Segment>
-std::vector<Segment> part_of(const std::vector<Segment>& segments, Interval window) {
-  std::vector<Segment> part;
+void cut_segments(Interval window, std::vector<Segment>& segments) {
+  std::size_t kept = 0;
   for (Segment each : segments) {
     each.begin_ns = std::max(each.begin_ns, window.begin_ns);
     each.end_ns = std::min(each.end_ns, window.end_ns);
     if (each.begin_ns < each.end_ns) {
-      part.push_back(each);
+      segments[kept++] = each;
     }
   }
-  return part;
+  segments.resize(kept);
 }
 
-std::vector<HostSegment> host_segments_of(const RankTrace& rank) {
-  std::vector<HostSegment> segments;
+void add_calls(const RankTrace& rank, std::vector<HostSegment>& segments) {
+  segments.clear();
   segments.reserve(rank.calls.size());
   for (std::uint32_t i = 0; i < rank.calls.size(); ++i) {
     const trace::MpiCall& call = rank.calls[i].record;
@@ -104,10 +101,11 @@ std::vector<HostSegment> host_segments_of(const RankTrace& rank) {
     }
   }
   keep_the_earliest(segments);
-  return segments;
 }
 
 void add_kernels(const RankTrace& rank, Timeline& timeline) {
+  timeline.kernel_segments.clear();
+  timeline.kernel_starts.clear();
   timeline.kernel_segments.reserve(rank.kernels.size());
   timeline.kernel_starts.reserve(rank.kernels.size());
   KernelOwner owner(rank.strings);
@@ -131,37 +129,41 @@ bool communicates(const trace::MpiCall& call) noexcept {
 
 Timeline make_timeline(const RankTrace& rank) {
   Timeline timeline;
-  add_kernels(rank, timeline);
-  timeline.kernels = set_of(timeline.kernel_segments);
-  timeline.host_segments = host_segments_of(rank);
-  timeline.host = set_of(timeline.host_segments);
-
-  std::vector<Interval> in_flight;
-  for (const Half& each : rank.halves) {
-    if (each.record.blocking == 0) {
-      in_flight.push_back(clipped(each.record.post_ns, each.record.complete_ns, rank));
-    }
-  }
-  for (const Operation& each : rank.operations) {
-    in_flight.push_back(clipped(each.record.post_ns, each.record.complete_ns, rank));
-  }
-  timeline.in_flight = IntervalSet::union_of(std::move(in_flight));
-  timeline.communication = unite(timeline.host, timeline.in_flight);
-  timeline.exposed = subtract(timeline.host, timeline.kernels);
+  make_timeline(rank, timeline);
   return timeline;
 }
 
-Timeline part_of(const Timeline& timeline, Interval window) {
-  const IntervalSet inside = IntervalSet::union_of({window});
-  std::vector<KernelStart> starts;
-  std::copy_if(timeline.kernel_starts.begin(), timeline.kernel_starts.end(), std::back_inserter(starts),
-               [&](const KernelStart& each) {
-                 return each.time_ns >= window.begin_ns && each.time_ns < window.end_ns;
-               });
-  return {intersect(timeline.kernels, inside),       intersect(timeline.host, inside),
-          intersect(timeline.in_flight, inside),     intersect(timeline.communication, inside),
-          intersect(timeline.exposed, inside),       part_of(timeline.host_segments, window),
-          part_of(timeline.kernel_segments, window), std::move(starts)};
+void make_timeline(const RankTrace& rank, Timeline& timeline) {
+  std::vector<Interval>& scratch = timeline.scratch;
+  add_kernels(rank, timeline);
+  make_set(timeline.kernel_segments, scratch, timeline.kernels);
+  add_calls(rank, timeline.host_segments);
+  make_set(timeline.host_segments, scratch, timeline.host);
+
+  scratch.clear();
+  for (const Half& each : rank.halves) {
+    if (each.record.blocking == 0) {
+      scratch.push_back(clipped(each.record.post_ns, each.record.complete_ns, rank));
+    }
+  }
+  for (const Operation& each : rank.operations) {
+    scratch.push_back(clipped(each.record.post_ns, each.record.complete_ns, rank));
+  }
+  timeline.in_flight.assign_union_of(scratch);
+  unite(timeline.host, timeline.in_flight, timeline.communication);
+  subtract(timeline.host, timeline.kernels, timeline.exposed);
+}
+
+void cut_to(Interval window, Timeline& timeline) {
+  for (IntervalSet* set :
+       {&timeline.kernels, &timeline.host, &timeline.in_flight, &timeline.communication, &timeline.exposed}) {
+    set->cut_to(window);
+  }
+  cut_segments(window, timeline.host_segments);
+  cut_segments(window, timeline.kernel_segments);
+  std::erase_if(timeline.kernel_starts, [&](const KernelStart& each) {
+    return each.time_ns < window.begin_ns || each.time_ns >= window.end_ns;
+  });
 }
 
 }  // namespace penstock::analysis

@@ -41,11 +41,14 @@ struct Timeline {
   std::vector<HostSegment> host_segments;
   std::vector<KernelSegment> kernel_segments;
   std::vector<KernelStart> kernel_starts;  ///< in no particular order
+  std::vector<Interval> scratch;           ///< memory that the next one uses
 };
 
 [[nodiscard]] Timeline make_timeline(const RankTrace& rank);
-/// What of it lies in `window`.
-[[nodiscard]] Timeline part_of(const Timeline& timeline, Interval window);
+/// The same into the memory of one that is no longer needed.
+void make_timeline(const RankTrace& rank, Timeline& timeline);
+/// Leaves what of it lies in `window`.
+void cut_to(Interval window, Timeline& timeline);
 
 /// A call that waits for other ranks, carries bytes or starts a collective. Others (MPI_Comm_rank, MPI_Wtime
 /// …) are no communication.

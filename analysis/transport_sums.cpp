@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/call_cursor.hpp"
 #include "analysis/median.hpp"
 
 namespace penstock::analysis {
@@ -38,17 +39,20 @@ void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes, std::u
 /// Whoever moved it saw its end at once if it was in the same MPI call all the time, else perhaps only when
 /// it came back.
 void TransportSums::add(const RankTrace& rank, std::size_t position, Interval window) {
-  for (const Transfer& transfer : rank.transfers) {
+  CallCursor starts(rank);
+  CallCursor ends(rank);
+  for (std::size_t i = 0; i < rank.transfers.size(); ++i) {
+    const Transfer& transfer = rank.transfers[i];
     const trace::Transfer& each = transfer.record;
-    if (!lies_in(window, each.end_ns)) {
+    const std::uint32_t message_class = index_.class_of(position, i);
+    if (!lies_in(window, each.end_ns) || message_class == MessageClasses::no_message) {
       continue;
     }
-    const std::uint32_t message_class = index_.class_of(rank, each);
     add(message_class, each.bytes, wire_bytes_of(each));
     const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
     if (each.bytes != 0 && start_ns < each.end_ns) {
       const bool is_seen_at_once =
-          rank.call_at(transfer.lane, start_ns) == rank.call_at(transfer.lane, each.end_ns);
+          starts.call_at(transfer.lane, start_ns) == ends.call_at(transfer.lane, each.end_ns);
       Sums& sums = sums_of(message_class);
       (is_seen_at_once ? sums.speeds_gbps : sums.least_speeds_gbps)
           .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
@@ -58,7 +62,7 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
     if (half.direction != trace::Direction::receive || !lies_in(window, half.complete_ns) ||
-        !index_.transfers_of(half.key).empty()) {
+        !index_.transfers_of(rank, position, i).empty()) {
       continue;
     }
     const HalfFacts* const own = index_.facts_of(rank, position, i);
@@ -85,6 +89,25 @@ void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64
     Sums& sums = sums_of(message_class);
     sums.by_cause[static_cast<std::size_t>(cause)] += time_ns;
     sums.within_error[static_cast<std::size_t>(cause)] += within_error_ns;
+  }
+}
+
+void TransportSums::merge(const TransportSums& part) {
+  sums_.resize(std::max(sums_.size(), part.sums_.size()));
+  const auto append = [](std::vector<float>& all, const std::vector<float>& some) {
+    all.insert(all.end(), some.begin(), some.end());
+  };
+  for (std::size_t i = 0; i < part.sums_.size(); ++i) {
+    const Sums& added = part.sums_[i];
+    sums_[i].messages += added.messages;
+    sums_[i].bytes += added.bytes;
+    sums_[i].wire_bytes += added.wire_bytes;
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+      sums_[i].by_cause[cause] += added.by_cause[cause];
+      sums_[i].within_error[cause] += added.within_error[cause];
+    }
+    append(sums_[i].speeds_gbps, added.speeds_gbps);
+    append(sums_[i].least_speeds_gbps, added.least_speeds_gbps);
   }
 }
 

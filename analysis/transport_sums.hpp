@@ -21,8 +21,14 @@ class TransportSums {
   void add(const RankTrace& rank, std::size_t position, Interval window);
   /// `within_error_ns`: of it, by the hosts' clocks.
   void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns, std::uint64_t within_error_ns);
+  void merge(const TransportSums& part);
   /// By bytes, largest first.
   [[nodiscard]] std::vector<TransportFigures> finish();
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_);
+  }
 
  private:
   struct Sums {
@@ -33,6 +39,10 @@ class TransportSums {
     TimeByCause within_error{};
     std::vector<float> speeds_gbps;
     std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, bytes, wire_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
+    }
   };
   Sums& sums_of(std::uint32_t message_class);
   void add(std::uint32_t message_class, std::uint64_t bytes, std::uint64_t wire_bytes);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "analysis/analyse.hpp"
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/fail_condition.hpp"
@@ -34,6 +36,7 @@ struct ReportOptions {
   analysis::AnalysisOptions analysis;
   std::size_t top = analysis::TextOptions{}.top;
   bool all = false;
+  bool alone = false;
   std::vector<analysis::FailCondition> fail_if;
 };
 
@@ -59,17 +62,9 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
   return exit_code;
 }
 
-int report(const ReportOptions& options) {
-  if (!options.html.empty()) {
-    require_page(options.html);
-  }
-  std::optional<analysis::job_timeline::JobTimeline> timeline;  // takes a pass of its own
-  if (!options.html.empty()) {
-    timeline.emplace();
-  }
-  const analysis::Report result = with_progress(options.analysis, [&](const auto& with_bar) {
-    return analysis::analyse(options.recording, with_bar, timeline ? &*timeline : nullptr);
-  });
+/// Prints the report. Returns the exit code.
+int show(const ReportOptions& options, const analysis::Report& result,
+         const std::optional<analysis::job_timeline::JobTimeline>& timeline) {
   if (timeline) {
     write_page(analysis::to_html(result, timeline->json(), viz::page()), options.html, options.json);
   }
@@ -79,6 +74,64 @@ int report(const ReportOptions& options) {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
   return check(options.fail_if, result);
+}
+
+int report_alone(const ReportOptions& options) {
+  std::optional<analysis::job_timeline::JobTimeline> timeline;  // takes a pass of its own
+  if (!options.html.empty()) {
+    require_page(options.html);
+    timeline.emplace();
+  }
+  const analysis::Report result = with_progress(options.analysis, [&](const auto& with_bar) {
+    return analysis::analyse(options.recording, with_bar, timeline ? &*timeline : nullptr);
+  });
+  return show(options, result, timeline);
+}
+
+/// The first process prints; all end alike. `threads`: of each process.
+int report_together(const ReportOptions& options, MpiTeam& team) {
+  analysis::AnalysisOptions shared = options.analysis;
+  shared.threads = std::max(1u, shared.threads);  // the launcher was told how many
+  try {
+    if (team.own() != 0) {
+      static_cast<void>(analysis::analyse_together(options.recording, shared, team));
+      return team.common(0);
+    }
+    std::optional<analysis::job_timeline::JobTimeline> timeline;
+    if (!options.html.empty()) {
+      require_page(options.html);
+      timeline.emplace();
+    }
+    const analysis::Report result = with_progress(shared, [&](const auto& with_bar) {
+      return *analysis::analyse_together(options.recording, with_bar, team, timeline ? &*timeline : nullptr);
+    });
+    const int exit_code = show(options, result, timeline);
+    std::fflush(stdout);
+    return team.common(exit_code);
+  } catch (const analysis::CommonTraceError& error) {
+    if (team.own() == 0) {
+      fmt::print(stderr, "penstock: {}\n", error.what());
+    }
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "penstock: process {} of {}: {}\n", team.own(), team.size(), error.what());
+    team.abort(1);
+  }
+}
+
+int report(const ReportOptions& options) {
+  std::string why_alone;
+  const std::unique_ptr<MpiTeam> team = options.alone ? nullptr : MpiTeam::join(why_alone);
+  if (team != nullptr) {
+    return report_together(options, *team);
+  }
+  if (!why_alone.empty()) {
+    if (launched().own != 0) {
+      return 0;
+    }
+    fmt::print(stderr, "penstock report: {}\n", why_alone);
+  }
+  return report_alone(options);
 }
 
 }  // namespace
@@ -97,6 +150,14 @@ void add_report_command(CLI::App& application, int& exit_code) {
       ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
       ->check(CLI::NonNegativeNumber);
+  options->analysis.threads = 0;
+  command
+      ->add_option("--jobs", options->analysis.threads,
+                   "Threads that do the work; 0: one for each core, or one in each process under mpiexec")
+      ->check(CLI::Range(0u, 1024u))
+      ->capture_default_str();
+  command->add_flag("--alone", options->alone,
+                    "Under mpiexec: do not wait for the other processes, which make no report");
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Count start-up and shutdown, too");
   command

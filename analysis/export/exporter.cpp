@@ -32,7 +32,7 @@ MessageFacts ExportedRank::message(std::size_t half) const {
   MessageFacts facts;
   facts.number = messages_.number_of(trace_, position_, half);
   facts.partner = messages_.partner_of(trace_, position_, half);
-  const std::span<const TransferFacts> transfers = messages_.transfers_of(record.key);
+  const std::span<const TransferFacts> transfers = messages_.transfers_of(trace_, position_, half);
   if (!transfers.empty()) {
     facts.transfer = &transfers.front();
     facts.transport = transfers.front().transport;

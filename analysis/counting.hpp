@@ -1,0 +1,29 @@
+// The second pass over a job: the figures of its ranks, merged in the order of ranks. Knows what each part
+// needs, not how it does it.
+#pragma once
+
+#include <optional>
+
+#include "analysis/job_axis.hpp"
+#include "analysis/joined_job.hpp"
+#include "analysis/metrics.hpp"
+#include "analysis/progress.hpp"
+#include "analysis/rank_visitor.hpp"
+#include "analysis/steps.hpp"
+#include "analysis/team.hpp"
+
+namespace penstock::analysis {
+
+struct Counting {
+  const JoinedJob& joined;
+  const JobAxis& axis;
+  const std::optional<StepMark>& mark;
+  unsigned threads;
+  Team* team;            ///< null: alone
+  RankVisitor* visitor;  ///< of the first member; may be null
+
+  /// The sums of all counted ranks, into the `whole` of the first member; at others it stays as it is.
+  void count(Metrics& whole, Meter& meter) const;
+};
+
+}  // namespace penstock::analysis

@@ -1,0 +1,50 @@
+// A table by small numbers that a recording gives away itself, from 1 on. Knows nothing of what it holds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace penstock::analysis {
+
+/// Numbers are looked up by place, so that it costs nothing to ask for each record. Those that no recorder
+/// would have given away yet (damage) are kept apart, so that one of them does not fill the memory.
+template <typename Value>
+class IdTable {
+ public:
+  /// Makes a value for the number if there is none.
+  Value& operator[](std::uint32_t id) {
+    if (id >= most_near) {
+      return far_[id];
+    }
+    if (id >= near_.size()) {
+      near_.resize(id + std::size_t{1});
+    }
+    near_[id].is_there = true;
+    return near_[id].value;
+  }
+  /// Null if there is none.
+  [[nodiscard]] const Value* find(std::uint32_t id) const noexcept {
+    if (id < near_.size()) {
+      return near_[id].is_there ? &near_[id].value : nullptr;
+    }
+    const auto found = far_.find(id);
+    return found == far_.end() ? nullptr : &found->second;
+  }
+  void clear() {
+    near_.clear();
+    far_.clear();
+  }
+
+ private:
+  struct Place {
+    Value value{};
+    bool is_there = false;
+  };
+  static constexpr std::uint32_t most_near = 1u << 18;
+  std::vector<Place> near_;
+  std::unordered_map<std::uint32_t, Value> far_;
+};
+
+}  // namespace penstock::analysis

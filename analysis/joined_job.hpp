@@ -1,0 +1,72 @@
+// The first pass over a job: what its ranks need to know of each other. Knows no figures.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/job.hpp"
+#include "analysis/messages.hpp"
+#include "analysis/metrics.hpp"
+#include "analysis/progress.hpp"
+#include "analysis/site_table.hpp"
+#include "analysis/steps.hpp"
+#include "analysis/string_pool.hpp"
+#include "analysis/team.hpp"
+
+namespace penstock::analysis {
+
+/// What a rank says to the question what can be measured.
+struct RankVote {
+  std::int32_t rank = -1;
+  bool used_gpu = false;
+  bool has_kernels = false;
+  std::string note;  ///< why a feature was off
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(rank, used_gpu, has_kernels, note);
+  }
+};
+
+/// Exposed communication can be told only if each rank that used a GPU has its kernels recorded.
+class MeasureVote {
+ public:
+  void add(const RankVote& rank);
+  [[nodiscard]] MeasureChoice choice() const;
+
+ private:
+  bool any_gpu_ = false;
+  std::string why_not_;
+};
+
+struct JoinedJob {
+  Job job;
+  MessageIndex index;
+  StringPool strings;
+  SiteTable sites{strings};
+  StepFinder steps;
+  MeasureVote vote;
+  std::vector<std::size_t> counted;  ///< positions in the index, and of files
+};
+
+/// Some of a number of items, the first and the one behind the last.
+struct Share {
+  std::size_t begin;
+  std::size_t end;
+};
+/// Of the members of a team, who may be null: all. Shares follow each other and differ by one at most.
+[[nodiscard]] Share share_of(std::size_t items, const Team* team, std::size_t member);
+[[nodiscard]] inline Share own_share(std::size_t items, const Team* team) {
+  return share_of(items, team, team == nullptr ? 0 : team->own());
+}
+
+/// Reads the files of `joined.job`, by `threads` threads and the members of `team`, who have the same in the
+/// end; it may be null. `only_rank`: the one that is counted; none: all.
+void join_ranks(const std::optional<std::int32_t>& only_rank, unsigned threads, Team* team, Meter& meter,
+                JoinedJob& joined);
+
+}  // namespace penstock::analysis
