@@ -10,10 +10,10 @@ std::size_t index_of(MemoryKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
-/// Sums of small whole numbers are exact in any order.
-void fill_with_small_numbers(std::byte* bytes, std::size_t count, test_support::Random& random) {
+/// Sums of small whole numbers, and products of `most_ranks` of up to 100, are exact in any order.
+void fill_with_small_numbers(std::byte* bytes, std::size_t count, int largest, test_support::Random& random) {
   for (std::size_t at = 0; at + sizeof(double) <= count; at += sizeof(double)) {
-    const double number = random.between(-1000, 1000);
+    const double number = random.between(-largest, largest);
     std::memcpy(bytes + at, &number, sizeof number);
   }
 }
@@ -32,8 +32,9 @@ void fill_with_elements(std::byte* bytes, std::size_t count, Reduction reduction
   };
   switch (reduction) {
     case Reduction::double_sum:
+      return fill_with_small_numbers(bytes, count, 1000, random);
     case Reduction::complex_product:
-      return fill_with_small_numbers(bytes, count, random);
+      return fill_with_small_numbers(bytes, count, 100, random);
     case Reduction::bool_lxor:
       for (std::size_t at = 0; at < count; ++at) bytes[at] &= std::byte{1};
       return;

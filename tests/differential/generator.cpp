@@ -19,7 +19,7 @@ class Generator {
  public:
   Generator(std::uint64_t seed, int world_size) : random_(seed) {
     program_.seed = seed;
-    program_.ranks = random_.between(2, world_size);
+    program_.ranks = random_.between(2, std::min(world_size, most_ranks));
     // each program has its own taste: how much of it is on devices, how large, how many
     device_percent_ = static_cast<unsigned>(random_.between(30, 100));
     budget_bytes_ = static_cast<std::size_t>(random_.between(1, 8)) << 20;
@@ -52,7 +52,7 @@ class Generator {
       Communicator split;
       for (int rank = 0; rank < program_.ranks; ++rank) {
         split.color_of_rank[rank] = random_.between(0, 1);
-        split.key_of_rank[rank] = random_.between(0, 9) * 4 + rank;  // no ties
+        split.key_of_rank[rank] = random_.between(0, 9) * most_ranks + rank;  // no ties
       }
       // the program speaks of one half; the other half is made all the same
       for (int rank = 0; rank < program_.ranks; ++rank) {

@@ -180,11 +180,14 @@ struct Action {
   std::vector<Operation> targets;  ///< completions: what must be complete when the action ends
 };
 
+/// Ranks that a program may have. Of a larger job the others only meet with these between programs.
+inline constexpr int most_ranks = 6;
+
 /// A communicator: its members in order. 0 is the program's world, the others are made from it.
 struct Communicator {
   std::vector<int> members;
-  int color_of_rank[4] = {0, 0, 0, 0};
-  int key_of_rank[4] = {0, 0, 0, 0};
+  int color_of_rank[most_ranks] = {};
+  int key_of_rank[most_ranks] = {};
   bool is_duplicate = false;
 };
 
@@ -197,7 +200,7 @@ struct Program {
   std::vector<Race> races;
   std::vector<Unmatched> unmatched;
   std::vector<std::vector<Action>> actions;  ///< of each rank
-  std::size_t arena_bytes[4][test_support::memory_kinds.size()] = {};
+  std::size_t arena_bytes[most_ranks][test_support::memory_kinds.size()] = {};
 };
 
 inline constexpr std::size_t guard_bytes = 32;
