@@ -4,12 +4,15 @@
 
 #include <mpi.h>
 
+#include <utility>
+
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/staging/staged_call.hpp"
+#include "transports/cuda/context.hpp"
 #include "transports/machine.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -54,11 +57,28 @@ class BroughtBuffers {
 
   [[nodiscard]] Preference preference() const noexcept {
     if (is_left_to_library_ || !settings().move) return Preference::library;
-    return on_device_ != nullptr ? Preference::messages : Preference::any;
+    if (on_device_ == nullptr) return Preference::any;
+    return kernel_context_ != nullptr ? Preference::kernels : Preference::messages;
   }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
+  /// A kernel on each rank may carry it out, in that context, which does not wait for what the application
+  /// has queued. `is_little`: for anything else the MPI library is the better one.
+  void offer_kernel(transports::cuda::ContextRef context, bool is_little) noexcept {
+    kernel_context_ = std::move(context);
+    is_little_ = is_little;
+  }
+  /// The call's form does not allow that.
+  void withdraw_kernel() noexcept {
+    kernel_context_ = nullptr;
+    if (is_little_) leave_to_library();
+  }
+  [[nodiscard]] const transports::cuda::ContextRef& kernel_context() const noexcept {
+    return kernel_context_;
+  }
+  [[nodiscard]] bool are_little() const noexcept { return is_little_; }
+  [[nodiscard]] const void* on_device() const noexcept { return on_device_; }
   /// Says in the record what kind of memory it is.
   void describe(CallScope& scope) const noexcept {
     if (on_device_ == nullptr || !scope.recording()) return;
@@ -68,6 +88,8 @@ class BroughtBuffers {
  private:
   const void* on_device_ = nullptr;
   bool has_host_bytes_ = false;
+  transports::cuda::ContextRef kernel_context_;
+  bool is_little_ = false;
   std::uint16_t signature_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
 };

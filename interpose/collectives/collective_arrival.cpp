@@ -97,6 +97,10 @@ const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, Communica
   return info.rows;
 }
 
+bool has_device_buffer(Preference preference) noexcept {
+  return preference == Preference::messages || preference == Preference::kernels;
+}
+
 /// What all ranks have said, which is the same on all that look.
 struct Meeting {
   Way way = Way::library;
@@ -116,6 +120,7 @@ Arrival wait_for(const DirectoryRow& row, const CommunicatorInfo& info, std::uin
 
 Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   bool all_agree = true;
+  bool all_launch = true;
   bool is_preferred = false;
   bool all_meet = true;
   bool some_defer = false;
@@ -124,14 +129,16 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
     const Arrival arrival = wait_for(*row, info, ordinal);
     const Said& said = arrival.said;
     all_agree = all_agree && arrival.seen == Seen::here && said.preference != Preference::library;
-    is_preferred = is_preferred || said.preference == Preference::messages;
+    all_launch = all_launch && said.preference == Preference::kernels;
+    is_preferred = is_preferred || has_device_buffer(said.preference);
     all_meet = all_meet && arrival.seen == Seen::here && said.meets;
     some_defer = some_defer || said.defers;
     // of arguments that do not fit together the MPI library tells what it always does
     if (signature == 0) signature = said.signature;
     all_agree = all_agree && (said.signature == 0 || said.signature == signature);
   }
-  return {all_agree && is_preferred ? Way::messages : Way::library, all_meet && some_defer};
+  const Way agreed = all_launch ? Way::kernels : Way::messages;
+  return {all_agree && is_preferred ? agreed : Way::library, all_meet && some_defer};
 }
 
 /// All ranks come here in the same collective. The communicator for the messages of their non-blocking ones
@@ -152,12 +159,12 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
   using Kind = NodeDirectory::DeviceCollectives;
   if (std::exchange(info.repeats_arrival, false)) return info.said;
   if (!can_be_found) return {};
-  if (preference == Preference::messages) node_directory().note_device_collective(Kind::blocking);
+  if (has_device_buffer(preference)) node_directory().note_device_collective(Kind::blocking);
   const Kind seen = node_directory().device_collectives_seen();
   if (seen == Kind::none) return {};
   const std::vector<const DirectoryRow*>& rows = rows_of(communicator, info);
   if (rows.empty()) return {};
-  info.meets = info.meets || info.wants_to_meet || preference == Preference::messages ||
+  info.meets = info.meets || info.wants_to_meet || has_device_buffer(preference) ||
                std::ranges::any_of(
                    rows, [&](const DirectoryRow* row) { return has_met_others(*row, info.global_id); });
   if (!info.meets) return {};

@@ -14,6 +14,7 @@
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
+#include "interpose/collectives/fused_reductions.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
@@ -147,13 +148,23 @@ class CollectiveCall : public LibraryCall<Library> {
     return code;
   }
 
-  /// Arrives. The communicator for messages, if all ranks have agreed on them; else null.
-  [[nodiscard]] MPI_Comm agree(MPI_Comm communicator, const BroughtBuffers& buffers) const {
+  /// Arrives. The lane of blocking calls, if all ranks have agreed on messages or kernels; else one without a
+  /// communicator.
+  [[nodiscard]] MessageLane agree(MPI_Comm communicator, BroughtBuffers buffers) const {
     look_out_for_envelopes();
-    if (arrive(communicator, buffers.preference(), buffers.signature()) == Way::library) return MPI_COMM_NULL;
-    const MPI_Comm messages = messages_of(communicator);
-    if (messages != MPI_COMM_NULL) buffers.describe(this->scope());
-    return messages;
+    const bool offers_kernel = buffers.preference() == Preference::kernels;
+    if (offers_kernel && !await_earlier_work(buffers.on_device())) buffers.withdraw_kernel();
+    const Way way = arrive(communicator, buffers.preference(), buffers.signature());
+    if (way == Way::library) return {};
+    MessageLane lane{messages_of(communicator)};
+    if (lane.messages == MPI_COMM_NULL) return {};
+    if (way == Way::kernels) {
+      FusedReductions& fused = *peek_info(communicator)->fused;
+      if (fused.prepare(communicator, buffers.kernel_context())) lane.fused = &fused;
+    }
+    if (lane.fused == nullptr && buffers.are_little()) return {};
+    buffers.describe(this->scope());
+    return lane;
   }
 
  private:
@@ -161,15 +172,28 @@ class CollectiveCall : public LibraryCall<Library> {
   /// CUDA.
   static void look_out_for_envelopes() { expect_envelopes_if(is_gpu_in_sight()); }
 
+  /// What the application has queued for that buffer, before any rank's kernel waits for this one's. False: a
+  /// stream that somebody keeps busy is never seen idle; a copy would find its turn there.
+  static bool await_earlier_work(const void* on_device) {
+    const BlockPlace first_byte{1, MPI_BYTE, 0};
+    if (may_be_sent(on_device, first_byte)) return true;
+    const std::uint64_t begin_ns = transports::steady_now_ns();
+    for (Backoff backoff; !may_be_sent(on_device, first_byte); backoff.pause()) {
+      if (transports::steady_now_ns() - begin_ns > policy::stream_order_limit_ns) return false;
+      progress();
+    }
+    return true;
+  }
+
   /// `begin(the lane)` begins an Exchange.
   template <typename Begin>
   [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
                                            Begin begin) const {
     Attempt attempt;
     attempt.has_arrived = true;
-    const MPI_Comm messages = agree(communicator, buffers);
-    if (messages == MPI_COMM_NULL) return attempt;
-    const auto exchange = begin(MessageLane{messages});
+    const MessageLane lane = agree(communicator, buffers);
+    if (lane.messages == MPI_COMM_NULL) return attempt;
+    const auto exchange = begin(lane);
     for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
     attempt.code = raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
     return attempt;
@@ -178,8 +202,8 @@ class CollectiveCall : public LibraryCall<Library> {
   /// All ranks of the communicator do so with the same calls, whatever their arguments. `make_plan()` returns
   /// what this rank would do. A buffer in host memory is better off with the library, which begins at once.
   template <typename MakePlan>
-  [[nodiscard]] Attempt defer(MPI_Comm communicator, const BroughtBuffers& buffers,
-                              MakePlan make_plan) const {
+  [[nodiscard]] Attempt defer(MPI_Comm communicator, BroughtBuffers buffers, MakePlan make_plan) const {
+    buffers.withdraw_kernel();
     Attempt attempt;
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr) return attempt;

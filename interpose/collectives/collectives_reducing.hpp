@@ -33,6 +33,7 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
+  part.offer_kernel(communicator);
   if (part.is_for_gpu())
     part.take_place(own, receive,
                     ReductionPlan::workplace_bytes(part.shape(),

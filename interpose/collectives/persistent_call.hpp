@@ -54,9 +54,10 @@ class PersistentCall : public CollectiveCall<Library> {
   [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
                                            MPI_Request* request, MakePlan make_plan) const {
     if (!has_free_lane(communicator)) buffers.leave_to_library();
+    buffers.withdraw_kernel();
     Attempt attempt;
     attempt.has_arrived = true;
-    const MPI_Comm messages = this->agree(communicator, buffers);
+    const MPI_Comm messages = this->agree(communicator, buffers).messages;
     if (messages != MPI_COMM_NULL)
       attempt.code = attach_exchange(make_plan(), this->name(), communicator, messages, request);
     return attempt;

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "interpose/collectives/fused_reductions.hpp"
 #include "interpose/node/policy.hpp"
 
 namespace penstock::interpose {
@@ -67,12 +68,14 @@ ReductionPlan::ReductionPlan(const ReductionShape& shape, std::optional<Workplac
 
 ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
                                         const void* own, void* result, std::size_t count) {
-  if (goes_in_one_step(shape, count)) {
-    // every rank combines everything: messages for one half of the data would take as long again
-    return {shape, std::move(place), own, result,
-            std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})};
-  }
-  ReductionPlan plan(shape, std::move(place), own, result, ranges_of(shape, count));
+  const bool in_one_step = goes_in_one_step(shape, count);
+  // every rank combines everything then: messages for one half of the data would take as long again
+  ReductionPlan plan(shape, std::move(place), own, result,
+                     in_one_step
+                         ? std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})
+                         : ranges_of(shape, count));
+  plan.fused_ = {own, result, count, shape.kind.type, shape.kind.operation};
+  if (in_one_step) return plan;
   plan.gathered_ = plan.result_;
   plan.result_ += plan.own_range().first * shape.element_bytes();
   return plan;
@@ -95,6 +98,7 @@ bool ReductionPlan::may_begin() const {
 }
 
 std::unique_ptr<Exchange> ReductionPlan::begin(const CallScope& scope, MessageLane lane) const {
+  if (lane.fused != nullptr) return std::make_unique<FusedExchange>(*lane.fused, fused_);
   return std::make_unique<ReductionExchange>(*this, scope, lane);
 }
 

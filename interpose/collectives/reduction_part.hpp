@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/fused_reductions.hpp"
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "interpose/node/policy.hpp"
@@ -25,9 +26,16 @@ class ReductionPart {
     if (!kind) return;
     shape_ = {*kind, ranks.rank, ranks.peers};
     bytes_ = static_cast<std::size_t>(count) * shape_.element_bytes();
-    is_for_gpu_ = bytes_ >= policy::least_reduced_bytes;
+    is_for_gpu_ = !is_little();
   }
 
+  /// Of a reduction to all ranks: a kernel on each may do it, however little it is.
+  void offer_kernel(MPI_Comm communicator) {
+    CommunicatorInfo* const info = peek_info(communicator);
+    if (info == nullptr || shape_.ranks == 0) return;
+    fused_ = FusedReductions::of(*info);
+    is_for_gpu_ = is_for_gpu_ || (fused_ != nullptr && fused_->may_take(bytes_));
+  }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
   /// This rank combines, and needs so many bytes of memory for it.
@@ -39,8 +47,11 @@ class ReductionPart {
     place_ = Workplace::make(own, result, bytes);
     if (!place_ ||
         (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
-      leave_to_library();
+      return leave_to_library();
     }
+    const bool suits_kernel = fused_ != nullptr && fused_->suits(bytes_, place_->context());
+    if (!suits_kernel && is_little()) return leave_to_library();
+    if (suits_kernel) kernel_context_ = place_->context();
   }
   void leave_to_library() noexcept { is_for_gpu_ = false; }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
@@ -57,6 +68,7 @@ class ReductionPart {
       const auto type = static_cast<std::uint64_t>(shape_.kind.type);
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
+      if (kernel_context_ != nullptr) all.offer_kernel(kernel_context_, is_little());
     } else {
       all.leave_to_library();
     }
@@ -64,7 +76,11 @@ class ReductionPart {
   }
 
  private:
+  [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
+
   bool is_for_gpu_ = false;
+  FusedReductions* fused_ = nullptr;
+  transports::cuda::ContextRef kernel_context_;  ///< offered
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
   std::optional<Workplace> place_;

@@ -11,7 +11,11 @@
 namespace penstock::interpose {
 
 /// How all ranks of a communicator carry out one collective call.
-enum class Way : std::uint8_t { library, messages };
+enum class Way : std::uint8_t {
+  library,
+  messages,
+  kernels,  ///< one on each rank; blocking collectives only
+};
 
 /// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike. Those that
 /// some rank has not heard of yet are as many as there are words, and others have to wait for their word.

@@ -69,6 +69,11 @@ Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
   return {Seen::here, ahead <= 1 ? said_in(found->note, ordinal) : Said{}};
 }
 
+bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id, std::uint32_t ordinal) noexcept {
+  const std::optional<Found> found = find(row, communicator_id);
+  return found && row.arrivals[found->place].failed.load(std::memory_order_acquire) == ordinal;
+}
+
 bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
   const std::optional<Found> found = find(row, communicator_id);
   return found && (said_in(found->note, 0).meets || said_in(found->note, 1).meets);
@@ -86,6 +91,10 @@ void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal,
   note.store(one_before | bits_of(said) << said_shift(ordinal) | ordinal, std::memory_order_release);
 }
 
+void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal) noexcept {
+  row.arrivals[place].failed.store(ordinal, std::memory_order_release);
+}
+
 std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept {
   const std::lock_guard guard(mutex_);
   const bool is_certain = !row.forgets_arrivals.load(std::memory_order_relaxed);
@@ -93,6 +102,7 @@ std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_
     places_[at] = {0, true, {}};
     // now, since a communicator whose place comes to lie behind it must be found past it
     row.arrivals[at].said.store(0, std::memory_order_release);
+    row.arrivals[at].failed.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint64_t>& word : row.agreements[at].words) word.store(0);
     row.agreements[at].given_up.store(0);
     row.arrivals[at].communicator.store(not_zero(communicator_id), std::memory_order_release);

@@ -26,6 +26,7 @@ enum class Preference : std::uint8_t {
   library,   ///< by the MPI library, whatever the others say
   any,       ///< as the others will
   messages,  ///< by messages between the ranks: it has a device buffer
+  kernels,   ///< by a kernel on each, if all say so; else as with messages, or if it is little by the library
 };
 
 /// A number by which ranks see that their arguments do not fit together: below 4,096, and not 0. Others may
@@ -52,6 +53,11 @@ struct Arrival {
 /// mostly; of all places where nothing is found in a row without a free one.
 [[nodiscard]] Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
                                        std::uint32_t ordinal) noexcept;
+
+/// Has that rank said, by note_failure(), that it cannot do its part in that collective? Of its last one that
+/// is remembered.
+[[nodiscard]] bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id,
+                              std::uint32_t ordinal) noexcept;
 
 /// Has that rank met others in one of its last two collectives of the communicator?
 [[nodiscard]] bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
@@ -101,6 +107,9 @@ class ArrivalPlaces {
 
 /// This rank has come to that many collectives of the communicator whose place it is. Cost: one store.
 void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Said said = {}) noexcept;
+
+/// This rank cannot do its part in that collective, and others would wait for it without end.
+void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal) noexcept;
 
 /// This process's.
 [[nodiscard]] ArrivalPlaces& own_arrival_places() noexcept;

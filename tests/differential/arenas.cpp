@@ -10,11 +10,21 @@ std::size_t index_of(MemoryKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
-/// Sums of small whole numbers, and products of `most_ranks` of up to 100, are exact in any order.
-void fill_with_small_numbers(std::byte* bytes, std::size_t count, int largest, test_support::Random& random) {
+/// Sums of small whole numbers are exact in any order.
+void fill_with_small_numbers(std::byte* bytes, std::size_t count, test_support::Random& random) {
   for (std::size_t at = 0; at + sizeof(double) <= count; at += sizeof(double)) {
-    const double number = random.between(-largest, largest);
+    const double number = random.between(-1000, 1000);
     std::memcpy(bytes + at, &number, sizeof number);
+  }
+}
+
+/// So are products of `most_ranks` complex numbers of up to 100. An odd real part and an even imaginary one
+/// keep them from becoming 0, whose sign depends on the order.
+void fill_with_small_complex(std::byte* bytes, std::size_t count, test_support::Random& random) {
+  for (std::size_t at = 0; at + 2 * sizeof(double) <= count; at += 2 * sizeof(double)) {
+    const double imaginary = 2.0 * random.between(1, 50);
+    const double parts[] = {2.0 * random.between(-50, 49) + 1, random.chance(50) ? imaginary : -imaginary};
+    std::memcpy(bytes + at, parts, sizeof parts);
   }
 }
 
@@ -32,9 +42,9 @@ void fill_with_elements(std::byte* bytes, std::size_t count, Reduction reduction
   };
   switch (reduction) {
     case Reduction::double_sum:
-      return fill_with_small_numbers(bytes, count, 1000, random);
+      return fill_with_small_numbers(bytes, count, random);
     case Reduction::complex_product:
-      return fill_with_small_numbers(bytes, count, 100, random);
+      return fill_with_small_complex(bytes, count, random);
     case Reduction::bool_lxor:
       for (std::size_t at = 0; at < count; ++at) bytes[at] &= std::byte{1};
       return;

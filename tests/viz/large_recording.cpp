@@ -1,4 +1,4 @@
-// Writes a recording of many events, to look at its page and at what that costs. Figures, not a test.
+// Writes a recording of many events, to look at its page and at what that costs.
 //   large_recording DIRECTORY RANKS STEPS     13 records a rank and step besides its kernels
 #include <cstdint>
 #include <cstdio>

@@ -2,15 +2,12 @@
 // simulated GPU; nothing but the driver API launches them.
 #include <cuda_runtime.h>
 
-#ifndef __CUDACC__
-#include <sched.h>
-
-#include <chrono>
-#endif
-
+#include "transports/kernels/block_counters.cuh"
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/kernels/fused_reduction.cuh"
 #include "transports/kernels/list_bitmap.cuh"
 #include "transports/kernels/loads.cuh"
+#include "transports/kernels/polling.cuh"
 #include "transports/kernels/reduction.cuh"
 #include "transports/kernels/standby.hpp"
 #include "transports/kernels/strided_copy.cuh"
@@ -76,14 +73,6 @@ __device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Thre
   }
 }
 
-/// Blocks that have come to a point, of the launch that uses the slot; 0 between launches. On a GPU each
-/// context has its own.
-struct BlockCounters {
-  std::uint32_t finished;
-  std::uint32_t begun;
-};
-__device__ BlockCounters block_counters[slot_count];
-
 /// True for one thread of the launch, when all others' work can be seen.
 __device__ bool is_last_of_launch(std::uint32_t& blocks) {
   __syncthreads();
@@ -107,6 +96,13 @@ __device__ void publish(Word& word, Word value) {
 /// By all threads of the launch, after their work.
 __device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
   if (flag != nullptr && is_last_of_launch(block_counters[slot].finished)) publish(*flag, 1u);
+}
+
+/// The same for a launch of which threads may have given up.
+__device__ void conclude_fused(const FusedReduction& reduction) {
+  if (!is_last_of_launch(block_counters[reduction.slot].finished)) return;
+  const bool is_incomplete = atomicExch(&block_counters[reduction.slot].has_given_up, 0u) != 0;
+  publish(*reduction.flag, static_cast<std::uint32_t>(is_incomplete ? fused_incomplete : fused_complete));
 }
 
 /// The item of a batch that this block of threads is for: the last one whose first block is not after it.
@@ -162,34 +158,6 @@ __device__ void write(StandbyOrder& order, const StandbyOrder& value) {
 #endif
 }
 
-/// Two words for the host, each for itself.
-__device__ void write_stamped(std::uint64_t* words, std::uint64_t first, std::uint64_t second) {
-#ifdef __CUDACC__
-  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" : : "l"(words), "l"(first), "l"(second) : "memory");
-#else
-  __atomic_store_n(words, first, __ATOMIC_RELAXED);
-  __atomic_store_n(words + 1, second, __ATOMIC_RELAXED);
-#endif
-}
-
-/// In loops that wait. A GPU's threads all run.
-__device__ void let_others_run() {
-#ifndef __CUDACC__
-  sched_yield();
-#endif
-}
-
-__device__ std::uint64_t clock_ns() {
-#ifdef __CUDACC__
-  std::uint64_t now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-#else
-  let_others_run();  // it is asked in a loop that waits for them
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#endif
-}
-
 /// What the threads do next.
 struct StandbyTask {
   char* to;
@@ -200,9 +168,19 @@ struct StandbyTask {
   bool comes_beside;       ///< its payload does, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
   bool is_strided;         ///< and what `strided` says
+  bool is_fused;           ///< a reduction, and what fused_task() says
   bool is_last;
   StridedItem strided;
 };
+struct FusedTask {
+  FusedReduction reduction;
+  StandbyType type;
+};
+/// The block's; large, and seldom of use.
+__device__ FusedTask& fused_task() {
+  __shared__ FusedTask task;
+  return task;
+}
 
 __device__ char* memory_of(std::uint64_t address, const Standby& standby) {
   const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
@@ -223,6 +201,7 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   task.is_shared = (order.from & shared_bit) != 0;
   task.comes_beside = from == beside_address;
   task.is_strided = to == strided_address;
+  task.is_fused = to == fused_address;
   task.goes_down_stamped = to == down_address;
   task.is_last = to == 0;
   if (task.is_shared) {
@@ -265,7 +244,7 @@ __device__ StandbyOrder look(const StandbyMailbox& mailbox) {
 __device__ bool has_come(const StandbyOrder& part, const StandbyTask& task, std::uint32_t* payload) {
   if (threadIdx.x == 0 || threadIdx.x >= line_threads) return true;
   const std::uint64_t words[] = {part.from, part.to};
-  const std::uint32_t bytes = task.is_strided ? largest_beside : task.bytes;
+  const std::uint32_t bytes = task.is_strided || task.is_fused ? largest_beside : task.bytes;
   for (std::uint32_t i = 0; i < 2; ++i) {
     const std::uint32_t index = 2 * (threadIdx.x - 1) + i;
     if (index * stamped_bytes >= bytes) break;
@@ -297,6 +276,28 @@ __device__ void read_strided(const std::uint32_t* words, const Standby& standby,
   task.strided.to_begin = task.strided.from_begin = 0;
   task.strided.to_loops = loops_of(words + StridedWords::to_side);
   task.strided.from_loops = loops_of(words + StridedWords::from_side);
+}
+
+/// The same of a fused reduction's, and what the route says.
+__device__ void read_fused(const std::uint32_t* words, const Standby& standby, const char* own) {
+  const auto* const route =
+      reinterpret_cast<const FusedRoute*>(memory_of(wide(words + FusedWords::route), standby));
+  FusedReduction& fused = fused_task().reduction;
+  fused.to = memory_of(wide(words + FusedWords::to), standby);
+  fused.own = own;
+  fused.count = words[FusedWords::count];
+  fused.stamp = words[FusedWords::stamp];
+  fused.operation = static_cast<ReductionOperation>(words[FusedWords::operation]);
+  fused.ranks = route->ranks;
+  fused.sends = true;
+  fused.limit_ns = fused_order_limit_ns;
+  const std::uint64_t set = fused.stamp % 2 * route->set_bytes;
+  for (std::uint32_t rank = 0; rank < fused.ranks; ++rank) {
+    fused.outgoing[rank] = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
+    fused.incoming[rank] =
+        reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
+  }
+  fused_task().type = static_cast<StandbyType>(words[FusedWords::type]);
 }
 
 /// When to leave: the first thread's affair.
@@ -339,7 +340,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     if (threadIdx.x == 0) {
       is_there = take_and_relay(part, standby, done, task);
       if (!is_there && is_leaving) {
-        task = {nullptr, nullptr, 0, done, false, false, false, false, true, {}};
+        task = {nullptr, nullptr, 0, done, false, false, false, false, false, true, {}};
         is_there = true;
       } else if (!is_there && attendance.is_over(part)) {
         publish(standby.mailbox->leaving, standby.launch);
@@ -349,11 +350,12 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
       if (is_there && is_leaving) task.is_last = true;
     }
     __syncwarp();
-    const bool has_words = is_there && (task.comes_beside || task.is_strided);
+    const bool has_words = is_there && (task.comes_beside || task.is_strided || task.is_fused);
     const bool is_complete = is_there && (!has_words || __all_sync(~0u, has_come(part, task, payload)));
     __syncwarp();
     if (!is_complete) continue;
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
+    if (threadIdx.x == 0 && task.is_fused) read_fused(payload, standby, task.from);
     return;
   }
 }
@@ -391,6 +393,10 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
     copy_strided<Loads::fresh>(task.strided, 0, UINT32_MAX, group);
     return;
   }
+  if (task.is_fused) {
+    reduce_fused(fused_task().type, fused_task().reduction, block_counters[standby.slot].has_given_up, group);
+    return;
+  }
   constexpr std::uint32_t line = 128;
   const std::uint32_t sharers = task.is_shared ? gridDim.x : 1;
   const std::uint32_t part = ((task.bytes + sharers - 1) / sharers + line - 1) / line * line;
@@ -404,7 +410,17 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
 __device__ bool is_small(const StandbyTask& task) {
   constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
   constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
-  return !task.is_strided && task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
+  constexpr std::uint32_t one_line_each = warp_threads * fused_line_bytes;
+  if (task.is_strided) return false;
+  if (task.is_fused) return task.bytes <= one_line_each;
+  return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
+}
+
+/// By the first thread, when all others have done their part.
+__device__ void publish_done(const Standby& standby, const StandbyTask& task) {
+  if (task.is_fused && atomicExch(&block_counters[standby.slot].has_given_up, 0u) != 0)
+    publish(standby.mailbox->incomplete, task.count);
+  publish(standby.mailbox->done[0], task.count);
 }
 
 /// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with
@@ -417,7 +433,7 @@ __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_
     execute(standby, task, {threadIdx.x, warp_threads});
     done = task.count;
     __syncwarp();
-    if (threadIdx.x == 0 && !task.goes_down_stamped) publish(standby.mailbox->done[0], done);
+    if (threadIdx.x == 0 && !task.goes_down_stamped) publish_done(standby, task);
   }
 }
 
@@ -435,7 +451,7 @@ __device__ void lead(const Standby& standby) {
     const bool speaks_for_itself = task.goes_down_stamped;
     execute(standby, task, all_of_block());
     __syncthreads();
-    if (threadIdx.x == 0 && count != done && !speaks_for_itself) publish(standby.mailbox->done[0], count);
+    if (threadIdx.x == 0 && count != done && !speaks_for_itself) publish_done(standby, task);
     done = count;
   }
   const std::uint64_t next = (done + 1) & number_mask;
@@ -515,6 +531,14 @@ extern "C" __global__ void __launch_bounds__(most_threads)
     raise_at_end(reduction.flag, reduction.slot);                           \
   }
 PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
+
+#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type)                                              \
+  extern "C" __global__ void __launch_bounds__(most_threads)                                     \
+      penstock_fused_##name(const __grid_constant__ FusedReduction reduction) {                  \
+    reduce_fused<Type>(reduction, block_counters[reduction.slot].has_given_up, all_of_launch()); \
+    conclude_fused(reduction);                                                                   \
+  }
+PENSTOCK_REDUCED_TYPES(PENSTOCK_FUSED_REDUCTION_KERNEL)
 
 #define PENSTOCK_LIST_KERNELS(bits)                                                  \
   extern "C" __global__ void __launch_bounds__(list_threads)                         \

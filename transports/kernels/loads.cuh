@@ -19,6 +19,10 @@ __device__ ThreadGroup all_of_block() {
   return {threadIdx.x, blockDim.x};
 }
 
+__device__ ThreadGroup all_of_launch() {
+  return {blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x};
+}
+
 enum class Loads : std::uint8_t {
   cached,
   fresh  ///< for a kernel that outlives what it has read: not from the L1 cache, and in program order

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "transports/kernels/loads.cuh"
 #include "transports/kernels/reduction.hpp"
 
 namespace penstock::transports::kernels {
@@ -103,6 +104,17 @@ template <class T, class L>
 __device__ Located<T, L> load_element(const Located<T, L>* from) {
   return {from->value, from->location};
 }
+/// The same from memory, however often it was read before.
+template <class T>
+__device__ T load_element_fresh(const T* from) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return load<Loads::fresh>(from);
+  } else if constexpr (is_complex<T>) {
+    return {load<Loads::fresh>(&from->real), load<Loads::fresh>(&from->imaginary)};
+  } else {
+    return {load<Loads::fresh>(&from->value), load<Loads::fresh>(&from->location)};
+  }
+}
 template <class T>
 __device__ void store_element(T* to, const T& element) {
   *to = element;
@@ -188,52 +200,56 @@ __device__ void combine_all(const Reduction& reduction, Combine combine) {
   combine_elements<T>(reduction, in_vectors, combine);
 }
 
-template <class T>
-__device__ void reduce_numbers(const Reduction& reduction) {
-  switch (reduction.operation) {
+/// Calls `use(what combines two elements)`. The operation is one that the type knows.
+template <class T, class Use>
+__device__ void with_operation_on_numbers(ReductionOperation operation, Use use) {
+  switch (operation) {
     case ReductionOperation::sum:
-      return combine_all<T>(reduction, Sum<T>());
+      return use(Sum<T>());
     case ReductionOperation::product:
-      return combine_all<T>(reduction, Product<T>());
+      return use(Product<T>());
     case ReductionOperation::maximum:
-      return combine_all<T>(reduction, Maximum<T>());
+      return use(Maximum<T>());
     case ReductionOperation::minimum:
-      return combine_all<T>(reduction, Minimum<T>());
+      return use(Minimum<T>());
     default:
       break;
   }
   if constexpr (std::is_integral_v<T>) {
-    switch (reduction.operation) {
+    switch (operation) {
       case ReductionOperation::logical_and:
-        return combine_all<T>(reduction, LogicalAnd<T>());
+        return use(LogicalAnd<T>());
       case ReductionOperation::logical_or:
-        return combine_all<T>(reduction, LogicalOr<T>());
+        return use(LogicalOr<T>());
       case ReductionOperation::logical_xor:
-        return combine_all<T>(reduction, LogicalXor<T>());
+        return use(LogicalXor<T>());
       case ReductionOperation::bit_and:
-        return combine_all<T>(reduction, BitAnd<T>());
+        return use(BitAnd<T>());
       case ReductionOperation::bit_or:
-        return combine_all<T>(reduction, BitOr<T>());
+        return use(BitOr<T>());
       case ReductionOperation::bit_xor:
-        return combine_all<T>(reduction, BitXor<T>());
+        return use(BitXor<T>());
       default:
         break;
     }
   }
 }
+template <class T, class Use>
+__device__ void with_operation(ReductionOperation operation, Use use) {
+  if constexpr (is_located<T>) {
+    if (operation == ReductionOperation::maximum_location) return use(Extreme<T, true>());
+    return use(Extreme<T, false>());
+  } else if constexpr (is_complex<T>) {
+    if (operation == ReductionOperation::sum) return use(Sum<T>());
+    return use(Product<T>());
+  } else {
+    with_operation_on_numbers<T>(operation, use);
+  }
+}
 
 template <class T>
 __device__ void reduce(const Reduction& reduction) {
-  if constexpr (is_located<T>) {
-    if (reduction.operation == ReductionOperation::maximum_location)
-      return combine_all<T>(reduction, Extreme<T, true>());
-    return combine_all<T>(reduction, Extreme<T, false>());
-  } else if constexpr (is_complex<T>) {
-    if (reduction.operation == ReductionOperation::sum) return combine_all<T>(reduction, Sum<T>());
-    return combine_all<T>(reduction, Product<T>());
-  } else {
-    reduce_numbers<T>(reduction);
-  }
+  with_operation<T>(reduction.operation, [&](auto combine) { combine_all<T>(reduction, combine); });
 }
 
 }  // namespace

@@ -152,6 +152,42 @@ class StandbyPull final : public Pull {
   bool is_ordered_ = false;
 };
 
+class StandbyReduction final : public OrderedReduction {
+ public:
+  explicit StandbyReduction(std::shared_ptr<Post> post) noexcept : post_(std::move(post)) {}
+  ~StandbyReduction() override {
+    for (auto outcome = Outcome::pending; is_ordered_ && query(outcome).ok() && is_ordered_;)
+      std::this_thread::yield();
+  }
+  StandbyReduction(const StandbyReduction&) = delete;
+  StandbyReduction& operator=(const StandbyReduction&) = delete;
+
+  /// Under the registry's mutex; the kernel is ready.
+  void order(const FusedOrder& reduction) noexcept {
+    post_->copy.order(reduction);
+    is_ordered_ = true;
+  }
+
+  [[nodiscard]] Status query(Outcome& outcome) noexcept override {
+    auto ended = StandbyCopy::Outcome::pending;
+    const std::lock_guard lock(registry().mutex);
+    Status state = post_->copy.query(ended);
+    outcome = Outcome::pending;
+    if (state.ok() && ended == StandbyCopy::Outcome::pending) return {};
+    is_ordered_ = false;
+    if (ended == StandbyCopy::Outcome::missed) {
+      outcome = Outcome::missed;
+    } else {
+      outcome = post_->copy.was_incomplete() ? Outcome::incomplete : Outcome::complete;
+    }
+    return state;
+  }
+
+ private:
+  std::shared_ptr<Post> post_;
+  bool is_ordered_ = false;
+};
+
 bool is_lingering() noexcept {
   return linger.load(std::memory_order_relaxed) != 0;
 }
@@ -215,6 +251,17 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
   auto pull = std::make_unique<StandbyPull>(post, source, destination);
   pull->order();
   return pull;
+}
+
+std::unique_ptr<OrderedReduction> reduce_standing_by(const FusedOrder& order,
+                                                     const cuda::ContextRef& context) {
+  if (!is_lingering() || order.bytes > largest_fused_order) return nullptr;
+  const std::lock_guard lock(registry().mutex);
+  const std::shared_ptr<Post> post = registry().of(context);
+  if (!post->copy.is_ready_for(order.to, order.own, order.bytes)) return nullptr;
+  auto reduction = std::make_unique<StandbyReduction>(post);
+  reduction->order(order);
+  return reduction;
 }
 
 bool download_standing_by(void* to, const Place& source, const cuda::ContextRef& context) noexcept {

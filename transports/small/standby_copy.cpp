@@ -31,6 +31,12 @@ std::uint64_t stamped(std::uint32_t data, std::uint32_t count) noexcept {
   return std::uint64_t{count} << kernels::stamp_shift | data;
 }
 
+using Beside = std::uint32_t[kernels::words_beside];
+void put_wide(Beside& words, std::uint32_t at, std::uint64_t number) noexcept {
+  words[at] = static_cast<std::uint32_t>(number);
+  words[at + 1] = static_cast<std::uint32_t>(number >> 32);
+}
+
 static_assert(kernels::stamp_shift == 32 && kernels::stamped_bytes == ProcessorCopy::data_bytes);
 
 /// So many orders between two times that all their traces are wiped out: their counts come again after twice
@@ -158,21 +164,36 @@ void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) 
   order_between(address_of(to), kernels::beside_address, bytes);
 }
 
+void StandbyCopy::order(const FusedOrder& reduction) noexcept {
+  using Words = kernels::FusedWords;
+  count();
+  Beside words = {};
+  put_wide(words, Words::to, address_of(reduction.to));
+  put_wide(words, Words::route, address_of(reduction.route));
+  words[Words::stamp] = reduction.stamp;
+  words[Words::count] = reduction.count;
+  words[Words::type] = static_cast<std::uint32_t>(reduction.type);
+  words[Words::operation] = static_cast<std::uint32_t>(reduction.operation);
+  write_beside(words, kernels::words_beside);
+  order_between(kernels::fused_address, address_of(reduction.own), reduction.bytes);
+}
+
+bool StandbyCopy::was_incomplete() const noexcept {
+  return read(mailbox_->incomplete) == orders_;
+}
+
 void StandbyCopy::order(const CopyItem& item) noexcept {
   using Words = kernels::StridedWords;
   count();
-  std::uint32_t words[kernels::words_beside] = {};
-  const auto put_wide = [&](std::uint32_t at, std::uint64_t number) {
-    words[at] = static_cast<std::uint32_t>(number);
-    words[at + 1] = static_cast<std::uint32_t>(number >> 32);
-  };
+  Beside words = {};
   const auto put_side = [&](std::uint32_t at, const StridedLoops& loops) {
     words[at + Words::row_bytes] = loops.row_bytes;
     words[at + Words::count] = loops.counts[0];
-    if (loops.depth > 0) put_wide(at + Words::stride, static_cast<std::uint64_t>(loops.strides[0]));
-    if (loops.depth > 1) put_wide(at + Words::outer_stride, static_cast<std::uint64_t>(loops.strides[1]));
+    if (loops.depth > 0) put_wide(words, at + Words::stride, static_cast<std::uint64_t>(loops.strides[0]));
+    if (loops.depth > 1)
+      put_wide(words, at + Words::outer_stride, static_cast<std::uint64_t>(loops.strides[1]));
   };
-  put_wide(Words::to, address_of(item.to));
+  put_wide(words, Words::to, address_of(item.to));
   put_side(Words::from_side, item.from_side.loops);
   put_side(Words::to_side, item.to_side.loops);
   words[Words::from_side + Words::row_bytes] |= unit_shift_of(item) << Words::unit_position;
@@ -232,6 +253,7 @@ void StandbyCopy::tell(std::uint64_t to, std::uint64_t from) noexcept {
 
 void StandbyCopy::forget_earlier_orders() noexcept {
   for (std::uint32_t& done : mailbox_->done) std::atomic_ref(done).store(orders_, std::memory_order_relaxed);
+  std::atomic_ref(mailbox_->incomplete).store(orders_, std::memory_order_relaxed);
   for (std::uint64_t& word : mailbox_->line.beside)
     std::atomic_ref(word).store(stamped(0, orders_), std::memory_order_relaxed);
   for (std::uint64_t& word : mailbox_->down)

@@ -11,6 +11,7 @@
 #include "transports/cuda/completion_flag.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/host/watch.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::transports {
 
@@ -55,6 +56,10 @@ class StandbyCopy {
   /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
   void order_download(void* to, const void* from, std::uint32_t bytes) noexcept;
   void order_upload(void* to, const void* from, std::uint32_t bytes) noexcept;
+  /// The same for a reduction with other processes' kernels. `copied` means that it has ended.
+  void order(const FusedOrder& reduction) noexcept;
+  /// After that: it ended because the others were late.
+  [[nodiscard]] bool was_incomplete() const noexcept;
   enum class Outcome : std::uint8_t {
     pending,
     copied,

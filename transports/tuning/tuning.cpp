@@ -57,6 +57,7 @@ constexpr Tuning shipped{
     // Between nodes, in chunks by stock MPICH: of 1 MiB 86 to 143 and 290 (two H100)
     .packed_from = 2 * mib,
     .network_packed_from = 512 * kib,
+    .fused_to = mib,
     .buffered_to = 64 * kib,         // as the MPI libraries do, about: buffering 64 KiB costs 8 µs
     .receiver_timeout_us = 100'000,  // to break a chain of ranks that wait in calls which cannot be stepped
     .linger_us = 100,                // longer than between the messages of a step that has no kernels
@@ -77,6 +78,7 @@ constexpr TuningParameter parameters[] = {
     {"shared_gpu_from", Kind::from, nullptr, &Tuning::shared_gpu_from, 0, 1024 * gib, false},
     {"packed_from", Kind::from, nullptr, &Tuning::packed_from, 0, 1024 * gib, false},
     {"network_packed_from", Kind::from, nullptr, &Tuning::network_packed_from, 0, 1024 * gib, false},
+    {"fused_to", Kind::up_to, nullptr, &Tuning::fused_to, 0, mib, false},
     {"buffered_to", Kind::up_to, nullptr, &Tuning::buffered_to, 0, gib, false},
     {"receiver_timeout_us", Kind::time, nullptr, &Tuning::receiver_timeout_us, 0, hour_us, false},
     {"linger_us", Kind::time, nullptr, &Tuning::linger_us, 0, second_us, false},

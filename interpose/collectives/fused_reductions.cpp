@@ -1,0 +1,129 @@
+#include "interpose/collectives/fused_reductions.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "interpose/calls/communicators.hpp"
+#include "interpose/node/arrival_places.hpp"
+#include "interpose/node/policy.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/record/recorder.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/small/small_copies.hpp"
+#include "transports/tuning/tuning.hpp"
+
+namespace penstock::interpose {
+
+using transports::FusedReduction;
+using transports::SymmetricMemory;
+using transports::SymmetricPart;
+
+namespace {
+
+/// Of this process, that have memory.
+std::atomic<int> fusing_communicators{0};
+
+}  // namespace
+
+FusedReductions::~FusedReductions() {
+  if (has_memory_) --fusing_communicators;
+}
+
+FusedReductions* FusedReductions::of(CommunicatorInfo& info) noexcept {
+  const auto ranks = static_cast<std::size_t>(info.size);
+  if (info.is_inter || ranks < 2 || ranks > FusedReduction::most_processes) return nullptr;
+  if (info.fused == nullptr) info.fused.reset(new (std::nothrow) FusedReductions(info));
+  return info.fused.get();
+}
+
+bool FusedReductions::may_take(std::size_t bytes) const noexcept {
+  const auto ranks = static_cast<std::size_t>(info_.size);
+  return !is_refused_ && bytes <= transports::tuning().fused_to &&
+         bytes <= FusedReduction::largest_vector(policy::symmetric_memory_bytes, ranks);
+}
+
+bool FusedReductions::suits(std::size_t bytes, const transports::cuda::ContextRef& context) const noexcept {
+  return may_take(bytes) && (memory_.context() == nullptr || memory_.context() == context) &&
+         !transports::is_on_shared_gpu(*context);
+}
+
+bool FusedReductions::prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context) {
+  if (is_refused_) return false;
+  if (reduction_ && reduction_->reductions() != FusedReduction::most_reductions) return true;
+  if (!reduction_ && ++wishes_ < policy::least_reductions_to_fuse) return false;
+  reduction_.reset();
+  memory_ = {};
+  is_refused_ = !set_up(communicator, context);
+  if (is_refused_) {
+    memory_ = {};
+  } else {
+    reduction_.emplace(memory_, static_cast<std::size_t>(info_.rank));
+  }
+  return !is_refused_;
+}
+
+/// On the program's own communicator, for which all ranks are in the same call; on that of Penstock's
+/// messages, non-blocking collectives begin when each rank gets to it.
+bool FusedReductions::set_up(MPI_Comm communicator, const transports::cuda::ContextRef& context) {
+  std::array<SymmetricPart, FusedReduction::most_processes> parts{};
+  SymmetricPart own;
+  const auto made = transports::guarded([&]() -> Status {
+    if (!has_memory_ && fusing_communicators.fetch_add(1) >= policy::most_fusing_communicators) {
+      --fusing_communicators;
+      return {Code::declined, "as many communicators as may fuse their reductions"};
+    }
+    has_memory_ = true;
+    return SymmetricMemory::make(context, policy::symmetric_memory_bytes, memory_);
+  });
+  if (made.ok()) own = memory_.part();
+  const auto bytes = static_cast<int>(sizeof own);
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = PMPI_Iallgather(&own, bytes, MPI_BYTE, parts.data(), bytes, MPI_BYTE, communicator, &request);
+  if (code == MPI_SUCCESS) code = wait_polling(&request, MPI_STATUS_IGNORE);
+  const auto opened = transports::guarded([&]() -> Status {
+    if (!made.ok()) return made;
+    return memory_.open(std::span(parts).first(static_cast<std::size_t>(info_.size)),
+                        static_cast<std::size_t>(info_.rank));
+  });
+  int is_open = code == MPI_SUCCESS && opened.ok() ? 1 : 0;
+  int are_all_open = 0;
+  if (code == MPI_SUCCESS)
+    code = PMPI_Iallreduce(&is_open, &are_all_open, 1, MPI_INT, MPI_MIN, communicator, &request);
+  if (code == MPI_SUCCESS) code = wait_polling(&request, MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS && are_all_open != 0;
+}
+
+Status FusedReductions::begin(const transports::FusedVectors& vectors) {
+  if (Status begun = reduction_->launch(vectors); !begun.ok()) return give_up(begun);
+  return {};
+}
+
+Status FusedReductions::step(bool& is_over) {
+  auto outcome = FusedReduction::Outcome::pending;
+  if (Status state = reduction_->query(outcome); !state.ok()) return give_up(state);
+  is_over = outcome == FusedReduction::Outcome::complete;
+  if (outcome != FusedReduction::Outcome::waiting) return {};
+  const std::uint32_t ordinal = info_.arrivals.load(std::memory_order_relaxed);
+  for (const DirectoryRow* const row : info_.rows) {
+    if (has_failed(*row, info_.global_id, ordinal)) {
+      is_refused_ = true;
+      return {Code::peer_lost, "a reduction of which another rank could not do its part"};
+    }
+  }
+  if (Status again = reduction_->launch_again(); !again.ok()) return give_up(again);
+  return {};
+}
+
+/// The others must not wait for what does not come.
+Status FusedReductions::give_up(const Status& why) noexcept {
+  is_refused_ = true;
+  if (const auto place = info_.arrival_place->get()) {
+    note_failure(*node_directory().own_row(), place->index, info_.arrivals.load(std::memory_order_relaxed));
+  }
+  return why;
+}
+
+}  // namespace penstock::interpose

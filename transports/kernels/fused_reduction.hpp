@@ -1,0 +1,58 @@
+// What the host hands to the kernels that exchange vectors with other GPUs and combine them at once. For host
+// code, nvcc and the simulated GPU alike. Knows no MPI.
+#pragma once
+
+#include <cstdint>
+
+#include "transports/kernels/reduction.hpp"
+
+namespace penstock::transports::kernels {
+
+/// A vector travels in lines of so many of its bytes, which is a multiple of every element's, each as words
+/// of four bytes and a stamp (as in NCCL's protocol LL): whoever finds the stamp has the data, so nothing
+/// else needs to be said or fenced, and one way over NVLink is all that it takes.
+inline constexpr std::uint32_t fused_line_bytes = 16;
+inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
+
+/// Parameters of `penstock_fused_<type>`. Each rank launches one, and each writes its vector into the others'
+/// memory, waits for theirs in its own, and combines all in the order of the ranks. `to` may be `own`.
+struct FusedReduction {
+  void* to;
+  const void* own;
+  std::uint64_t count;  ///< elements, at least 1
+  /// Where this rank's lines go in each rank's memory; its own too, as they are wanted again by a launch that
+  /// only waits.
+  std::uint64_t* outgoing[most_sources];
+  const std::uint64_t* incoming[most_sources];  ///< where each rank's come to lie in its own
+  std::uint32_t ranks;
+  std::uint32_t stamp;  ///< no word there has had it before
+  ReductionOperation operation;
+  bool sends;              ///< false: an earlier launch with this stamp did, and ended without all
+  std::uint64_t limit_ns;  ///< after which it ends, whatever has not come
+  std::uint32_t* flag;     ///< host memory as the device sees it: becomes a FusedOutcome at the end
+  std::uint32_t slot;      ///< whose counters to use
+};
+
+/// Those that the kernel that stands by knows, too.
+#define PENSTOCK_STANDBY_TYPES(row)                                                                       \
+  row(int32, std::int32_t) row(uint32, std::uint32_t) row(int64, std::int64_t) row(uint64, std::uint64_t) \
+      row(float32, float) row(float64, double)
+enum class StandbyType : std::uint32_t {
+#define PENSTOCK_ROW(name, Type) name,
+  PENSTOCK_STANDBY_TYPES(PENSTOCK_ROW)
+#undef PENSTOCK_ROW
+};
+
+/// What of those parameters stays the same for all reductions through one memory, in device memory, for the
+/// kernel that stands by. Addresses are as the host knows them.
+struct FusedRoute {
+  std::uint64_t outgoing[most_sources];  ///< of the first set of slots
+  std::uint64_t incoming[most_sources];
+  std::uint64_t set_bytes;  ///< from one set to the other: reductions take them by turns, odd ones the second
+  std::uint32_t ranks;
+};
+
+/// Not complete: what has come is in `to`, the rest is as it was.
+enum FusedOutcome : std::uint32_t { fused_complete = 1, fused_incomplete = 2 };
+
+}  // namespace penstock::transports::kernels

@@ -1,0 +1,183 @@
+#include "transports/reduction/fused_reduction.hpp"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+
+#include "transports/cuda/kernels.hpp"
+#include "transports/kernels/copy_batch.hpp"
+
+namespace penstock::transports {
+namespace {
+
+/// A kernel leaves the GPU to others after this, and is launched again: long beside what processes that begin
+/// together are apart, short beside what anybody waits for a GPU.
+#ifdef PENSTOCK_SIMULATED_GPU
+constexpr std::uint64_t limit_ns = 20'000'000;  // processes share the machine's cores
+constexpr std::uint64_t most_blocks = 1;        // they run one after the other there
+#else
+constexpr std::uint64_t limit_ns = 2'000'000;
+constexpr std::uint64_t most_blocks = 64;  // half of the processors; a line each for 32,768 threads
+#endif
+
+/// Two sets of slots by turns: a process begins the next reduction but one only when it has all of the next,
+/// and whoever has sent that has read all of this one.
+constexpr std::size_t sets = 2;
+
+/// At the end of each part.
+constexpr std::size_t route_bytes = 256;
+static_assert(sizeof(kernels::FusedRoute) <= route_bytes);
+
+std::optional<kernels::StandbyType> standby_type_of(ElementType type) noexcept {
+  switch (type) {
+#define PENSTOCK_ROW(name, Type) \
+  case ElementType::name:        \
+    return kernels::StandbyType::name;
+    PENSTOCK_STANDBY_TYPES(PENSTOCK_ROW)
+#undef PENSTOCK_ROW
+    default:
+      return std::nullopt;
+  }
+}
+
+std::uint64_t lines_of(std::size_t bytes) noexcept {
+  return (bytes + kernels::fused_line_bytes - 1) / kernels::fused_line_bytes;
+}
+
+cuda::Kernel kernel_of(ElementType type) noexcept {
+  return static_cast<cuda::Kernel>(static_cast<unsigned>(cuda::Kernel::fused_int8) +
+                                   static_cast<unsigned>(type));
+}
+
+}  // namespace
+
+std::size_t FusedReduction::largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept {
+  constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
+  return (memory_bytes - route_bytes) / (sets * processes * line_bytes) * kernels::fused_line_bytes;
+}
+
+FusedReduction::FusedReduction(const SymmetricMemory& memory, std::size_t own_process) noexcept
+    : memory_(memory), own_process_(own_process) {
+  kernels::FusedRoute route{};
+  route.ranks = static_cast<std::uint32_t>(memory.processes());
+  route.set_bytes = set_bytes();
+  for (std::size_t process = 0; process < memory.processes(); ++process) {
+    route.outgoing[process] = reinterpret_cast<std::uint64_t>(slot(process, own_process));
+    route.incoming[process] = reinterpret_cast<std::uint64_t>(slot(own_process, process));
+  }
+  std::byte* const behind_slots = memory.of(own_process) + memory.bytes() - route_bytes;
+  const cuda::ContextScope scope(*memory.context());
+  const cuda::Driver* driver = cuda::driver();
+  CUstream stream = nullptr;
+  if (!scope.status().ok() || driver == nullptr ||
+      !memory.context()->stream(cuda::StreamUse::reduction, stream).ok() ||
+      driver->cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(behind_slots),
+                            reinterpret_cast<CUdeviceptr>(&route), sizeof route, stream) != CUDA_SUCCESS ||
+      driver->cuStreamSynchronize(stream) != CUDA_SUCCESS) {
+    return;
+  }
+  route_ = reinterpret_cast<const kernels::FusedRoute*>(behind_slots);
+}
+
+std::size_t FusedReduction::slot_bytes() const noexcept {
+  return (memory_.bytes() - route_bytes) / (sets * memory_.processes()) / kernels::fused_line_bytes *
+         kernels::fused_line_bytes;
+}
+
+std::size_t FusedReduction::set_bytes() const noexcept {
+  return memory_.processes() * slot_bytes();
+}
+
+std::byte* FusedReduction::slot(std::size_t part_of, std::size_t vector_of) const noexcept {
+  return memory_.of(part_of) + vector_of * slot_bytes();
+}
+
+Status FusedReduction::launch(const FusedVectors& vectors) noexcept {
+  vectors_ = vectors;
+  ++stamp_;
+  if (order()) return {};
+  note_small_copy(memory_.context(), memory_.of(own_process_));
+  return launch_kernel(true);
+}
+
+Status FusedReduction::launch_again() noexcept {
+  return launch_kernel(false);
+}
+
+/// By the kernel that stands by; false: none is there.
+bool FusedReduction::order() noexcept try {
+  const std::optional<kernels::StandbyType> type = standby_type_of(vectors_.type);
+  const std::size_t bytes = vectors_.count * bytes_of(vectors_.type);
+  if (route_ == nullptr || !type || bytes > largest_fused_order) return false;
+  ordered_ = reduce_standing_by(
+      {vectors_.own, vectors_.to, static_cast<std::uint32_t>(bytes),
+       static_cast<std::uint32_t>(vectors_.count), route_, stamp_, *type, vectors_.operation},
+      memory_.context());
+  return ordered_ != nullptr;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+Status FusedReduction::launch_kernel(bool sends) noexcept {
+  if (Status usable = DeviceReduction::available(); !usable.ok()) return usable;
+  const cuda::ContextRef& context = memory_.context();
+  const cuda::ContextScope scope(*context);
+  if (!scope.status().ok()) return scope.status();
+  CUstream stream = nullptr;
+  if (Status made = context->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
+  if (Status ready = launch_.prepare(context, stream); !ready.ok()) return ready;
+
+  const std::size_t processes = memory_.processes();
+  const std::size_t set = stamp_ % sets * set_bytes();
+  kernels::FusedReduction parameters{};
+  parameters.to = vectors_.to;
+  parameters.own = vectors_.own;
+  parameters.count = vectors_.count;
+  for (std::size_t process = 0; process < processes; ++process) {
+    parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(slot(process, own_process_) + set);
+    parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(slot(own_process_, process) + set);
+  }
+  parameters.ranks = static_cast<std::uint32_t>(processes);
+  parameters.stamp = stamp_;
+  parameters.operation = vectors_.operation;
+  parameters.sends = sends;
+  parameters.limit_ns = limit_ns;
+  parameters.flag = launch_.flag().device_word();
+  parameters.slot = launch_.flag().slot();
+
+  const std::uint64_t lines = lines_of(vectors_.count * bytes_of(vectors_.type));
+  const auto threads = static_cast<unsigned>(std::clamp<std::uint64_t>(lines, 32, kernels::most_threads));
+  const std::uint64_t blocks = std::min((lines + threads - 1) / threads, most_blocks);
+  void* arguments[] = {&parameters};
+  Status launched =
+      cuda::check(cuda::driver()->cuLaunchKernel(cuda::Kernels::of_process()[kernel_of(vectors_.type)],
+                                                 static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
+                                                 stream, arguments, nullptr),
+                  "cuLaunchKernel");
+  if (launched.ok()) launch_.launched();
+  return launched;
+}
+
+Status FusedReduction::query(Outcome& outcome) noexcept {
+  outcome = Outcome::pending;
+  if (ordered_ != nullptr) return query_order(outcome);
+  bool done = false;
+  Status state = launch_.query(done);
+  if (state.ok() && done) {
+    outcome = launch_.flag().value() == kernels::fused_complete ? Outcome::complete : Outcome::waiting;
+  }
+  return state;
+}
+
+Status FusedReduction::query_order(Outcome& outcome) noexcept {
+  auto ended = OrderedReduction::Outcome::pending;
+  Status state = ordered_->query(ended);
+  if (state.ok() && ended == OrderedReduction::Outcome::pending) return {};
+  ordered_ = nullptr;
+  if (!state.ok()) return state;
+  if (ended == OrderedReduction::Outcome::missed) return launch_kernel(true);
+  outcome = ended == OrderedReduction::Outcome::complete ? Outcome::complete : Outcome::waiting;
+  return {};
+}
+
+}  // namespace penstock::transports
