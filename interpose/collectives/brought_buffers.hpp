@@ -39,6 +39,10 @@ class BroughtBuffers {
       has_host_bytes_ = has_host_bytes_ || !blocks.are_empty();
     }
   }
+  /// A buffer that is known to be there.
+  void add_on_device(const void* buffer) noexcept {
+    if (!is_left_to_library_) on_device_ = buffer;
+  }
   /// A block for or from each rank, `in_all()` bytes: a little goes sooner through host memory, and so does
   /// more where other ranks use the GPU, too.
   template <typename Bytes>
@@ -63,9 +67,11 @@ class BroughtBuffers {
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
-  /// A kernel on each rank may carry it out, in that context, which does not wait for what the application
-  /// has queued. `is_little`: for anything else the MPI library is the better one.
-  void offer_kernel(transports::cuda::ContextRef context, bool is_little) noexcept {
+  /// A kernel on each rank may carry it out, from `own` and in that context, which does not wait for what the
+  /// application has queued. `is_little`: for anything else the MPI library is the better one.
+  void offer_kernel(const transports::Buffer& own, transports::cuda::ContextRef context,
+                    bool is_little) noexcept {
+    kernel_buffer_ = own;
     kernel_context_ = std::move(context);
     is_little_ = is_little;
   }
@@ -77,8 +83,8 @@ class BroughtBuffers {
   [[nodiscard]] const transports::cuda::ContextRef& kernel_context() const noexcept {
     return kernel_context_;
   }
+  [[nodiscard]] const transports::Buffer& kernel_buffer() const noexcept { return kernel_buffer_; }
   [[nodiscard]] bool are_little() const noexcept { return is_little_; }
-  [[nodiscard]] const void* on_device() const noexcept { return on_device_; }
   /// Says in the record what kind of memory it is.
   void describe(CallScope& scope) const noexcept {
     if (on_device_ == nullptr || !scope.recording()) return;
@@ -88,6 +94,7 @@ class BroughtBuffers {
  private:
   const void* on_device_ = nullptr;
   bool has_host_bytes_ = false;
+  transports::Buffer kernel_buffer_;
   transports::cuda::ContextRef kernel_context_;
   bool is_little_ = false;
   std::uint16_t signature_ = 0;

@@ -21,6 +21,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/machine.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 
@@ -153,7 +154,7 @@ class CollectiveCall : public LibraryCall<Library> {
   [[nodiscard]] MessageLane agree(MPI_Comm communicator, BroughtBuffers buffers) const {
     look_out_for_envelopes();
     const bool offers_kernel = buffers.preference() == Preference::kernels;
-    if (offers_kernel && !await_earlier_work(buffers.on_device())) buffers.withdraw_kernel();
+    if (offers_kernel && !await_earlier_work(buffers.kernel_buffer())) buffers.withdraw_kernel();
     const Way way = arrive(communicator, buffers.preference(), buffers.signature());
     if (way == Way::library) return {};
     MessageLane lane{messages_of(communicator)};
@@ -174,11 +175,11 @@ class CollectiveCall : public LibraryCall<Library> {
 
   /// What the application has queued for that buffer, before any rank's kernel waits for this one's. False: a
   /// stream that somebody keeps busy is never seen idle; a copy would find its turn there.
-  static bool await_earlier_work(const void* on_device) {
-    const BlockPlace first_byte{1, MPI_BYTE, 0};
-    if (may_be_sent(on_device, first_byte)) return true;
+  static bool await_earlier_work(const transports::Buffer& buffer) {
+    const transports::Place place{buffer, {}, transports::time_of_call_ns()};
+    if (transports::is_idle(place)) return true;
     const std::uint64_t begin_ns = transports::steady_now_ns();
-    for (Backoff backoff; !may_be_sent(on_device, first_byte); backoff.pause()) {
+    for (Backoff backoff; !transports::is_idle(place); backoff.pause()) {
       if (transports::steady_now_ns() - begin_ns > policy::stream_order_limit_ns) return false;
       progress();
     }

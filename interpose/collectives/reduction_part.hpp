@@ -40,8 +40,7 @@ class ReductionPart {
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
   /// This rank combines, and needs so many bytes of memory for it.
   void take_place(const void* own, const void* result, std::size_t bytes) {
-    if (!is_for_gpu_ || !lies_on_device(own) || !lies_on_device(result) ||
-        !transports::DeviceReduction::available().ok()) {
+    if (!is_for_gpu_ || !lies_on_device(own) || !transports::DeviceReduction::available().ok()) {
       return leave_to_library();
     }
     place_ = Workplace::make(own, result, bytes);
@@ -51,7 +50,7 @@ class ReductionPart {
     }
     const bool suits_kernel = fused_ != nullptr && fused_->suits(bytes_, place_->context());
     if (!suits_kernel && is_little()) return leave_to_library();
-    if (suits_kernel) kernel_context_ = place_->context();
+    offers_kernel_ = suits_kernel;
   }
   void leave_to_library() noexcept { is_for_gpu_ = false; }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
@@ -63,12 +62,16 @@ class ReductionPart {
                                        std::uint64_t shares = 0) const {
     BroughtBuffers all;
     if (is_for_gpu_) {
-      all.add(own, one_block(count, datatype));
+      if (place_) {
+        all.add_on_device(own);
+      } else {
+        all.add(own, one_block(count, datatype));
+      }
       // in how many steps it goes depends on these
       const auto type = static_cast<std::uint64_t>(shape_.kind.type);
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
-      if (kernel_context_ != nullptr) all.offer_kernel(kernel_context_, is_little());
+      if (offers_kernel_) all.offer_kernel(place_->own(), place_->context(), is_little());
     } else {
       all.leave_to_library();
     }
@@ -80,7 +83,7 @@ class ReductionPart {
 
   bool is_for_gpu_ = false;
   FusedReductions* fused_ = nullptr;
-  transports::cuda::ContextRef kernel_context_;  ///< offered
+  bool offers_kernel_ = false;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
   std::optional<Workplace> place_;

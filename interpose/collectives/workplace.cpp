@@ -1,7 +1,5 @@
 #include "interpose/collectives/workplace.hpp"
 
-#include "transports/memory/buffer.hpp"
-
 namespace penstock::interpose {
 
 std::optional<Workplace> Workplace::make(const void* own, const void* result, std::size_t bytes) {
@@ -12,6 +10,7 @@ std::optional<Workplace> Workplace::make(const void* own, const void* result, st
     return std::nullopt;
   }
   Workplace place;
+  place.own_ = own_buffer;
   place.context_ = transports::cuda::Context::of(result_buffer);
   if (place.context_ == nullptr) return std::nullopt;
   const transports::cuda::ContextScope scope(*place.context_);

@@ -6,6 +6,7 @@
 
 #include "transports/cuda/context.hpp"
 #include "transports/device_memory/relay_memory.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::interpose {
 
@@ -17,11 +18,14 @@ class Workplace {
   [[nodiscard]] static std::optional<Workplace> make(const void* own, const void* result, std::size_t bytes);
 
   [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept { return context_; }
+  /// What `own` is.
+  [[nodiscard]] const transports::Buffer& own() const noexcept { return own_; }
   [[nodiscard]] std::byte* memory() const noexcept {
     return static_cast<std::byte*>(memory_.buffer().pointer);
   }
 
  private:
+  transports::Buffer own_;
   transports::cuda::ContextRef context_;
   transports::cuda::RelaySlice memory_;
 };

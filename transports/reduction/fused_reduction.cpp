@@ -95,8 +95,11 @@ std::byte* FusedReduction::slot(std::size_t part_of, std::size_t vector_of) cons
 Status FusedReduction::launch(const FusedVectors& vectors) noexcept {
   vectors_ = vectors;
   ++stamp_;
-  if (order()) return {};
-  note_small_copy(memory_.context(), memory_.of(own_process_));
+  const std::optional<kernels::StandbyType> type = standby_type_of(vectors_.type);
+  const bool suits_standby =
+      route_ != nullptr && type && vectors_.count * bytes_of(vectors_.type) <= largest_fused_order;
+  if (suits_standby && order(*type)) return {};
+  if (suits_standby) note_small_copy(memory_.context(), memory_.of(own_process_));
   return launch_kernel(true);
 }
 
@@ -105,13 +108,11 @@ Status FusedReduction::launch_again() noexcept {
 }
 
 /// By the kernel that stands by; false: none is there.
-bool FusedReduction::order() noexcept try {
-  const std::optional<kernels::StandbyType> type = standby_type_of(vectors_.type);
+bool FusedReduction::order(kernels::StandbyType type) noexcept try {
   const std::size_t bytes = vectors_.count * bytes_of(vectors_.type);
-  if (route_ == nullptr || !type || bytes > largest_fused_order) return false;
   ordered_ = reduce_standing_by(
       {vectors_.own, vectors_.to, static_cast<std::uint32_t>(bytes),
-       static_cast<std::uint32_t>(vectors_.count), route_, stamp_, *type, vectors_.operation},
+       static_cast<std::uint32_t>(vectors_.count), route_, stamp_, type, vectors_.operation},
       memory_.context());
   return ordered_ != nullptr;
 } catch (const std::bad_alloc&) {

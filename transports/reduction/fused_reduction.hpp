@@ -57,7 +57,7 @@ class FusedReduction {
   [[nodiscard]] std::uint32_t reductions() const noexcept { return stamp_; }
 
  private:
-  [[nodiscard]] bool order() noexcept;
+  [[nodiscard]] bool order(kernels::StandbyType type) noexcept;
   [[nodiscard]] Status launch_kernel(bool sends) noexcept;
   [[nodiscard]] Status query_order(Outcome& outcome) noexcept;
   [[nodiscard]] std::size_t set_bytes() const noexcept;
