@@ -4,6 +4,7 @@
 set -uo pipefail
 family=$1 penstock=$2 generator=$3
 support=$(dirname "$0")/../support
+# shellcheck source=tests/support/expect.sh
 . "$support/expect.sh"
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
