@@ -1,6 +1,7 @@
 // Small parts that many views have.
 import type { ComponentChildren } from 'preact';
 import { causes, cause_meaning, cause_name, by_size, type Cause, type SecondsByCause } from '../model/causes';
+import { clock_error_meaning } from '../model/clock_error';
 import { digit_groups, share_of, time_text } from '../format';
 
 /** A number whose groups of digits stand apart, but which is copied without spaces: as a number. */
@@ -53,6 +54,20 @@ export function CauseBar({ times, full }: { times: SecondsByCause; full: number 
   // The order of the causes, not of their sizes, so that bars below each other can be compared.
   const pieces = causes.map((cause) => ({ kind: cause, name: cause_name(cause), time_s: times[cause] })).filter((each) => each.time_s > 0);
   return <StackedBar pieces={pieces} full={full} label={label === '' ? 'nothing' : label} />;
+}
+
+/** Behind a name or a figure that the clocks do not bear out. */
+export function ClockErrorMark() {
+  return (
+    <abbr class="clock-error" title={clock_error_meaning}>
+      {' ‡'}
+    </abbr>
+  );
+}
+
+/** Below a table in which some row has that mark. */
+export function ClockErrorNote({ is_needed }: { is_needed: boolean }) {
+  return is_needed ? <p class="note">‡ {clock_error_meaning}.</p> : null;
 }
 
 export function CauseName({ cause }: { cause: Cause }) {
