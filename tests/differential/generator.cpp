@@ -206,7 +206,9 @@ class Generator {
                           collective.call != CollectiveCall::bcast && random_.chance(25);
     if (is_of_neighbours(collective.call)) collective.in_place = false;
     // MPICH 4.0 crashes in a blocking MPI_Reduce in place of more than 2 KiB unless the root is rank 0
-    if (collective.call == CollectiveCall::reduce && collective.counts[0] > 250) collective.in_place = false;
+    const std::size_t vector_bytes =
+        static_cast<std::size_t>(collective.counts[0]) * element_bytes(collective.reduction);
+    if (collective.call == CollectiveCall::reduce && vector_bytes > 2000) collective.in_place = false;
     // enough for every call: each member's share for or from every member
     const auto most =
         static_cast<std::size_t>(*std::max_element(collective.counts.begin(), collective.counts.end()));

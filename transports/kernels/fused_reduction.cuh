@@ -71,7 +71,11 @@ struct Patience {
 template <class T>
 __device__ bool await_line(const std::uint64_t* from, std::uint32_t stamp, const Patience& patience,
                            FusedLine<T>& line) {
+#ifdef __CUDACC__
   constexpr std::uint32_t polls_between_looks = 64;
+#else
+  constexpr std::uint32_t polls_between_looks = 1;  // each lets others run
+#endif
   for (std::uint32_t polls = 1;; ++polls) {
     bool is_there = true;
     for (std::uint32_t i = 0; i < fused_line_words; i += 2) {

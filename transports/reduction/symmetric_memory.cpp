@@ -38,6 +38,11 @@ Status SymmetricMemory::open(std::span<const SymmetricPart> parts, std::size_t o
       addresses_.push_back(static_cast<std::byte*>(slice_.buffer().pointer));
       continue;
     }
+    // another part of this process, whose handles it cannot open: as kernels reach it by peer access
+    if (part.range.owner == this_process()) {
+      addresses_.push_back(reinterpret_cast<std::byte*>(part.range.base + part.offset));
+      continue;
+    }
     std::shared_ptr<const cuda::MappedRange> mapped;
     if (Status opened = cuda::IpcCache::of_process().map(part.range, part.handle, context_, mapped);
         !opened.ok()) {
