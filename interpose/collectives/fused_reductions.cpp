@@ -9,6 +9,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/policy.hpp"
+#include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/guarded.hpp"
@@ -40,6 +41,10 @@ FusedReductions* FusedReductions::of(CommunicatorInfo& info) noexcept {
 }
 
 bool FusedReductions::may_take(std::size_t bytes) const noexcept {
+  using transports::TransportKind;
+  // who asks for another transport means that no GPU shall reach into another's memory
+  const TransportKind asked_for = settings().transport;
+  if (asked_for != TransportKind::none && asked_for != TransportKind::peer) return false;
   const auto ranks = static_cast<std::size_t>(info_.size);
   return !is_refused_ && bytes <= transports::tuning().fused_to &&
          bytes <= FusedReduction::largest_vector(policy::symmetric_memory_bytes, ranks);

@@ -74,7 +74,7 @@ __device__ bool await_line(const std::uint64_t* from, std::uint32_t stamp, const
 #ifdef __CUDACC__
   constexpr std::uint32_t polls_between_looks = 64;
 #else
-  constexpr std::uint32_t polls_between_looks = 1;  // each lets others run
+  constexpr std::uint32_t polls_between_looks = 1;  // a look lets others run
 #endif
   for (std::uint32_t polls = 1;; ++polls) {
     bool is_there = true;
@@ -85,7 +85,6 @@ __device__ bool await_line(const std::uint64_t* from, std::uint32_t stamp, const
       line.words[i + 1] = static_cast<std::uint32_t>(pair.second);
     }
     if (is_there) return true;
-    let_others_run();
     if (polls % polls_between_looks == 0 && patience.is_over()) return false;
   }
 }
