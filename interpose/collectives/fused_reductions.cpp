@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/node/arrival_places.hpp"
@@ -30,7 +31,13 @@ std::atomic<int> fusing_communicators{0};
 }  // namespace
 
 FusedReductions::~FusedReductions() {
-  if (has_memory_) --fusing_communicators;
+  drop_memory();
+}
+
+void FusedReductions::drop_memory() noexcept {
+  reduction_.reset();
+  memory_ = {};
+  if (std::exchange(is_counted_, false)) --fusing_communicators;
 }
 
 FusedReductions* FusedReductions::of(CommunicatorInfo& info) noexcept {
@@ -59,11 +66,10 @@ bool FusedReductions::prepare(MPI_Comm communicator, const transports::cuda::Con
   if (is_refused_) return false;
   if (reduction_ && reduction_->reductions() != FusedReduction::most_reductions) return true;
   if (!reduction_ && ++wishes_ < policy::least_reductions_to_fuse) return false;
-  reduction_.reset();
-  memory_ = {};
+  drop_memory();
   is_refused_ = !set_up(communicator, context);
   if (is_refused_) {
-    memory_ = {};
+    drop_memory();
   } else {
     reduction_.emplace(memory_, static_cast<std::size_t>(info_.rank));
   }
@@ -76,11 +82,9 @@ bool FusedReductions::set_up(MPI_Comm communicator, const transports::cuda::Cont
   std::array<SymmetricPart, FusedReduction::most_processes> parts{};
   SymmetricPart own;
   const auto made = transports::guarded([&]() -> Status {
-    if (!has_memory_ && fusing_communicators.fetch_add(1) >= policy::most_fusing_communicators) {
-      --fusing_communicators;
+    is_counted_ = true;
+    if (fusing_communicators.fetch_add(1) >= policy::most_fusing_communicators)
       return {Code::declined, "as many communicators as may fuse their reductions"};
-    }
-    has_memory_ = true;
     return SymmetricMemory::make(context, policy::symmetric_memory_bytes, memory_);
   });
   if (made.ok()) own = memory_.part();

@@ -42,12 +42,13 @@ class FusedReductions {
  private:
   explicit FusedReductions(CommunicatorInfo& info) noexcept : info_(info) {}
   [[nodiscard]] bool set_up(MPI_Comm communicator, const transports::cuda::ContextRef& context);
+  void drop_memory() noexcept;
   [[nodiscard]] Status give_up(const Status& why) noexcept;
 
   CommunicatorInfo& info_;
   unsigned wishes_ = 0;      ///< reductions that all ranks would have had so
   bool is_refused_ = false;  ///< by some rank, for good
-  bool has_memory_ = false;  ///< counted among those that have
+  bool is_counted_ = false;  ///< among the communicators that have memory, or ask for it
   transports::SymmetricMemory memory_;
   std::optional<transports::FusedReduction> reduction_;
 };

@@ -8,6 +8,7 @@
 #include <barrier>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -273,17 +274,21 @@ TEST(ReportBySeveralThreads, has_what_lies_within_the_error_of_clocks_and_the_la
   EXPECT_TRUE(to_json(of_two) == json);
 }
 
-TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {
-  const TemporaryDirectory known;
-  const KnownJob job(12, 800);
-  for (std::int32_t rank = 0; rank < job.ranks(); ++rank) {
-    job.write(rank, known.path());
+/// One of known answers, an uneven one, and one on two hosts.
+std::vector<std::unique_ptr<TemporaryDirectory>> jobs() {
+  std::vector<std::unique_ptr<TemporaryDirectory>> all(3);
+  for (auto& directory : all) directory = std::make_unique<TemporaryDirectory>();
+  const KnownJob known(12, 800);
+  for (std::int32_t rank = 0; rank < known.ranks(); ++rank) {
+    known.write(rank, all[0]->path());
   }
-  const TemporaryDirectory uneven;
-  write_uneven_job(uneven);
-  const TemporaryDirectory two_hosts;
-  write_job_on_two_hosts(two_hosts);
-  for (const TemporaryDirectory* directory : {&known, &uneven, &two_hosts}) {
+  write_uneven_job(*all[1]);
+  write_job_on_two_hosts(*all[2]);
+  return all;
+}
+
+TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {
+  for (const auto& directory : jobs()) {
     const std::string of_one = to_json(analyse(directory->path()));
     for (const unsigned threads : {0u, 2u, 3u, 16u}) {
       EXPECT_TRUE(to_json(analyse(directory->path(), {.threads = threads})) == of_one) << threads;
@@ -292,16 +297,7 @@ TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {
 }
 
 TEST(ReportBySeveralProcesses, is_the_same_byte_for_byte_and_the_first_one_has_it) {
-  const TemporaryDirectory known;
-  const KnownJob job(12, 800);
-  for (std::int32_t rank = 0; rank < job.ranks(); ++rank) {
-    job.write(rank, known.path());
-  }
-  const TemporaryDirectory uneven;
-  write_uneven_job(uneven);
-  const TemporaryDirectory two_hosts;
-  write_job_on_two_hosts(two_hosts);
-  for (const TemporaryDirectory* directory : {&known, &uneven, &two_hosts}) {
+  for (const auto& directory : jobs()) {
     const std::string of_one = to_json(analyse(directory->path()));
     for (const std::size_t members : {1u, 2u, 5u, 14u}) {  // more than ranks, too
       const std::vector<std::string> reports = reports_of_team(directory->path(), members);

@@ -43,12 +43,16 @@ enum class StandbyType : std::uint32_t {
 #undef PENSTOCK_ROW
 };
 
-/// What of those parameters stays the same for all reductions through one memory, in device memory, for the
-/// kernel that stands by. Addresses are as the host knows them.
+/// Reductions take the sets of slots by turns: a process begins the next reduction but one only when it has
+/// all of the next, and whoever has sent that has read all of this one.
+inline constexpr std::uint32_t fused_sets = 2;
+
+/// What of those parameters stays the same for all reductions through one memory: for the host, and in device
+/// memory for the kernel that stands by. Addresses are as the host knows them.
 struct FusedRoute {
-  std::uint64_t outgoing[most_sources];  ///< of the first set of slots
+  std::uint64_t outgoing[most_sources];  ///< of the first set
   std::uint64_t incoming[most_sources];
-  std::uint64_t set_bytes;  ///< from one set to the other: reductions take them by turns, odd ones the second
+  std::uint64_t set_bytes;  ///< from one set to the next
   std::uint32_t ranks;
 };
 

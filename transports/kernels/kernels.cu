@@ -291,7 +291,7 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
   fused.ranks = route->ranks;
   fused.sends = true;
   fused.limit_ns = fused_order_limit_ns;
-  const std::uint64_t set = fused.stamp % 2 * route->set_bytes;
+  const std::uint64_t set = fused.stamp % fused_sets * route->set_bytes;
   for (std::uint32_t rank = 0; rank < fused.ranks; ++rank) {
     fused.outgoing[rank] = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
     fused.incoming[rank] =

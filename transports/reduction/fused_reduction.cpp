@@ -20,10 +20,6 @@ constexpr std::uint64_t limit_ns = 2'000'000;
 constexpr std::uint64_t most_blocks = 64;  // half of the processors; a line each for 32,768 threads
 #endif
 
-/// Two sets of slots by turns: a process begins the next reduction but one only when it has all of the next,
-/// and whoever has sent that has read all of this one.
-constexpr std::size_t sets = 2;
-
 /// At the end of each part.
 constexpr std::size_t route_bytes = 256;
 static_assert(sizeof(kernels::FusedRoute) <= route_bytes);
@@ -53,17 +49,23 @@ cuda::Kernel kernel_of(ElementType type) noexcept {
 
 std::size_t FusedReduction::largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept {
   constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
-  return (memory_bytes - route_bytes) / (sets * processes * line_bytes) * kernels::fused_line_bytes;
+  return (memory_bytes - route_bytes) / (kernels::fused_sets * processes * line_bytes) *
+         kernels::fused_line_bytes;
 }
 
 FusedReduction::FusedReduction(const SymmetricMemory& memory, std::size_t own_process) noexcept
     : memory_(memory), own_process_(own_process) {
-  kernels::FusedRoute route{};
-  route.ranks = static_cast<std::uint32_t>(memory.processes());
-  route.set_bytes = set_bytes();
-  for (std::size_t process = 0; process < memory.processes(); ++process) {
-    route.outgoing[process] = reinterpret_cast<std::uint64_t>(slot(process, own_process));
-    route.incoming[process] = reinterpret_cast<std::uint64_t>(slot(own_process, process));
+  const std::size_t processes = memory.processes();
+  const std::size_t slot_bytes = (memory.bytes() - route_bytes) / (kernels::fused_sets * processes) /
+                                 kernels::fused_line_bytes * kernels::fused_line_bytes;
+  const auto slot = [&](std::size_t part_of, std::size_t vector_of) {
+    return reinterpret_cast<std::uint64_t>(memory.of(part_of) + vector_of * slot_bytes);
+  };
+  route_.ranks = static_cast<std::uint32_t>(processes);
+  route_.set_bytes = processes * slot_bytes;
+  for (std::size_t process = 0; process < processes; ++process) {
+    route_.outgoing[process] = slot(process, own_process);
+    route_.incoming[process] = slot(own_process, process);
   }
   std::byte* const behind_slots = memory.of(own_process) + memory.bytes() - route_bytes;
   const cuda::ContextScope scope(*memory.context());
@@ -72,24 +74,11 @@ FusedReduction::FusedReduction(const SymmetricMemory& memory, std::size_t own_pr
   if (!scope.status().ok() || driver == nullptr ||
       !memory.context()->stream(cuda::StreamUse::reduction, stream).ok() ||
       driver->cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(behind_slots),
-                            reinterpret_cast<CUdeviceptr>(&route), sizeof route, stream) != CUDA_SUCCESS ||
+                            reinterpret_cast<CUdeviceptr>(&route_), sizeof route_, stream) != CUDA_SUCCESS ||
       driver->cuStreamSynchronize(stream) != CUDA_SUCCESS) {
     return;
   }
-  route_ = reinterpret_cast<const kernels::FusedRoute*>(behind_slots);
-}
-
-std::size_t FusedReduction::slot_bytes() const noexcept {
-  return (memory_.bytes() - route_bytes) / (sets * memory_.processes()) / kernels::fused_line_bytes *
-         kernels::fused_line_bytes;
-}
-
-std::size_t FusedReduction::set_bytes() const noexcept {
-  return memory_.processes() * slot_bytes();
-}
-
-std::byte* FusedReduction::slot(std::size_t part_of, std::size_t vector_of) const noexcept {
-  return memory_.of(part_of) + vector_of * slot_bytes();
+  route_on_device_ = reinterpret_cast<const kernels::FusedRoute*>(behind_slots);
 }
 
 Status FusedReduction::launch(const FusedVectors& vectors) noexcept {
@@ -97,7 +86,7 @@ Status FusedReduction::launch(const FusedVectors& vectors) noexcept {
   ++stamp_;
   const std::optional<kernels::StandbyType> type = standby_type_of(vectors_.type);
   const bool suits_standby =
-      route_ != nullptr && type && vectors_.count * bytes_of(vectors_.type) <= largest_fused_order;
+      route_on_device_ != nullptr && type && vectors_.count * bytes_of(vectors_.type) <= largest_fused_order;
   if (suits_standby && order(*type)) return {};
   if (suits_standby) note_small_copy(memory_.context(), memory_.of(own_process_));
   return launch_kernel(true);
@@ -112,7 +101,7 @@ bool FusedReduction::order(kernels::StandbyType type) noexcept try {
   const std::size_t bytes = vectors_.count * bytes_of(vectors_.type);
   ordered_ = reduce_standing_by(
       {vectors_.own, vectors_.to, static_cast<std::uint32_t>(bytes),
-       static_cast<std::uint32_t>(vectors_.count), route_, stamp_, type, vectors_.operation},
+       static_cast<std::uint32_t>(vectors_.count), route_on_device_, stamp_, type, vectors_.operation},
       memory_.context());
   return ordered_ != nullptr;
 } catch (const std::bad_alloc&) {
@@ -128,17 +117,16 @@ Status FusedReduction::launch_kernel(bool sends) noexcept {
   if (Status made = context->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
   if (Status ready = launch_.prepare(context, stream); !ready.ok()) return ready;
 
-  const std::size_t processes = memory_.processes();
-  const std::size_t set = stamp_ % sets * set_bytes();
+  const std::uint64_t set = stamp_ % kernels::fused_sets * route_.set_bytes;
   kernels::FusedReduction parameters{};
   parameters.to = vectors_.to;
   parameters.own = vectors_.own;
   parameters.count = vectors_.count;
-  for (std::size_t process = 0; process < processes; ++process) {
-    parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(slot(process, own_process_) + set);
-    parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(slot(own_process_, process) + set);
+  for (std::uint32_t process = 0; process < route_.ranks; ++process) {
+    parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(route_.outgoing[process] + set);
+    parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(route_.incoming[process] + set);
   }
-  parameters.ranks = static_cast<std::uint32_t>(processes);
+  parameters.ranks = route_.ranks;
   parameters.stamp = stamp_;
   parameters.operation = vectors_.operation;
   parameters.sends = sends;

@@ -60,17 +60,14 @@ class FusedReduction {
   [[nodiscard]] bool order(kernels::StandbyType type) noexcept;
   [[nodiscard]] Status launch_kernel(bool sends) noexcept;
   [[nodiscard]] Status query_order(Outcome& outcome) noexcept;
-  [[nodiscard]] std::size_t set_bytes() const noexcept;
-  [[nodiscard]] std::size_t slot_bytes() const noexcept;
-  /// Of the first set: where that process's vector comes to lie in that process's part.
-  [[nodiscard]] std::byte* slot(std::size_t part_of, std::size_t vector_of) const noexcept;
 
   const SymmetricMemory& memory_;
   std::size_t own_process_;
   FusedVectors vectors_;
-  std::uint32_t stamp_ = 0;                     ///< of the last reduction
-  const kernels::FusedRoute* route_ = nullptr;  ///< behind the slots, in its part of the memory
-  std::unique_ptr<OrderedReduction> ordered_;   ///< under way
+  std::uint32_t stamp_ = 0;  ///< of the last reduction
+  kernels::FusedRoute route_{};
+  const kernels::FusedRoute* route_on_device_ = nullptr;  ///< the same, behind the slots of its own part
+  std::unique_ptr<OrderedReduction> ordered_;             ///< under way
   cuda::FlaggedLaunch launch_{"a fused reduction that did not raise its flag"};
 };
 
