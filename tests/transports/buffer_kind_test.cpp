@@ -2,11 +2,13 @@
 #include <sys/mman.h>
 
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/cuda/driver.hpp"
 #include "transports/device_memory/host_ranges.hpp"
+#include "transports/host/callers_mutex.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::transports::test {
@@ -146,6 +148,29 @@ TEST(BufferKind, of_mapped_host_memory_is_asked_once_in_each_call) {
   EXPECT_FALSE(is_on_device(sent));
   EXPECT_EQ(questions.count(), 8) << "outside of calls nothing holds";
   munmap(host, bytes);
+}
+
+/// Within a call, as a thread sees it that moves other threads' messages meanwhile.
+TEST(BufferKind, of_memory_that_another_thread_frees_within_this_ones_call_is_asked_again) {
+  constexpr std::size_t bytes = 2 << 20;
+  for (const bool take_turns : {true, false}) {
+    set_callers_take_turns(take_turns);
+    const InCall in_call;
+    std::optional<GpuMemory> memory(std::in_place, BufferKind::device, bytes);
+    const void* const address = memory->data();
+    const std::uint64_t id = inspect(address).buffer_id;
+    const CountedQuestions questions;
+    EXPECT_EQ(inspect(address).buffer_id, id);
+    EXPECT_EQ(questions.count(), take_turns ? 0 : 1);
+    std::thread([&] {
+      memory.reset();
+      memory.emplace(BufferKind::device, bytes);
+    }).join();
+    if (!take_turns && memory->data() == address) {
+      EXPECT_NE(inspect(address).buffer_id, id);
+    }
+  }
+  set_callers_take_turns(false);
 }
 
 TEST(HostRanges, hold_the_stack_of_each_thread_and_the_image_and_not_what_is_mapped) {

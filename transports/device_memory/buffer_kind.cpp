@@ -7,6 +7,7 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/device_memory/host_access.hpp"
 #include "transports/device_memory/host_ranges.hpp"
+#include "transports/host/callers_mutex.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/memory/buffer.hpp"
 
@@ -51,7 +52,8 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
 
 /// The allocations met last by this thread: for cudaMalloc's memory, one cheap query then tells that nothing
 /// has changed, since a buffer id is never used again; and none is needed again in the MPI call in which it
-/// was asked. Plain data in the static TLS block.
+/// was asked, unless other threads are in calls meanwhile: this one may move their messages, and once one
+/// has arrived its owner may free the buffer. Plain data in the static TLS block.
 struct KnownBuffers {
   static constexpr std::size_t count = 4;
   struct Known {
@@ -65,7 +67,7 @@ struct KnownBuffers {
 
 /// Null if the pointer lies in none of them, or not any more.
 const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexcept {
-  const std::uint64_t call = number_of_call();
+  const std::uint64_t call = callers_take_turns() ? number_of_call() : 0;
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
   for (KnownBuffers::Known& known : known_buffers.all) {
     if (address - known.buffer.range_base >= known.buffer.range_bytes) continue;

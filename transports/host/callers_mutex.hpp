@@ -16,11 +16,15 @@ inline void set_callers_take_turns(bool take_turns) noexcept {
   detail::callers_take_turns.store(take_turns, std::memory_order_relaxed);
 }
 
+[[nodiscard]] inline bool callers_take_turns() noexcept {
+  return detail::callers_take_turns.load(std::memory_order_relaxed);
+}
+
 /// A std::mutex unless callers take turns; then a load. Not for what Penstock's own threads touch.
 class CallersMutex {
  public:
   void lock() {
-    if (detail::callers_take_turns.load(std::memory_order_relaxed)) [[likely]]
+    if (callers_take_turns()) [[likely]]
       return;
     mutex_.lock();
     is_locked_ = true;

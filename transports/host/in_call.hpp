@@ -36,9 +36,9 @@ class InCall {
 };
 
 /// Tells the outermost MPI call that this thread is in from all its other calls; 0 outside of calls, and
-/// while InCall does not count. What the driver has said of the application's memory and contexts holds
-/// within one call, and no longer: between two calls, however close, the application may free, allocate or
-/// launch anything.
+/// while InCall does not count. What the driver has said of the call's own buffers and of the application's
+/// contexts holds within one call, and no longer: between two calls, however close, the application may free,
+/// allocate or launch anything. So it is with all its memory if callers take turns (callers_mutex.hpp).
 [[nodiscard]] std::uint64_t number_of_call() noexcept;
 /// A time within that call, the same for all who ask in it: what the application queued before the call was
 /// queued before this, and what it queues later comes after. Outside of calls: now. Steady clock, ns. Cost: a
