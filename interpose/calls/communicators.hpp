@@ -19,6 +19,7 @@ namespace penstock::interpose {
 class Stash;
 class DeferredCollectives;  // deferred_collectives.hpp
 class FusedReductions;      // fused_reductions.hpp
+class NodeMap;              // node_map.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
@@ -40,6 +41,7 @@ struct CommunicatorInfo {
   std::shared_ptr<ArrivalPlace> arrival_place;  ///< made at the first; shared as the stash is
   std::atomic<bool> is_in_step{true};           ///< the other ranks have counted as many, as far as was seen
   std::atomic<Span> span{Span::unknown};
+  std::shared_ptr<const NodeMap> nodes;  ///< of an intracommunicator that spans several
   bool has_met = false;  ///< for a collective that failed on this rank alone, and will be called again
   bool repeats_arrival = false;  ///< the same, on one node
   Said said;                     ///< at the last of them

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "interpose/calls/call_scope.hpp"
+#include "interpose/collectives/meeting_between_nodes.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
@@ -48,11 +49,16 @@ class BroughtBuffers {
   template <typename Bytes>
   void weigh(Bytes in_all) noexcept {
     if (is_left_to_library_ || on_device_ == nullptr) return;
-    const std::uint64_t bytes = in_all();
+    const std::uint64_t bytes = bytes_ = in_all();
     if (bytes < policy::least_exchanged_bytes ||
         (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
       leave_to_library();
     }
+  }
+  /// How much this rank sends or gets, where nothing is weighed.
+  template <typename Bytes>
+  void measure(Bytes in_all) noexcept {
+    if (!is_left_to_library_ && on_device_ != nullptr) bytes_ = in_all();
   }
   /// What must be equal on all ranks, or they would wait for each other.
   void sign(std::uint64_t arguments) noexcept { signature_ = signature_of(arguments); }
@@ -65,6 +71,7 @@ class BroughtBuffers {
     return kernel_context_ != nullptr ? Preference::kernels : Preference::messages;
   }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
+  [[nodiscard]] Wish wish() const noexcept { return {preference(), signature_, bytes_}; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
   /// A kernel on each rank may carry it out, from `own` and in that context, which does not wait for what the
@@ -98,6 +105,7 @@ class BroughtBuffers {
   transports::cuda::ContextRef kernel_context_;
   bool is_little_ = false;
   std::uint16_t signature_ = 0;
+  std::uint64_t bytes_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
 };
 

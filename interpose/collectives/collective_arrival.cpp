@@ -13,7 +13,7 @@
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
-#include "interpose/network/channel.hpp"
+#include "interpose/collectives/node_map.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
@@ -67,21 +67,6 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t o
   // nobody can be waited for
 }
 
-/// Other nodes see no notes. But all ranks run Penstock then, so a barrier that can be stepped comes before
-/// each of these calls on all of them.
-void meet_others(MPI_Comm communicator, CommunicatorInfo& info) {
-  if (std::exchange(info.has_met, false)) return;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Ibarrier(communicator, &request) == MPI_SUCCESS) wait_polling(&request, MPI_STATUS_IGNORE);
-}
-
-bool spans_nodes(MPI_Comm communicator, CommunicatorInfo& info) {
-  if (!channel().is_open()) return false;
-  if (info.span == Span::unknown)
-    info.span = channel().spans(members_of(communicator, info)) ? Span::nodes : Span::node;
-  return info.span == Span::nodes;
-}
-
 /// The rows of all members, once they are found: a rank may not have come out of MPI_Init yet. Empty: some
 /// rank is not on this node, or the members cannot be sure to mean the same communicator.
 const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, CommunicatorInfo& info) {
@@ -95,10 +80,6 @@ const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, Communica
       info.id_is_agreed && !info.is_inter && std::ranges::find(rows, nullptr) == rows.end();
   if (all_are_here) info.rows = std::move(rows);
   return info.rows;
-}
-
-bool has_device_buffer(Preference preference) noexcept {
-  return preference == Preference::messages || preference == Preference::kernels;
 }
 
 /// What all ranks have said, which is the same on all that look.
@@ -154,23 +135,23 @@ void start_deferring(MPI_Comm communicator, const CommunicatorInfo& info) {
 
 /// What this rank says: a rank that does not meet the others goes to the library's call at once, and must say
 /// so.
-Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found, Preference preference,
-                 std::uint16_t signature) try {
+Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found, const Wish& wish) try {
   using Kind = NodeDirectory::DeviceCollectives;
   if (std::exchange(info.repeats_arrival, false)) return info.said;
   if (!can_be_found) return {};
-  if (has_device_buffer(preference)) node_directory().note_device_collective(Kind::blocking);
+  const bool wants_to_meet = has_device_buffer(wish.preference);
+  if (wants_to_meet) node_directory().note_device_collective(Kind::blocking);
   const Kind seen = node_directory().device_collectives_seen();
   if (seen == Kind::none) return {};
   const std::vector<const DirectoryRow*>& rows = rows_of(communicator, info);
   if (rows.empty()) return {};
-  info.meets = info.meets || info.wants_to_meet || has_device_buffer(preference) ||
+  info.meets = info.meets || info.wants_to_meet || wants_to_meet ||
                std::ranges::any_of(
                    rows, [&](const DirectoryRow* row) { return has_met_others(*row, info.global_id); });
   if (!info.meets) return {};
   // now, as nothing may fail once all have said so
   if (info.deferred == nullptr) info.deferred = std::make_shared<DeferredCollectives>();
-  return {preference, true, seen == Kind::nonblocking, signature};
+  return {wish.preference, true, seen == Kind::nonblocking, wish.signature};
 } catch (const std::bad_alloc&) {
   return {};
 }
@@ -193,19 +174,16 @@ std::uint32_t count_arrival(CommunicatorInfo& info) noexcept {
 
 }  // namespace
 
-Way arrive(MPI_Comm communicator, Preference preference, std::uint16_t signature) {
+Way arrive(MPI_Comm communicator, const Wish& wish) {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr) return Way::library;
-  if (spans_nodes(communicator, *info)) {
-    meet_others(communicator, *info);
-    return Way::library;
-  }
+  if (spans_nodes(communicator, *info)) return meet_between_nodes(communicator, *info, wish);
   DirectoryRow* const row = node_directory().own_row();
   if (row == nullptr) return Way::library;
   const std::uint32_t ordinal = count_arrival(*info);
   const std::optional<ClaimedPlace> place = place_of(*info, *row);
   const bool can_be_found = place && place->is_certain;
-  info->said = what_to_say(communicator, *info, can_be_found, preference, signature);
+  info->said = what_to_say(communicator, *info, can_be_found, wish);
   if (place) note_arrival(*row, place->index, ordinal, info->said);
   if (info->said.meets) {
     const Meeting meeting = meet_on_node(*info, ordinal);

@@ -13,6 +13,7 @@
 #include <mpi.h>
 
 #include "interpose/calls/communicators.hpp"
+#include "interpose/collectives/meeting_between_nodes.hpp"
 #include "interpose/node/agreement_ring.hpp"
 #include "interpose/node/arrival_places.hpp"
 
@@ -20,10 +21,10 @@ namespace penstock::interpose {
 
 /// Notes that this rank has come to the next blocking collective of the communicator, and what it would
 /// prefer; progresses until the others have come too if they meet, or if other ranks may be waiting for this
-/// one. Returns the same on all ranks; `library` unless all are on one node, and if signatures differ. Cost
-/// without pending work: one store if no rank prefers messages; else until the last has come, and a load for
-/// each rank.
-Way arrive(MPI_Comm communicator, Preference preference = Preference::library, std::uint16_t signature = 0);
+/// one. Returns the same on all ranks; `library` if signatures differ, and unless all are on one node or all
+/// of the job take part between nodes. Cost without pending work: one store if no rank prefers messages; else
+/// until the last has come, and a load for each rank; of ranks on several nodes as meet_between_nodes().
+Way arrive(MPI_Comm communicator, const Wish& wish = {});
 
 /// A blocking call has just made that communicator, and all its ranks come here next. If all of them use a
 /// GPU and are on one node, they agree on its non-blocking collectives from now on. In its blocking ones

@@ -155,7 +155,7 @@ class CollectiveCall : public LibraryCall<Library> {
     look_out_for_envelopes();
     const bool offers_kernel = buffers.preference() == Preference::kernels;
     if (offers_kernel && !await_earlier_work(buffers.kernel_buffer())) buffers.withdraw_kernel();
-    const Way way = arrive(communicator, buffers.preference(), buffers.signature());
+    const Way way = arrive(communicator, buffers.wish());
     if (way == Way::library) return {};
     MessageLane lane{messages_of(communicator)};
     if (lane.messages == MPI_COMM_NULL) return {};

@@ -8,6 +8,7 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/rounds_over_nodes.hpp"
 #include "interpose/collectives/swap_exchange.hpp"
 
 namespace penstock::interpose {
@@ -44,7 +45,16 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
     ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
     ranks.for_others([&](int other) { exchange.send(own, own_block, other); });
   };
-  return call.by_messages(communicator, buffers, post, request...);
+  const NodeMap* const map = node_map_of(communicator);
+  if (map == nullptr) return call.by_messages(communicator, buffers, post, request...);
+  const auto over_nodes = [&] {
+    const bool in_place = send == MPI_IN_PLACE;
+    GatheredBlocks gathered{
+        in_place ? receive : send, in_place ? blocks.at(ranks.rank) : block.at(0), receive, {}};
+    for (int rank = 0; rank < ranks.peers; ++rank) gathered.blocks.push_back(blocks.at(rank));
+    return allgather_over_nodes(*map, ranks.rank, gathered);
+  };
+  return call.by_plan(communicator, buffers, over_nodes, request...);
 }
 
 template <typename ReceiveBlocks>

@@ -34,12 +34,24 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
   part.offer_kernel(communicator);
-  if (part.is_for_gpu())
-    part.take_place(own, receive,
-                    ReductionPlan::workplace_bytes(part.shape(),
-                                                   ReductionPlan::largest_at_a_time(part.shape(), elements)));
+  std::optional<ReductionPlan::NodeShapes> over_nodes;
+  if (part.is_for_gpu()) {
+    const NodeMap* const map = node_map_of(communicator);
+    if (map != nullptr && map->is_even()) {
+      over_nodes = ReductionPlan::shapes_of(part.shape(), *map);
+      const auto bytes = ReductionPlan::workplaces_bytes(*over_nodes, elements);
+      part.take_place(own, receive, bytes.within, bytes.between);
+    } else {
+      part.take_place(own, receive,
+                      ReductionPlan::workplace_bytes(
+                          part.shape(), ReductionPlan::largest_at_a_time(part.shape(), elements)));
+    }
+  }
   const auto plan = [&] {
-    return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
+    if (!over_nodes)
+      return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
+    return ReductionPlan::all_to_all_over_nodes(*over_nodes, part.take_place_away(),
+                                                part.take_further_place_away(), own, receive, elements);
   };
   Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
   if (attempt.code) return *attempt.code;

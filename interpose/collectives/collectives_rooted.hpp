@@ -6,6 +6,7 @@
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/collectives/reduction_part.hpp"
+#include "interpose/collectives/rounds_over_nodes.hpp"
 
 namespace penstock::interpose {
 
@@ -31,8 +32,18 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
     if (!ranks.is_root(root)) return exchange.receive(buffer, block.at(0), root);
     ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
   };
-  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) { all.add(buffer, block); });
-  Attempt attempt = call.by_messages(communicator, buffers, post, request...);
+  const NodeMap* const map = node_map_of(communicator);
+  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
+    all.add(buffer, block);
+    all.measure([&] { return block.bytes(); });
+    // all must cut it into the same pieces
+    if (map != nullptr) all.sign(static_cast<std::uint64_t>(count) << 32 ^ payload_bytes(1, datatype));
+  });
+  const auto over_nodes = [&] {
+    return broadcast_over_nodes(*map, ranks.rank, root, buffer, count, datatype);
+  };
+  Attempt attempt = map == nullptr ? call.by_messages(communicator, buffers, post, request...)
+                                   : call.by_plan(communicator, buffers, over_nodes, request...);
   if (attempt.code) return *attempt.code;
   if (ranks.is_root(root)) {
     staged.read(buffer, message);
@@ -189,7 +200,9 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const void* const own = in_place ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
-  if (!ranks.has_root(root)) part.leave_to_library();
+  // the library's tree does not bring every vector to the root's node
+  const bool would_crowd = ranks.peers > 2 && node_map_of(communicator) != nullptr;
+  if (!ranks.has_root(root) || would_crowd) part.leave_to_library();
   if (part.is_for_gpu() && ranks.is_root(root))
     part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), elements));
   const auto plan = [&] {

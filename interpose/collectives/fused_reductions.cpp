@@ -42,7 +42,8 @@ void FusedReductions::drop_memory() noexcept {
 
 FusedReductions* FusedReductions::of(CommunicatorInfo& info) noexcept {
   const auto ranks = static_cast<std::size_t>(info.size);
-  if (info.is_inter || ranks < 2 || ranks > FusedReduction::most_processes) return nullptr;
+  if (info.is_inter || info.span == Span::nodes || ranks < 2 || ranks > FusedReduction::most_processes)
+    return nullptr;
   if (info.fused == nullptr) info.fused.reset(new (std::nothrow) FusedReductions(info));
   return info.fused.get();
 }

@@ -75,9 +75,40 @@ ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::option
                          ? std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})
                          : ranges_of(shape, count));
   plan.fused_ = {own, result, count, shape.kind.type, shape.kind.operation};
-  if (in_one_step) return plan;
-  plan.gathered_ = plan.result_;
-  plan.result_ += plan.own_range().first * shape.element_bytes();
+  if (!in_one_step) plan.gather_into(plan.result_);
+  return plan;
+}
+
+void ReductionPlan::gather_into(std::byte* all) noexcept {
+  gathered_ = all;
+  result_ = all + own_range().first * shape_.element_bytes();
+}
+
+ReductionPlan::NodeShapes ReductionPlan::shapes_of(const ReductionShape& shape, const NodeMap& map) {
+  const std::size_t own_node = map.node_of(shape.rank);
+  const std::size_t index = map.index_of(shape.rank);
+  std::vector<int> counterparts;
+  for (std::size_t node = 0; node < map.nodes(); ++node) counterparts.push_back(map.ranks_on(node)[index]);
+  return {shape.among(map.ranks_on(own_node), index), shape.among(std::move(counterparts), own_node)};
+}
+
+ReductionPlan::NodeBytes ReductionPlan::workplaces_bytes(const NodeShapes& shapes, std::size_t count) {
+  const std::vector<ElementRange> ranges = ranges_of(shapes.within, count);
+  const std::size_t own = ranges[static_cast<std::size_t>(shapes.within.rank)].count;
+  return {workplace_bytes(shapes.within, ranges[0].count),
+          own == 0 ? 0 : workplace_bytes(shapes.between, largest_at_a_time(shapes.between, own))};
+}
+
+ReductionPlan ReductionPlan::all_to_all_over_nodes(const NodeShapes& shapes, std::optional<Workplace> within,
+                                                   std::optional<Workplace> between, const void* own,
+                                                   void* result, std::size_t count) {
+  ReductionPlan plan(shapes.within, std::move(within), own, result, ranges_of(shapes.within, count));
+  plan.gather_into(plan.result_);
+  const std::size_t combined = plan.own_range().count;
+  if (combined != 0) {
+    plan.between_ = std::make_unique<const ReductionPlan>(
+        all_to_all(shapes.between, std::move(between), plan.result_, plan.result_, combined));
+  }
   return plan;
 }
 
@@ -141,7 +172,19 @@ bool ReductionExchange::go_on(const CallScope& scope) {
         return true;
       }
       if (!may_send(plan_.result_, bytes(plan_.own_range().count))) return false;
-      // also if something went wrong here: the others are waiting
+      // from here on also if something went wrong: the others are waiting
+      if (plan_.between_ != nullptr) {
+        coming_ = plan_.between_->begin(scope, lane_);
+        phase_ = Phase::between_nodes;
+        return true;
+      }
+      coming_ = gather(scope);
+      phase_ = Phase::gathering;
+      return true;
+    case Phase::between_nodes:
+      if (!coming_->step(scope)) return false;
+      if (!may_send(plan_.result_, bytes(plan_.own_range().count))) return false;
+      note(*coming_);
       coming_ = gather(scope);
       phase_ = Phase::gathering;
       return true;
@@ -178,12 +221,14 @@ std::unique_ptr<Exchange> ReductionExchange::post(const CallScope& scope, std::s
   auto exchange = std::make_unique<MessageExchange>(scope, lane_);
   const std::size_t own = piece_of(plan_.own_range(), index, piece_).count;
   if (own != 0) {
-    for_others(shape().rank, shape().ranks,
-               [&](int other) { exchange->receive(slot(index, other), shape().block(own), other); });
+    for_others(shape().rank, shape().ranks, [&](int other) {
+      exchange->receive(slot(index, other), shape().block(own), shape().peer(other));
+    });
   }
   for_others(shape().rank, shape().ranks, [&](int other) {
     const ElementRange piece = piece_of(plan_.ranges_[static_cast<std::size_t>(other)], index, piece_);
-    if (piece.count != 0) exchange->send(plan_.own_, shape().block(piece.count, piece.first), other);
+    if (piece.count != 0)
+      exchange->send(plan_.own_, shape().block(piece.count, piece.first), shape().peer(other));
   });
   return exchange;
 }
@@ -230,11 +275,12 @@ std::unique_ptr<Exchange> ReductionExchange::gather(const CallScope& scope) cons
     return shape().block_without_gaps(range.count, range.first);
   };
   for_others(shape().rank, shape().ranks, [&](int other) {
-    if (block_of(other).count != 0) exchange->receive(plan_.gathered_, block_of(other), other);
+    if (block_of(other).count != 0) exchange->receive(plan_.gathered_, block_of(other), shape().peer(other));
   });
   const BlockPlace own = block_of(shape().rank);
   if (own.count != 0) {
-    for_others(shape().rank, shape().ranks, [&](int other) { exchange->send(plan_.gathered_, own, other); });
+    for_others(shape().rank, shape().ranks,
+               [&](int other) { exchange->send(plan_.gathered_, own, shape().peer(other)); });
   }
   return exchange;
 }

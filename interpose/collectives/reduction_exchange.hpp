@@ -2,7 +2,8 @@
 // own, and a kernel combines them. Knows the algorithms, not which MPI call asks for them.
 //
 // The order in which elements are combined is that of the ranks; with more than eight ranks the rank that
-// combines an element comes first. So the bits are the same from run to run, and on all ranks.
+// combines an element comes first. Over several nodes each node's vectors are combined first, and then those
+// of the nodes. So the bits are the same from run to run, and on all ranks.
 #pragma once
 
 #include <mpi.h>
@@ -15,6 +16,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/exchange.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/node_map.hpp"
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "transports/host/status.hpp"
@@ -34,6 +36,25 @@ class ReductionPlan final : public ExchangePlan {
   /// All vectors, combined, to all ranks. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
                                                 const void* own, void* result, std::size_t count);
+  /// Two stages of one over several nodes with as many ranks each.
+  struct NodeShapes {
+    ReductionShape within;   ///< the ranks of this node
+    ReductionShape between;  ///< this rank and its counterparts on the other nodes
+  };
+  struct NodeBytes {
+    std::size_t within;
+    std::size_t between;  ///< 0: there is nothing to combine
+  };
+  [[nodiscard]] static NodeShapes shapes_of(const ReductionShape& shape, const NodeMap& map);
+  /// What a rank needs of a workplace for each.
+  [[nodiscard]] static NodeBytes workplaces_bytes(const NodeShapes& shapes, std::size_t count);
+  /// As all_to_all(): each rank combines its share of the node's vectors, then with its counterparts that of
+  /// all nodes', and the node's ranks gather the shares. So a vector crosses between two nodes once, however
+  /// many ranks they have, and all ranks send and receive.
+  [[nodiscard]] static ReductionPlan all_to_all_over_nodes(const NodeShapes& shapes,
+                                                           std::optional<Workplace> within,
+                                                           std::optional<Workplace> between, const void* own,
+                                                           void* result, std::size_t count);
   /// To the root only; `place` and `result` are its alone. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape, std::optional<Workplace> place,
                                                  const void* own, void* result, std::size_t count, int root);
@@ -54,6 +75,7 @@ class ReductionPlan final : public ExchangePlan {
   friend class ReductionExchange;
   ReductionPlan(const ReductionShape& shape, std::optional<Workplace> place, const void* own, void* result,
                 std::vector<ElementRange> ranges);
+  void gather_into(std::byte* all) noexcept;
   [[nodiscard]] const ElementRange& own_range() const noexcept {
     return ranges_[static_cast<std::size_t>(shape_.rank)];
   }
@@ -61,10 +83,11 @@ class ReductionPlan final : public ExchangePlan {
   ReductionShape shape_;
   std::optional<Workplace> place_;  ///< none: this rank combines nothing
   const std::byte* own_;
-  std::byte* result_;                 ///< where this rank's range goes
-  std::vector<ElementRange> ranges_;  ///< of each rank what it combines
-  std::byte* gathered_ = nullptr;     ///< where all ranges go in the end; null: nowhere
-  transports::FusedVectors fused_;    ///< to all ranks: the same by a kernel on each
+  std::byte* result_;                             ///< where this rank's range goes
+  std::vector<ElementRange> ranges_;              ///< of each rank what it combines
+  std::byte* gathered_ = nullptr;                 ///< where all ranges go in the end; null: nowhere
+  transports::FusedVectors fused_;                ///< to all ranks: the same by a kernel on each
+  std::unique_ptr<const ReductionPlan> between_;  ///< before that, of this rank's range; null: nothing
 };
 
 /// One reduction, piece by piece: while the GPU combines one, the next is on its way.
@@ -76,7 +99,7 @@ class ReductionExchange final : public Exchange {
   [[nodiscard]] bool is_owed() const override { return phase_ == Phase::combining || coming_->is_owed(); }
 
  private:
-  enum class Phase : unsigned char { coming, combining, gathering, over };
+  enum class Phase : unsigned char { coming, combining, between_nodes, gathering, over };
 
   [[nodiscard]] const ReductionShape& shape() const noexcept { return plan_.shape_; }
   [[nodiscard]] std::size_t bytes(std::size_t elements) const noexcept {

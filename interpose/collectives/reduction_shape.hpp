@@ -4,6 +4,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/reduction_kind.hpp"
@@ -13,8 +16,20 @@ namespace penstock::interpose {
 /// What follows from the call's arguments, so that ranks agree on it without a word. A value.
 struct ReductionShape {
   ReductionKind kind{};
-  int rank = 0;
-  int ranks = 0;
+  int rank = 0;   ///< among those that take part
+  int ranks = 0;  ///< that take part
+  /// Which ranks of the communicator they are; null: all of them.
+  std::shared_ptr<const std::vector<int>> group;
+
+  /// The same among some of them, of which this rank is the `own`-th.
+  [[nodiscard]] ReductionShape among(std::vector<int> members, std::size_t own) const {
+    const auto count = static_cast<int>(members.size());
+    return {kind, static_cast<int>(own), count, std::make_shared<const std::vector<int>>(std::move(members))};
+  }
+  /// The rank in the communicator of one that takes part.
+  [[nodiscard]] int peer(int index) const noexcept {
+    return group == nullptr ? index : (*group)[static_cast<std::size_t>(index)];
+  }
 
   /// So that what lies one behind the other begins at an address that whole vectors can be loaded from.
   static constexpr std::size_t alignment_bytes = 16;

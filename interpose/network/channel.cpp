@@ -17,13 +17,14 @@ namespace {
 constexpr int clearance_tag = Channel::tags;
 constexpr std::uint32_t bitmap_is_welcome = 1u << 31;  // beside a tag
 static_assert(Channel::tags < bitmap_is_welcome);
-constexpr std::uint64_t version = 0x50454e53544e0002ull;  // of what passes between nodes
+constexpr std::uint64_t version = 0x50454e53544e0003ull;  // of what passes between nodes
 
 /// What each rank says of itself.
 struct Statement {
   std::uint64_t version = 0;  ///< 0: takes no part
   std::uint64_t is_forced = 0;
   std::uint64_t sees_all = 0;  ///< all ranks are on this node
+  std::int64_t node = 0;       ///< the lowest of those that are
   JobNonce nonce;
 };
 
@@ -34,8 +35,12 @@ Statement own_statement(int world_size) {
   own.is_forced = settings().transport == transports::TransportKind::network ? 1 : 0;
   own.nonce = node_directory().nonce();
   own.sees_all = 1;
-  for (int rank = 0; rank < world_size; ++rank) {
-    if (node_directory().row_of(rank) == nullptr) own.sees_all = 0;
+  for (int rank = world_size - 1; rank >= 0; --rank) {
+    if (node_directory().row_of(rank) == nullptr) {
+      own.sees_all = 0;
+    } else {
+      own.node = rank;
+    }
   }
   return own;
 }
@@ -96,6 +101,11 @@ void Channel::open(int world_rank, int world_size) {
   std::iota(free_tags_.begin(), free_tags_.end(), 0u);
   cleared_ = std::make_unique<std::atomic<Clearance>[]>(tags);
   last_taken_ns_ = std::make_unique<std::atomic<std::uint64_t>[]>(all.size());
+  nodes_.reserve(all.size());
+  for (const Statement& each : all) {
+    const std::size_t rank = nodes_.size();
+    nodes_.push_back(static_cast<int>(is_forced_ ? static_cast<std::int64_t>(rank) : each.node));
+  }
   communicator_ = made;
   engine().poll_other_nodes([]() noexcept { channel().poll(); });
   listen();
@@ -155,6 +165,10 @@ bool Channel::spans(std::span<const int> world_ranks) const noexcept {
   if (!is_open() || std::ranges::any_of(world_ranks, [](int rank) { return rank < 0; })) return false;
   return is_forced_ ||
          std::ranges::any_of(world_ranks, [](int rank) { return node_directory().row_of(rank) == nullptr; });
+}
+
+int Channel::node_of(int world_rank) const noexcept {
+  return nodes_[static_cast<std::size_t>(world_rank)];
 }
 
 bool Channel::take_tag(std::uint32_t& tag) {

@@ -47,6 +47,9 @@ class Channel {
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_.load(std::memory_order_acquire); }
   /// Are some of them on different nodes? The same on all of them; false if some are not of this job.
   [[nodiscard]] bool spans(std::span<const int> world_ranks) const noexcept;
+  /// The node of a rank of the job, by the lowest rank there. If the transport is forced, each rank counts as
+  /// a node. After open(), while it is open.
+  [[nodiscard]] int node_of(int world_rank) const noexcept;
 
   /// False: all are in use.
   [[nodiscard]] bool take_tag(std::uint32_t& tag);
@@ -75,6 +78,7 @@ class Channel {
   std::vector<std::uint32_t> free_tags_;
   std::unique_ptr<std::atomic<Clearance>[]> cleared_;            ///< by tag
   std::unique_ptr<std::atomic<std::uint64_t>[]> last_taken_ns_;  ///< by rank
+  std::vector<int> nodes_;                                       ///< by rank
   std::uint32_t heard_ = 0;
   MPI_Request listening_ = MPI_REQUEST_NULL;
   MPI_Request parting_ = MPI_REQUEST_NULL;

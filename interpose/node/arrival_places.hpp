@@ -29,6 +29,10 @@ enum class Preference : std::uint8_t {
   kernels,   ///< by a kernel on each, if all say so; else as with messages, or if it is little by the library
 };
 
+[[nodiscard]] constexpr bool has_device_buffer(Preference preference) noexcept {
+  return preference == Preference::messages || preference == Preference::kernels;
+}
+
 /// A number by which ranks see that their arguments do not fit together: below 4,096, and not 0. Others may
 /// have the same, seldom.
 [[nodiscard]] std::uint16_t signature_of(std::uint64_t arguments) noexcept;

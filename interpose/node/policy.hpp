@@ -118,6 +118,9 @@ inline constexpr std::size_t most_scanned_piece_bytes = 8u << 20;
 /// Under way at a time: one that is combined, one that is handed on, and two that come.
 inline constexpr std::size_t most_scanned_pieces = 4;
 
+/// What is broadcast goes from node to node in pieces of so much: a node hands one on while the next comes.
+inline constexpr std::int64_t broadcast_piece_bytes = 4 << 20;
+
 /// Blocks that two ranks swap in place go in pieces of so much at most, on which both must agree, and so many
 /// swaps are under way at a time: 64 MiB of memory.
 inline constexpr std::size_t most_swapped_bytes = 8u << 20;

@@ -31,9 +31,9 @@ struct Tuning {
   std::uint64_t staged_chunk;  ///< the largest chunk of a staged payload
 
   // Not measured.
-  std::uint64_t network_from;     ///< between nodes in chunks; below, in one piece
-  std::uint64_t uploaded_from;    ///< from host memory to a device as the GPU fetches it; below, by the MPI
-                                  ///< library and from there
+  std::uint64_t network_from;   ///< between nodes in chunks, and collectives by messages; below, in one piece
+  std::uint64_t uploaded_from;  ///< from host memory to a device as the GPU fetches it; below, by the MPI
+                                ///< library and from there
   std::uint64_t shared_gpu_from;  ///< on a GPU that ranks share, so much stays within it; below, it is staged
   std::uint64_t packed_from;      ///< what is staged is packed if it is an increasing list of integers
   std::uint64_t network_packed_from;  ///< the same of what goes to another node

@@ -1,0 +1,46 @@
+// A collective as messages in rounds: what a rank sends in a round may have come in an earlier one. Knows no
+// single collective.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/progress/stream_order_wait.hpp"
+
+namespace penstock::interpose {
+
+/// The messages of each round. Where a round has nothing for this rank, the next follows at once.
+class RoundsPlan final : public ExchangePlan {
+ public:
+  /// Those of the next round are noted in what it returns, which stays valid until the next call.
+  [[nodiscard]] MessagePlan& next_round() { return rounds_.emplace_back(); }
+
+  void outlive_the_call() override;
+  [[nodiscard]] bool may_begin() const override { return rounds_.empty() || rounds_.front().may_begin(); }
+  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+
+ private:
+  friend class RoundsExchange;
+  std::vector<MessagePlan> rounds_;
+};
+
+/// One after the other.
+class RoundsExchange final : public Exchange {
+ public:
+  RoundsExchange(const RoundsPlan& plan, const CallScope& scope, MessageLane lane);
+  [[nodiscard]] bool step(const CallScope& scope) override;
+  [[nodiscard]] bool is_owed() const override { return messages_ != nullptr && messages_->is_owed(); }
+
+ private:
+  void post(const CallScope& scope);
+
+  const RoundsPlan& plan_;
+  MessageLane lane_;
+  std::size_t posted_ = 0;  ///< rounds
+  std::unique_ptr<Exchange> messages_;
+  StreamOrderWait wait_;
+};
+
+}  // namespace penstock::interpose
