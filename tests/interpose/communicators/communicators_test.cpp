@@ -20,7 +20,7 @@
 namespace penstock::interpose {
 
 // without payloads to move there is nothing to wait for
-Way arrive(MPI_Comm, Preference, std::uint16_t) {
+Way arrive(MPI_Comm, const Wish&) {
   return Way::library;
 }
 void arrive_at_new(MPI_Comm) {}
