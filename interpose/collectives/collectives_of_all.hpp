@@ -8,7 +8,6 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/fused_blocks.hpp"
 #include "interpose/collectives/rounds_over_nodes.hpp"
 #include "interpose/collectives/swap_exchange.hpp"
 
@@ -37,7 +36,6 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
-  offer_kernel_for_blocks(buffers, communicator, ranks, send, block, receive, blocks);
   buffers.weigh([&] { return blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     const bool in_place = send == MPI_IN_PLACE;
@@ -136,7 +134,6 @@ Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* s
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, send_blocks);
   buffers.add(receive, receive_blocks);
-  offer_kernel_for_blocks(buffers, communicator, ranks, send, send_blocks, receive, receive_blocks);
   buffers.weigh([&] { return receive_blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);

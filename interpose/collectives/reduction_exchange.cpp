@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "interpose/collectives/fused_reductions.hpp"
 #include "interpose/node/policy.hpp"
 
 namespace penstock::interpose {
@@ -73,6 +74,7 @@ ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::option
                      in_one_step
                          ? std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})
                          : ranges_of(shape, count));
+  plan.fused_ = {own, result, count, shape.kind.type, shape.kind.operation};
   if (!in_one_step) plan.gather_into(plan.result_);
   return plan;
 }
@@ -127,6 +129,7 @@ bool ReductionPlan::may_begin() const {
 }
 
 std::unique_ptr<Exchange> ReductionPlan::begin(const CallScope& scope, MessageLane lane) const {
+  if (lane.fused != nullptr) return std::make_unique<FusedExchange>(*lane.fused, fused_);
   return std::make_unique<ReductionExchange>(*this, scope, lane);
 }
 

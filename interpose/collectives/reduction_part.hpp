@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/fused_collectives.hpp"
+#include "interpose/collectives/fused_reductions.hpp"
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "interpose/node/policy.hpp"
@@ -33,14 +33,14 @@ class ReductionPart {
   void offer_kernel(MPI_Comm communicator) {
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr || shape_.ranks == 0) return;
-    fused_ = FusedCollectives::of(*info);
+    fused_ = FusedReductions::of(*info);
     is_for_gpu_ = is_for_gpu_ || (fused_ != nullptr && fused_->may_take(bytes_));
   }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
   /// This rank combines, and needs so many bytes of memory for it, and others for something else at the same
   /// time: none if that is 0.
-  void take_place(const void* own, void* result, std::size_t bytes, std::size_t more_bytes = 0) {
+  void take_place(const void* own, const void* result, std::size_t bytes, std::size_t more_bytes = 0) {
     if (!is_for_gpu_ || !lies_on_device(own) || !transports::DeviceReduction::available().ok()) {
       return leave_to_library();
     }
@@ -50,7 +50,6 @@ class ReductionPart {
         (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
       return leave_to_library();
     }
-    result_ = result;
     const bool suits_kernel = fused_ != nullptr && fused_->suits(bytes_, place_->context());
     if (!suits_kernel && is_little()) return leave_to_library();
     offers_kernel_ = suits_kernel;
@@ -78,11 +77,7 @@ class ReductionPart {
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
       all.measure([&] { return bytes_; });
-      if (offers_kernel_) {
-        const transports::FusedVectors vectors{own, result_, static_cast<std::size_t>(count),
-                                               shape_.kind.type, shape_.kind.operation};
-        all.offer_kernel(vectors, place_->own(), place_->context(), is_little());
-      }
+      if (offers_kernel_) all.offer_kernel(place_->own(), place_->context(), is_little());
     } else {
       all.leave_to_library();
     }
@@ -93,9 +88,8 @@ class ReductionPart {
   [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
 
   bool is_for_gpu_ = false;
-  FusedCollectives* fused_ = nullptr;
+  FusedReductions* fused_ = nullptr;
   bool offers_kernel_ = false;
-  void* result_ = nullptr;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
   std::optional<Workplace> place_;

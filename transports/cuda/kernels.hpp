@@ -28,8 +28,7 @@ enum class Kernel : std::uint8_t {
 #define ROW(name, Type) fused_##name,
       PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-          fused_blocks,
-  pack_list_32,
+          pack_list_32,
   pack_list_64,
   measure_set_32,
   measure_set_64,
