@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "interpose/calls/call_scope.hpp"
@@ -44,24 +46,25 @@ class BroughtBuffers {
   void add_on_device(const void* buffer) noexcept {
     if (!is_left_to_library_) on_device_ = buffer;
   }
-  /// A block for or from each rank, `in_all()` bytes: a little goes sooner through host memory, and so does
-  /// more where other ranks use the GPU, too.
+  /// So many blocks for or from other ranks, `in_all()` bytes: a little goes sooner through host memory, and
+  /// so does more where other ranks use the GPU, too.
   template <typename Bytes>
-  void weigh(Bytes in_all) noexcept {
+  void weigh(int blocks, Bytes in_all) noexcept {
     if (is_left_to_library_ || on_device_ == nullptr) return;
-    const std::uint64_t bytes = bytes_ = in_all();
+    const std::uint64_t bytes = in_all();
+    message_bytes_ = bytes / static_cast<std::uint64_t>(std::max(blocks, 1));
     if (bytes < policy::least_exchanged_bytes ||
         (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
       leave_to_library();
     }
   }
-  /// How much this rank sends or gets, where nothing is weighed.
+  /// How large the messages are, where nothing is weighed.
   template <typename Bytes>
-  void measure(Bytes in_all) noexcept {
-    if (!is_left_to_library_ && on_device_ != nullptr) bytes_ = in_all();
+  void measure(Bytes bytes_of_a_message) noexcept {
+    if (!is_left_to_library_ && on_device_ != nullptr) message_bytes_ = bytes_of_a_message();
   }
   /// What must be equal on all ranks, or they would wait for each other.
-  void sign(std::uint64_t arguments) noexcept { signature_ = signature_of(arguments); }
+  void sign(std::uint64_t arguments) noexcept { arguments_ = arguments; }
   /// There is something about the call that messages do not do, or that the MPI library will refuse.
   void leave_to_library() noexcept { is_left_to_library_ = true; }
 
@@ -70,8 +73,10 @@ class BroughtBuffers {
     if (on_device_ == nullptr) return Preference::any;
     return kernel_context_ != nullptr ? Preference::kernels : Preference::messages;
   }
-  [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
-  [[nodiscard]] Wish wish() const noexcept { return {preference(), signature_, bytes_}; }
+  [[nodiscard]] std::uint16_t signature() const noexcept {
+    return arguments_ ? signature_of(*arguments_) : std::uint16_t{0};
+  }
+  [[nodiscard]] Wish wish() const noexcept { return {preference(), arguments_, message_bytes_}; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
   /// A kernel on each rank may carry it out, from `own` and in that context, which does not wait for what the
@@ -104,8 +109,8 @@ class BroughtBuffers {
   transports::Buffer kernel_buffer_;
   transports::cuda::ContextRef kernel_context_;
   bool is_little_ = false;
-  std::uint16_t signature_ = 0;
-  std::uint64_t bytes_ = 0;
+  std::optional<std::uint64_t> arguments_;
+  std::uint64_t message_bytes_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
 };
 

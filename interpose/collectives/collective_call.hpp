@@ -64,6 +64,8 @@ class Ranks {
 /// The form of a call by what follows its arguments: a request, or an info and a request, or nothing.
 template <typename... Following>
 inline constexpr bool is_nonblocking_form = sizeof...(Following) == 1;
+template <typename... Following>
+inline constexpr bool is_blocking_form = sizeof...(Following) == 0;
 
 /// What has come of trying to carry out a call by messages: where it is left to the MPI library, or put off,
 /// what run() goes on from. A value.

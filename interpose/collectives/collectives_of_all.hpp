@@ -36,7 +36,7 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
-  buffers.weigh([&] { return blocks.bytes(); });
+  buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     const bool in_place = send == MPI_IN_PLACE;
     const void* const own = in_place ? receive : send;
@@ -45,12 +45,12 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
     ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
     ranks.for_others([&](int other) { exchange.send(own, own_block, other); });
   };
-  const NodeMap* const map = node_map_of(communicator);
+  const NodeMap* const map = is_blocking_form<Request...> ? node_map_of(communicator) : nullptr;
   if (map == nullptr) return call.by_messages(communicator, buffers, post, request...);
   const auto over_nodes = [&] {
     const bool in_place = send == MPI_IN_PLACE;
     GatheredBlocks gathered{
-        in_place ? receive : send, in_place ? blocks.at(ranks.rank) : block.at(0), receive, {}};
+        in_place, in_place ? receive : send, in_place ? blocks.at(ranks.rank) : block.at(0), receive, {}};
     for (int rank = 0; rank < ranks.peers; ++rank) gathered.blocks.push_back(blocks.at(rank));
     return allgather_over_nodes(*map, ranks.rank, gathered);
   };
@@ -112,7 +112,7 @@ Attempt alltoall_in_place(const Call& call, const Ranks& ranks, void* receive, c
   BroughtBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(receive, blocks);
-  buffers.weigh([&] { return blocks.bytes(); });
+  buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
   std::optional<SwapPlan> swaps;
   if (buffers.preference() == Preference::messages) {
     std::vector<BlockPlace> all;
@@ -134,7 +134,7 @@ Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* s
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, send_blocks);
   buffers.add(receive, receive_blocks);
-  buffers.weigh([&] { return receive_blocks.bytes(); });
+  buffers.weigh(ranks.peers, [&] { return receive_blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
     ranks.for_others([&](int other) { exchange.receive(receive, receive_blocks.at(other), other); });

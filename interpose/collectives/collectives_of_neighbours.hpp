@@ -28,7 +28,8 @@ Attempt exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind,
   } else if (!neighbours.are_none()) {
     buffers.add(send, sent);
     buffers.add(receive, received);
-    buffers.weigh([&] { return std::max(sent.bytes(), received.bytes()); });
+    buffers.weigh(std::max(sent.count(), received.count()),
+                  [&] { return std::max(sent.bytes(), received.bytes()); });
   }
   const auto post = [&](auto& exchange) {
     neighbours.for_kept([&](int destination, int source) {

@@ -39,19 +39,18 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
     const NodeMap* const map = node_map_of(communicator);
     if (map != nullptr && map->is_even()) {
       over_nodes = ReductionPlan::shapes_of(part.shape(), *map);
-      const auto bytes = ReductionPlan::workplaces_bytes(*over_nodes, elements);
-      part.take_place(own, receive, bytes.within, bytes.between);
+      part.sends_at_a_time(ReductionPlan::largest_at_a_time(*over_nodes, elements));
+      part.take_place(own, receive, ReductionPlan::workplace_bytes(*over_nodes, elements));
     } else {
-      part.take_place(own, receive,
-                      ReductionPlan::workplace_bytes(
-                          part.shape(), ReductionPlan::largest_at_a_time(part.shape(), elements)));
+      const std::size_t at_a_time = ReductionPlan::largest_at_a_time(part.shape(), elements);
+      part.sends_at_a_time(at_a_time);
+      part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), at_a_time));
     }
   }
   const auto plan = [&] {
     if (!over_nodes)
       return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
-    return ReductionPlan::all_to_all_over_nodes(*over_nodes, part.take_place_away(),
-                                                part.take_further_place_away(), own, receive, elements);
+    return ReductionPlan::all_to_all_over_nodes(*over_nodes, part.take_place_away(), own, receive, elements);
   };
   Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
   if (attempt.code) return *attempt.code;
@@ -124,7 +123,10 @@ Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* 
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto count = static_cast<MPI_Count>(total);
   ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
-  if (part.is_for_gpu()) part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
+  if (part.is_for_gpu()) {
+    part.sends_at_a_time(largest);
+    part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
+  }
   const auto plan = [&] {
     return ReductionPlan::scatter(part.shape(), part.take_place_away(), own, receive, std::move(ranges));
   };

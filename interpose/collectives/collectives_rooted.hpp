@@ -22,6 +22,12 @@ BroughtBuffers brought(const Ranks& ranks, int root, Add add) {
   return buffers;
 }
 
+/// A number for the elements and the size of one: different for any two that would be cut differently, but
+/// for some of 4 Gi elements or bytes an element and more.
+inline std::uint64_t arguments_of(MPI_Count count, MPI_Datatype datatype) noexcept {
+  return static_cast<std::uint64_t>(count) << 32 ^ payload_bytes(1, datatype);
+}
+
 inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI_Datatype datatype, int root,
                                  MPI_Comm communicator, auto... request) {
   const Ranks ranks(communicator);
@@ -32,12 +38,15 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
     if (!ranks.is_root(root)) return exchange.receive(buffer, block.at(0), root);
     ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
   };
-  const NodeMap* const map = node_map_of(communicator);
+  // nothing that is posted later on may be needed by others while this rank is elsewhere: only blocking calls
+  const bool spans_nodes = node_map_of(communicator) != nullptr;
+  const NodeMap* const map = is_blocking_form<decltype(request)...> ? node_map_of(communicator) : nullptr;
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(buffer, block);
     all.measure([&] { return block.bytes(); });
     // all must cut it into the same pieces
-    if (map != nullptr) all.sign(static_cast<std::uint64_t>(count) << 32 ^ payload_bytes(1, datatype));
+    if (map != nullptr) all.sign(arguments_of(count, datatype));
+    if (map == nullptr && spans_nodes && ranks.peers > 2) all.leave_to_library();  // it has a tree
   });
   const auto over_nodes = [&] {
     return broadcast_over_nodes(*map, ranks.rank, root, buffer, count, datatype);
@@ -73,8 +82,9 @@ Attempt gather_by_messages(const Call& call, const Ranks& ranks, int root, const
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(send, block);
     if (is_root) all.add(receive, blocks);
-    all.weigh(
-        [&] { return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers); });
+    all.weigh(ranks.peers, [&] {
+      return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers);
+    });
   });
   const auto post = [&](auto& exchange) {
     if (!is_root) return exchange.send(send, block.at(0), root);
@@ -138,8 +148,9 @@ Attempt scatter_by_messages(const Call& call, const Ranks& ranks, int root, cons
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(receive, block);
     if (is_root) all.add(send, blocks);
-    all.weigh(
-        [&] { return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers); });
+    all.weigh(ranks.peers, [&] {
+      return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers);
+    });
   });
   const auto post = [&](auto& exchange) {
     if (!is_root) return exchange.receive(receive, block.at(0), root);

@@ -1,6 +1,5 @@
 #include "interpose/collectives/meeting_between_nodes.hpp"
 
-#include <array>
 #include <utility>
 
 #include "interpose/progress/progress.hpp"
@@ -13,31 +12,31 @@ namespace {
 struct Words {
   std::uint64_t wants_library = 0;
   std::uint64_t has_device_buffer = 0;
-  std::uint64_t signature = 0;
-  std::uint64_t inverted_signature = 0;  ///< so that the smallest is known, too
-  std::uint64_t bytes = 0;
+  std::uint64_t arguments = 0;
+  std::uint64_t inverted_arguments = 0;  ///< so that the smallest is known, too
+  std::uint64_t message_bytes = 0;
+  std::uint64_t least_message_bytes = 0;  ///< a figure of each rank's own, which need not be the same
 };
-constexpr std::uint64_t more_than_any_signature = 1u << 16;
 
 Words words_of(const Wish& wish) noexcept {
-  return {wish.preference == Preference::library ? 1u : 0u, has_device_buffer(wish.preference) ? 1u : 0u,
-          wish.signature, wish.signature == 0 ? 0u : more_than_any_signature - wish.signature, wish.bytes};
+  Words words;
+  words.wants_library = wish.preference == Preference::library ? 1 : 0;
+  words.has_device_buffer = has_device_buffer(wish.preference) ? 1 : 0;
+  if (wish.arguments) {
+    words.arguments = *wish.arguments;
+    words.inverted_arguments = ~*wish.arguments;
+  }
+  words.message_bytes = wish.message_bytes;
+  words.least_message_bytes = transports::tuning().network_from;
+  return words;
 }
 
-/// A message to each of many ranks takes 10 µs and more where it is little, which many together do not make
-/// up for. Reasoned, not measured.
-constexpr std::uint64_t ranks_of_a_payload = 16;
-
-bool is_enough(std::uint64_t bytes, int ranks) noexcept {
-  const std::uint64_t least = transports::tuning().network_from;
-  return bytes >= least && bytes / static_cast<std::uint64_t>(ranks) >= least / ranks_of_a_payload;
-}
-
-Way way_of(const Words& all, int ranks) noexcept {
-  const bool fit_together =
-      all.signature == 0 || all.signature + all.inverted_signature == more_than_any_signature;
-  const bool by_messages =
-      all.wants_library == 0 && all.has_device_buffer != 0 && fit_together && is_enough(all.bytes, ranks);
+/// Smaller messages cost 10 µs and more each, and are copied whole.
+Way way_of(const Words& all) noexcept {
+  const bool nothing_is_said = all.arguments == 0 && all.inverted_arguments == 0;
+  const bool fit_together = nothing_is_said || all.arguments == ~all.inverted_arguments;
+  const bool by_messages = all.wants_library == 0 && all.has_device_buffer != 0 && fit_together &&
+                           all.message_bytes >= all.least_message_bytes;
   return by_messages ? Way::messages : Way::library;
 }
 
@@ -57,7 +56,7 @@ Way meet_between_nodes(MPI_Comm communicator, CommunicatorInfo& info, const Wish
   constexpr int words = sizeof(Words) / sizeof(std::uint64_t);
   int code = PMPI_Iallreduce(&own, &all, words, MPI_UINT64_T, MPI_MAX, communicator, &request);
   if (code == MPI_SUCCESS) code = wait_polling(&request, MPI_STATUS_IGNORE);
-  return code == MPI_SUCCESS ? way_of(all, info.size) : Way::library;
+  return code == MPI_SUCCESS ? way_of(all) : Way::library;
 }
 
 }  // namespace penstock::interpose

@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/node/arrival_places.hpp"
@@ -15,13 +16,13 @@ namespace penstock::interpose {
 /// How this rank would have a collective carried out. A value.
 struct Wish {
   Preference preference = Preference::library;
-  std::uint16_t signature = 0;  ///< signature_of() what must be equal on all ranks; 0: nothing is said of it
-  std::uint64_t bytes = 0;      ///< that it sends or gets, as far as it matters how many
+  std::optional<std::uint64_t> arguments;  ///< what must be equal on all ranks; none: nothing is said of it
+  std::uint64_t message_bytes = 0;         ///< of a message of it, where all are about as large
 };
 
 /// All ranks of a communicator that spans nodes come here in the same collective. Returns the same on all of
-/// them: messages if all agree, one has a device buffer, and there is enough to send. Progresses until the
-/// last has come. Cost: an MPI_Iallreduce of five words.
+/// them: messages if all agree, one has a device buffer, and its messages are large. Progresses until the
+/// last has come. Cost: an MPI_Iallreduce of six words.
 [[nodiscard]] Way meet_between_nodes(MPI_Comm communicator, CommunicatorInfo& info, const Wish& wish);
 
 }  // namespace penstock::interpose

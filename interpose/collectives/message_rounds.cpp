@@ -16,18 +16,24 @@ RoundsExchange::RoundsExchange(const RoundsPlan& plan, const CallScope& scope, M
 }
 
 void RoundsExchange::post(const CallScope& scope) {
-  messages_ = nullptr;
-  if (posted_ < plan_.rounds_.size()) messages_ = plan_.rounds_[posted_++].begin(scope, lane_);
+  if (posted_ == plan_.rounds_.size()) {
+    messages_ = nullptr;
+  } else {
+    messages_ = plan_.rounds_[posted_].begin(scope, lane_);
+    ++posted_;
+  }
 }
 
 bool RoundsExchange::step(const CallScope& scope) {
   while (messages_ != nullptr) {
     if (!messages_->step(scope)) return false;
+    has_come_ = true;
     const bool goes_on = posted_ < plan_.rounds_.size();
     if (goes_on && !wait_.is_over([&] { return plan_.rounds_[posted_].may_begin(); })) return false;
     wait_ = {};
     note(*messages_);
     post(scope);
+    has_come_ = false;
   }
   return true;
 }

@@ -31,7 +31,10 @@ class RoundsExchange final : public Exchange {
  public:
   RoundsExchange(const RoundsPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  [[nodiscard]] bool is_owed() const override { return messages_ != nullptr && messages_->is_owed(); }
+  /// The next round, too, once it may be posted.
+  [[nodiscard]] bool is_owed() const override {
+    return messages_ != nullptr && (has_come_ || messages_->is_owed());
+  }
 
  private:
   void post(const CallScope& scope);
@@ -40,6 +43,7 @@ class RoundsExchange final : public Exchange {
   MessageLane lane_;
   std::size_t posted_ = 0;  ///< rounds
   std::unique_ptr<Exchange> messages_;
+  bool has_come_ = false;  ///< all of this round
   StreamOrderWait wait_;
 };
 

@@ -39,6 +39,10 @@ std::vector<ElementRange> ranges_of(const ReductionShape& shape, std::size_t cou
   return ranges;
 }
 
+std::shared_ptr<const Workplace> shared(std::optional<Workplace> place) {
+  return place ? std::make_shared<const Workplace>(*std::move(place)) : nullptr;
+}
+
 ElementRange piece_of(const ElementRange& range, std::size_t index, std::size_t piece) noexcept {
   const std::size_t begin = std::min(range.count, index * piece);
   return {range.first + begin, std::min(piece, range.count - begin)};
@@ -58,8 +62,8 @@ std::size_t ReductionPlan::workplace_bytes(const ReductionShape& shape, std::siz
   return pieces * shape.slot_bytes(piece) * static_cast<std::size_t>(shape.ranks - 1);
 }
 
-ReductionPlan::ReductionPlan(const ReductionShape& shape, std::optional<Workplace> place, const void* own,
-                             void* result, std::vector<ElementRange> ranges)
+ReductionPlan::ReductionPlan(const ReductionShape& shape, SharedPlace place, const void* own, void* result,
+                             std::vector<ElementRange> ranges)
     : shape_(shape),
       place_(std::move(place)),
       own_(static_cast<const std::byte*>(own)),
@@ -68,6 +72,11 @@ ReductionPlan::ReductionPlan(const ReductionShape& shape, std::optional<Workplac
 
 ReductionPlan ReductionPlan::all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
                                         const void* own, void* result, std::size_t count) {
+  return all_to_all_in(shape, shared(std::move(place)), own, result, count);
+}
+
+ReductionPlan ReductionPlan::all_to_all_in(const ReductionShape& shape, SharedPlace place, const void* own,
+                                           void* result, std::size_t count) {
   const bool in_one_step = goes_in_one_step(shape, count);
   // every rank combines everything then: messages for one half of the data would take as long again
   ReductionPlan plan(shape, std::move(place), own, result,
@@ -92,22 +101,26 @@ ReductionPlan::NodeShapes ReductionPlan::shapes_of(const ReductionShape& shape, 
   return {shape.among(map.ranks_on(own_node), index), shape.among(std::move(counterparts), own_node)};
 }
 
-ReductionPlan::NodeBytes ReductionPlan::workplaces_bytes(const NodeShapes& shapes, std::size_t count) {
+std::size_t ReductionPlan::largest_at_a_time(const NodeShapes& shapes, std::size_t count) {
   const std::vector<ElementRange> ranges = ranges_of(shapes.within, count);
-  const std::size_t own = ranges[static_cast<std::size_t>(shapes.within.rank)].count;
-  return {workplace_bytes(shapes.within, ranges[0].count),
-          own == 0 ? 0 : workplace_bytes(shapes.between, largest_at_a_time(shapes.between, own))};
+  return largest_at_a_time(shapes.between, ranges[static_cast<std::size_t>(shapes.within.rank)].count);
 }
 
-ReductionPlan ReductionPlan::all_to_all_over_nodes(const NodeShapes& shapes, std::optional<Workplace> within,
-                                                   std::optional<Workplace> between, const void* own,
-                                                   void* result, std::size_t count) {
-  ReductionPlan plan(shapes.within, std::move(within), own, result, ranges_of(shapes.within, count));
+std::size_t ReductionPlan::workplace_bytes(const NodeShapes& shapes, std::size_t count) {
+  const std::size_t between = largest_at_a_time(shapes, count);
+  return std::max(workplace_bytes(shapes.within, ranges_of(shapes.within, count)[0].count),
+                  between == 0 ? 0 : workplace_bytes(shapes.between, between));
+}
+
+ReductionPlan ReductionPlan::all_to_all_over_nodes(const NodeShapes& shapes, std::optional<Workplace> place,
+                                                   const void* own, void* result, std::size_t count) {
+  const SharedPlace both = shared(std::move(place));
+  ReductionPlan plan(shapes.within, both, own, result, ranges_of(shapes.within, count));
   plan.gather_into(plan.result_);
   const std::size_t combined = plan.own_range().count;
   if (combined != 0) {
     plan.between_ = std::make_unique<const ReductionPlan>(
-        all_to_all(shapes.between, std::move(between), plan.result_, plan.result_, combined));
+        all_to_all_in(shapes.between, both, plan.result_, plan.result_, combined));
   }
   return plan;
 }
@@ -116,12 +129,12 @@ ReductionPlan ReductionPlan::all_to_root(const ReductionShape& shape, std::optio
                                          const void* own, void* result, std::size_t count, int root) {
   std::vector<ElementRange> ranges(static_cast<std::size_t>(shape.ranks));
   ranges[static_cast<std::size_t>(root)] = {0, count};
-  return {shape, std::move(place), own, result, std::move(ranges)};
+  return {shape, shared(std::move(place)), own, result, std::move(ranges)};
 }
 
 ReductionPlan ReductionPlan::scatter(const ReductionShape& shape, std::optional<Workplace> place,
                                      const void* own, void* result, std::vector<ElementRange> ranges) {
-  return {shape, std::move(place), own, result, std::move(ranges)};
+  return {shape, shared(std::move(place)), own, result, std::move(ranges)};
 }
 
 bool ReductionPlan::may_begin() const {

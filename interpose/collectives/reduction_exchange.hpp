@@ -36,24 +36,20 @@ class ReductionPlan final : public ExchangePlan {
   /// All vectors, combined, to all ranks. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
                                                 const void* own, void* result, std::size_t count);
-  /// Two stages of one over several nodes with as many ranks each.
+  /// The two stages of one over several nodes with as many ranks each.
   struct NodeShapes {
     ReductionShape within;   ///< the ranks of this node
     ReductionShape between;  ///< this rank and its counterparts on the other nodes
   };
-  struct NodeBytes {
-    std::size_t within;
-    std::size_t between;  ///< 0: there is nothing to combine
-  };
   [[nodiscard]] static NodeShapes shapes_of(const ReductionShape& shape, const NodeMap& map);
-  /// What a rank needs of a workplace for each.
-  [[nodiscard]] static NodeBytes workplaces_bytes(const NodeShapes& shapes, std::size_t count);
+  /// What a rank needs of a workplace for both, one after the other, and elements of a message between nodes.
+  [[nodiscard]] static std::size_t workplace_bytes(const NodeShapes& shapes, std::size_t count);
+  [[nodiscard]] static std::size_t largest_at_a_time(const NodeShapes& shapes, std::size_t count);
   /// As all_to_all(): each rank combines its share of the node's vectors, then with its counterparts that of
   /// all nodes', and the node's ranks gather the shares. So a vector crosses between two nodes once, however
   /// many ranks they have, and all ranks send and receive.
   [[nodiscard]] static ReductionPlan all_to_all_over_nodes(const NodeShapes& shapes,
-                                                           std::optional<Workplace> within,
-                                                           std::optional<Workplace> between, const void* own,
+                                                           std::optional<Workplace> place, const void* own,
                                                            void* result, std::size_t count);
   /// To the root only; `place` and `result` are its alone. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape, std::optional<Workplace> place,
@@ -73,7 +69,10 @@ class ReductionPlan final : public ExchangePlan {
 
  private:
   friend class ReductionExchange;
-  ReductionPlan(const ReductionShape& shape, std::optional<Workplace> place, const void* own, void* result,
+  using SharedPlace = std::shared_ptr<const Workplace>;
+  [[nodiscard]] static ReductionPlan all_to_all_in(const ReductionShape& shape, SharedPlace place,
+                                                   const void* own, void* result, std::size_t count);
+  ReductionPlan(const ReductionShape& shape, SharedPlace place, const void* own, void* result,
                 std::vector<ElementRange> ranges);
   void gather_into(std::byte* all) noexcept;
   [[nodiscard]] const ElementRange& own_range() const noexcept {
@@ -81,7 +80,7 @@ class ReductionPlan final : public ExchangePlan {
   }
 
   ReductionShape shape_;
-  std::optional<Workplace> place_;  ///< none: this rank combines nothing
+  SharedPlace place_;  ///< null: this rank combines nothing
   const std::byte* own_;
   std::byte* result_;                             ///< where this rank's range goes
   std::vector<ElementRange> ranges_;              ///< of each rank what it combines

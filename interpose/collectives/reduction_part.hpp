@@ -26,6 +26,7 @@ class ReductionPart {
     if (!kind) return;
     shape_ = {*kind, ranks.rank, ranks.peers};
     bytes_ = static_cast<std::size_t>(count) * shape_.element_bytes();
+    message_bytes_ = bytes_;
     is_for_gpu_ = !is_little();
   }
 
@@ -38,15 +39,15 @@ class ReductionPart {
   }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
-  /// This rank combines, and needs so many bytes of memory for it, and others for something else at the same
-  /// time: none if that is 0.
-  void take_place(const void* own, const void* result, std::size_t bytes, std::size_t more_bytes = 0) {
+  /// Its messages have so many elements, not all of the vector.
+  void sends_at_a_time(std::size_t elements) noexcept { message_bytes_ = elements * shape_.element_bytes(); }
+  /// This rank combines, and needs so many bytes of memory for it.
+  void take_place(const void* own, const void* result, std::size_t bytes) {
     if (!is_for_gpu_ || !lies_on_device(own) || !transports::DeviceReduction::available().ok()) {
       return leave_to_library();
     }
     place_ = Workplace::make(own, result, bytes);
-    if (more_bytes != 0) further_place_ = Workplace::make(own, result, more_bytes);
-    if (!place_ || (more_bytes != 0 && !further_place_) ||
+    if (!place_ ||
         (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
       return leave_to_library();
     }
@@ -57,9 +58,6 @@ class ReductionPart {
   void leave_to_library() noexcept { is_for_gpu_ = false; }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
     return std::exchange(place_, std::nullopt);
-  }
-  [[nodiscard]] std::optional<Workplace> take_further_place_away() noexcept {
-    return std::exchange(further_place_, std::nullopt);
   }
 
   /// `shares`: a number that differs where ranks share the vector differently.
@@ -76,7 +74,7 @@ class ReductionPart {
       const auto type = static_cast<std::uint64_t>(shape_.kind.type);
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
-      all.measure([&] { return bytes_; });
+      all.measure([&] { return message_bytes_; });
       if (offers_kernel_) all.offer_kernel(place_->own(), place_->context(), is_little());
     } else {
       all.leave_to_library();
@@ -92,8 +90,8 @@ class ReductionPart {
   bool offers_kernel_ = false;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
+  std::size_t message_bytes_ = 0;
   std::optional<Workplace> place_;
-  std::optional<Workplace> further_place_;
 };
 
 }  // namespace penstock::interpose

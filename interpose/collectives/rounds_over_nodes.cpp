@@ -62,32 +62,44 @@ std::vector<BlockPlace> pieces_of(MPI_Count count, MPI_Datatype datatype) {
 RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBlocks& gathered) {
   const auto place = [&](int of) { return gathered.blocks[static_cast<std::size_t>(of)]; };
   const std::size_t node = map.node_of(rank);
+  const std::size_t index = map.index_of(rank);
   const std::vector<int>& fellows = map.ranks_on(node);
+  std::vector<std::vector<int>> brought;  // by each of them
+  for (const int fellow : fellows) brought.push_back(brought_by(map, fellow));
+  // calls function(a fellow, what it brings)
   const auto for_fellows = [&](auto function) {
-    for_others(static_cast<int>(map.index_of(rank)), static_cast<int>(fellows.size()),
-               [&](int index) { function(fellows[static_cast<std::size_t>(index)]); });
+    for_others(static_cast<int>(index), static_cast<int>(fellows.size()), [&](int other) {
+      function(fellows[static_cast<std::size_t>(other)], brought[static_cast<std::size_t>(other)]);
+    });
   };
-  const std::vector<int> brought = brought_by(map, rank);
 
   RoundsPlan plan;
   MessagePlan& first = plan.next_round();
-  if (gathered.own != gathered.receive)
+  if (!gathered.is_in_place)
     first.keep(gathered.own, gathered.own_block, gathered.receive, place(rank), rank);
-  for (const int source : brought) first.receive(gathered.receive, place(source), source);
-  for_fellows([&](int fellow) { first.receive(gathered.receive, place(fellow), fellow); });
+  for (const int source : brought[index]) first.receive(gathered.receive, place(source), source);
+  for_fellows([&](int fellow, const auto&) { first.receive(gathered.receive, place(fellow), fellow); });
   for (std::size_t step = 1; step < map.nodes(); ++step) {
     const std::vector<int>& others = map.ranks_on((node + step) % map.nodes());
-    first.send(gathered.own, gathered.own_block, others[map.index_of(rank) % others.size()]);
+    first.send(gathered.own, gathered.own_block, others[index % others.size()]);
   }
-  for_fellows([&](int fellow) { first.send(gathered.own, gathered.own_block, fellow); });
+  for_fellows([&](int fellow, const auto&) { first.send(gathered.own, gathered.own_block, fellow); });
 
-  MessagePlan& second = plan.next_round();
-  for_fellows([&](int fellow) {
-    for (const int source : brought_by(map, fellow)) second.receive(gathered.receive, place(source), fellow);
-  });
-  for_fellows([&](int fellow) {
-    for (const int source : brought) second.send(gathered.receive, place(source), fellow);
-  });
+  std::size_t most_brought = 0;
+  for (const std::vector<int>& sources : brought) most_brought = std::max(most_brought, sources.size());
+  const std::size_t at_a_time = std::max<std::size_t>(policy::most_messages_of_a_round / fellows.size(), 1);
+  for (std::size_t begin = 0; begin < most_brought; begin += at_a_time) {
+    MessagePlan& next = plan.next_round();
+    const auto for_some = [&](const std::vector<int>& sources, auto function) {
+      for (std::size_t i = begin; i < std::min(sources.size(), begin + at_a_time); ++i) function(sources[i]);
+    };
+    for_fellows([&](int fellow, const std::vector<int>& its) {
+      for_some(its, [&](int source) { next.receive(gathered.receive, place(source), fellow); });
+    });
+    for_fellows([&](int fellow, const auto&) {
+      for_some(brought[index], [&](int source) { next.send(gathered.receive, place(source), fellow); });
+    });
+  }
   return plan;
 }
 
@@ -95,20 +107,18 @@ RoundsPlan broadcast_over_nodes(const NodeMap& map, int rank, int root, void* bu
                                 MPI_Datatype datatype) {
   const Relay relay = relay_of(map, rank, root);
   const std::vector<BlockPlace> pieces = pieces_of(count, datatype);
+  // who hands on sends a piece while the next one comes
+  const bool hands_on = relay.from >= 0 && !relay.to.empty();
+  const std::size_t at_a_time = hands_on ? 1 : policy::pieces_of_a_round;
+  const std::size_t lag = hands_on ? 1 : 0;
   RoundsPlan plan;
-  if (relay.from < 0 || relay.to.empty()) {
-    MessagePlan& all = plan.next_round();
-    for (const BlockPlace& piece : pieces) {
-      if (relay.from >= 0) all.receive(buffer, piece, relay.from);
-      for (const int to : relay.to) all.send(buffer, piece, to);
+  for (std::size_t begin = 0; begin < pieces.size() + lag; begin += at_a_time) {
+    MessagePlan& round = plan.next_round();
+    for (std::size_t piece = begin; piece < std::min(pieces.size() + lag, begin + at_a_time); ++piece) {
+      if (relay.from >= 0 && piece < pieces.size()) round.receive(buffer, pieces[piece], relay.from);
+      if (piece < lag) continue;
+      for (const int to : relay.to) round.send(buffer, pieces[piece - lag], to);
     }
-    return plan;
-  }
-  for (std::size_t round = 0; round <= pieces.size(); ++round) {
-    MessagePlan& both = plan.next_round();
-    if (round < pieces.size()) both.receive(buffer, pieces[round], relay.from);
-    if (round == 0) continue;
-    for (const int to : relay.to) both.send(buffer, pieces[round - 1], to);
   }
   return plan;
 }

@@ -12,8 +12,9 @@
 
 namespace penstock::interpose {
 
-/// A rank's block, and where everybody's go. `own` is where it is already if it lies in `receive`.
+/// A rank's block, and where everybody's go.
 struct GatheredBlocks {
+  bool is_in_place;  ///< the own one is where it goes
   const void* own;
   BlockPlace own_block;
   void* receive;

@@ -120,6 +120,9 @@ inline constexpr std::size_t most_scanned_pieces = 4;
 
 /// What is broadcast goes from node to node in pieces of so much: a node hands one on while the next comes.
 inline constexpr std::int64_t broadcast_piece_bytes = 4 << 20;
+/// In rounds, as a rank has slots for 1,024 payloads; what finds none is copied whole to host memory.
+inline constexpr std::size_t pieces_of_a_round = 8;
+inline constexpr std::size_t most_messages_of_a_round = 256;
 
 /// Blocks that two ranks swap in place go in pieces of so much at most, on which both must agree, and so many
 /// swaps are under way at a time: 64 MiB of memory.

@@ -71,7 +71,7 @@ TEST_F(BetweenNodes, bcast_brings_it_to_all) {
 
 /// More than one piece goes from node to node at a time.
 TEST_F(BetweenNodes, bcast_of_many_pieces_brings_them_to_all) {
-  constexpr int count = 5'000'001;
+  constexpr int count = 12'000'001;
   std::vector<int> numbers(count);
   if (world_.rank == 0) std::iota(numbers.begin(), numbers.end(), 7);
   Memory buffer = on_device(numbers.size());
@@ -93,17 +93,42 @@ TEST_F(BetweenNodes, allgather_brings_all_to_all) {
   EXPECT_TRUE(content_of(all) == expected);
 }
 
-/// Ranks may describe the same message by different types: it cannot be cut into the same pieces then.
+/// Ranks may describe the same message by different types: it cannot be cut into the same pieces then. Of the
+/// second size both have the same number in twelve bits, which is all that ranks of one node compare.
 TEST_F(BetweenNodes, bcast_may_be_of_another_type_on_each_rank) {
-  MPI_Datatype whole = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(many, MPI_INT, &whole);
-  MPI_Type_commit(&whole);
-  const Memory buffer = own_numbers();
-  const bool at_once = world_.rank % 2 != 0;
-  ASSERT_EQ(MPI_Bcast(buffer.data(), at_once ? 1 : many, at_once ? whole : MPI_INT, 0, MPI_COMM_WORLD),
+  for (const int count : {many, 1'050'581}) {
+    MPI_Datatype whole = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(count, MPI_INT, &whole);
+    MPI_Type_commit(&whole);
+    Memory buffer = on_device(static_cast<std::size_t>(count));
+    std::vector<int> numbers(static_cast<std::size_t>(count), -1);
+    if (world_.rank == 0) std::iota(numbers.begin(), numbers.end(), 3);
+    buffer.write(0, numbers.data(), buffer.size());
+    const bool at_once = world_.rank % 2 != 0;
+    ASSERT_EQ(MPI_Bcast(buffer.data(), at_once ? 1 : count, at_once ? whole : MPI_INT, 0, MPI_COMM_WORLD),
+              MPI_SUCCESS);
+    std::iota(numbers.begin(), numbers.end(), 3);
+    EXPECT_TRUE(content_of(buffer) == numbers);
+    MPI_Type_free(&whole);
+  }
+}
+
+/// Not in place: what is sent lies in front of all that is received.
+TEST_F(BetweenNodes, allgatherv_may_send_from_the_buffer_that_it_receives_in) {
+  const auto ranks = static_cast<std::size_t>(world_.size);
+  Memory both = on_device(all_of_them * (ranks + 1));
+  both.write(0, numbers_of(world_.rank).data(), all_of_them * sizeof(int));
+  const std::vector<int> counts(ranks, many);
+  std::vector<int> displacements;
+  for (int rank = 0; rank < world_.size; ++rank) displacements.push_back((rank + 1) * many);
+  ASSERT_EQ(MPI_Allgatherv(both.data(), many, MPI_INT, both.data(), counts.data(), displacements.data(),
+                           MPI_INT, MPI_COMM_WORLD),
             MPI_SUCCESS);
-  EXPECT_TRUE(content_of(buffer) == numbers_of(0));
-  MPI_Type_free(&whole);
+  const std::vector<int> seen = content_of(both);
+  for (int rank = 0; rank < world_.size; ++rank) {
+    const auto begin = seen.begin() + displacements[static_cast<std::size_t>(rank)];
+    EXPECT_TRUE(std::vector<int>(begin, begin + many) == numbers_of(rank)) << "of rank " << rank;
+  }
 }
 
 TEST_F(BetweenNodes, some_ranks_may_have_host_buffers) {
