@@ -180,7 +180,9 @@ class Receive final : public Pending,
 
   template <typename PostOne>
   int post_by(const MPI_Request* request, PostOne post_one) {
-    int code = choose_target(Target::user_buffer);
+    const Target target = is_from_oneself_in_pieces() ? Target::staging_buffer : Target::user_buffer;
+    int code = choose_target(target);
+    if (code == MPI_SUCCESS && target == Target::staging_buffer && !is_staged()) code = make_room();
     if (code != MPI_SUCCESS) return code;
     const auto staging_bytes = static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
     code = is_staged() ? post_one(staging_.data(), staging_bytes, MPI_BYTE)
@@ -188,6 +190,15 @@ class Receive final : public Pending,
     request_ = *request;
     if (code == MPI_SUCCESS && on_device_) enlist(place_);
     return code;
+  }
+
+  /// Of a message to oneself MPICH (4.0) takes an envelope for truncated, where it is no whole number of the
+  /// elements that are to be received, with gaps between them.
+  [[nodiscard]] bool is_from_oneself_in_pieces() const noexcept {
+    if (on_device_ || in_one_piece_ || !NodeDirectory::gpu_seen()) return false;
+    if (call_.source == MPI_ANY_SOURCE) return true;
+    const CommunicatorInfo* const info = peek_info(call_.communicator);
+    return info != nullptr && !info->is_inter && call_.source == info->rank;
   }
 
   /// Whether the MPI library writes to memory of Penstock's: for a device, or since another receive is

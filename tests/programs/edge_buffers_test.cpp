@@ -185,6 +185,30 @@ Bytes catch_envelope() {
   return bytes == 5000 ? Bytes() : wire;
 }
 
+/// What comes first of such a message is no whole number of elements, at which an MPI library may take
+/// offence.
+TEST(EdgeBuffers, a_device_message_to_oneself_may_end_in_host_memory_with_gaps) {
+  constexpr int pairs = 5000;
+  struct Pair {
+    double value;
+    int location;
+  };
+  std::vector<Pair> expected(pairs);
+  for (int i = 0; i < pairs; ++i) expected[static_cast<std::size_t>(i)] = {i * 0.5, i};
+  Memory sent(MemoryKind::device, pairs * sizeof(Pair));
+  sent.write(0, expected.data(), sent.size());
+  for (const int source : {rank(), MPI_ANY_SOURCE}) {
+    std::vector<Pair> received(pairs, Pair{-1, -1});
+    ASSERT_EQ(MPI_Sendrecv(sent.data(), pairs, MPI_DOUBLE_INT, rank(), 7, received.data(), pairs,
+                           MPI_DOUBLE_INT, source, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+              MPI_SUCCESS);
+    for (std::size_t i = 0; i < pairs; ++i) {
+      ASSERT_EQ(received[i].value, expected[i].value) << "pair " << i;
+      ASSERT_EQ(received[i].location, expected[i].location) << "pair " << i;
+    }
+  }
+}
+
 TEST(EdgeBuffers, a_message_that_equals_an_envelope_is_delivered_as_itself) {
   const Bytes envelope = catch_envelope();
   ASSERT_FALSE(envelope.empty())
