@@ -19,6 +19,10 @@
 #   penstock_no_peer_access
 #     What to put into ENVIRONMENT for a test without peer access.
 #
+#   penstock_add_mpi_script(NAME name [SCRIPT file] PROGRAM program RANKS k)
+#     A test for each MPI by a script of the folder, name.sh by default, that starts its jobs itself (support/job.sh):
+#     SCRIPT family program preload-library penstock.
+#
 #   penstock_describe_mpi_test(name FAMILY family RANKS k [LABELS …] [TIMEOUT seconds])
 #     What CTest must know of a test that starts an MPI job otherwise.
 #
@@ -110,6 +114,19 @@ function(penstock_add_mpi_tests_with_faults)
     list(GET ${case} 0 faults)
     list(GET ${case} 1 says)
     penstock_add_mpi_test(NAME ${test_NAME}_${case} FAULTS ${faults} SAYS ${says} ${test_UNPARSED_ARGUMENTS})
+  endforeach()
+endfunction()
+
+function(penstock_add_mpi_script)
+  cmake_parse_arguments(PARSE_ARGV 0 test "" "NAME;SCRIPT;PROGRAM;RANKS" "")
+  if(NOT test_SCRIPT)
+    set(test_SCRIPT ${test_NAME}.sh)
+  endif()
+  foreach(family IN LISTS PENSTOCK_MPI_FAMILIES)
+    add_test(NAME ${test_NAME}.${family}
+             COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${test_SCRIPT} ${family} $<TARGET_FILE:${test_PROGRAM}_${family}>
+                     $<TARGET_FILE:penstock_preload_${family}> $<TARGET_FILE:penstock>)
+    penstock_describe_mpi_test(${test_NAME}.${family} FAMILY ${family} RANKS ${test_RANKS})
   endforeach()
 endfunction()
 

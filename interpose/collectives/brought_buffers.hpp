@@ -73,9 +73,6 @@ class BroughtBuffers {
     if (on_device_ == nullptr) return Preference::any;
     return kernel_context_ != nullptr ? Preference::kernels : Preference::messages;
   }
-  [[nodiscard]] std::uint16_t signature() const noexcept {
-    return arguments_ ? signature_of(*arguments_) : std::uint16_t{0};
-  }
   [[nodiscard]] Wish wish() const noexcept { return {preference(), arguments_, message_bytes_}; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }

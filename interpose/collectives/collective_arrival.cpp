@@ -151,8 +151,7 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
   if (!info.meets) return {};
   // now, as nothing may fail once all have said so
   if (info.deferred == nullptr) info.deferred = std::make_shared<DeferredCollectives>();
-  return {wish.preference, true, seen == Kind::nonblocking,
-          wish.arguments ? signature_of(*wish.arguments) : std::uint16_t{0}};
+  return {wish.preference, true, seen == Kind::nonblocking, wish.signature()};
 } catch (const std::bad_alloc&) {
   return {};
 }

@@ -222,7 +222,7 @@ class CollectiveCall : public LibraryCall<Library> {
       auto plan = make_plan();
       plan->outlive_the_call();
       attempt.plan = std::move(plan);
-      attempt.signature = buffers.signature();
+      attempt.signature = buffers.wish().signature();
       buffers.describe(this->scope());
     } catch (const std::bad_alloc&) {
       // the library may find a way

@@ -39,14 +39,16 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
     ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
   };
   // nothing that is posted later on may be needed by others while this rank is elsewhere: only blocking calls
-  const bool spans_nodes = node_map_of(communicator) != nullptr;
-  const NodeMap* const map = is_blocking_form<decltype(request)...> ? node_map_of(communicator) : nullptr;
+  const NodeMap* const nodes = node_map_of(communicator);
+  const NodeMap* const map = is_blocking_form<decltype(request)...> ? nodes : nullptr;
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(buffer, block);
     all.measure([&] { return block.bytes(); });
-    // all must cut it into the same pieces
-    if (map != nullptr) all.sign(arguments_of(count, datatype));
-    if (map == nullptr && spans_nodes && ranks.peers > 2) all.leave_to_library();  // it has a tree
+    if (map != nullptr) {
+      all.sign(arguments_of(count, datatype));  // all must cut it into the same pieces
+    } else if (nodes != nullptr && ranks.peers > 2) {
+      all.leave_to_library();  // it has a tree
+    }
   });
   const auto over_nodes = [&] {
     return broadcast_over_nodes(*map, ranks.rank, root, buffer, count, datatype);

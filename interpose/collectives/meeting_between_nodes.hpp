@@ -18,6 +18,11 @@ struct Wish {
   Preference preference = Preference::library;
   std::optional<std::uint64_t> arguments;  ///< what must be equal on all ranks; none: nothing is said of it
   std::uint64_t message_bytes = 0;         ///< of a message of it, where all are about as large
+
+  /// What ranks of one node compare of the arguments, as Said and agreement rings have it.
+  [[nodiscard]] std::uint16_t signature() const noexcept {
+    return arguments ? signature_of(*arguments) : std::uint16_t{0};
+  }
 };
 
 /// All ranks of a communicator that spans nodes come here in the same collective. Returns the same on all of

@@ -186,13 +186,8 @@ bool ReductionExchange::go_on(const CallScope& scope) {
       }
       if (!may_send(plan_.result_, bytes(plan_.own_range().count))) return false;
       // from here on also if something went wrong: the others are waiting
-      if (plan_.between_ != nullptr) {
-        coming_ = plan_.between_->begin(scope, lane_);
-        phase_ = Phase::between_nodes;
-        return true;
-      }
-      coming_ = gather(scope);
-      phase_ = Phase::gathering;
+      coming_ = plan_.between_ != nullptr ? plan_.between_->begin(scope, lane_) : gather(scope);
+      phase_ = plan_.between_ != nullptr ? Phase::between_nodes : Phase::gathering;
       return true;
     case Phase::between_nodes:
       if (!coming_->step(scope)) return false;
