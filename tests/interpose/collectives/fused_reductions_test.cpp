@@ -104,6 +104,29 @@ TEST(FusedReductions, of_changing_lengths_follow_each_other) {
   expect_rounds_right<std::int16_t>(MPI_COMM_WORLD, 100, 20'000);
 }
 
+/// With nothing between the calls the kernel that stands by does them, one after the other, each of another
+/// length than the last.
+TEST(FusedReductions, that_follow_each_other_at_once_are_of_their_own_lengths) {
+  constexpr int rounds = 400;
+  constexpr std::size_t most = 150;  // elements
+  const World world;
+  const auto length = [](int round) { return 1 + static_cast<std::size_t>(round) * 37 % most; };
+  Memory send(MemoryKind::device, rounds * most * sizeof(double), own_gpu());
+  Memory receive(MemoryKind::device, rounds * most * sizeof(double), own_gpu());
+  const auto at = [](int round) { return static_cast<std::size_t>(round) * most * sizeof(double); };
+  for (int round = 0; round < rounds; ++round)
+    send.write(at(round), vector_of<double>(world.rank, round, most).data(), most * sizeof(double));
+  for (int round = 0; round < rounds; ++round) {
+    MPI_Allreduce(send.data() + at(round), receive.data() + at(round), static_cast<int>(length(round)),
+                  MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<double> seen(length(round));
+    receive.read(at(round), seen.data(), seen.size() * sizeof(double));
+    EXPECT_EQ(seen, sum_of_ranks<double>(world.size, round, seen.size())) << "round " << round;
+  }
+}
+
 TEST(FusedReductions, wait_for_a_late_rank_longer_than_a_kernel_does) {
   const World world;
   Vectors<double> vectors(5'000);

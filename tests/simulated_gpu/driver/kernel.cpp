@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -92,6 +93,13 @@ thread_local BlockRun* current_block = nullptr;
   std::abort();
 }
 
+/// Whether threads go on in the other order behind a barrier: a kernel that is right in one order only lacks
+/// another barrier.
+bool turns_order() {
+  thread_local std::mt19937 random;
+  return random() % 2 != 0;
+}
+
 BlockRun& this_block() {
   if (current_block == nullptr) give_up("a barrier outside of a kernel");
   return *current_block;
@@ -102,14 +110,14 @@ void BlockRun::run() {
   while (block_.next_thread < block_.thread_count) start_runner();
   while (!runners_.empty()) {
     bool moved = false;
-    for (auto runner = runners_.begin(); runner != runners_.end();) {
-      if (runner->may_go_on()) {
-        moved = true;
-        go_on(*runner);
-      }
-      runner = runner->fiber->finished() ? runners_.erase(runner) : std::next(runner);
+    for (Runner& runner : runners_) {
+      if (!runner.may_go_on()) continue;
+      moved = true;
+      go_on(runner);
     }
     if (!moved) give_up("threads of a block wait at different barriers");
+    runners_.remove_if([](const Runner& runner) { return runner.fiber->finished(); });
+    if (turns_order()) runners_.reverse();
   }
   current_block = nullptr;
 }
