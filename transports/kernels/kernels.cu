@@ -356,7 +356,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     if (!is_complete) continue;
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
     if (threadIdx.x == 0 && task.is_fused) read_fused(payload, standby, task.from);
-    __syncwarp();  // the other threads begin what is small at once, by what these have read
+    __syncwarp();  // the other threads may use at once what the first one has read
     return;
   }
 }

@@ -93,8 +93,8 @@ thread_local BlockRun* current_block = nullptr;
   std::abort();
 }
 
-/// Whether threads go on in the other order behind a barrier: a kernel that is right in one order only lacks
-/// another barrier.
+/// Whether to reverse the order in which threads go on after a barrier. By chance, so that a kernel with a
+/// barrier missing does not always run in the one order that hides it.
 bool turns_order() {
   thread_local std::mt19937 random;
   return random() % 2 != 0;
