@@ -18,7 +18,7 @@ namespace penstock::interpose {
 /// The part of a communicator that matching owns (messages received ahead of their receives).
 class Stash;
 class DeferredCollectives;  // deferred_collectives.hpp
-class FusedReductions;      // fused_reductions.hpp
+class FusedCollectives;     // fused_collectives.hpp
 class NodeMap;              // node_map.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
@@ -53,7 +53,7 @@ struct CommunicatorInfo {
   bool has_no_messages = false;                   ///< there could be none
   int lanes_taken = 0;                            ///< of them (persistent_exchange.hpp)
   std::shared_ptr<DeferredCollectives> deferred;  ///< the non-blocking ones; made when it meets
-  std::shared_ptr<FusedReductions> fused;         ///< made at the first that could be one
+  std::shared_ptr<FusedCollectives> fused;        ///< made at the first that could be one
   bool is_for_collectives = false;          ///< it is such a one itself: its messages are not the program's
   std::atomic<bool> is_vertex_set{false};   ///< communicator_hints.hpp
   std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "interpose/calls/call_scope.hpp"
+#include "interpose/collectives/fused_work.hpp"
 #include "interpose/collectives/meeting_between_nodes.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -53,8 +54,11 @@ class BroughtBuffers {
     if (is_left_to_library_ || on_device_ == nullptr) return;
     const std::uint64_t bytes = in_all();
     message_bytes_ = bytes / static_cast<std::uint64_t>(std::max(blocks, 1));
-    if (bytes < policy::least_exchanged_bytes ||
-        (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
+    const bool is_little = bytes < policy::least_exchanged_bytes;
+    if (kernel_context_ != nullptr) {
+      is_little_ = is_little;
+    } else if (is_little ||
+               (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
       leave_to_library();
     }
   }
@@ -76,10 +80,11 @@ class BroughtBuffers {
   [[nodiscard]] Wish wish() const noexcept { return {preference(), arguments_, message_bytes_}; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
-  /// A kernel on each rank may carry it out, from `own` and in that context, which does not wait for what the
-  /// application has queued. `is_little`: for anything else the MPI library is the better one.
-  void offer_kernel(const transports::Buffer& own, transports::cuda::ContextRef context,
-                    bool is_little) noexcept {
+  /// A kernel on each rank may do that work, from `own` and in that context, which does not wait for what the
+  /// application has queued. `is_little`: for anything else the MPI library is the better one, on all ranks.
+  void offer_kernel(const FusedWork& work, const transports::Buffer& own,
+                    transports::cuda::ContextRef context, bool is_little) noexcept {
+    kernel_work_ = work;
     kernel_buffer_ = own;
     kernel_context_ = std::move(context);
     is_little_ = is_little;
@@ -92,6 +97,7 @@ class BroughtBuffers {
   [[nodiscard]] const transports::cuda::ContextRef& kernel_context() const noexcept {
     return kernel_context_;
   }
+  [[nodiscard]] const FusedWork& kernel_work() const noexcept { return kernel_work_; }
   [[nodiscard]] const transports::Buffer& kernel_buffer() const noexcept { return kernel_buffer_; }
   [[nodiscard]] bool are_little() const noexcept { return is_little_; }
   /// Says in the record what kind of memory it is.
@@ -103,6 +109,7 @@ class BroughtBuffers {
  private:
   const void* on_device_ = nullptr;
   bool has_host_bytes_ = false;
+  FusedWork kernel_work_;
   transports::Buffer kernel_buffer_;
   transports::cuda::ContextRef kernel_context_;
   bool is_little_ = false;

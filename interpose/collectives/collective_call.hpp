@@ -14,7 +14,7 @@
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
-#include "interpose/collectives/fused_reductions.hpp"
+#include "interpose/collectives/fused_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
@@ -162,10 +162,13 @@ class CollectiveCall : public LibraryCall<Library> {
     MessageLane lane{messages_of(communicator)};
     if (lane.messages == MPI_COMM_NULL) return {};
     if (way == Way::kernels) {
-      FusedReductions& fused = *peek_info(communicator)->fused;
-      if (fused.prepare(communicator, buffers.kernel_context())) lane.fused = &fused;
+      FusedCollectives& fused = *peek_info(communicator)->fused;
+      if (fused.prepare(communicator, buffers.kernel_context())) {
+        lane.fused = &fused;
+      } else if (buffers.are_little()) {  // on all ranks, as all have said kernels
+        return {};
+      }
     }
-    if (lane.fused == nullptr && buffers.are_little()) return {};
     buffers.describe(this->scope());
     return lane;
   }
@@ -196,7 +199,9 @@ class CollectiveCall : public LibraryCall<Library> {
     attempt.has_arrived = true;
     const MessageLane lane = agree(communicator, buffers);
     if (lane.messages == MPI_COMM_NULL) return attempt;
-    const auto exchange = begin(lane);
+    const std::unique_ptr<Exchange> exchange =
+        lane.fused != nullptr ? std::make_unique<FusedExchange>(*lane.fused, buffers.kernel_work())
+                              : std::unique_ptr<Exchange>(begin(lane));
     for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
     attempt.code = raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
     return attempt;

@@ -12,14 +12,14 @@
 
 namespace penstock::interpose {
 
-class FusedReductions;  // fused_reductions.hpp
+class FusedCollectives;  // fused_collectives.hpp
 
 /// Where the messages of one call travel. Calls that may be under way at once have lanes of their own. A
 /// value.
 struct MessageLane {
   MPI_Comm messages = MPI_COMM_NULL;
-  int number = 0;                    ///< 0: blocking calls, which come one after the other
-  FusedReductions* fused = nullptr;  ///< instead of messages, all ranks launch one of these
+  int number = 0;                     ///< 0: blocking calls, which come one after the other
+  FusedCollectives* fused = nullptr;  ///< instead of messages, all ranks launch one of these
 
   /// Between two ranks there may be two messages at once in each direction.
   static constexpr int tags = 2;

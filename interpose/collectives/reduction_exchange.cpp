@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "interpose/collectives/fused_reductions.hpp"
 #include "interpose/node/policy.hpp"
 
 namespace penstock::interpose {
@@ -83,7 +82,6 @@ ReductionPlan ReductionPlan::all_to_all_in(const ReductionShape& shape, SharedPl
                      in_one_step
                          ? std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})
                          : ranges_of(shape, count));
-  plan.fused_ = {own, result, count, shape.kind.type, shape.kind.operation};
   if (!in_one_step) plan.gather_into(plan.result_);
   return plan;
 }
@@ -142,7 +140,6 @@ bool ReductionPlan::may_begin() const {
 }
 
 std::unique_ptr<Exchange> ReductionPlan::begin(const CallScope& scope, MessageLane lane) const {
-  if (lane.fused != nullptr) return std::make_unique<FusedExchange>(*lane.fused, fused_);
   return std::make_unique<ReductionExchange>(*this, scope, lane);
 }
 

@@ -20,7 +20,6 @@
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "transports/host/status.hpp"
-#include "transports/reduction/fused_reduction.hpp"
 
 namespace penstock::interpose {
 
@@ -85,7 +84,6 @@ class ReductionPlan final : public ExchangePlan {
   std::byte* result_;                             ///< where this rank's range goes
   std::vector<ElementRange> ranges_;              ///< of each rank what it combines
   std::byte* gathered_ = nullptr;                 ///< where all ranges go in the end; null: nowhere
-  transports::FusedVectors fused_;                ///< to all ranks: the same by a kernel on each
   std::unique_ptr<const ReductionPlan> between_;  ///< before that, of this rank's range; null: nothing
 };
 

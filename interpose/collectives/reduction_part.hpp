@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/fused_reductions.hpp"
+#include "interpose/collectives/fused_collectives.hpp"
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "interpose/node/policy.hpp"
@@ -34,7 +34,7 @@ class ReductionPart {
   void offer_kernel(MPI_Comm communicator) {
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr || shape_.ranks == 0) return;
-    fused_ = FusedReductions::of(*info);
+    fused_ = FusedCollectives::of(*info);
     is_for_gpu_ = is_for_gpu_ || (fused_ != nullptr && fused_->may_take(bytes_));
   }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
@@ -42,7 +42,7 @@ class ReductionPart {
   /// Its messages have so many elements, not all of the vector.
   void sends_at_a_time(std::size_t elements) noexcept { message_bytes_ = elements * shape_.element_bytes(); }
   /// This rank combines, and needs so many bytes of memory for it.
-  void take_place(const void* own, const void* result, std::size_t bytes) {
+  void take_place(const void* own, void* result, std::size_t bytes) {
     if (!is_for_gpu_ || !lies_on_device(own) || !transports::DeviceReduction::available().ok()) {
       return leave_to_library();
     }
@@ -51,6 +51,7 @@ class ReductionPart {
         (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
       return leave_to_library();
     }
+    result_ = result;
     const bool suits_kernel = fused_ != nullptr && fused_->suits(bytes_, place_->context());
     if (!suits_kernel && is_little()) return leave_to_library();
     offers_kernel_ = suits_kernel;
@@ -75,7 +76,11 @@ class ReductionPart {
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
       all.measure([&] { return message_bytes_; });
-      if (offers_kernel_) all.offer_kernel(place_->own(), place_->context(), is_little());
+      if (offers_kernel_) {
+        const transports::FusedVectors vectors{own, result_, static_cast<std::size_t>(count),
+                                               shape_.kind.type, shape_.kind.operation};
+        all.offer_kernel(vectors, place_->own(), place_->context(), is_little());
+      }
     } else {
       all.leave_to_library();
     }
@@ -86,8 +91,9 @@ class ReductionPart {
   [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
 
   bool is_for_gpu_ = false;
-  FusedReductions* fused_ = nullptr;
+  FusedCollectives* fused_ = nullptr;
   bool offers_kernel_ = false;
+  void* result_ = nullptr;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
   std::size_t message_bytes_ = 0;

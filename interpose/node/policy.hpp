@@ -96,10 +96,10 @@ inline constexpr std::size_t least_reduced_bytes = 8u << 10;
 /// takes longer than what is saved.
 inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
 
-/// The first reductions that ranks could fuse go another way: communicators that are used but a few times are
-/// not worth the 0.1 ms that it takes to get ready.
-inline constexpr unsigned least_reductions_to_fuse = 4;
-/// Device memory of each rank and communicator that fuses its reductions, of which a rank has so many at
+/// The first collectives that ranks could fuse go another way: communicators that are used but a few times
+/// are not worth the 0.1 ms that it takes to get ready.
+inline constexpr unsigned least_collectives_to_fuse = 4;
+/// Device memory of each rank and communicator that fuses its collectives, of which a rank has so many at
 /// most, as relayed messages want some, too. Vectors take twice their bytes of it for each rank, twice: eight
 /// ranks fuse up to half a MiB.
 inline constexpr std::size_t symmetric_memory_bytes = 16u << 20;

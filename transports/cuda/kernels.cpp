@@ -23,7 +23,8 @@ constexpr const char* names[] = {
 #define ROW(name, Type) "penstock_fused_" #name,
         PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-            "penstock_pack_list_32",
+            "penstock_fused_blocks",
+    "penstock_pack_list_32",
     "penstock_pack_list_64",
     "penstock_measure_set_32",
     "penstock_measure_set_64",

@@ -28,7 +28,8 @@ enum class Kernel : std::uint8_t {
 #define ROW(name, Type) fused_##name,
       PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-          pack_list_32,
+          fused_blocks,
+  pack_list_32,
   pack_list_64,
   measure_set_32,
   measure_set_64,

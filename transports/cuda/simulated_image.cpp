@@ -52,7 +52,8 @@ const void* image() noexcept {
           simulated_gpu::kernel_row("penstock_gather_runs", penstock_gather_runs),
       simulated_gpu::kernel_row("penstock_scatter_runs", penstock_scatter_runs),
       PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW) PENSTOCK_REDUCED_TYPES(PENSTOCK_FUSED_ROW)
-          simulated_gpu::kernel_row("penstock_pack_list_32", penstock_pack_list_32),
+          simulated_gpu::kernel_row("penstock_fused_blocks", penstock_fused_blocks),
+      simulated_gpu::kernel_row("penstock_pack_list_32", penstock_pack_list_32),
       simulated_gpu::kernel_row("penstock_pack_list_64", penstock_pack_list_64),
       simulated_gpu::kernel_row("penstock_measure_set_32", penstock_measure_set_32),
       simulated_gpu::kernel_row("penstock_measure_set_64", penstock_measure_set_64),

@@ -4,7 +4,7 @@
 
 #include "transports/kernels/block_counters.cuh"
 #include "transports/kernels/copy_batch.hpp"
-#include "transports/kernels/fused_reduction.cuh"
+#include "transports/kernels/fused_collective.cuh"
 #include "transports/kernels/list_bitmap.cuh"
 #include "transports/kernels/loads.cuh"
 #include "transports/kernels/polling.cuh"
@@ -99,10 +99,10 @@ __device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
 }
 
 /// The same for a launch of which threads may have given up.
-__device__ void conclude_fused(const FusedReduction& reduction) {
-  if (!is_last_of_launch(block_counters[reduction.slot].finished)) return;
-  const bool is_incomplete = atomicExch(&block_counters[reduction.slot].has_given_up, 0u) != 0;
-  publish(*reduction.flag, static_cast<std::uint32_t>(is_incomplete ? fused_incomplete : fused_complete));
+__device__ void conclude_fused(const FusedCollective& collective) {
+  if (!is_last_of_launch(block_counters[collective.slot].finished)) return;
+  const bool is_incomplete = atomicExch(&block_counters[collective.slot].has_given_up, 0u) != 0;
+  publish(*collective.flag, static_cast<std::uint32_t>(is_incomplete ? fused_incomplete : fused_complete));
 }
 
 /// The item of a batch that this block of threads is for: the last one whose first block is not after it.
@@ -168,12 +168,12 @@ struct StandbyTask {
   bool comes_beside;       ///< its payload does, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
   bool is_strided;         ///< and what `strided` says
-  bool is_fused;           ///< a reduction, and what fused_task() says
+  bool is_fused;           ///< a collective, and what fused_task() says
   bool is_last;
   StridedItem strided;
 };
 struct FusedTask {
-  FusedReduction reduction;
+  FusedCollective collective;
   StandbyType type;
 };
 /// The block's; large, and seldom of use.
@@ -278,14 +278,15 @@ __device__ void read_strided(const std::uint32_t* words, const Standby& standby,
   task.strided.from_loops = loops_of(words + StridedWords::from_side);
 }
 
-/// The same of a fused reduction's, and what the route says.
+/// The same of a fused collective's, and what the route says.
 __device__ void read_fused(const std::uint32_t* words, const Standby& standby, const char* own) {
   const auto* const route =
       reinterpret_cast<const FusedRoute*>(memory_of(wide(words + FusedWords::route), standby));
-  FusedReduction& fused = fused_task().reduction;
+  FusedCollective& fused = fused_task().collective;
   fused.to = memory_of(wide(words + FusedWords::to), standby);
   fused.own = own;
   fused.count = words[FusedWords::count];
+  fused.own_stride = words[FusedWords::own_stride];
   fused.stamp = words[FusedWords::stamp];
   fused.operation = static_cast<ReductionOperation>(words[FusedWords::operation]);
   fused.ranks = route->ranks;
@@ -395,7 +396,7 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
     return;
   }
   if (task.is_fused) {
-    reduce_fused(fused_task().type, fused_task().reduction, block_counters[standby.slot].has_given_up, group);
+    run_fused(fused_task().type, fused_task().collective, block_counters[standby.slot].has_given_up, group);
     return;
   }
   constexpr std::uint32_t line = 128;
@@ -533,13 +534,15 @@ extern "C" __global__ void __launch_bounds__(most_threads)
   }
 PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
 
-#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type)                                              \
-  extern "C" __global__ void __launch_bounds__(most_threads)                                     \
-      penstock_fused_##name(const __grid_constant__ FusedReduction reduction) {                  \
-    reduce_fused<Type>(reduction, block_counters[reduction.slot].has_given_up, all_of_launch()); \
-    conclude_fused(reduction);                                                                   \
+#define PENSTOCK_FUSED_KERNEL(name, run)                                            \
+  extern "C" __global__ void __launch_bounds__(most_threads)                        \
+      penstock_fused_##name(const __grid_constant__ FusedCollective collective) {   \
+    run(collective, block_counters[collective.slot].has_given_up, all_of_launch()); \
+    conclude_fused(collective);                                                     \
   }
+#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type) PENSTOCK_FUSED_KERNEL(name, reduce_fused<Type>)
 PENSTOCK_REDUCED_TYPES(PENSTOCK_FUSED_REDUCTION_KERNEL)
+PENSTOCK_FUSED_KERNEL(blocks, place_fused)
 
 #define PENSTOCK_LIST_KERNELS(bits)                                                  \
   extern "C" __global__ void __launch_bounds__(list_threads)                         \

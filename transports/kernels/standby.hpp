@@ -51,7 +51,7 @@ inline constexpr std::uint64_t beside_address = 2;
 inline constexpr std::uint64_t down_address = 3;
 inline constexpr std::uint64_t strided_address =
     4;  ///< of `to`: the words beside the order say how both sides lie
-/// The same: the words beside the order say what to combine, and a FusedRoute with whom.
+/// The same: the words beside the order say what to combine or to exchange, and a FusedRoute with whom.
 inline constexpr std::uint64_t fused_address = 5;
 inline constexpr std::uint32_t bounce_bytes = 65536;
 
@@ -87,14 +87,15 @@ struct StridedWords {
 };
 static_assert(StridedWords::to_side + StridedWords::words_of_side == words_beside);
 
-/// What stands beside an order for a fused reduction, whose `from` is the own vector.
+/// What stands beside an order for a fused collective, whose `from` is this rank's vector or blocks.
 struct FusedWords {
   static constexpr std::uint32_t to = 0;
   static constexpr std::uint32_t route = 2;
   static constexpr std::uint32_t stamp = 4;
-  static constexpr std::uint32_t count = 5;      ///< elements
+  static constexpr std::uint32_t count = 5;      ///< elements, or bytes
   static constexpr std::uint32_t type = 6;       ///< a StandbyType
   static constexpr std::uint32_t operation = 7;  ///< a ReductionOperation
+  static constexpr std::uint32_t own_stride = 8;
 };
 /// Other orders wait for one whose partners are late, so not longer than this.
 #ifdef PENSTOCK_SIMULATED_GPU
@@ -114,7 +115,7 @@ struct StandbyMailbox {
   std::uint32_t sharing;              ///< launch that takes shared orders, too
   std::uint32_t leaving;              ///< launch that takes none after one more look
   std::uint32_t ended;                ///< launch that will touch nothing any more
-  std::uint32_t incomplete;           ///< count of the last fused reduction whose partners were late
+  std::uint32_t incomplete;           ///< count of the last fused collective whose partners were late
   /// Count of the last order that each block has executed: the first block any but those that go down in
   /// stamped words, which speak for themselves; the others shared ones.
   alignas(64) std::uint32_t done[standby_blocks];

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "transports/copies/copy_pull.hpp"
-#include "transports/kernels/fused_reduction.hpp"
+#include "transports/kernels/fused_collective.hpp"
 
 namespace penstock::transports {
 
@@ -68,19 +68,20 @@ inline constexpr std::size_t largest_joint_upload = 4096;
 /// Can the upload to there be one of them? Besides, all are in one context.
 [[nodiscard]] bool suits_a_joint_upload(const Place& place) noexcept;
 
-/// A fused reduction (transports/reduction) for the kernel that stands by.
+/// A fused collective (transports/fused) for the kernel that stands by.
 struct FusedOrder {
   const void* own = nullptr;
   void* to = nullptr;
   std::uint32_t bytes = 0;
-  std::uint32_t count = 0;                     ///< elements
+  std::uint32_t count = 0;                     ///< elements of a vector, or bytes of a block
+  std::uint32_t own_stride = 0;                ///< as FusedCollective's of the kernels
   const kernels::FusedRoute* route = nullptr;  ///< in device memory
   std::uint32_t stamp = 0;
   kernels::StandbyType type{};
   kernels::ReductionOperation operation{};
 };
 /// One that was ordered. The destructor waits until the kernel has left it. Thread: one at a time.
-class OrderedReduction {
+class OrderedCollective {
  public:
   enum class Outcome : std::uint8_t {
     pending,
@@ -88,15 +89,15 @@ class OrderedReduction {
     incomplete,  ///< its part was sent, but others were late
     missed       ///< nothing was done: the kernel had left
   };
-  virtual ~OrderedReduction() = default;
+  virtual ~OrderedCollective() = default;
   /// Error: the kernel has failed.
   [[nodiscard]] virtual Status query(Outcome& outcome) noexcept = 0;
 };
 /// More takes one block longer than a launch: of 16 KiB 13 µs and 14.6, of 32 KiB 17 and 14.9 (two H100).
 inline constexpr std::uint32_t largest_fused_order = 16384;
 /// Null if no kernel is ready for it. Thread: any.
-[[nodiscard]] std::unique_ptr<OrderedReduction> reduce_standing_by(const FusedOrder& order,
-                                                                   const cuda::ContextRef& context);
+[[nodiscard]] std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order,
+                                                             const cuda::ContextRef& context);
 
 /// A copy that a kernel could have made is under way otherwise. Cost: a load while there is no lingering;
 /// else some tens of ns, and now and then a launch (2.6 µs on an H200 host). `known`: memory of the context's

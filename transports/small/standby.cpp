@@ -152,19 +152,19 @@ class StandbyPull final : public Pull {
   bool is_ordered_ = false;
 };
 
-class StandbyReduction final : public OrderedReduction {
+class StandbyCollective final : public OrderedCollective {
  public:
-  explicit StandbyReduction(std::shared_ptr<Post> post) noexcept : post_(std::move(post)) {}
-  ~StandbyReduction() override {
+  explicit StandbyCollective(std::shared_ptr<Post> post) noexcept : post_(std::move(post)) {}
+  ~StandbyCollective() override {
     for (auto outcome = Outcome::pending; is_ordered_ && query(outcome).ok() && is_ordered_;)
       std::this_thread::yield();
   }
-  StandbyReduction(const StandbyReduction&) = delete;
-  StandbyReduction& operator=(const StandbyReduction&) = delete;
+  StandbyCollective(const StandbyCollective&) = delete;
+  StandbyCollective& operator=(const StandbyCollective&) = delete;
 
   /// Under the registry's mutex; the kernel is ready.
-  void order(const FusedOrder& reduction) noexcept {
-    post_->copy.order(reduction);
+  void order(const FusedOrder& collective) noexcept {
+    post_->copy.order(collective);
     is_ordered_ = true;
   }
 
@@ -253,15 +253,14 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
   return pull;
 }
 
-std::unique_ptr<OrderedReduction> reduce_standing_by(const FusedOrder& order,
-                                                     const cuda::ContextRef& context) {
+std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order, const cuda::ContextRef& context) {
   if (!is_lingering() || order.bytes > largest_fused_order) return nullptr;
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
   if (!post->copy.is_ready_for(order.to, order.own, order.bytes)) return nullptr;
-  auto reduction = std::make_unique<StandbyReduction>(post);
-  reduction->order(order);
-  return reduction;
+  auto collective = std::make_unique<StandbyCollective>(post);
+  collective->order(order);
+  return collective;
 }
 
 bool download_standing_by(void* to, const Place& source, const cuda::ContextRef& context) noexcept {

@@ -164,18 +164,19 @@ void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) 
   order_between(address_of(to), kernels::beside_address, bytes);
 }
 
-void StandbyCopy::order(const FusedOrder& reduction) noexcept {
+void StandbyCopy::order(const FusedOrder& collective) noexcept {
   using Words = kernels::FusedWords;
   count();
   Beside words = {};
-  put_wide(words, Words::to, address_of(reduction.to));
-  put_wide(words, Words::route, address_of(reduction.route));
-  words[Words::stamp] = reduction.stamp;
-  words[Words::count] = reduction.count;
-  words[Words::type] = static_cast<std::uint32_t>(reduction.type);
-  words[Words::operation] = static_cast<std::uint32_t>(reduction.operation);
+  put_wide(words, Words::to, address_of(collective.to));
+  put_wide(words, Words::route, address_of(collective.route));
+  words[Words::stamp] = collective.stamp;
+  words[Words::count] = collective.count;
+  words[Words::own_stride] = collective.own_stride;
+  words[Words::type] = static_cast<std::uint32_t>(collective.type);
+  words[Words::operation] = static_cast<std::uint32_t>(collective.operation);
   write_beside(words, kernels::words_beside);
-  order_between(kernels::fused_address, address_of(reduction.own), reduction.bytes);
+  order_between(kernels::fused_address, address_of(collective.own), collective.bytes);
 }
 
 bool StandbyCopy::was_incomplete() const noexcept {

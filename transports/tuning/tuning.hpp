@@ -37,9 +37,9 @@ struct Tuning {
   std::uint64_t shared_gpu_from;  ///< on a GPU that ranks share, so much stays within it; below, it is staged
   std::uint64_t packed_from;      ///< what is staged is packed if it is an increasing list of integers
   std::uint64_t network_packed_from;  ///< the same of what goes to another node
-  std::uint64_t fused_to;             ///< reductions to all ranks are exchanged and combined by one kernel on
-                                      ///< each; above, by messages and kernels
-  std::uint64_t buffered_to;          ///< standard-mode sends never wait for the receiver; above, until …
+  std::uint64_t fused_to;     ///< collectives of vectors and blocks of so little are one kernel on each
+                              ///< rank; above, messages and kernels
+  std::uint64_t buffered_to;  ///< standard-mode sends never wait for the receiver; above, until …
   std::uint64_t receiver_timeout_us;  ///< … it has not come for so long: then they are buffered, too
   std::uint64_t linger_us;            ///< that a kernel stands by for the next small payload; 0: never
 

@@ -1,4 +1,4 @@
-#include "transports/reduction/symmetric_memory.hpp"
+#include "transports/fused/symmetric_memory.hpp"
 
 #include "transports/device_memory/ipc_export.hpp"
 

@@ -1,5 +1,5 @@
-// What the host hands to the kernels that exchange vectors with other GPUs and combine them at once. For host
-// code, nvcc and the simulated GPU alike. Knows no MPI.
+// What the host hands to the kernels that exchange vectors with other GPUs and combine them at once, or
+// blocks and put them in their places. For host code, nvcc and the simulated GPU alike. Knows no MPI.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,13 @@ inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 
 /// Parameters of `penstock_fused_<type>`. Each rank launches one, and each writes its vector into the others'
 /// memory, waits for theirs in its own, and combines all in the order of the ranks. `to` may be `own`.
-struct FusedReduction {
+/// Of `penstock_fused_blocks`: what comes from each rank goes to a place of its own in `to`, one behind the
+/// other; this rank's is there already if that is where `own` lies, else they do not overlap.
+struct FusedCollective {
   void* to;
   const void* own;
-  std::uint64_t count;  ///< elements, at least 1
+  std::uint64_t count;       ///< elements of a vector, or bytes of a block; at least 1
+  std::uint64_t own_stride;  ///< of blocks: from one rank's to the next one's, bytes; 0: all get the same
   /// Where this rank's lines go in each rank's memory; its own too, as they are wanted again by a launch that
   /// only waits.
   std::uint64_t* outgoing[most_sources];
@@ -41,14 +44,15 @@ enum class StandbyType : std::uint32_t {
 #define PENSTOCK_ROW(name, Type) name,
   PENSTOCK_STANDBY_TYPES(PENSTOCK_ROW)
 #undef PENSTOCK_ROW
+      blocks,  ///< of bytes, which are not combined
 };
 
-/// Reductions take the sets of slots by turns: a process begins the next reduction but one only when it has
-/// all of the next, and whoever has sent that has read all of this one.
+/// Collectives take the sets of slots by turns: a process begins the next one but one only when it has all of
+/// the next, and whoever has sent that has read all of this one.
 inline constexpr std::uint32_t fused_sets = 2;
 
-/// What of those parameters stays the same for all reductions through one memory: for the host, and in device
-/// memory for the kernel that stands by. Addresses are as the host knows them.
+/// What of those parameters stays the same for all collectives through one memory: for the host, and in
+/// device memory for the kernel that stands by. Addresses are as the host knows them.
 struct FusedRoute {
   std::uint64_t outgoing[most_sources];  ///< of the first set
   std::uint64_t incoming[most_sources];

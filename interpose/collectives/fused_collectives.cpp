@@ -1,4 +1,4 @@
-#include "interpose/collectives/fused_reductions.hpp"
+#include "interpose/collectives/fused_collectives.hpp"
 
 #include <array>
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace penstock::interpose {
 
-using transports::FusedReduction;
+using transports::FusedCollective;
 using transports::SymmetricMemory;
 using transports::SymmetricPart;
 
@@ -30,62 +30,62 @@ std::atomic<int> fusing_communicators{0};
 
 }  // namespace
 
-FusedReductions::~FusedReductions() {
+FusedCollectives::~FusedCollectives() {
   drop_memory();
 }
 
-void FusedReductions::drop_memory() noexcept {
-  reduction_.reset();
+void FusedCollectives::drop_memory() noexcept {
+  collective_.reset();
   memory_ = {};
   if (std::exchange(is_counted_, false)) --fusing_communicators;
 }
 
-FusedReductions* FusedReductions::of(CommunicatorInfo& info) noexcept {
+FusedCollectives* FusedCollectives::of(CommunicatorInfo& info) noexcept {
   const auto ranks = static_cast<std::size_t>(info.size);
-  if (info.is_inter || info.span == Span::nodes || ranks < 2 || ranks > FusedReduction::most_processes)
+  if (info.is_inter || info.span == Span::nodes || ranks < 2 || ranks > FusedCollective::most_processes)
     return nullptr;
-  if (info.fused == nullptr) info.fused.reset(new (std::nothrow) FusedReductions(info));
+  if (info.fused == nullptr) info.fused.reset(new (std::nothrow) FusedCollectives(info));
   return info.fused.get();
 }
 
-bool FusedReductions::may_take(std::size_t bytes) const noexcept {
+bool FusedCollectives::may_take(std::size_t bytes) const noexcept {
   using transports::TransportKind;
   // who asks for another transport means that no GPU shall reach into another's memory
   const TransportKind asked_for = settings().transport;
   if (asked_for != TransportKind::none && asked_for != TransportKind::peer) return false;
   const auto ranks = static_cast<std::size_t>(info_.size);
   return !is_refused_ && bytes <= transports::tuning().fused_to &&
-         bytes <= FusedReduction::largest_vector(policy::symmetric_memory_bytes, ranks);
+         bytes <= FusedCollective::largest_vector(policy::symmetric_memory_bytes, ranks);
 }
 
-bool FusedReductions::suits(std::size_t bytes, const transports::cuda::ContextRef& context) const noexcept {
+bool FusedCollectives::suits(std::size_t bytes, const transports::cuda::ContextRef& context) const noexcept {
   return may_take(bytes) && (memory_.context() == nullptr || memory_.context() == context) &&
          !transports::is_on_shared_gpu(*context);
 }
 
-bool FusedReductions::prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context) {
+bool FusedCollectives::prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context) {
   if (is_refused_) return false;
-  if (reduction_ && reduction_->reductions() != FusedReduction::most_reductions) return true;
-  if (!reduction_ && ++wishes_ < policy::least_reductions_to_fuse) return false;
+  if (collective_ && collective_->collectives() != FusedCollective::most_collectives) return true;
+  if (!collective_ && ++wishes_ < policy::least_collectives_to_fuse) return false;
   drop_memory();
   is_refused_ = !set_up(communicator, context);
   if (is_refused_) {
     drop_memory();
   } else {
-    reduction_.emplace(memory_, static_cast<std::size_t>(info_.rank));
+    collective_.emplace(memory_, static_cast<std::size_t>(info_.rank));
   }
   return !is_refused_;
 }
 
 /// On the program's own communicator, for which all ranks are in the same call; on that of Penstock's
 /// messages, non-blocking collectives begin when each rank gets to it.
-bool FusedReductions::set_up(MPI_Comm communicator, const transports::cuda::ContextRef& context) {
-  std::array<SymmetricPart, FusedReduction::most_processes> parts{};
+bool FusedCollectives::set_up(MPI_Comm communicator, const transports::cuda::ContextRef& context) {
+  std::array<SymmetricPart, FusedCollective::most_processes> parts{};
   SymmetricPart own;
   const auto made = transports::guarded([&]() -> Status {
     is_counted_ = true;
     if (fusing_communicators.fetch_add(1) >= policy::most_fusing_communicators)
-      return {Code::declined, "as many communicators as may fuse their reductions"};
+      return {Code::declined, "as many communicators as may fuse their collectives"};
     return SymmetricMemory::make(context, policy::symmetric_memory_bytes, memory_);
   });
   if (made.ok()) own = memory_.part();
@@ -106,29 +106,29 @@ bool FusedReductions::set_up(MPI_Comm communicator, const transports::cuda::Cont
   return code == MPI_SUCCESS && are_all_open != 0;
 }
 
-Status FusedReductions::begin(const transports::FusedVectors& vectors) {
-  if (Status begun = reduction_->launch(vectors); !begun.ok()) return give_up(begun);
-  return {};
+Status FusedCollectives::begin(const FusedWork& work) {
+  const Status begun = std::visit([&](const auto& kind) { return collective_->launch(kind); }, work);
+  return begun.ok() ? begun : give_up(begun);
 }
 
-Status FusedReductions::step(bool& is_over) {
-  auto outcome = FusedReduction::Outcome::pending;
-  if (Status state = reduction_->query(outcome); !state.ok()) return give_up(state);
-  is_over = outcome == FusedReduction::Outcome::complete;
-  if (outcome != FusedReduction::Outcome::waiting) return {};
+Status FusedCollectives::step(bool& is_over) {
+  auto outcome = FusedCollective::Outcome::pending;
+  if (Status state = collective_->query(outcome); !state.ok()) return give_up(state);
+  is_over = outcome == FusedCollective::Outcome::complete;
+  if (outcome != FusedCollective::Outcome::waiting) return {};
   const std::uint32_t ordinal = info_.arrivals.load(std::memory_order_relaxed);
   for (const DirectoryRow* const row : info_.rows) {
     if (has_failed(*row, info_.global_id, ordinal)) {
       is_refused_ = true;
-      return {Code::peer_lost, "a reduction of which another rank could not do its part"};
+      return {Code::peer_lost, "a collective of which another rank could not do its part"};
     }
   }
-  if (Status again = reduction_->launch_again(); !again.ok()) return give_up(again);
+  if (Status again = collective_->launch_again(); !again.ok()) return give_up(again);
   return {};
 }
 
 /// The others must not wait for what does not come.
-Status FusedReductions::give_up(const Status& why) noexcept {
+Status FusedCollectives::give_up(const Status& why) noexcept {
   is_refused_ = true;
   if (const auto place = info_.arrival_place->get()) {
     note_failure(*node_directory().own_row(), place->index, info_.arrivals.load(std::memory_order_relaxed));

@@ -17,7 +17,7 @@
 namespace penstock::test_support {
 namespace {
 
-/// So many reductions go another way at first (policy::least_reductions_to_fuse), and some more.
+/// So many reductions go another way at first (policy::least_collectives_to_fuse), and some more.
 constexpr int first_reductions = 6;
 
 int own_gpu() {
@@ -97,7 +97,7 @@ void expect_rounds_right(MPI_Comm communicator, int rounds, std::size_t most) {
   }
 }
 
-TEST(FusedReductions, of_changing_lengths_follow_each_other) {
+TEST(FusedCollectives, of_changing_lengths_follow_each_other) {
   expect_rounds_right<float>(MPI_COMM_WORLD, 200, 9'000);
   expect_rounds_right<double>(MPI_COMM_WORLD, 100, 3'000);
   expect_rounds_right<int>(MPI_COMM_WORLD, 100, 70'000);
@@ -106,7 +106,7 @@ TEST(FusedReductions, of_changing_lengths_follow_each_other) {
 
 /// With nothing between the calls the kernel that stands by does them, one after the other, each of another
 /// length than the last.
-TEST(FusedReductions, that_follow_each_other_at_once_are_of_their_own_lengths) {
+TEST(FusedCollectives, that_follow_each_other_at_once_are_of_their_own_lengths) {
   constexpr int rounds = 400;
   constexpr std::size_t most = 150;  // elements
   const World world;
@@ -127,7 +127,7 @@ TEST(FusedReductions, that_follow_each_other_at_once_are_of_their_own_lengths) {
   }
 }
 
-TEST(FusedReductions, wait_for_a_late_rank_longer_than_a_kernel_does) {
+TEST(FusedCollectives, wait_for_a_late_rank_longer_than_a_kernel_does) {
   const World world;
   Vectors<double> vectors(5'000);
   for (int round = 0; round < first_reductions; ++round)
@@ -141,7 +141,7 @@ TEST(FusedReductions, wait_for_a_late_rank_longer_than_a_kernel_does) {
 }
 
 /// The copy is queued on the legacy stream, and the reduction called at once.
-TEST(FusedReductions, come_after_what_the_application_has_queued) {
+TEST(FusedCollectives, come_after_what_the_application_has_queued) {
   const World world;
   constexpr std::size_t count = 1u << 16;
   Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
@@ -160,7 +160,7 @@ TEST(FusedReductions, come_after_what_the_application_has_queued) {
 }
 
 /// More communicators than may have memory for it, in turns, some freed: memory is used again.
-TEST(FusedReductions, of_several_communicators_do_not_meet) {
+TEST(FusedCollectives, of_several_communicators_do_not_meet) {
   Vectors<int> vectors(3'000);
   for (int generation = 0; generation < 2; ++generation) {
     std::vector<MPI_Comm> all(7, MPI_COMM_NULL);
@@ -175,7 +175,7 @@ TEST(FusedReductions, of_several_communicators_do_not_meet) {
   }
 }
 
-TEST(FusedReductions, take_turns_with_what_the_library_does) {
+TEST(FusedCollectives, take_turns_with_what_the_library_does) {
   const World world;
   Vectors<float> vectors(2'000);
   std::vector<int> on_host(100, world.rank);
@@ -208,7 +208,7 @@ int reduce_with_a_fault(MPI_Comm communicator) {
 }
 
 /// Run where the driver's faults can be set, with a GPU for each rank, and no kernel that stands by.
-TEST(FusedReductions, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_all) {
+TEST(FusedCollectives, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_all) {
   MPI_Comm communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
   MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
@@ -221,7 +221,7 @@ TEST(FusedReductions, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_all) 
 }
 
 /// The same where another transport is asked for: by messages the other ranks have their result.
-TEST(FusedReductions, DISABLED_are_none_where_a_transport_is_asked_for) {
+TEST(FusedCollectives, DISABLED_are_none_where_a_transport_is_asked_for) {
   const World world;
   MPI_Comm communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &communicator);

@@ -1,10 +1,8 @@
-#include "transports/reduction/fused_reduction.hpp"
+#include "transports/fused/fused_collective.hpp"
 
 #include <algorithm>
 #include <new>
-#include <optional>
 
-#include "transports/cuda/kernels.hpp"
 #include "transports/kernels/copy_batch.hpp"
 
 namespace penstock::transports {
@@ -47,13 +45,13 @@ cuda::Kernel kernel_of(ElementType type) noexcept {
 
 }  // namespace
 
-std::size_t FusedReduction::largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept {
+std::size_t FusedCollective::largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept {
   constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
   return (memory_bytes - route_bytes) / (kernels::fused_sets * processes * line_bytes) *
          kernels::fused_line_bytes;
 }
 
-FusedReduction::FusedReduction(const SymmetricMemory& memory, std::size_t own_process) noexcept
+FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_process) noexcept
     : memory_(memory), own_process_(own_process) {
   const std::size_t processes = memory.processes();
   const std::size_t slot_bytes = (memory.bytes() - route_bytes) / (kernels::fused_sets * processes) /
@@ -81,34 +79,56 @@ FusedReduction::FusedReduction(const SymmetricMemory& memory, std::size_t own_pr
   route_on_device_ = reinterpret_cast<const kernels::FusedRoute*>(behind_slots);
 }
 
-Status FusedReduction::launch(const FusedVectors& vectors) noexcept {
-  vectors_ = vectors;
+Status FusedCollective::launch(const FusedVectors& vectors) noexcept {
+  work_ = {vectors.own,
+           vectors.to,
+           vectors.count,
+           0,
+           vectors.count * bytes_of(vectors.type),
+           kernel_of(vectors.type),
+           standby_type_of(vectors.type),
+           vectors.operation};
+  return launch_work();
+}
+
+Status FusedCollective::launch(const FusedBlocks& blocks) noexcept {
+  work_ = {blocks.own,
+           blocks.to,
+           blocks.bytes,
+           blocks.is_for_each ? blocks.bytes : 0,
+           blocks.bytes,
+           cuda::Kernel::fused_blocks,
+           kernels::StandbyType::blocks,
+           {}};
+  return launch_work();
+}
+
+Status FusedCollective::launch_work() noexcept {
   ++stamp_;
-  const std::optional<kernels::StandbyType> type = standby_type_of(vectors_.type);
   const bool suits_standby =
-      route_on_device_ != nullptr && type && vectors_.count * bytes_of(vectors_.type) <= largest_fused_order;
-  if (suits_standby && order(*type)) return {};
+      route_on_device_ != nullptr && work_.standby_type && work_.bytes <= largest_fused_order;
+  if (suits_standby && order()) return {};
   if (suits_standby) note_small_copy(memory_.context(), memory_.of(own_process_));
   return launch_kernel(true);
 }
 
-Status FusedReduction::launch_again() noexcept {
+Status FusedCollective::launch_again() noexcept {
   return launch_kernel(false);
 }
 
 /// By the kernel that stands by; false: none is there.
-bool FusedReduction::order(kernels::StandbyType type) noexcept try {
-  const std::size_t bytes = vectors_.count * bytes_of(vectors_.type);
-  ordered_ = reduce_standing_by(
-      {vectors_.own, vectors_.to, static_cast<std::uint32_t>(bytes),
-       static_cast<std::uint32_t>(vectors_.count), route_on_device_, stamp_, type, vectors_.operation},
-      memory_.context());
+bool FusedCollective::order() noexcept try {
+  ordered_ =
+      order_fused({work_.own, work_.to, static_cast<std::uint32_t>(work_.bytes),
+                   static_cast<std::uint32_t>(work_.count), static_cast<std::uint32_t>(work_.own_stride),
+                   route_on_device_, stamp_, *work_.standby_type, work_.operation},
+                  memory_.context());
   return ordered_ != nullptr;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-Status FusedReduction::launch_kernel(bool sends) noexcept {
+Status FusedCollective::launch_kernel(bool sends) noexcept {
   if (Status usable = DeviceReduction::available(); !usable.ok()) return usable;
   const cuda::ContextRef& context = memory_.context();
   const cuda::ContextScope scope(*context);
@@ -118,36 +138,36 @@ Status FusedReduction::launch_kernel(bool sends) noexcept {
   if (Status ready = launch_.prepare(context, stream); !ready.ok()) return ready;
 
   const std::uint64_t set = stamp_ % kernels::fused_sets * route_.set_bytes;
-  kernels::FusedReduction parameters{};
-  parameters.to = vectors_.to;
-  parameters.own = vectors_.own;
-  parameters.count = vectors_.count;
+  kernels::FusedCollective parameters{};
+  parameters.to = work_.to;
+  parameters.own = work_.own;
+  parameters.count = work_.count;
+  parameters.own_stride = work_.own_stride;
   for (std::uint32_t process = 0; process < route_.ranks; ++process) {
     parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(route_.outgoing[process] + set);
     parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(route_.incoming[process] + set);
   }
   parameters.ranks = route_.ranks;
   parameters.stamp = stamp_;
-  parameters.operation = vectors_.operation;
+  parameters.operation = work_.operation;
   parameters.sends = sends;
   parameters.limit_ns = limit_ns;
   parameters.flag = launch_.flag().device_word();
   parameters.slot = launch_.flag().slot();
 
-  const std::uint64_t lines = lines_of(vectors_.count * bytes_of(vectors_.type));
+  const std::uint64_t lines = lines_of(work_.bytes);
   const auto threads = static_cast<unsigned>(std::clamp<std::uint64_t>(lines, 32, kernels::most_threads));
   const std::uint64_t blocks = std::min((lines + threads - 1) / threads, most_blocks);
   void* arguments[] = {&parameters};
-  Status launched =
-      cuda::check(cuda::driver()->cuLaunchKernel(cuda::Kernels::of_process()[kernel_of(vectors_.type)],
-                                                 static_cast<unsigned>(blocks), 1, 1, threads, 1, 1, 0,
-                                                 stream, arguments, nullptr),
-                  "cuLaunchKernel");
+  Status launched = cuda::check(
+      cuda::driver()->cuLaunchKernel(cuda::Kernels::of_process()[work_.kernel], static_cast<unsigned>(blocks),
+                                     1, 1, threads, 1, 1, 0, stream, arguments, nullptr),
+      "cuLaunchKernel");
   if (launched.ok()) launch_.launched();
   return launched;
 }
 
-Status FusedReduction::query(Outcome& outcome) noexcept {
+Status FusedCollective::query(Outcome& outcome) noexcept {
   outcome = Outcome::pending;
   if (ordered_ != nullptr) return query_order(outcome);
   bool done = false;
@@ -158,14 +178,14 @@ Status FusedReduction::query(Outcome& outcome) noexcept {
   return state;
 }
 
-Status FusedReduction::query_order(Outcome& outcome) noexcept {
-  auto ended = OrderedReduction::Outcome::pending;
+Status FusedCollective::query_order(Outcome& outcome) noexcept {
+  auto ended = OrderedCollective::Outcome::pending;
   Status state = ordered_->query(ended);
-  if (state.ok() && ended == OrderedReduction::Outcome::pending) return {};
+  if (state.ok() && ended == OrderedCollective::Outcome::pending) return {};
   ordered_ = nullptr;
   if (!state.ok()) return state;
-  if (ended == OrderedReduction::Outcome::missed) return launch_kernel(true);
-  outcome = ended == OrderedReduction::Outcome::complete ? Outcome::complete : Outcome::waiting;
+  if (ended == OrderedCollective::Outcome::missed) return launch_kernel(true);
+  outcome = ended == OrderedCollective::Outcome::complete ? Outcome::complete : Outcome::waiting;
   return {};
 }
 
