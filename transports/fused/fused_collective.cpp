@@ -108,7 +108,8 @@ Status FusedCollective::launch_work() noexcept {
   const bool suits_standby =
       route_on_device_ != nullptr && work_.standby_type && work_.bytes <= largest_fused_order;
   if (suits_standby && order()) return {};
-  if (suits_standby) note_small_copy(memory_.context(), memory_.of(own_process_));
+  if (suits_standby)
+    note_small_copy(memory_.context(), memory_.of(own_process_), work_.bytes > largest_unshared_fused_order);
   return launch_kernel(true);
 }
 

@@ -164,7 +164,7 @@ struct StandbyTask {
   const char* from;
   std::uint32_t bytes;
   std::uint32_t count;     ///< of orders with it
-  bool is_shared;          ///< by all blocks
+  bool is_shared;          ///< a copy, by all blocks
   bool comes_beside;       ///< its payload does, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
   bool is_strided;         ///< and what `strided` says
@@ -175,6 +175,7 @@ struct StandbyTask {
 struct FusedTask {
   FusedCollective collective;
   StandbyType type;
+  bool is_shared;  ///< by all blocks
 };
 /// The block's; large, and seldom of use.
 __device__ FusedTask& fused_task() {
@@ -221,6 +222,8 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
 constexpr std::uint64_t nothing_relayed = UINT64_MAX;
 struct Relay {
   StandbyOrder order = {nothing_relayed, 0};  ///< between launches
+  std::uint32_t words[words_beside] = {};     ///< beside it, of a fused collective
+  std::uint32_t executed = 0;                 ///< blocks that have done their part of that
 };
 __device__ Relay relays[slot_count];
 
@@ -299,6 +302,35 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
         reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
   }
   fused_task().type = static_cast<StandbyType>(words[FusedWords::type]);
+  fused_task().is_shared = words[FusedWords::is_shared] != 0;
+}
+
+/// By the first warp of the first block, to the others.
+__device__ void relay_fused(const Standby& standby, const StandbyOrder& order, const std::uint32_t* words) {
+  Relay& relay = relays[standby.slot];
+  if (threadIdx.x < words_beside) relay.words[threadIdx.x] = words[threadIdx.x];
+  __syncwarp();
+  if (threadIdx.x != 0) return;
+  __threadfence();
+  write(relay.order, order);
+}
+
+/// By the first thread of another block, once it has taken the order.
+__device__ void read_relayed(const Standby& standby, const StandbyTask& task) {
+  __shared__ std::uint32_t words[words_beside];
+  __threadfence();
+  for (std::uint32_t i = 0; i < words_beside; ++i)
+    words[i] = load<Loads::fresh>(relays[standby.slot].words + i);
+  read_fused(words, standby, task.from);
+}
+
+/// By the first thread of the first block: a collective that takes its own vector's place is not to be begun
+/// anew by a launch when some blocks have done their part.
+__device__ void await_sharers(const Standby& standby) {
+  std::uint32_t& executed = relays[standby.slot].executed;
+  while (atomicAdd(&executed, 0u) != gridDim.x - 1) let_others_run();
+  executed = 0;
+  __threadfence();
 }
 
 /// When to leave: the first thread's affair.
@@ -356,6 +388,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     __syncwarp();
     if (!is_complete) continue;
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
+    if (task.is_fused && payload[FusedWords::is_shared] != 0) relay_fused(standby, part, payload);
     if (threadIdx.x == 0 && task.is_fused) read_fused(payload, standby, task.from);
     __syncwarp();  // the other threads may use at once what the first one has read
     return;
@@ -385,6 +418,12 @@ __device__ void copy_stamped(std::uint64_t* to, const char* from, std::uint32_t 
   }
 }
 
+/// All threads of the launch, numbered so that what keeps few of them busy is spread over the blocks.
+__device__ ThreadGroup spread_over_blocks() {
+  const std::uint32_t warp = threadIdx.x / warp_threads * gridDim.x + blockIdx.x;
+  return {warp * warp_threads + threadIdx.x % warp_threads, gridDim.x * blockDim.x};
+}
+
 /// Of a shared one the block's part: whole rounds of its loads, where there are so many.
 __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadGroup group) {
   if (task.goes_down_stamped) {
@@ -396,7 +435,8 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
     return;
   }
   if (task.is_fused) {
-    run_fused(fused_task().type, fused_task().collective, block_counters[standby.slot].has_given_up, group);
+    run_fused(fused_task().type, fused_task().collective, block_counters[standby.slot].has_given_up,
+              fused_task().is_shared ? spread_over_blocks() : group);
     return;
   }
   constexpr std::uint32_t line = 128;
@@ -414,7 +454,7 @@ __device__ bool is_small(const StandbyTask& task) {
   constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
   constexpr std::uint32_t one_line_each = warp_threads * fused_line_bytes;
   if (task.is_strided) return false;
-  if (task.is_fused) return task.bytes <= one_line_each;
+  if (task.is_fused) return task.bytes <= one_line_each && !fused_task().is_shared;
   return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }
 
@@ -453,6 +493,7 @@ __device__ void lead(const Standby& standby) {
     const bool speaks_for_itself = task.goes_down_stamped;
     execute(standby, task, all_of_block());
     __syncthreads();
+    if (threadIdx.x == 0 && task.is_fused && fused_task().is_shared) await_sharers(standby);
     if (threadIdx.x == 0 && count != done && !speaks_for_itself) publish_done(standby, task);
     done = count;
   }
@@ -468,13 +509,20 @@ __device__ void follow(const Standby& standby) {
   for (;;) {
     if (threadIdx.x == 0) {
       while (!take(read(order), standby, done, task)) let_others_run();
+      if (task.is_fused) read_relayed(standby, task);
     }
     __syncthreads();
     if (task.is_last) return;
     done = task.count;
     execute(standby, task, all_of_block());
     __syncthreads();
-    if (threadIdx.x == 0) publish(standby.mailbox->done[blockIdx.x], done);
+    if (threadIdx.x != 0) continue;
+    if (task.is_fused) {
+      __threadfence();
+      atomicAdd(&relays[standby.slot].executed, 1u);
+    } else {
+      publish(standby.mailbox->done[blockIdx.x], done);
+    }
   }
 }
 

@@ -96,6 +96,7 @@ struct FusedWords {
   static constexpr std::uint32_t type = 6;       ///< a StandbyType
   static constexpr std::uint32_t operation = 7;  ///< a ReductionOperation
   static constexpr std::uint32_t own_stride = 8;
+  static constexpr std::uint32_t is_shared = 9;  ///< 1: by all blocks of the launch
 };
 /// Other orders wait for one whose partners are late, so not longer than this.
 #ifdef PENSTOCK_SIMULATED_GPU

@@ -72,7 +72,7 @@ inline constexpr std::size_t largest_joint_upload = 4096;
 struct FusedOrder {
   const void* own = nullptr;
   void* to = nullptr;
-  std::uint32_t bytes = 0;
+  std::uint32_t bytes = 0;                     ///< at most largest_fused_order
   std::uint32_t count = 0;                     ///< elements of a vector, or bytes of a block
   std::uint32_t own_stride = 0;                ///< as FusedCollective's of the kernels
   const kernels::FusedRoute* route = nullptr;  ///< in device memory
@@ -93,8 +93,10 @@ class OrderedCollective {
   /// Error: the kernel has failed.
   [[nodiscard]] virtual Status query(Outcome& outcome) noexcept = 0;
 };
-/// More takes one block longer than a launch: of 16 KiB 13 µs and 14.6, of 32 KiB 17 and 14.9 (two H100).
-inline constexpr std::uint32_t largest_fused_order = 16384;
+/// More takes one block longer than a launch: of 16 KiB 13 µs and 14.6, of 32 KiB 17 and 14.9 (two H100). So
+/// several have to share it.
+inline constexpr std::uint32_t largest_unshared_fused_order = 16384;
+inline constexpr std::uint32_t largest_fused_order = 65536;
 /// Null if no kernel is ready for it. Thread: any.
 [[nodiscard]] std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order,
                                                              const cuda::ContextRef& context);

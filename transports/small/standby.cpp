@@ -257,7 +257,7 @@ std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order, const cu
   if (!is_lingering() || order.bytes > largest_fused_order) return nullptr;
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
-  if (!post->copy.is_ready_for(order.to, order.own, order.bytes)) return nullptr;
+  if (!post->copy.is_ready_for(order)) return nullptr;
   auto collective = std::make_unique<StandbyCollective>(post);
   collective->order(order);
   return collective;

@@ -43,6 +43,9 @@ static_assert(kernels::stamp_shift == 32 && kernels::stamped_bytes == ProcessorC
 /// that.
 constexpr std::uint32_t most_remembered = 1u << 31;
 
+/// Of a fused collective, by the threads of a block: where they would have more, several blocks share it.
+constexpr std::uint32_t one_line_each = kernels::standby_threads * kernels::fused_line_bytes;
+
 }  // namespace
 
 Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, Size size) noexcept {
@@ -131,6 +134,11 @@ bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t b
   return is_ready() && takes(to, from, bytes) && (bytes <= kernels::largest_order || shares());
 }
 
+bool StandbyCopy::is_ready_for(const FusedOrder& collective) const noexcept {
+  return is_ready_for(collective.to, collective.own, collective.bytes) &&
+         (collective.bytes <= largest_unshared_fused_order || shares());
+}
+
 bool StandbyCopy::is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept {
   return bytes <= kernels::bounce_bytes && is_ready_for(device, device, bytes);
 }
@@ -175,6 +183,7 @@ void StandbyCopy::order(const FusedOrder& collective) noexcept {
   words[Words::own_stride] = collective.own_stride;
   words[Words::type] = static_cast<std::uint32_t>(collective.type);
   words[Words::operation] = static_cast<std::uint32_t>(collective.operation);
+  words[Words::is_shared] = collective.bytes > one_line_each && shares() ? 1 : 0;
   write_beside(words, kernels::words_beside);
   order_between(kernels::fused_address, address_of(collective.own), collective.bytes);
 }

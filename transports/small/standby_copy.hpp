@@ -37,6 +37,7 @@ class StandbyCopy {
   /// The same, for an order of that kind, which takes() it.
   [[nodiscard]] bool is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept;
   [[nodiscard]] bool is_ready_for(const CopyItem& item) const noexcept { return is_ready() && takes(item); }
+  [[nodiscard]] bool is_ready_for(const FusedOrder& collective) const noexcept;
   /// The same, for a download or an upload.
   [[nodiscard]] bool is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept;
   /// There is no launch, or it will touch nothing any more. Asks the driver now and then.
@@ -56,8 +57,8 @@ class StandbyCopy {
   /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
   void order_download(void* to, const void* from, std::uint32_t bytes) noexcept;
   void order_upload(void* to, const void* from, std::uint32_t bytes) noexcept;
-  /// The same for a reduction with other processes' kernels. `copied` means that it has ended.
-  void order(const FusedOrder& reduction) noexcept;
+  /// The same for a collective with other processes' kernels. `copied` means that it has ended.
+  void order(const FusedOrder& collective) noexcept;
   /// After that: it ended because the others were late.
   [[nodiscard]] bool was_incomplete() const noexcept;
   enum class Outcome : std::uint8_t {
