@@ -24,7 +24,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f000full;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0010ull;  // ranks of another layout make another file
 
 /// The size of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;

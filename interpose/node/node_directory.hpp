@@ -39,6 +39,7 @@ struct alignas(64) DirectoryRow {
   std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
   std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
   std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
+  std::atomic<bool> accepts_small;       ///< those too small for an envelope have staging buffers
   std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
   std::atomic<bool> forgets_arrivals;    ///< what is not in `arrivals` may have been there
   transports::ProcessIdentity process;

@@ -8,7 +8,9 @@
 #include <new>
 #include <utility>
 
+#include "interpose/node/envelope.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/progress/engine.hpp"
 #include "transports/host/callers_mutex.hpp"
 
 namespace penstock::interpose {
@@ -76,7 +78,11 @@ class HostReceiveRegistry {
       HostReceive& receive = *untracked_;
       unlink(receive, untracked_);
       try {
-        if (track(receive, HostReceive::Target::user_buffer) == HostReceive::Target::user_buffer) continue;
+        const HostReceive::Target target = track(receive, HostReceive::Target::user_buffer);
+        // too late for these, too
+        receive.has_no_room_ = receive.end_ - receive.begin_ < envelope_bytes;
+        if (receive.has_no_room_) ++without_room_;
+        if (target == HostReceive::Target::user_buffer) continue;
       } catch (const std::bad_alloc&) {
         // next time; until then this process is sent no envelopes
         link(receive, untracked_);
@@ -87,7 +93,7 @@ class HostReceiveRegistry {
       ++sharing_;
     }
     is_tracking_.store(true, std::memory_order_relaxed);
-    if (sharing_ == 0) accept_envelopes();
+    accept_envelopes();
   }
 
  private:
@@ -145,19 +151,24 @@ class HostReceiveRegistry {
       unlink(receive, group_of(receive)->second.in_place);
       receive.is_in_place_ = false;
     }
-    if (receive.shares_) {
-      receive.shares_ = false;
-      if (--sharing_ == 0) accept_envelopes();
-    }
+    if (std::exchange(receive.shares_, false)) --sharing_;
+    if (std::exchange(receive.has_no_room_, false)) --without_room_;
+    accept_envelopes();
   }
 
   [[nodiscard]] Groups::iterator group_of(const HostReceive& receive) noexcept {
     return std::prev(groups_.upper_bound(receive.begin_));
   }
 
-  static void accept_envelopes() noexcept {
-    if (DirectoryRow* const own = node_directory().own_row())
+  /// As far as no receive of before stands in the way.
+  void accept_envelopes() noexcept {
+    if (accepts_small_ || !is_tracking() || sharing_ != 0) return;
+    DirectoryRow* const own = node_directory().own_row();
+    if (!std::exchange(accepts_, true) && own != nullptr)
       own->accepts_envelopes.store(true, std::memory_order_release);
+    if (without_room_ != 0) return;
+    accepts_small_ = true;
+    if (own != nullptr && !engine().is_threaded()) own->accepts_small.store(true, std::memory_order_release);
   }
 
   static void link(HostReceive& receive, HostReceive*& first) noexcept {
@@ -176,7 +187,12 @@ class HostReceiveRegistry {
   std::atomic<bool> is_tracking_{false};
   HostReceive* untracked_ = nullptr;
   Groups groups_;
-  std::size_t sharing_ = 0;  ///< receives with `shares_`: until they are over no envelope may come
+  /// Receives with `shares_`: until they are over no envelope may come.
+  std::size_t sharing_ = 0;
+  /// Receives with `has_no_room_`: until they are over none of a small payload.
+  std::size_t without_room_ = 0;
+  bool accepts_ = false;
+  bool accepts_small_ = false;
 };
 
 HostReceive::Target HostReceive::enter(const void* begin, std::size_t bytes, Target wanted) {
@@ -200,6 +216,10 @@ bool HostReceive::may_write() noexcept {
 
 void HostReceive::leave() noexcept {
   if (std::exchange(end_, 0) != 0) HostReceiveRegistry::of_process().leave(*this);
+}
+
+bool small_payloads_may_come() noexcept {
+  return HostReceiveRegistry::of_process().is_tracking() && !engine().is_threaded();
 }
 
 void expect_envelopes_if(bool gpu_is_used) noexcept {

@@ -61,7 +61,14 @@ class HostReceive {
   bool is_in_place_ = false;
   /// It is in place with another one that overlaps: both were entered when no envelopes could come.
   bool shares_ = false;
+  /// It was so, too, and in the user's buffer is no room for one.
+  bool has_no_room_ = false;
 };
+
+/// Whether envelopes of payloads may come that are smaller than an envelope: receives in which there is no
+/// room for one get a staging buffer, and the others keep what the envelope will overwrite. Not where several
+/// threads receive, which would not learn of it in time. Cost: a load.
+[[nodiscard]] bool small_payloads_may_come() noexcept;
 
 /// As soon as envelopes may come to this process, its receives have to be kept apart. Tells the other ranks
 /// of the node once they are, so that they send envelopes from then on. To be called in receives and whenever

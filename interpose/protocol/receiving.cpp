@@ -1,6 +1,8 @@
 #include "interpose/protocol/receiving.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -71,6 +73,11 @@ class Receive final : public Pending,
     return MPI_SUCCESS;
   }
 
+  /// It has been posted and is over; what was in the user's buffer before.
+  void was_in_place(const std::array<std::byte, envelope_bytes>& first_bytes) noexcept {
+    small_ = first_bytes;
+  }
+
   int post(MPI_Request* request) {
     return post_by(request, [&](void* buffer, MPI_Count count, MPI_Datatype datatype) {
       return pmpi_irecv(buffer, count, datatype, call_.source, call_.tag, call_.communicator, request);
@@ -121,7 +128,7 @@ class Receive final : public Pending,
     }
     if (!is_staged() || was_cancelled(status)) return true;  // the MPI library has done it all, or nothing
     if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
-    bring(staging_.data(), bytes_of(status), status);
+    bring(staged_, bytes_of(status), status);
     return true;
   }
 
@@ -167,7 +174,7 @@ class Receive final : public Pending,
     if (envelope_) return is_large(*envelope_);
     Envelope envelope;
     return bytes_of(arrived) == envelope_bytes &&
-           read_envelope(staging_.data(), node_directory().nonce(), &envelope) && is_large(envelope);
+           read_envelope(staged_, node_directory().nonce(), &envelope) && is_large(envelope);
   }
 
  private:
@@ -180,12 +187,14 @@ class Receive final : public Pending,
 
   template <typename PostOne>
   int post_by(const MPI_Request* request, PostOne post_one) {
-    const Target target = is_from_oneself_in_pieces() ? Target::staging_buffer : Target::user_buffer;
+    const bool is_apart = is_from_oneself_in_pieces() || is_small();
+    const Target target = is_apart ? Target::staging_buffer : Target::user_buffer;
     int code = choose_target(target);
     if (code == MPI_SUCCESS && target == Target::staging_buffer && !is_staged()) code = make_room();
     if (code != MPI_SUCCESS) return code;
     const auto staging_bytes = static_cast<MPI_Count>(std::max(capacity_, envelope_bytes));
-    code = is_staged() ? post_one(staging_.data(), staging_bytes, MPI_BYTE)
+    if (!is_staged() && small_payloads_may_come()) keep_first_bytes();
+    code = is_staged() ? post_one(staged_, staging_bytes, MPI_BYTE)
                        : post_one(call_.buffer, call_.count, call_.datatype);
     request_ = *request;
     if (code == MPI_SUCCESS && on_device_) enlist(place_);
@@ -201,9 +210,13 @@ class Receive final : public Pending,
     return info != nullptr && !info->is_inter && call_.source == info->rank;
   }
 
-  /// Whether the MPI library writes to memory of Penstock's: for a device, or since another receive is
-  /// pending in the user's buffer.
-  [[nodiscard]] bool is_staged() const noexcept { return staging_.data() != nullptr; }
+  /// Whether the MPI library writes to memory of Penstock's: for a device, since another receive is pending
+  /// in the user's buffer, or since an envelope would not fit there.
+  [[nodiscard]] bool is_staged() const noexcept { return staged_ != nullptr; }
+  /// So small that an envelope would not fit.
+  [[nodiscard]] bool is_small() const noexcept {
+    return !on_device_ && capacity_ != 0 && capacity_ < envelope_bytes && small_payloads_may_come();
+  }
 
   [[nodiscard]] int choose_target(Target wanted) {
     if (!on_device_) {
@@ -216,9 +229,17 @@ class Receive final : public Pending,
   }
 
   [[nodiscard]] int make_room() {
-    staging_ = StagingBuffer(std::max(capacity_, envelope_bytes));
+    take_staging_buffer();
     if (is_staged()) return MPI_SUCCESS;
     return raise_status(call_.communicator, "MPI_Recv", {Code::out_of_memory, "staging memory"});
+  }
+  void take_staging_buffer() noexcept {
+    if (capacity_ <= envelope_bytes) {
+      staged_ = small_.data();
+      return;
+    }
+    staging_ = StagingBuffer(capacity_);
+    staged_ = static_cast<std::byte*>(staging_.data());
   }
 
   struct HostRange {
@@ -260,26 +281,49 @@ class Receive final : public Pending,
         received == envelope_bytes && (is_staged() || capacity_ >= envelope_bytes) && !was_cancelled(status);
     Envelope envelope;
     std::byte bytes[envelope_bytes];
-    if (may_be_envelope && take_envelope(first_bytes(bytes), &envelope)) envelope_ = envelope;
+    if (may_be_envelope && take_envelope(first_bytes(bytes), &envelope)) {
+      envelope_ = envelope;
+      if (!is_staged() && envelope.payload_bytes < envelope_bytes) put_first_bytes_back();
+    }
     return true;
+  }
+
+  /// Calls `function(a part of the user's buffer, its offset in an envelope, its bytes)` for all of the first
+  /// envelope_bytes.
+  template <typename Function>
+  void for_first_bytes(Function function) const {
+    if (in_one_piece_) return function(static_cast<std::byte*>(call_.buffer) + offset_, 0, envelope_bytes);
+    std::size_t used = 0;
+    for (const transports::Block& block : place_.layout.blocks()) {
+      for (std::size_t i = 0; i < block.count && used < envelope_bytes; ++i) {
+        const std::size_t bytes = std::min(block.bytes, envelope_bytes - used);
+        function(static_cast<std::byte*>(place_.buffer.pointer) + block.offset +
+                     static_cast<std::ptrdiff_t>(i) * block.stride,
+                 used, bytes);
+        used += bytes;
+      }
+    }
+  }
+  /// An envelope of less may come over them.
+  void keep_first_bytes() noexcept {
+    if (capacity_ < envelope_bytes || (in_one_piece_ && call_.buffer == nullptr)) return;
+    for_first_bytes([&](const std::byte* from, std::size_t at, std::size_t bytes) {
+      std::memcpy(small_.data() + at, from, bytes);
+    });
+  }
+  void put_first_bytes_back() const noexcept {
+    for_first_bytes([&](std::byte* to, std::size_t at, std::size_t bytes) {
+      std::memcpy(to, small_.data() + at, bytes);
+    });
   }
 
   /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
   [[nodiscard]] const void* first_bytes(std::byte* scratch) const {
-    if (is_staged()) return staging_.data();
-    const auto* base = static_cast<const std::byte*>(call_.buffer);
-    if (in_one_piece_) return base + offset_;
-    std::size_t used = 0;
-    for (const transports::Block& block : place_.layout.blocks()) {
-      if (used == envelope_bytes) break;
-      for (std::size_t i = 0; i < block.count && used < envelope_bytes; ++i) {
-        const auto* from = static_cast<const std::byte*>(place_.buffer.pointer) + block.offset +
-                           static_cast<std::ptrdiff_t>(i) * block.stride;
-        const std::size_t bytes = std::min(block.bytes, envelope_bytes - used);
-        std::memcpy(scratch + used, from, bytes);
-        used += bytes;
-      }
-    }
+    if (is_staged()) return staged_;
+    if (in_one_piece_) return static_cast<const std::byte*>(call_.buffer) + offset_;
+    for_first_bytes([&](const std::byte* from, std::size_t at, std::size_t bytes) {
+      std::memcpy(scratch + at, from, bytes);
+    });
     return scratch;
   }
 
@@ -307,19 +351,18 @@ class Receive final : public Pending,
 
   /// While the payload is on its way, the message of another receive may come to the user's buffer.
   [[nodiscard]] transports::Place staging_place() {
-    if (!is_staged()) staging_ = StagingBuffer(std::max(capacity_, envelope_bytes));
+    if (!is_staged()) take_staging_buffer();
     if (!is_staged()) return place();  // out of memory
     staging_.was_written(SIZE_MAX);
     is_delivered_to_staging_ = true;
-    return {transports::inspect(staging_.data()), transports::Layout::contiguous(capacity_)};
+    return {transports::inspect(staged_), transports::Layout::contiguous(capacity_)};
   }
 
   bool step_delivery() {
     if (!delivery_->advance()) return false;
     const bool has_come = delivery_->status().ok() && !delivery_->truncated();
     if (std::exchange(is_delivered_to_staging_, false) && has_come)
-      write(staging_.data(), delivery_->envelope().payload_bytes,
-            "another receive was pending in the same buffer");
+      write(staged_, delivery_->envelope().payload_bytes, "another receive was pending in the same buffer");
     return true;
   }
 
@@ -346,7 +389,7 @@ class Receive final : public Pending,
     const bool is_payload = !envelope_ && !is_uploaded_ && !was_cancelled(arrival_);
     if (!is_payload || bytes == 0 || bytes > capacity_ || !may_be_written_now()) return std::nullopt;
     place_.layout = place_.layout.prefix(bytes);
-    return transports::Upload{&place_, static_cast<const char*>(staging_.data())};
+    return transports::Upload{&place_, reinterpret_cast<const char*>(staged_)};
   }
   void uploaded(const Status& status) noexcept override {
     status_ = status;
@@ -360,11 +403,18 @@ class Receive final : public Pending,
     if (truncated_) return;
     if (is_enlisted()) upload_with_others();
     if (is_uploaded_) return;
+    if (in_one_piece_ && count <= envelope_bytes) return write_small(bytes, count);
     const bool shares_the_buffer = !on_device_ && is_staged();
     write(bytes, count,
           shares_the_buffer ? "another receive was pending in the same buffer"
                             : "the payload came through the MPI library");
     is_uploaded_ = true;  // no other receive may take it along once more
+  }
+
+  /// To host memory: no copy that anybody would want to be told of.
+  void write_small(const void* bytes, std::uint64_t count) noexcept {
+    static_cast<void>(may_write());  // as in write()
+    std::memcpy(static_cast<std::byte*>(call_.buffer) + offset_, bytes, count);
   }
 
   /// Copies what has come to host memory to its place. `reason` is a literal.
@@ -379,8 +429,11 @@ class Receive final : public Pending,
 
   ReceiveCall call_;
   std::shared_ptr<CommunicatorInfo> communicator_;
-  transports::Place place_;  ///< unless in one piece of host memory
-  StagingBuffer staging_;
+  transports::Place place_;      ///< unless in one piece of host memory
+  std::byte* staged_ = nullptr;  ///< where the MPI library writes, if not to the user's buffer
+  StagingBuffer staging_;        ///< that, if it is for more than an envelope
+  /// That, if not. Of a receive in the user's buffer: what was in its first bytes before.
+  alignas(16) std::array<std::byte, envelope_bytes> small_;
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< in the MPI library, for as long as others may ask about it
   std::optional<Envelope> envelope_;
   std::unique_ptr<Delivery> delivery_;
@@ -401,6 +454,17 @@ class Receive final : public Pending,
   bool truncated_ = false;
 };
 
+/// False: an envelope would not fit, or would come in pieces.
+bool keep_first_bytes(const ReceiveCall& call, ReceivePlan& plan) {
+  std::ptrdiff_t offset = 0;
+  std::size_t capacity = 0;
+  if (call.count <= 0 || call.datatype == MPI_DATATYPE_NULL || call.buffer == nullptr) return true;
+  if (!is_contiguous(call.datatype, call.count, &offset, &capacity)) return false;
+  if (capacity < envelope_bytes) return capacity == 0;
+  std::memcpy(plan.first_bytes.data(), static_cast<const std::byte*>(call.buffer) + offset, envelope_bytes);
+  return true;
+}
+
 }  // namespace
 
 ReceivePlan plan_receive(const ReceiveCall& call) {
@@ -413,7 +477,8 @@ ReceivePlan plan_receive(const ReceiveCall& call) {
   const bool may_be_stashed = engine().stashed_messages.load(std::memory_order_relaxed) != 0;
   // another thread's probe must not take a message between the look into the stash and the post
   const bool may_become_stashed = engine().is_threaded() && gpu_seen;
-  plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed;
+  plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed &&
+                   !(small_payloads_may_come() && !keep_first_bytes(call, plan));
   return plan;
 }
 
@@ -424,6 +489,7 @@ int after_direct_receive(const ReceiveCall& call, const ReceivePlan& plan, const
   if (!may_be_envelope && !scope.recording()) return code;
   Receive receive(call, plan.on_device);
   if (const int refused = receive.prepare(scope, true); refused != MPI_SUCCESS) return refused;
+  receive.was_in_place(plan.first_bytes);
   if (may_be_envelope) receive.set_communicator(info_of(call.communicator));
   Backoff backoff;
   while (!receive.advance(true, status)) {

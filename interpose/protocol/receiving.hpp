@@ -5,7 +5,11 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
+
 #include "interpose/calls/call_scope.hpp"
+#include "interpose/node/envelope.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/protocol/matching.hpp"
 
@@ -27,6 +31,8 @@ struct ReceivePlan {
   bool on_device = false;
   /// PMPI_Recv itself may do a blocking one: host memory, and nothing is stashed that it might match.
   bool is_direct = false;
+  /// Of a direct one: what an envelope may come over (host_receives.hpp), where there is as much.
+  std::array<std::byte, envelope_bytes> first_bytes;
 };
 [[nodiscard]] ReceivePlan plan_receive(const ReceiveCall& call);
 

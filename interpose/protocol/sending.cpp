@@ -89,6 +89,14 @@ bool needs_envelope(const SendCall& call, SendPlan& plan) {
          expects(HostDeviceCopy::upload, *plan.neighbour, call.tag);
 }
 
+/// No handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which is
+/// no faster through the MPI library.
+bool is_out_of_reach(const SendPlan& plan) noexcept {
+  const BufferKind kind = plan.source->buffer.kind;
+  return (kind == BufferKind::async_pool || kind == BufferKind::virtual_memory) &&
+         plan.neighbour != node_directory().own_row();
+}
+
 /// Why a device payload had better go through the MPI library, in a call that waits: it is small, and it ends
 /// in host memory or has no shorter way (a literal). Null: it had not.
 const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
@@ -98,13 +106,7 @@ const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
   if (plan.neighbour == nullptr || settings().transport != TransportKind::none) return nullptr;
   if (expects(HostDeviceCopy::download, *plan.neighbour, call.tag))
     return "small, and its receiver takes such payloads in host memory";
-  // no handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which
-  // is no faster this way
-  const BufferKind kind = plan.source->buffer.kind;
-  const bool is_out_of_reach = kind == BufferKind::async_pool || kind == BufferKind::virtual_memory;
-  return is_out_of_reach && plan.neighbour != node_directory().own_row()
-             ? "small, and its memory cannot be exported"
-             : nullptr;
+  return is_out_of_reach(plan) ? "small, and its memory cannot be exported" : nullptr;
 }
 
 /// Gives a posted send of the MPI library its tail, unless it is over: the record, and the copy that must
@@ -170,11 +172,21 @@ const char* why_not_in_chunks(int receiver, std::size_t bytes) {
   return is_small ? "to another node, and too small for chunks" : nullptr;
 }
 
+/// Whether a payload that is smaller than an envelope goes by one all the same: of a row of them each keeps
+/// the sender for less time than a download, which a call that waits would wait for in any case. In host
+/// memory it would have to be downloaded by the receiver then.
+bool is_worth_an_envelope(const SendCall& call, const SendPlan& plan, bool blocking) noexcept {
+  return !blocking && plan.neighbour != nullptr && !is_out_of_reach(plan) &&
+         plan.neighbour->accepts_small.load(std::memory_order_acquire) &&
+         !expects(HostDeviceCopy::download, *plan.neighbour, call.tag);
+}
+
 /// Null: the payload goes as an envelope. Else why it has to go through the MPI library (a literal).
-const char* why_no_envelope(const SendCall& call, const SendPlan& plan) {
+const char* why_no_envelope(const SendCall& call, const SendPlan& plan, bool blocking) {
   const std::size_t bytes = plan.source->layout.bytes();
   if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
-  if (plan.on_device && bytes < envelope_bytes) return "smaller than an envelope";
+  if (plan.on_device && bytes < envelope_bytes && !is_worth_an_envelope(call, plan, blocking))
+    return "smaller than an envelope";
   if (plan.neighbour == nullptr) return why_not_in_chunks(plan.receiver, bytes);
   // of an envelope's own size, as its content might look like one
   if (plan.neighbour->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes)
@@ -239,7 +251,7 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
   record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
                source.buffer.kind, blocking);
 
-  const char* why_staged = why_no_envelope(call, plan);
+  const char* why_staged = why_no_envelope(call, plan, blocking);
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
     if (plan.on_device && blocking && post_small(call, plan, record, operation, code)) return code;
