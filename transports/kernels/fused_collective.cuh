@@ -61,7 +61,7 @@ struct Patience {
   std::uint32_t* has_given_up;
 
   __device__ bool is_over() const {
-    if (*static_cast<volatile std::uint32_t*>(has_given_up) != 0) return true;
+    if (read_changing(*has_given_up) != 0) return true;
     if (clock_ns() <= deadline_ns) return false;
     atomicOr(has_given_up, 1u);
     return true;

@@ -36,6 +36,15 @@ __device__ StampedPair read_stamped(const std::uint64_t* words) {
 #endif
 }
 
+/// A word that other blocks change meanwhile.
+__device__ std::uint32_t read_changing(const std::uint32_t& word) {
+#ifdef __CUDACC__
+  return *static_cast<const volatile std::uint32_t*>(&word);
+#else
+  return __atomic_load_n(&word, __ATOMIC_RELAXED);
+#endif
+}
+
 /// In loops that wait. A GPU's threads all run.
 __device__ void let_others_run() {
 #ifndef __CUDACC__
