@@ -19,6 +19,7 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/record/recorder.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/machine.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -191,18 +192,28 @@ class CollectiveCall : public LibraryCall<Library> {
     return true;
   }
 
-  /// `begin(the lane)` begins an Exchange.
+  /// `begin(the lane)` begins an Exchange. Returns it when it is over; null: the call is the library's. What
+  /// it queues on a GPU is not the program's work.
+  template <typename Begin>
+  [[nodiscard]] std::unique_ptr<Exchange> carry_out(MPI_Comm communicator, const BroughtBuffers& buffers,
+                                                    Begin begin) const {
+    const record::OwnWork own;
+    const MessageLane lane = agree(communicator, buffers);
+    if (lane.messages == MPI_COMM_NULL) return nullptr;
+    std::unique_ptr<Exchange> exchange =
+        lane.fused != nullptr ? std::make_unique<FusedExchange>(*lane.fused, buffers.kernel_work())
+                              : std::unique_ptr<Exchange>(begin(lane));
+    for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
+    return exchange;
+  }
+
   template <typename Begin>
   [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
                                            Begin begin) const {
     Attempt attempt;
     attempt.has_arrived = true;
-    const MessageLane lane = agree(communicator, buffers);
-    if (lane.messages == MPI_COMM_NULL) return attempt;
-    const std::unique_ptr<Exchange> exchange =
-        lane.fused != nullptr ? std::make_unique<FusedExchange>(*lane.fused, buffers.kernel_work())
-                              : std::unique_ptr<Exchange>(begin(lane));
-    for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
+    const std::unique_ptr<Exchange> exchange = carry_out(communicator, buffers, begin);
+    if (exchange == nullptr) return attempt;
     attempt.code = raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
     return attempt;
   }

@@ -13,6 +13,7 @@
 #include "interpose/progress/requests.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/progress/user_request.hpp"
+#include "interpose/record/recorder.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
 
@@ -67,6 +68,7 @@ class DeferredCall {
   [[nodiscard]] bool step(const CallScope& scope) {
     if (is_over_ || !has_begun_) return is_over_;
     const transports::AsOfCall as_of_call(since_ns_);
+    const record::OwnWork own;
     is_over_ = exchange_ != nullptr ? exchange_->step(scope) : has_arrived() && is_written_back();
     return is_over_;
   }
@@ -87,6 +89,7 @@ class DeferredCall {
 
  private:
   void begin_exchange(const CallScope& scope, MessageLane lane) try {
+    const record::OwnWork own;
     lane_ = lane;
     exchange_ = plan_->begin(scope, lane);
   } catch (const std::bad_alloc&) {

@@ -8,6 +8,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/progress/requests.hpp"
+#include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
@@ -38,6 +39,7 @@ class PendingExchange final : public Pending {
     // That a buffer's GPU has nothing to do is remembered. What the application queues after the start must
     // not keep messages waiting that are posted in a later call.
     static_cast<void>(parts_->plan->may_begin());
+    const record::OwnWork own;
     exchange_ = parts_->plan->begin(scope, parts_->lane);
   }
 
@@ -45,6 +47,7 @@ class PendingExchange final : public Pending {
     // within another call, or on a thread of Penstock's own: what is posted is not part of its record
     const CallScope scope(Function::Start, nullptr);
     const transports::AsOfCall as_of_call(since_ns_);
+    const record::OwnWork own;
     return exchange_->step(scope);
   }
   int complete(MPI_Status&, int code) override {
