@@ -23,17 +23,17 @@ template <typename BlocksThere>
                                                                     const BlocksThere& blocks,
                                                                     std::size_t bytes) {
   const BlockPlace first = blocks.at(0);
+  std::ptrdiff_t begin = 0;
   for (int block = 0; block < blocks.count(); ++block) {
     const BlockPlace next = blocks.at(block);
-    if (next.displacement - first.displacement != block * static_cast<std::ptrdiff_t>(bytes) ||
-        payload_bytes(next.count, next.datatype) != bytes) {
-      return std::nullopt;
-    }
-    const auto* const begin = static_cast<const std::byte*>(buffer) + next.displacement;
-    if (!place_of(begin, next.count, next.datatype).layout.is_contiguous()) return std::nullopt;
+    const transports::Layout layout = layout_of(next.datatype, next.count);
+    if (!layout.is_contiguous() || layout.bytes() != bytes) return std::nullopt;
+    const std::ptrdiff_t there = next.displacement + layout.first_offset();
+    if (block == 0) begin = there;
+    if (there - begin != block * static_cast<std::ptrdiff_t>(bytes)) return std::nullopt;
   }
-  const auto* const begin = static_cast<const std::byte*>(buffer) + first.displacement;
-  transports::Place place = place_of(begin, first.count, first.datatype);
+  transports::Place place =
+      place_of(static_cast<const std::byte*>(buffer) + first.displacement, first.count, first.datatype);
   const bool suits_kernels =
       transports::lives_on_device(place.buffer.kind) && place.buffer.kind != transports::BufferKind::managed;
   return suits_kernels ? std::optional(std::move(place)) : std::nullopt;

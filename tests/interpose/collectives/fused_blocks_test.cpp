@@ -177,5 +177,42 @@ TEST_F(FusedBlocks, of_the_forms_with_counts_are_the_same) {
   }
 }
 
+/// Where a block begins may be said by its displacement and by its datatype: every second one begins behind
+/// where all would end, by its datatype alone.
+TEST_F(FusedBlocks, of_datatypes_that_begin_elsewhere_go_there) {
+  const auto ranks = static_cast<std::size_t>(world_.size);
+  constexpr int block_bytes = 3 * sizeof(int);
+  Memory sent = numbers_on_device(world_, ranks * 3);
+  Memory received = numbers_on_device(world_, ranks * 6);
+  const std::vector<int> counts(ranks, 1);
+  const std::vector<int> sent_counts(ranks, 3);
+  std::vector<int> displacements(ranks);
+  const std::vector<MPI_Datatype> sent_types(ranks, MPI_INT);
+  std::vector<MPI_Datatype> types(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    displacements[rank] = static_cast<int>(rank) * block_bytes;
+    const MPI_Aint begin = rank % 2 == 0 ? 0 : static_cast<MPI_Aint>(ranks) * block_bytes;
+    MPI_Type_create_hindexed_block(1, 3, &begin, MPI_INT, &types[rank]);
+    MPI_Type_commit(&types[rank]);
+  }
+  for (int round = 0; round < 12 && !HasFailure(); ++round) {
+    write_all(sent, world_.rank * 1'000 + round);
+    write_all(received, -1'000'000);
+    ASSERT_EQ(
+        MPI_Alltoallw(sent.data(), sent_counts.data(), displacements.data(), sent_types.data(),
+                      received.data(), counts.data(), displacements.data(), types.data(), MPI_COMM_WORLD),
+        MPI_SUCCESS);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const std::size_t other = (rank % 2 == 0 ? ranks : 0) + rank;
+      const std::size_t place = (rank % 2 == 0 ? 0 : ranks) + rank;
+      const auto from = static_cast<int>(rank);
+      EXPECT_TRUE(counts_up(received, place * 3, 3, from * 1'000 + round + world_.rank * 3))
+          << "from " << rank;
+      EXPECT_TRUE(counts_up(received, other * 3, 3, -1'000'000 + static_cast<int>(other) * 3));
+    }
+  }
+  for (MPI_Datatype& type : types) MPI_Type_free(&type);
+}
+
 }  // namespace
 }  // namespace penstock::test_support
