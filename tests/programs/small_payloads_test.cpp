@@ -1,7 +1,8 @@
 // Payloads from a device that are smaller than an envelope, sent without waiting: they arrive in receives of
 // any size and kind, and nothing else is written.
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <string>
 
 #include "tests/programs/test_messages.hpp"
 
@@ -14,13 +15,13 @@ constexpr std::array<std::size_t, 5> sizes = {1, 8, 24, 56, 63};
 class Sent {
  public:
   Sent() : buffer_(MemoryKind::device, 64, 1) {
-    for (const std::size_t bytes : sizes) {
-      MPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, 1, 4, MPI_COMM_WORLD, &requests_[next_]);
-      ++next_;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      MPI_Isend(buffer_.data(), static_cast<int>(sizes[i]), MPI_BYTE, 1, 4, MPI_COMM_WORLD, &requests_[i]);
     }
   }
   ~Sent() {
-    EXPECT_EQ(MPI_Waitall(static_cast<int>(next_), requests_.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+              MPI_SUCCESS);
   }
   Sent(const Sent&) = delete;
   Sent& operator=(const Sent&) = delete;
@@ -28,7 +29,6 @@ class Sent {
  private:
   Buffer buffer_;
   std::array<MPI_Request, sizes.size()> requests_{};
-  std::size_t next_ = 0;
 };
 
 /// So many of the bytes that rank 0 sends, and behind them what was there before.

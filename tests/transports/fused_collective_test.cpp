@@ -23,18 +23,11 @@ class FusedCollectives : public testing::TestWithParam<bool> {
   void SetUp() override {
     if (device_count() < 2) GTEST_SKIP() << "needs two GPUs, as kernels that wait for each other do";
     set_linger(GetParam() ? 1'000'000 : 0);
-    std::array<CUcontext, 2> contexts{};
-    for (int device = 1; device >= 0; --device) {
-      use_device(device);
-      REQUIRE_CUDA(cuCtxGetCurrent(&contexts[static_cast<std::size_t>(device)]));
-    }
     std::array<SymmetricPart, 2> told;
     for (std::size_t own = 0; own < 2; ++own) {
-      use_device(static_cast<int>(own));
-      const CUresult enabled = cuCtxEnablePeerAccess(contexts[1 - own], 0);
-      if (enabled != CUDA_SUCCESS && enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        GTEST_SKIP() << "no peer access";
-      ASSERT_TRUE(SymmetricMemory::make(cuda::Context::of(contexts[own]), memory_bytes, memory_[own]).ok());
+      const auto device = static_cast<int>(own);
+      if (!enable_peer_access(device, 1 - device)) GTEST_SKIP() << "no peer access";
+      ASSERT_TRUE(SymmetricMemory::make(cuda::Context::any(device), memory_bytes, memory_[own]).ok());
       told[own] = memory_[own].part();
     }
     for (std::size_t own = 0; own < 2; ++own) {

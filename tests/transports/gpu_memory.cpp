@@ -73,6 +73,15 @@ int device_count() {
   return count;
 }
 
+bool enable_peer_access(int device, int peer) {
+  use_device(peer);
+  CUcontext context = nullptr;
+  REQUIRE_CUDA(cuCtxGetCurrent(&context));
+  use_device(device);
+  const CUresult enabled = cuCtxEnablePeerAccess(context, 0);
+  return enabled == CUDA_SUCCESS || enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+
 GpuMemory::GpuMemory(BufferKind kind, std::size_t bytes, int device)
     : kind_(kind), bytes_(bytes), device_(device) {
   const std::size_t asked = bytes == 0 ? 1 : bytes;

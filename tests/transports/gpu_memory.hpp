@@ -22,6 +22,9 @@ void require(CUresult result, const char* call);
 /// Initialises CUDA and makes the device's primary context current on this thread.
 void use_device(int device);
 [[nodiscard]] int device_count();
+/// Kernels of the first device's primary context reach memory of the second's from now on; false: they
+/// cannot.
+[[nodiscard]] bool enable_peer_access(int device, int peer);
 
 /// Owns an allocation on a device (or the host). Virtual memory is mapped from two chunks, and the data
 /// straddle them.

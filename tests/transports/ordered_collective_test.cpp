@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/transports/gpu_memory.hpp"
+#include "tests/transports/standby_waiting.hpp"
 #include "transports/kernels/fused_collective.hpp"
 #include "transports/small/standby_copy.hpp"
 
@@ -22,16 +23,6 @@ using Numbers = std::vector<std::uint32_t>;
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::size_t slot_bytes = 2 * largest_fused_order;  // half of a line is stamps
 constexpr std::size_t largest_count = largest_fused_order / sizeof(std::uint32_t);
-
-template <typename Condition>
-[[nodiscard]] bool comes_true(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 Bytes bytes_of(const void* data, std::size_t bytes) {
   Bytes all(bytes);
@@ -64,16 +55,8 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
  protected:
   void SetUp() override {
     if (device_count() < 2) GTEST_SKIP() << "needs two GPUs, as kernels that wait for each other do";
-    std::array<CUcontext, 2> contexts{};
     for (int device = 0; device < 2; ++device) {
-      use_device(device);
-      REQUIRE_CUDA(cuCtxGetCurrent(&contexts[static_cast<std::size_t>(device)]));
-    }
-    for (int device = 0; device < 2; ++device) {
-      use_device(device);
-      const CUresult enabled = cuCtxEnablePeerAccess(contexts[static_cast<std::size_t>(1 - device)], 0);
-      if (enabled != CUDA_SUCCESS && enabled != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        GTEST_SKIP() << "no peer access";
+      if (!enable_peer_access(device, 1 - device)) GTEST_SKIP() << "no peer access";
       sides_[static_cast<std::size_t>(device)] = std::make_unique<Side>(device);
     }
     for (std::size_t own = 0; own < 2; ++own) {
@@ -131,12 +114,6 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
       EXPECT_TRUE(side.copy.launch(side.vector.data(), {idle_ns, idle_ns, 60 * second_ns}, GetParam()).ok());
     }
   }
-  [[nodiscard]] static StandbyCopy::Outcome outcome_of(Side& side) {
-    auto outcome = StandbyCopy::Outcome::pending;
-    EXPECT_TRUE(comes_true(
-        [&] { return !side.copy.query(outcome).ok() || outcome != StandbyCopy::Outcome::pending; }));
-    return outcome;
-  }
 
   /// In place. False: some block did not wait long enough for what the other side was ordered later.
   [[nodiscard]] bool add_up(std::uint32_t stamp, std::size_t count) {
@@ -146,10 +123,9 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
     for (auto& side : sides_) side->copy.order(order_of(*side, stamp, count));
     bool was_complete = true;
     for (auto& side : sides_) {
-      EXPECT_EQ(outcome_of(*side), StandbyCopy::Outcome::copied);
+      EXPECT_EQ(outcome_of(side->copy), StandbyCopy::Outcome::copied);
       was_complete = was_complete && !side->copy.was_incomplete();
-      side->copy.dismiss();
-      EXPECT_TRUE(comes_true([&] { return side->copy.is_over(); }));
+      send_away(side->copy);
     }
     return was_complete;
   }
@@ -191,7 +167,7 @@ TEST_P(OrderedCollectives, that_meet_them_leaving_are_done_whole_or_not_at_all) 
     }
     for (std::size_t rank = 0; rank < 2; ++rank) {
       Side& side = *sides_[rank];
-      const bool is_done = is_ordered[rank] && outcome_of(side) == StandbyCopy::Outcome::copied;
+      const bool is_done = is_ordered[rank] && outcome_of(side.copy) == StandbyCopy::Outcome::copied;
       const bool is_complete = is_done && !side.copy.was_incomplete();
       EXPECT_TRUE(comes_true([&] { return side.copy.is_over(); }));
       // of one that was incomplete the first lines may be there
@@ -222,8 +198,7 @@ TEST(OrderedCollective, of_more_than_one_block_takes_is_for_several) {
   EXPECT_TRUE(comes_true([&] { return side.copy.is_ready_for(order); }));
   order.bytes += 16;
   EXPECT_FALSE(side.copy.is_ready_for(order));
-  side.copy.dismiss();
-  EXPECT_TRUE(comes_true([&] { return side.copy.is_over(); }));
+  send_away(side.copy);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
+#include "tests/transports/standby_waiting.hpp"
 #include "tests/transports/strided_cases.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/standby_copy.hpp"
@@ -46,27 +47,6 @@ char* at(const GpuMemory& memory, std::size_t offset) {
 cuda::ContextRef context_of_device_0() {
   use_device(0);
   return cuda::Context::any(0);
-}
-
-template <typename Condition>
-[[nodiscard]] bool comes_true(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 30s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
-
-Outcome outcome_of(StandbyCopy& copy) {
-  auto outcome = Outcome::pending;
-  EXPECT_TRUE(comes_true([&] { return !copy.query(outcome).ok() || outcome != Outcome::pending; }));
-  return outcome;
-}
-
-void send_away(StandbyCopy& copy) {
-  copy.dismiss();
-  EXPECT_TRUE(comes_true([&] { return copy.is_over(); }));
 }
 
 // While a kernel stands by, nothing here may wait for the device, as GpuMemory does.
