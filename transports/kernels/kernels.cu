@@ -458,11 +458,26 @@ __device__ bool is_small(const StandbyTask& task) {
   return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }
 
+/// What is wanted of a task when it has been executed. Read by all threads before the barrier behind it,
+/// since the first one takes the next task as soon as it is past that.
+struct TaskEnd {
+  std::uint32_t count;
+  bool is_fused;
+  bool is_fused_shared;
+  bool speaks_for_itself;
+
+  __device__ explicit TaskEnd(const StandbyTask& task)
+      : count(task.count),
+        is_fused(task.is_fused),
+        is_fused_shared(task.is_fused && fused_task().is_shared),
+        speaks_for_itself(task.goes_down_stamped) {}
+};
+
 /// By the first thread, when all others have done their part.
-__device__ void publish_done(const Standby& standby, const StandbyTask& task) {
-  if (task.is_fused && atomicExch(&block_counters[standby.slot].has_given_up, 0u) != 0)
-    publish(standby.mailbox->incomplete, task.count);
-  publish(standby.mailbox->done[0], task.count);
+__device__ void publish_done(const Standby& standby, const TaskEnd& end) {
+  if (end.is_fused && atomicExch(&block_counters[standby.slot].has_given_up, 0u) != 0)
+    publish(standby.mailbox->incomplete, end.count);
+  publish(standby.mailbox->done[0], end.count);
 }
 
 /// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with
@@ -473,9 +488,10 @@ __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_
     await_task(standby, began_ns, done, task);
     if (task.is_last || !is_small(task)) return;
     execute(standby, task, {threadIdx.x, warp_threads});
-    done = task.count;
+    const TaskEnd end(task);
+    done = end.count;
     __syncwarp();
-    if (threadIdx.x == 0 && !task.goes_down_stamped) publish_done(standby, task);
+    if (threadIdx.x == 0 && !end.speaks_for_itself) publish_done(standby, end);
   }
 }
 
@@ -489,13 +505,12 @@ __device__ void lead(const Standby& standby) {
     if (threadIdx.x < warp_threads) execute_small_tasks(standby, began_ns, done, task);
     __syncthreads();
     is_last = task.is_last;
-    const std::uint32_t count = task.count;
-    const bool speaks_for_itself = task.goes_down_stamped;
+    const TaskEnd end(task);
     execute(standby, task, all_of_block());
     __syncthreads();
-    if (threadIdx.x == 0 && task.is_fused && fused_task().is_shared) await_sharers(standby);
-    if (threadIdx.x == 0 && count != done && !speaks_for_itself) publish_done(standby, task);
-    done = count;
+    if (threadIdx.x == 0 && end.is_fused_shared) await_sharers(standby);
+    if (threadIdx.x == 0 && end.count != done && !end.speaks_for_itself) publish_done(standby, end);
+    done = end.count;
   }
   const std::uint64_t next = (done + 1) & number_mask;
   if (threadIdx.x == 0 && gridDim.x > 1) write(relays[standby.slot].order, {next, (next & 1) << 16});
@@ -513,11 +528,12 @@ __device__ void follow(const Standby& standby) {
     }
     __syncthreads();
     if (task.is_last) return;
-    done = task.count;
+    const TaskEnd end(task);
+    done = end.count;
     execute(standby, task, all_of_block());
     __syncthreads();
     if (threadIdx.x != 0) continue;
-    if (task.is_fused) {
+    if (end.is_fused) {
       __threadfence();
       atomicAdd(&relays[standby.slot].executed, 1u);
     } else {
