@@ -17,8 +17,8 @@
 #include "interpose/node/settings.hpp"
 #include "interpose/staging/staged_call.hpp"
 #include "transports/cuda/context.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/machine.hpp"
-#include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

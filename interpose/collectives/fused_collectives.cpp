@@ -13,8 +13,8 @@
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/guarded.hpp"
-#include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

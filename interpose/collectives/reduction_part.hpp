@@ -11,7 +11,7 @@
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "interpose/node/policy.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

@@ -5,6 +5,7 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/tuning/tuning_file.hpp"
 

@@ -11,6 +11,7 @@
 
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/small_copies.hpp"
 

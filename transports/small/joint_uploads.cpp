@@ -7,7 +7,7 @@
 #include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/small/batched_copy.hpp"
-#include "transports/small/shared_gpus.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/stream_order/stream_order.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
-#include "transports/small/shared_gpus.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/stream_order/stream_order.hpp"
 

@@ -17,14 +17,6 @@ namespace penstock::transports {
 /// at the start: never use one. Thread: any.
 void set_linger(std::uint64_t linger_ns) noexcept;
 
-/// `is_shared(id of a GPU)` says whether another process uses it, too; then no kernel of ours copies there.
-/// Null, as at the start: none is shared. Thread: any.
-void set_shared_gpu_check(bool (*is_shared)(std::uint64_t gpu)) noexcept;
-/// What it says of the context's GPU.
-[[nodiscard]] bool is_on_shared_gpu(const cuda::Context& context) noexcept;
-/// The same of device memory. Cost: a question to the driver as well.
-[[nodiscard]] bool is_on_shared_gpu(const void* device_memory) noexcept;
-
 /// Can kernels of the context copy to there, from device memory whose layout nested loops tell?
 [[nodiscard]] bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept;
 

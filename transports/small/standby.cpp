@@ -12,7 +12,7 @@
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/kernel_pull.hpp"
-#include "transports/small/shared_gpus.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/small/standby_copy.hpp"
 #include "transports/stream_order/readiness.hpp"
 

@@ -1,4 +1,4 @@
-#include "transports/small/shared_gpus.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 
 #include <array>
 #include <atomic>
@@ -6,7 +6,6 @@
 #include <new>
 
 #include "transports/cuda/devices.hpp"
-#include "transports/small/small_copies.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -51,13 +50,17 @@ bool is_on_shared_gpu(const cuda::Context& context) noexcept {
   return true;
 }
 
-bool is_on_shared_gpu(const void* device_memory) noexcept {
+bool is_on_shared_gpu(const Buffer& buffer) noexcept {
   try {
-    const cuda::ContextRef context = cuda::Context::of(inspect(device_memory));
+    const cuda::ContextRef& context = cuda::Context::of(buffer);
     return context != nullptr && is_on_shared_gpu(*context);
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+bool is_on_shared_gpu(const void* device_memory) noexcept {
+  return is_on_shared_gpu(inspect(device_memory));
 }
 
 }  // namespace penstock::transports
