@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/copies/layout_table.hpp"
 #include "transports/cuda/context.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::transports::test {
@@ -62,13 +64,16 @@ void copy_in_parts(const Layout& layout, std::size_t part, Copy copy) {
   REQUIRE_CUDA(cuStreamSynchronize(stream));
 }
 
-class EachContiguousKind : public testing::TestWithParam<BufferKind> {};
+Side side_of(BufferKind kind) {
+  return lives_on_device(kind) ? Side::device : Side::host;
+}
 
-TEST_P(EachContiguousKind, takes_what_lies_in_pieces_and_gives_it_back) {
+/// Out of each layout on a device into contiguous memory of that kind, and back.
+void copy_all_layouts_by(BufferKind kind) {
   use_device(0);
   const GpuMemory laid_out(BufferKind::device, memory_bytes);
-  const GpuMemory packed(GetParam(), memory_bytes);
-  const Side side = lives_on_device(GetParam()) ? Side::device : Side::host;
+  const GpuMemory packed(kind, memory_bytes);
+  const Side side = side_of(kind);
   std::uint64_t seed = 0;
   for (const Layout& layout : layouts()) {
     for (const std::size_t part : {std::size_t{memory_bytes}, std::size_t{65536}, std::size_t{9999}}) {
@@ -91,6 +96,56 @@ TEST_P(EachContiguousKind, takes_what_lies_in_pieces_and_gives_it_back) {
       EXPECT_EQ(first_difference(laid_out, layout, bytes, seed), -1);
     }
   }
+}
+
+/// Of few bytes, each by itself, to addresses that are aligned to nothing.
+void upload_any_length_from(BufferKind kind) {
+  use_device(0);
+  const GpuMemory target(BufferKind::device, memory_bytes);
+  const GpuMemory source(kind, memory_bytes);
+  std::vector<std::size_t> lengths = {4095, 32767, 32768, 32769, 65537};
+  for (std::size_t bytes = 1; bytes < 40; ++bytes) lengths.push_back(bytes);
+  for (const std::size_t bytes : lengths) {
+    SCOPED_TRACE(bytes);
+    const Layout layout = Layout::contiguous(bytes, 5);
+    const Place place{.buffer = inspect(target.data()), .layout = layout};
+    fill(target, {}, 0, 0);
+    const auto before = target.read();
+    fill(source, Layout::contiguous(bytes, 3), bytes, bytes);
+    copy_in_parts(layout, bytes,
+                  [&](LayoutCursor& cursor, std::size_t begin, std::size_t size, CUstream stream) {
+                    return copy_in(place, cursor, static_cast<const char*>(source.data()) + 3 + begin,
+                                   side_of(kind), size, stream);
+                  });
+    EXPECT_EQ(first_difference(target, layout, bytes, bytes), -1);
+    auto after = target.read();
+    std::copy_n(before.begin() + 5, bytes, after.begin() + 5);
+    EXPECT_EQ(before, after) << "bytes beside the copy were changed";
+  }
+}
+
+class EachContiguousKind : public testing::TestWithParam<BufferKind> {};
+
+TEST_P(EachContiguousKind, takes_what_lies_in_pieces_and_gives_it_back) {
+  copy_all_layouts_by(GetParam());
+}
+
+TEST_P(EachContiguousKind, is_copied_from_in_any_length) {
+  upload_any_length_from(GetParam());
+}
+
+/// In a process of its own: what a GPU is shared with stays known.
+TEST_P(EachContiguousKind, serves_a_shared_gpu_as_well) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        set_shared_gpu_check([](std::uint64_t) { return true; });
+        copy_all_layouts_by(GetParam());
+        upload_any_length_from(GetParam());
+        // at once: see joint_uploads_test.cpp
+        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 std::string name_of_kind(const testing::TestParamInfo<BufferKind>& info) {

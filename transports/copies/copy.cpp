@@ -2,6 +2,7 @@
 
 #include "transports/copies/copy_kernels.hpp"
 #include "transports/cuda/driver.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
 
@@ -22,36 +23,68 @@ struct Rows {
   }
 };
 
-Status copy_rows(const Rows<char*>& to, const Rows<const char*>& from, std::size_t bytes, std::size_t rows,
+CUresult copy_2d(const Rows<char*>& to, const Rows<const char*>& from, std::size_t bytes, std::size_t rows,
                  CUstream stream) noexcept {
-  const cuda::Driver* driver = cuda::driver();
-  if (driver == nullptr) return cuda::no_driver();
-  const auto width = static_cast<std::ptrdiff_t>(bytes);
-  if (rows == 1 || (to.pitch == width && from.pitch == width)) {
-    return cuda::check(driver->cuMemcpyAsync(to.row(0), from.row(0), bytes * rows, stream), "cuMemcpyAsync");
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = from.side == Side::host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
+  copy.srcHost = from.first;
+  copy.srcDevice = from.row(0);
+  copy.srcPitch = static_cast<std::size_t>(from.pitch);
+  copy.dstMemoryType = to.side == Side::host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
+  copy.dstHost = to.first;
+  copy.dstDevice = to.row(0);
+  copy.dstPitch = static_cast<std::size_t>(to.pitch);
+  copy.WidthInBytes = bytes;
+  copy.Height = rows;
+  return cuda::driver()->cuMemcpy2DAsync(&copy, stream);
+}
+
+/// Fewer bytes from the host than this the driver has the compute engine write, unless they are rows
+/// (measured on an H200, driver 580: below 32 KiB).
+constexpr std::size_t least_by_copy_engine = 32u << 10;
+
+/// Contiguous bytes as two rows, so that a copy engine takes them; an odd one goes in two more, with the byte
+/// before it. On a GPU that other processes use, the compute engine's turn takes 142 µs to come, and 325
+/// while they run kernels; this takes 8 (an inline write on a GPU of one's own 6).
+CUresult copy_in_halves(char* to, const char* from, std::size_t bytes, CUstream stream) noexcept {
+  const auto two_rows = [&](std::size_t offset, std::size_t width) {
+    const auto pitch = static_cast<std::ptrdiff_t>(width);
+    return copy_2d({to + offset, pitch, Side::device}, {from + offset, pitch, Side::host}, width, 2, stream);
+  };
+  const CUresult copied = two_rows(0, bytes / 2);
+  return copied != CUDA_SUCCESS || bytes % 2 == 0 ? copied : two_rows(bytes - 2, 1);
+}
+
+Status copy_contiguous(const Rows<char*>& to, const Rows<const char*>& from, std::size_t bytes,
+                       bool takes_turns, CUstream stream) noexcept {
+  if (takes_turns && from.side == Side::host && to.side == Side::device && bytes > 1 &&
+      bytes < least_by_copy_engine && copy_in_halves(to.first, from.first, bytes, stream) == CUDA_SUCCESS) {
+    return {};
   }
+  return cuda::check(cuda::driver()->cuMemcpyAsync(to.row(0), from.row(0), bytes, stream), "cuMemcpyAsync");
+}
+
+/// `takes_turns`: other processes use the GPU, too.
+Status copy_rows(const Rows<char*>& to, const Rows<const char*>& from, std::size_t bytes, std::size_t rows,
+                 bool takes_turns, CUstream stream) noexcept {
+  if (cuda::driver() == nullptr) return cuda::no_driver();
+  const auto width = static_cast<std::ptrdiff_t>(bytes);
+  if (rows == 1 || (to.pitch == width && from.pitch == width))
+    return copy_contiguous(to, from, bytes * rows, takes_turns, stream);
   const auto fits = [&](std::ptrdiff_t pitch) { return pitch >= width && pitch <= max_pitch; };
   if (fits(to.pitch) && fits(from.pitch)) {
-    CUDA_MEMCPY2D copy{};
-    copy.srcMemoryType = from.side == Side::host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
-    copy.srcHost = from.first;
-    copy.srcDevice = from.row(0);
-    copy.srcPitch = static_cast<std::size_t>(from.pitch);
-    copy.dstMemoryType = to.side == Side::host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
-    copy.dstHost = to.first;
-    copy.dstDevice = to.row(0);
-    copy.dstPitch = static_cast<std::size_t>(to.pitch);
-    copy.WidthInBytes = bytes;
-    copy.Height = rows;
-    const CUresult copied = driver->cuMemcpy2DAsync(&copy, stream);
+    const CUresult copied = copy_2d(to, from, bytes, rows, stream);
     // refused for memory that the context's device cannot map (another device's pool), which rows can be
     // copied from all the same
     if (copied != CUDA_ERROR_INVALID_VALUE) return cuda::check(copied, "cuMemcpy2DAsync");
   }
   // also rows that overlap, run backwards or lie very far apart
   for (std::size_t row = 0; row < rows; ++row) {
-    const CUresult copied = driver->cuMemcpyAsync(to.row(row), from.row(row), bytes, stream);
-    if (copied != CUDA_SUCCESS) return cuda::check(copied, "cuMemcpyAsync");
+    const auto offset = static_cast<std::ptrdiff_t>(row);
+    Status copied =
+        copy_contiguous({to.first + offset * to.pitch, width, to.side},
+                        {from.first + offset * from.pitch, width, from.side}, bytes, takes_turns, stream);
+    if (!copied.ok()) return copied;
   }
   return {};
 }
@@ -109,6 +142,21 @@ Status launch_irregular(const Place& place, std::uint32_t begin, void* contiguou
   return launch_runs_copy(stream, *table, {place.buffer.pointer, contiguous, begin, bytes, gathers});
 }
 
+/// Copy engines take rows from or to the host without waiting for the turn of a kernel (see
+/// copy_in_halves()): 3 to 11 ns each, and a call for each block.
+constexpr std::size_t most_blocks_by_copy_engine = 16;
+constexpr std::size_t most_rows_by_copy_engine = 16384;
+
+bool is_in_few_rows(const Layout& layout) noexcept {
+  if (layout.blocks().size() > most_blocks_by_copy_engine) return false;
+  std::size_t rows = 0;
+  for (const Block& block : layout.blocks()) {
+    if (block.count > 1 && block.stride < static_cast<std::ptrdiff_t>(block.bytes)) return false;
+    rows += block.count;
+  }
+  return rows <= most_rows_by_copy_engine;
+}
+
 /// Queues the copy of the next `bytes` as one launch of a kernel, if it is one for a kernel. False: the copy
 /// engine must do it, and nothing was queued.
 bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Side side, std::size_t bytes,
@@ -116,7 +164,8 @@ bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Si
   if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||
       place.buffer.kind == BufferKind::managed || place.layout.bytes() > UINT32_MAX ||
       cursor.position() + bytes > place.layout.bytes() || !CopyKernels::available().ok() ||
-      !is_reached_by_kernels(contiguous, side, bytes)) {
+      !is_reached_by_kernels(contiguous, side, bytes) ||
+      (side == Side::host && is_in_few_rows(place.layout) && is_on_shared_gpu(place.buffer))) {
     return false;
   }
   const auto begin = static_cast<std::uint32_t>(cursor.position());
@@ -141,11 +190,12 @@ bool is_in_short_pieces(const Layout& layout) noexcept {
 Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Side source_side,
                std::size_t bytes, CUstream stream) noexcept {
   if (queue_kernel(place, cursor, const_cast<void*>(source), source_side, bytes, false, stream)) return {};
+  const bool takes_turns = source_side == Side::host && is_on_shared_gpu(place.buffer);
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     const auto width = static_cast<std::ptrdiff_t>(piece.bytes);
     return copy_rows({address_in(place, piece), piece.stride, side_of(place)},
                      {static_cast<const char*>(source) + done, width, source_side}, piece.bytes, piece.count,
-                     stream);
+                     takes_turns, stream);
   });
 }
 
@@ -156,7 +206,7 @@ Status copy_out(void* destination, Side destination_side, const Place& place, La
     const auto width = static_cast<std::ptrdiff_t>(piece.bytes);
     return copy_rows({static_cast<char*>(destination) + done, width, destination_side},
                      {address_in(place, piece), piece.stride, side_of(place)}, piece.bytes, piece.count,
-                     stream);
+                     false, stream);
   });
 }
 
