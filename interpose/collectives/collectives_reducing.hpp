@@ -33,7 +33,7 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
-  part.offer_kernel(communicator);
+  part.offer_kernel(communicator, {elements});
   std::optional<ReductionPlan::NodeShapes> over_nodes;
   if (part.is_for_gpu()) {
     const NodeMap* const map = node_map_of(communicator);
@@ -66,7 +66,16 @@ Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const v
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   ReductionPart part(ranks, datatype, operation, count);
   const ScanShape shape{part.shape(), static_cast<std::size_t>(count), prefix};
-  if (part.is_for_gpu() && !shape.is_first()) part.take_place(own, receive, shape.workplace_bytes());
+  const bool has_result = !shape.is_first() || prefix == Prefix::inclusive;
+  part.offer_kernel(
+      communicator,
+      {.count = shape.count,
+       .combined = static_cast<std::uint32_t>(ranks.rank + (prefix == Prefix::inclusive ? 1 : 0))});
+  if (!shape.is_first()) {
+    part.take_place(own, receive, shape.workplace_bytes());
+  } else {
+    part.combine_nothing(own, has_result ? receive : const_cast<void*>(own));
+  }
   const auto plan = [&] { return ScanPlan(shape, part.take_place_away(), own, receive); };
   return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
 }
@@ -123,6 +132,8 @@ Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* 
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto count = static_cast<MPI_Count>(total);
   ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
+  const bool are_equal = largest * ranges.size() == total;
+  if (are_equal) part.offer_kernel(communicator, {.count = largest, .is_for_each = true});
   if (part.is_for_gpu()) {
     part.sends_at_a_time(largest);
     part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));

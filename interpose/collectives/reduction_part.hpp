@@ -16,6 +16,13 @@
 
 namespace penstock::interpose {
 
+/// What of the vectors a kernel on each rank would exchange. The same on all ranks, but for `combined`.
+struct KernelPart {
+  std::size_t count = 0;                                       ///< elements for each rank
+  bool is_for_each = false;                                    ///< other ones for each
+  std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedVectors'
+};
+
 /// Owns the memory to combine in until the plan does. Lives within the call.
 class ReductionPart {
  public:
@@ -31,10 +38,11 @@ class ReductionPart {
   }
 
   /// Of a reduction to all ranks: a kernel on each may do it, however little it is.
-  void offer_kernel(MPI_Comm communicator) {
+  void offer_kernel(MPI_Comm communicator, const KernelPart& part) {
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr || shape_.ranks == 0) return;
     fused_ = FusedCollectives::of(*info);
+    kernel_part_ = part;
     is_for_gpu_ = is_for_gpu_ || (fused_ != nullptr && fused_->may_take(bytes_));
   }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
@@ -51,10 +59,17 @@ class ReductionPart {
         (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
       return leave_to_library();
     }
-    result_ = result;
-    const bool suits_kernel = fused_ != nullptr && fused_->suits(bytes_, place_->context());
-    if (!suits_kernel && is_little()) return leave_to_library();
-    offers_kernel_ = suits_kernel;
+    offer_kernel_at(place_->own(), result, place_->context());
+    if (!offers_kernel_ && is_little()) leave_to_library();
+  }
+  /// This rank combines nothing by messages; a kernel on it may have part in what all do.
+  void combine_nothing(const void* own, void* result) {
+    if (!is_for_gpu_) return;
+    if (fused_ != nullptr && lies_on_device(own) && transports::DeviceReduction::available().ok()) {
+      const std::optional<Workplace> beside = Workplace::make(own, result, 0);
+      if (beside) offer_kernel_at(beside->own(), result, beside->context());
+    }
+    if (!offers_kernel_ && is_little()) leave_to_library();
   }
   void leave_to_library() noexcept { is_for_gpu_ = false; }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
@@ -77,9 +92,14 @@ class ReductionPart {
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
       all.measure([&] { return message_bytes_; });
       if (offers_kernel_) {
-        const transports::FusedVectors vectors{own, result_, static_cast<std::size_t>(count),
-                                               shape_.kind.type, shape_.kind.operation};
-        all.offer_kernel(vectors, place_->own(), place_->context(), is_little());
+        const transports::FusedVectors vectors{own,
+                                               result_,
+                                               kernel_part_.count,
+                                               shape_.kind.type,
+                                               shape_.kind.operation,
+                                               kernel_part_.is_for_each,
+                                               kernel_part_.combined};
+        all.offer_kernel(vectors, kernel_buffer_, kernel_context_, is_little());
       }
     } else {
       all.leave_to_library();
@@ -89,10 +109,21 @@ class ReductionPart {
 
  private:
   [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
+  void offer_kernel_at(const transports::Buffer& own, void* result,
+                       const transports::cuda::ContextRef& context) {
+    offers_kernel_ = fused_ != nullptr && fused_->suits(bytes_, context);
+    if (!offers_kernel_) return;
+    kernel_buffer_ = own;
+    kernel_context_ = context;
+    result_ = result;
+  }
 
   bool is_for_gpu_ = false;
   FusedCollectives* fused_ = nullptr;
+  KernelPart kernel_part_;
   bool offers_kernel_ = false;
+  transports::Buffer kernel_buffer_;  ///< this rank's vector
+  transports::cuda::ContextRef kernel_context_;
   void* result_ = nullptr;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector

@@ -80,11 +80,13 @@ FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_
 }
 
 Status FusedCollective::launch(const FusedVectors& vectors) noexcept {
+  const std::size_t bytes = vectors.count * bytes_of(vectors.type);
   work_ = {vectors.own,
            vectors.to,
            vectors.count,
-           0,
-           vectors.count * bytes_of(vectors.type),
+           vectors.is_for_each ? bytes : 0,
+           bytes,
+           std::min(vectors.combined, route_.ranks),
            kernel_of(vectors.type),
            standby_type_of(vectors.type),
            vectors.operation};
@@ -97,6 +99,7 @@ Status FusedCollective::launch(const FusedBlocks& blocks) noexcept {
            blocks.bytes,
            blocks.is_for_each ? blocks.bytes : 0,
            blocks.bytes,
+           0,
            cuda::Kernel::fused_blocks,
            kernels::StandbyType::blocks,
            {}};
@@ -122,7 +125,7 @@ bool FusedCollective::order() noexcept try {
   ordered_ =
       order_fused({work_.own, work_.to, static_cast<std::uint32_t>(work_.bytes),
                    static_cast<std::uint32_t>(work_.count), static_cast<std::uint32_t>(work_.own_stride),
-                   route_on_device_, stamp_, *work_.standby_type, work_.operation},
+                   work_.combined, route_on_device_, stamp_, *work_.standby_type, work_.operation},
                   memory_.context());
   return ordered_ != nullptr;
 } catch (const std::bad_alloc&) {
@@ -144,6 +147,7 @@ Status FusedCollective::launch_kernel(bool sends) noexcept {
   parameters.own = work_.own;
   parameters.count = work_.count;
   parameters.own_stride = work_.own_stride;
+  parameters.combined = work_.combined;
   for (std::uint32_t process = 0; process < route_.ranks; ++process) {
     parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(route_.outgoing[process] + set);
     parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(route_.incoming[process] + set);

@@ -26,6 +26,10 @@ struct FusedVectors {
   std::size_t count = 0;  ///< elements, at least 1
   ElementType type = ElementType::int8;
   ReductionOperation operation = ReductionOperation::sum;
+  /// `own` has such a vector for each process, in their order, one behind the other; else one for all.
+  bool is_for_each = false;
+  /// The result is made of the vectors of so many processes, from the first on. 0: there is none.
+  std::uint32_t combined = kernels::most_sources;
 };
 
 /// The same of blocks: of each process one comes to lie in `to`, in their order, one behind the other. The
@@ -77,6 +81,7 @@ class FusedCollective {
     std::size_t count = 0;  ///< elements, or bytes
     std::size_t own_stride = 0;
     std::size_t bytes = 0;  ///< for each process
+    std::uint32_t combined = 0;
     cuda::Kernel kernel{};
     std::optional<kernels::StandbyType> standby_type;  ///< none: the kernel that stands by does not know it
     ReductionOperation operation{};

@@ -102,11 +102,17 @@ __device__ void exchange_and_combine(const FusedCollective& collective, const Pa
                                      ThreadGroup group, Combine combine) {
   const std::uint64_t lines = (collective.count + Vector<T>::length - 1) / Vector<T>::length;
   const std::uint64_t stamp = std::uint64_t{collective.stamp} << 32;
+  const auto* const own = static_cast<const std::uint8_t*>(collective.own);
   for (std::uint64_t i = group.thread; collective.sends && i < lines; i += group.threads) {
     const std::uint64_t first = i * Vector<T>::length;
-    const auto line = load_line(static_cast<const T*>(collective.own) + first, collective.count - first);
-    for (std::uint32_t rank = 0; rank < collective.ranks; ++rank)
-      send_line(collective.outgoing[rank] + i * fused_line_words, line, stamp);
+    for (std::uint32_t rank = 0; rank < collective.ranks;) {
+      const auto* const vector = reinterpret_cast<const T*>(own + rank * collective.own_stride);
+      const auto line = load_line(vector + first, collective.count - first);
+      do {
+        send_line(collective.outgoing[rank] + i * fused_line_words, line, stamp);
+        ++rank;
+      } while (collective.own_stride == 0 && rank < collective.ranks);
+    }
   }
   let_others_send();
   for (std::uint64_t i = group.thread; i < lines; i += group.threads) {
@@ -115,11 +121,13 @@ __device__ void exchange_and_combine(const FusedCollective& collective, const Pa
       FusedLine<T> next;
       if (!await_line(collective.incoming[rank] + i * fused_line_words, collective.stamp, patience, next))
         return;
+      if (rank >= collective.combined) continue;
       for (std::uint32_t j = 0; j < Vector<T>::length; ++j) {
         result.vector.elements[j] =
             rank == 0 ? next.vector.elements[j] : combine(result.vector.elements[j], next.vector.elements[j]);
       }
     }
+    if (collective.combined == 0) continue;
     const std::uint64_t first = i * Vector<T>::length;
     store_line(static_cast<T*>(collective.to) + first, result, collective.count - first);
   }

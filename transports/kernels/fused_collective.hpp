@@ -15,20 +15,23 @@ inline constexpr std::uint32_t fused_line_bytes = 16;
 inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 
 /// Parameters of `penstock_fused_<type>`. Each rank launches one, and each writes its vector into the others'
-/// memory, waits for theirs in its own, and combines all in the order of the ranks. `to` may be `own`.
+/// memory, waits for theirs in its own, and combines those of the first `combined` ranks in their order. `to`
+/// may be `own`. However many are combined, all are waited for, as slots are used again (fused_sets).
 /// Of `penstock_fused_blocks`: what comes from each rank goes to a place of its own in `to`, one behind the
 /// other; this rank's is there already if that is where `own` lies, else they do not overlap.
 struct FusedCollective {
   void* to;
   const void* own;
-  std::uint64_t count;       ///< elements of a vector, or bytes of a block; at least 1
-  std::uint64_t own_stride;  ///< of blocks: from one rank's to the next one's, bytes; 0: all get the same
+  std::uint64_t count;  ///< elements of a vector, or bytes of a block; at least 1
+  std::uint64_t
+      own_stride;  ///< from what is for one rank to what is for the next, bytes; 0: all get the same
   /// Where this rank's lines go in each rank's memory; its own too, as they are wanted again by a launch that
   /// only waits.
   std::uint64_t* outgoing[most_sources];
   const std::uint64_t* incoming[most_sources];  ///< where each rank's come to lie in its own
   std::uint32_t ranks;
-  std::uint32_t stamp;  ///< no word there has had it before
+  std::uint32_t combined;  ///< of vectors; 0: nothing goes to `to`
+  std::uint32_t stamp;     ///< no word there has had it before
   ReductionOperation operation;
   bool sends;              ///< false: an earlier launch with this stamp did, and ended without all
   std::uint64_t limit_ns;  ///< after which it ends, whatever has not come

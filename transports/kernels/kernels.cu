@@ -290,6 +290,7 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
   fused.own = own;
   fused.count = words[FusedWords::count];
   fused.own_stride = words[FusedWords::own_stride];
+  fused.combined = words[FusedWords::combined];
   fused.stamp = words[FusedWords::stamp];
   fused.operation = static_cast<ReductionOperation>(words[FusedWords::operation]);
   fused.ranks = route->ranks;

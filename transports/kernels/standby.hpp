@@ -97,6 +97,7 @@ struct FusedWords {
   static constexpr std::uint32_t operation = 7;  ///< a ReductionOperation
   static constexpr std::uint32_t own_stride = 8;
   static constexpr std::uint32_t is_shared = 9;  ///< 1: by all blocks of the launch
+  static constexpr std::uint32_t combined = 10;  ///< as FusedCollective's
 };
 /// Other orders wait for one whose partners are late, so not longer than this.
 #ifdef PENSTOCK_SIMULATED_GPU

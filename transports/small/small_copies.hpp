@@ -67,6 +67,7 @@ struct FusedOrder {
   std::uint32_t bytes = 0;                     ///< at most largest_fused_order
   std::uint32_t count = 0;                     ///< elements of a vector, or bytes of a block
   std::uint32_t own_stride = 0;                ///< as FusedCollective's of the kernels
+  std::uint32_t combined = 0;                  ///< the same
   const kernels::FusedRoute* route = nullptr;  ///< in device memory
   std::uint32_t stamp = 0;
   kernels::StandbyType type{};

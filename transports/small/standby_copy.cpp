@@ -181,6 +181,7 @@ void StandbyCopy::order(const FusedOrder& collective) noexcept {
   words[Words::stamp] = collective.stamp;
   words[Words::count] = collective.count;
   words[Words::own_stride] = collective.own_stride;
+  words[Words::combined] = collective.combined;
   words[Words::type] = static_cast<std::uint32_t>(collective.type);
   words[Words::operation] = static_cast<std::uint32_t>(collective.operation);
   words[Words::is_shared] = collective.bytes > one_line_each && shares() ? 1 : 0;
