@@ -152,26 +152,26 @@ class CollectiveCall : public LibraryCall<Library> {
     return code;
   }
 
-  /// Arrives. The lane of blocking calls, if all ranks have agreed on messages or kernels; else one without a
-  /// communicator.
-  [[nodiscard]] MessageLane agree(MPI_Comm communicator, BroughtBuffers buffers) const {
+  /// What all ranks have agreed on.
+  struct Agreed {
+    MessageLane lane;         ///< that of blocking calls; without a communicator: the library's call
+    bool by_kernels = false;  ///< instead of messages
+  };
+  /// Arrives. `prepare_kernels(context)`, which is called if all ranks would have kernels, returns whether
+  /// there will be: the same on all.
+  template <typename PrepareKernels>
+  [[nodiscard]] Agreed agree(MPI_Comm communicator, const BroughtBuffers& buffers,
+                             PrepareKernels prepare_kernels) const {
     look_out_for_envelopes();
-    const bool offers_kernel = buffers.preference() == Preference::kernels;
-    if (offers_kernel && !await_earlier_work(buffers.kernel_buffer())) buffers.withdraw_kernel();
     const Way way = arrive(communicator, buffers.wish());
     if (way == Way::library) return {};
-    MessageLane lane{messages_of(communicator)};
-    if (lane.messages == MPI_COMM_NULL) return {};
-    if (way == Way::kernels) {
-      FusedCollectives& fused = *peek_info(communicator)->fused;
-      if (fused.prepare(communicator, buffers.kernel_context())) {
-        lane.fused = &fused;
-      } else if (buffers.are_little()) {  // on all ranks, as all have said kernels
-        return {};
-      }
-    }
+    Agreed agreed{{messages_of(communicator)}};
+    if (agreed.lane.messages == MPI_COMM_NULL) return {};
+    agreed.by_kernels = way == Way::kernels && prepare_kernels(buffers.kernel_context());
+    // on all ranks, as all have said kernels
+    if (way == Way::kernels && !agreed.by_kernels && buffers.are_little()) return {};
     buffers.describe(this->scope());
-    return lane;
+    return agreed;
   }
 
  private:
@@ -195,14 +195,18 @@ class CollectiveCall : public LibraryCall<Library> {
   /// `begin(the lane)` begins an Exchange. Returns it when it is over; null: the call is the library's. What
   /// it queues on a GPU is not the program's work.
   template <typename Begin>
-  [[nodiscard]] std::unique_ptr<Exchange> carry_out(MPI_Comm communicator, const BroughtBuffers& buffers,
+  [[nodiscard]] std::unique_ptr<Exchange> carry_out(MPI_Comm communicator, BroughtBuffers buffers,
                                                     Begin begin) const {
     const record::OwnWork own;
-    const MessageLane lane = agree(communicator, buffers);
-    if (lane.messages == MPI_COMM_NULL) return nullptr;
-    std::unique_ptr<Exchange> exchange =
-        lane.fused != nullptr ? std::make_unique<FusedExchange>(*lane.fused, buffers.kernel_work())
-                              : std::unique_ptr<Exchange>(begin(lane));
+    const bool offers_kernel = buffers.preference() == Preference::kernels;
+    if (offers_kernel && !await_earlier_work(buffers.kernel_buffer())) buffers.withdraw_kernel();
+    const Agreed agreed = agree(communicator, buffers, [&](const auto& context) {
+      return peek_info(communicator)->fused->prepare(communicator, context);
+    });
+    if (agreed.lane.messages == MPI_COMM_NULL) return nullptr;
+    std::unique_ptr<Exchange> exchange = agreed.by_kernels
+                                             ? peek_info(communicator)->fused->begin(buffers.kernel_work())
+                                             : std::unique_ptr<Exchange>(begin(agreed.lane));
     for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
     return exchange;
   }

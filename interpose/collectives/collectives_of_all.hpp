@@ -37,7 +37,7 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
-  if constexpr (is_blocking_form<Request...>)
+  if constexpr (!is_nonblocking_form<Request...>)
     offer_kernel_for_blocks(buffers, communicator, ranks, send, block, receive, blocks);
   buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
   const auto post = [&](auto& exchange) {
@@ -137,7 +137,7 @@ Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* s
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, send_blocks);
   buffers.add(receive, receive_blocks);
-  if constexpr (is_blocking_form<Request...>)
+  if constexpr (!is_nonblocking_form<Request...>)
     offer_kernel_for_blocks(buffers, communicator, ranks, send, send_blocks, receive, receive_blocks);
   buffers.weigh(ranks.peers, [&] { return receive_blocks.bytes(); });
   const auto post = [&](auto& exchange) {

@@ -12,14 +12,11 @@
 
 namespace penstock::interpose {
 
-class FusedCollectives;  // fused_collectives.hpp
-
 /// Where the messages of one call travel. Calls that may be under way at once have lanes of their own. A
 /// value.
 struct MessageLane {
   MPI_Comm messages = MPI_COMM_NULL;
-  int number = 0;                     ///< 0: blocking calls, which come one after the other
-  FusedCollectives* fused = nullptr;  ///< instead of messages, all ranks launch one of these
+  int number = 0;  ///< 0: blocking calls, which come one after the other
 
   /// Between two ranks there may be two messages at once in each direction.
   static constexpr int tags = 2;

@@ -1,6 +1,7 @@
 // What a kernel on each rank would do of a collective. Knows no collective.
 #pragma once
 
+#include <cstddef>
 #include <variant>
 
 #include "transports/fused/fused_collective.hpp"
@@ -9,5 +10,12 @@ namespace penstock::interpose {
 
 /// Refers to the user's buffers.
 using FusedWork = std::variant<transports::FusedVectors, transports::FusedBlocks>;
+
+/// Of what each rank gets from each.
+[[nodiscard]] inline std::size_t bytes_of(const FusedWork& work) noexcept {
+  if (const auto* const blocks = std::get_if<transports::FusedBlocks>(&work)) return blocks->bytes;
+  const auto& vectors = std::get<transports::FusedVectors>(work);
+  return vectors.count * transports::bytes_of(vectors.type);
+}
 
 }  // namespace penstock::interpose

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/fused_plan.hpp"
 #include "interpose/collectives/persistent_exchange.hpp"
 #include "interpose/staging/persistent_staged_call.hpp"
 
@@ -54,13 +55,32 @@ class PersistentCall : public CollectiveCall<Library> {
   [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
                                            MPI_Request* request, MakePlan make_plan) const {
     if (!has_free_lane(communicator)) buffers.leave_to_library();
-    buffers.withdraw_kernel();
     Attempt attempt;
     attempt.has_arrived = true;
-    const MPI_Comm messages = this->agree(communicator, buffers).messages;
-    if (messages != MPI_COMM_NULL)
-      attempt.code = attach_exchange(make_plan(), this->name(), communicator, messages, request);
+    std::unique_ptr<FusedSeries> series;
+    const auto agreed = this->agree(communicator, buffers, [&](const auto& context) {
+      series = make_series(communicator, buffers, context);
+      return series != nullptr;
+    });
+    const MPI_Comm messages = agreed.lane.messages;
+    if (messages == MPI_COMM_NULL) return attempt;
+    std::unique_ptr<ExchangePlan> plan;
+    if (agreed.by_kernels) {
+      plan = std::make_unique<FusedPlan>(std::move(series), buffers.kernel_work(), buffers.kernel_buffer());
+    } else {
+      plan = make_plan();
+    }
+    attempt.code = attach_exchange(std::move(plan), this->name(), communicator, messages, request);
     return attempt;
+  }
+
+  [[nodiscard]] static std::unique_ptr<FusedSeries> make_series(MPI_Comm communicator,
+                                                                const BroughtBuffers& buffers,
+                                                                const transports::cuda::ContextRef& context) {
+    const CommunicatorInfo& info = *peek_info(communicator);
+    const std::size_t bytes = transports::FusedCollective::memory_for(bytes_of(buffers.kernel_work()),
+                                                                      static_cast<std::size_t>(info.size));
+    return FusedSeries::make(info, communicator, context, bytes, SeriesUse::persistent);
   }
 };
 

@@ -71,7 +71,9 @@ Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
 
 bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id, std::uint32_t ordinal) noexcept {
   const std::optional<Found> found = find(row, communicator_id);
-  return found && row.arrivals[found->place].failed.load(std::memory_order_acquire) == ordinal;
+  if (!found) return false;
+  const std::uint32_t failed = row.arrivals[found->place].failed.load(std::memory_order_acquire);
+  return failed == ordinal || failed == any_collective;
 }
 
 bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {

@@ -112,6 +112,8 @@ class ArrivalPlaces {
 /// This rank has come to that many collectives of the communicator whose place it is. Cost: one store.
 void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Said said = {}) noexcept;
 
+/// Instead of an ordinal: collectives that are not counted, and any other.
+inline constexpr std::uint32_t any_collective = UINT32_MAX;
 /// This rank cannot do its part in that collective, and others would wait for it without end.
 void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal) noexcept;
 

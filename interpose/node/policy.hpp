@@ -99,11 +99,14 @@ inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
 /// The first collectives that ranks could fuse go another way: communicators that are used but a few times
 /// are not worth the 0.1 ms that it takes to get ready.
 inline constexpr unsigned least_collectives_to_fuse = 4;
-/// Device memory of each rank and communicator that fuses its collectives, of which a rank has so many at
-/// most, as relayed messages want some, too. Vectors take twice their bytes of it for each rank, twice: eight
-/// ranks fuse up to half a MiB.
+/// Device memory of each rank and communicator that fuses its blocking collectives. Vectors take twice their
+/// bytes of it for each rank, twice: eight ranks fuse up to half a MiB.
 inline constexpr std::size_t symmetric_memory_bytes = 16u << 20;
-inline constexpr int most_fusing_communicators = 4;
+/// Of a process in all, as relayed messages want some of the same memory, too: of four communicators, and of
+/// some persistent collectives.
+constexpr std::size_t most_symmetric_bytes(bool of_persistent_ones) noexcept {
+  return of_persistent_ones ? 32u << 20 : 4 * symmetric_memory_bytes;
+}
 
 /// A scan of so much, from up to eight ranks, goes straight: each rank gets the vectors of all before it.
 /// What goes from rank to rank instead waits for a message and a launch at each (together some 15 µs, two

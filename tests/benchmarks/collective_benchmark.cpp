@@ -3,8 +3,8 @@
 //   mpiexec.mpich -n 2 penstock run collective_benchmark_mpich
 // Names are collective/bytes: of the vector in bcast and the reductions, of a rank's block in allgather, of
 // the block from each rank to each in alltoall; those that begin with an i are MPI's non-blocking calls,
-// waited for at once. NCCL has no scan; beside it stands a reduce_scatter. A figure is the time from a
-// barrier to the last rank's end.
+// those with persistent_ are started, and both waited for at once. NCCL has no scan; beside it stands a
+// reduce_scatter. A figure is the time from a barrier to the last rank's end.
 #include <benchmark/benchmark.h>
 #include <mpi.h>
 
@@ -34,12 +34,15 @@ constexpr bool is_reduction(Collective collective) {
   return collective >= Collective::allreduce;
 }
 
+enum class Form : int { blocking, nonblocking, persistent };
+constexpr std::array prefixes = {"", "i", "persistent_"};
+
 /// What all ranks do next; `samples` 0: stop.
 struct Work {
   Collective collective = Collective::bcast;
   std::uint64_t bytes = 0;
   int samples = 0;
-  bool is_nonblocking = false;
+  Form form = Form::blocking;
 };
 
 struct Options {
@@ -95,9 +98,20 @@ class Ranks {
     }
     fill(work, sent);
     cudaMemset(received.data(), 0, received.size());
+    MPI_Request persistent = MPI_REQUEST_NULL;
+    if (work.form == Form::persistent) persistent = prepare(work, sent, received);
     figures.mpi_s = time(work.samples, [&] {
-      work.is_nonblocking ? run_nonblocking(work, sent, received) : run_mpi(work, sent, received);
+      switch (work.form) {
+        case Form::blocking:
+          return run_mpi(work, sent, received);
+        case Form::nonblocking:
+          return run_nonblocking(work, sent, received);
+        case Form::persistent:
+          MPI_Start(&persistent);
+          MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+      }
     });
+    if (persistent != MPI_REQUEST_NULL) MPI_Request_free(&persistent);
     check(work, sent, received, "MPI");
     return figures;
   }
@@ -169,6 +183,40 @@ class Ranks {
         break;
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+
+  [[nodiscard]] MPI_Request prepare(const Work& work, const Memory& sent, const Memory& received) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+#if MPI_VERSION >= 4
+    const int count = static_cast<int>(work.bytes);
+    const MPI_Comm all = MPI_COMM_WORLD;
+    const MPI_Info info = MPI_INFO_NULL;
+    std::byte* const to = received.data();
+    switch (work.collective) {
+      case Collective::bcast:
+        MPI_Bcast_init(sent.data(), count, MPI_BYTE, root, all, info, &request);
+        break;
+      case Collective::allgather:
+        MPI_Allgather_init(sent.data(), count, MPI_BYTE, to, count, MPI_BYTE, all, info, &request);
+        break;
+      case Collective::alltoall:
+        MPI_Alltoall_init(sent.data(), count, MPI_BYTE, to, count, MPI_BYTE, all, info, &request);
+        break;
+      case Collective::allreduce:
+        MPI_Allreduce_init(sent.data(), to, count / 4, MPI_FLOAT, MPI_SUM, all, info, &request);
+        break;
+      case Collective::reduce_scatter:
+        MPI_Reduce_scatter_block_init(sent.data(), to, count / 4 / size_, MPI_FLOAT, MPI_SUM, all, info,
+                                      &request);
+        break;
+      case Collective::scan:
+        MPI_Scan_init(sent.data(), to, count / 4, MPI_FLOAT, MPI_SUM, all, info, &request);
+        break;
+    }
+#else
+    static_cast<void>(work), static_cast<void>(sent), static_cast<void>(received);
+#endif
+    return request;
   }
 
   void run_nccl(const Work& work, const Memory& sent, const Memory& received) const {
@@ -293,15 +341,15 @@ int run(int argc, char** argv) {
   const bool started = start_framework(app.remaining(), options.facts_path);
   if (started) {
     benchmark::AddCustomContext("mpi", mpi_version());
-    for (const bool is_nonblocking : {false, true}) {
+    for (const Form form : {Form::blocking, Form::nonblocking, Form::persistent}) {
+      if (form == Form::persistent && MPI_VERSION < 4) continue;
       for (const Collective collective :
            {Collective::bcast, Collective::allgather, Collective::alltoall, Collective::allreduce,
             Collective::reduce_scatter, Collective::scan}) {
         for (const std::uint64_t bytes : options.sizes) {
           const int by_size = bytes > (4u << 20) ? 15 : 200;
-          const Work point{collective, bytes, options.samples != 0 ? options.samples : by_size,
-                           is_nonblocking};
-          const std::string name = (is_nonblocking ? "i" : "") +
+          const Work point{collective, bytes, options.samples != 0 ? options.samples : by_size, form};
+          const std::string name = prefixes[static_cast<std::size_t>(form)] +
                                    std::string(names[static_cast<std::size_t>(collective)]) + '/' +
                                    std::to_string(bytes);
           benchmark::RegisterBenchmark(name.c_str(), measure, std::ref(ranks), point)

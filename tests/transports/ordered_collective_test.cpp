@@ -88,6 +88,7 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
     order.count = static_cast<std::uint32_t>(count);
     order.route = static_cast<const kernels::FusedRoute*>(side.route.data());
     order.stamp = stamp;
+    order.combined = 2;
     order.type = kernels::StandbyType::uint32;
     order.operation = kernels::ReductionOperation::sum;
     return order;

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "transports/kernels/copy_batch.hpp"
+#include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -51,6 +52,11 @@ std::size_t FusedCollective::largest_vector(std::size_t memory_bytes, std::size_
          kernels::fused_line_bytes;
 }
 
+std::size_t FusedCollective::memory_for(std::size_t bytes, std::size_t processes) noexcept {
+  constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
+  return kernels::fused_sets * processes * lines_of(bytes) * line_bytes + route_bytes;
+}
+
 FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_process) noexcept
     : memory_(memory), own_process_(own_process) {
   const std::size_t processes = memory.processes();
@@ -79,7 +85,7 @@ FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_
   route_on_device_ = reinterpret_cast<const kernels::FusedRoute*>(behind_slots);
 }
 
-Status FusedCollective::launch(const FusedVectors& vectors) noexcept {
+Status FusedCollective::launch(const FusedVectors& vectors, std::uint64_t since_ns) noexcept {
   const std::size_t bytes = vectors.count * bytes_of(vectors.type);
   work_ = {vectors.own,
            vectors.to,
@@ -90,10 +96,10 @@ Status FusedCollective::launch(const FusedVectors& vectors) noexcept {
            kernel_of(vectors.type),
            standby_type_of(vectors.type),
            vectors.operation};
-  return launch_work();
+  return launch_work(since_ns);
 }
 
-Status FusedCollective::launch(const FusedBlocks& blocks) noexcept {
+Status FusedCollective::launch(const FusedBlocks& blocks, std::uint64_t since_ns) noexcept {
   work_ = {blocks.own,
            blocks.to,
            blocks.bytes,
@@ -103,11 +109,13 @@ Status FusedCollective::launch(const FusedBlocks& blocks) noexcept {
            cuda::Kernel::fused_blocks,
            kernels::StandbyType::blocks,
            {}};
-  return launch_work();
+  return launch_work(since_ns);
 }
 
-Status FusedCollective::launch_work() noexcept {
-  ++stamp_;
+Status FusedCollective::launch_work(std::uint64_t since_ns) noexcept {
+  // the next one takes the other set, whatever its stamp
+  stamp_ = stamp_ == most_collectives ? kernels::fused_sets : stamp_ + 1;
+  if (since_ns != 0) return launch_kernel(true, since_ns);
   const bool suits_standby =
       route_on_device_ != nullptr && work_.standby_type && work_.bytes <= largest_fused_order;
   if (suits_standby && order()) return {};
@@ -132,13 +140,17 @@ bool FusedCollective::order() noexcept try {
   return false;
 }
 
-Status FusedCollective::launch_kernel(bool sends) noexcept {
+Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexcept {
   if (Status usable = DeviceReduction::available(); !usable.ok()) return usable;
   const cuda::ContextRef& context = memory_.context();
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;
   if (Status made = context->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
+  if (since_ns != 0) {
+    if (Status ordered = cuda::order_after_application(context, stream, since_ns); !ordered.ok())
+      return ordered;
+  }
   if (Status ready = launch_.prepare(context, stream); !ready.ok()) return ready;
 
   const std::uint64_t set = stamp_ % kernels::fused_sets * route_.set_bytes;

@@ -56,17 +56,21 @@ class FusedCollective {
   /// The most processes, and the largest vector or block that they can exchange in memory of `bytes` each.
   static constexpr std::size_t most_processes = kernels::most_sources;
   [[nodiscard]] static std::size_t largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept;
-  /// After so many, new memory is needed: stamps would come again.
+  /// After so many, stamps come again: new memory is needed, unless all are of the same bytes, of which each
+  /// overwrites all stamps of the last but one.
   static constexpr std::uint32_t most_collectives = UINT32_MAX;
+  /// Memory for vectors or blocks of so many bytes.
+  [[nodiscard]] static std::size_t memory_for(std::size_t bytes, std::size_t processes) noexcept;
 
   /// Waits for a copy to its part of the memory. Where that fails, no kernel stands by for it.
   FusedCollective(const SymmetricMemory& memory, std::size_t own_process) noexcept;
 
-  /// Tells a kernel that stands by, or queues one on a stream of Penstock's, and returns; what the
-  /// application has queued is not waited for. Errors: the driver's refusal, or out_of_memory where no flag
-  /// is free: this process's part is missing then, and the others wait for it in vain.
-  [[nodiscard]] Status launch(const FusedVectors& vectors) noexcept;
-  [[nodiscard]] Status launch(const FusedBlocks& blocks) noexcept;
+  /// Tells a kernel that stands by, or queues one on a stream of Penstock's, and returns. What the
+  /// application has queued is not waited for, unless `since_ns` is set: then the kernel comes after what was
+  /// queued then. Errors: the driver's refusal, or out_of_memory where no flag is free: this process's part
+  /// is missing then, and the others wait for it in vain.
+  [[nodiscard]] Status launch(const FusedVectors& vectors, std::uint64_t since_ns = 0) noexcept;
+  [[nodiscard]] Status launch(const FusedBlocks& blocks, std::uint64_t since_ns = 0) noexcept;
   /// The same once more, when it is `waiting`.
   [[nodiscard]] Status launch_again() noexcept;
   /// Cost: a load. Errors: as FlaggedLaunch::query's.
@@ -86,9 +90,9 @@ class FusedCollective {
     std::optional<kernels::StandbyType> standby_type;  ///< none: the kernel that stands by does not know it
     ReductionOperation operation{};
   };
-  [[nodiscard]] Status launch_work() noexcept;
+  [[nodiscard]] Status launch_work(std::uint64_t since_ns) noexcept;
   [[nodiscard]] bool order() noexcept;
-  [[nodiscard]] Status launch_kernel(bool sends) noexcept;
+  [[nodiscard]] Status launch_kernel(bool sends, std::uint64_t since_ns = 0) noexcept;
   [[nodiscard]] Status query_order(Outcome& outcome) noexcept;
 
   const SymmetricMemory& memory_;
