@@ -89,6 +89,11 @@ class BroughtBuffers {
     kernel_context_ = std::move(context);
     is_little_ = is_little;
   }
+  /// What has been offered and not withdrawn.
+  [[nodiscard]] std::optional<OfferedKernel> offered_kernel() const {
+    if (preference() != Preference::kernels) return std::nullopt;
+    return OfferedKernel{kernel_work_, kernel_buffer_, kernel_context_};
+  }
   /// The call's form does not allow that.
   void withdraw_kernel() noexcept {
     kernel_context_ = nullptr;

@@ -129,8 +129,8 @@ void start_deferring(MPI_Comm communicator, const CommunicatorInfo& info) {
   const MPI_Comm messages = messages_of(communicator);
   DirectoryRow* const first = node_directory().row_of(info.world_ranks.front());
   AgreementRing* const agreements = first != nullptr ? find_agreements(*first, info.global_id) : nullptr;
-  if (messages != MPI_COMM_NULL && agreements != nullptr)
-    info.deferred->open(Agreement(*agreements, info.size), messages);
+  if (messages == MPI_COMM_NULL || agreements == nullptr) return;
+  info.deferred->open(Agreement(*agreements, info.size), messages, info);
 }
 
 /// What this rank says: a rank that does not meet the others goes to the library's call at once, and must say

@@ -74,7 +74,9 @@ struct Attempt {
   std::optional<int> code;                  ///< of the call, which is over
   bool has_arrived = false;                 ///< the other ranks know that this one has come to it
   DeferredCollectives* deferred = nullptr;  ///< it is one of these
-  std::unique_ptr<ExchangePlan> plan;       ///< of it, if this rank agrees to messages
+  std::unique_ptr<ExchangePlan> plan;       ///< of it, if this rank agrees to messages or kernels
+  bool is_for_messages = false;             ///< else only to kernels
+  std::optional<OfferedKernel> kernel;
   std::uint16_t signature = 0;
 };
 
@@ -226,18 +228,19 @@ class CollectiveCall : public LibraryCall<Library> {
   /// what this rank would do. A buffer in host memory is better off with the library, which begins at once.
   template <typename MakePlan>
   [[nodiscard]] Attempt defer(MPI_Comm communicator, BroughtBuffers buffers, MakePlan make_plan) const {
-    buffers.withdraw_kernel();
     Attempt attempt;
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr) return attempt;
-    const bool agrees = buffers.preference() == Preference::messages ||
-                        (buffers.preference() == Preference::any && !buffers.have_host_bytes());
+    attempt.kernel = buffers.offered_kernel();
+    buffers.withdraw_kernel();
+    attempt.is_for_messages = buffers.preference() == Preference::messages ||
+                              (buffers.preference() == Preference::any && !buffers.have_host_bytes());
     if (info->deferred == nullptr || !info->deferred->is_open()) {
-      if (buffers.preference() == Preference::messages) wish_for_deferral(*info);
+      if (attempt.kernel || buffers.preference() == Preference::messages) wish_for_deferral(*info);
       return attempt;
     }
     attempt.deferred = info->deferred.get();
-    if (!agrees) return attempt;
+    if (!attempt.is_for_messages && !attempt.kernel) return attempt;
     try {
       auto plan = make_plan();
       plan->outlive_the_call();
@@ -260,11 +263,11 @@ class CollectiveCall : public LibraryCall<Library> {
         return library(std::get<index>(all)..., messages, request);
       };
     };
-    return attempt.deferred->post(
-        this->scope(),
-        {this->name(), ErrorTarget::of(communicator), std::move(attempt.plan), attempt.signature,
-         std::move(staged), call_library(std::make_index_sequence<others>())},
-        std::get<others + 1>(all));
+    return attempt.deferred->post(this->scope(),
+                                  {this->name(), ErrorTarget::of(communicator), std::move(attempt.plan),
+                                   attempt.is_for_messages, std::move(attempt.kernel), attempt.signature,
+                                   std::move(staged), call_library(std::make_index_sequence<others>())},
+                                  std::get<others + 1>(all));
   }
 };
 

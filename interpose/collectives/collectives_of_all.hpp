@@ -37,8 +37,7 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
-  if constexpr (!is_nonblocking_form<Request...>)
-    offer_kernel_for_blocks(buffers, communicator, ranks, send, block, receive, blocks);
+  offer_kernel_for_blocks(buffers, communicator, ranks, send, block, receive, blocks);
   buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     const bool in_place = send == MPI_IN_PLACE;
@@ -137,8 +136,7 @@ Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* s
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, send_blocks);
   buffers.add(receive, receive_blocks);
-  if constexpr (!is_nonblocking_form<Request...>)
-    offer_kernel_for_blocks(buffers, communicator, ranks, send, send_blocks, receive, receive_blocks);
+  offer_kernel_for_blocks(buffers, communicator, ranks, send, send_blocks, receive, receive_blocks);
   buffers.weigh(ranks.peers, [&] { return receive_blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);

@@ -8,6 +8,7 @@
 #include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/kept_handles.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/requests.hpp"
@@ -16,25 +17,31 @@
 #include "interpose/record/recorder.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
+#include "transports/small/small_copies.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 
 /// One call, until its request is over. What it can fail to get memory for, it has before the ranks agree.
 class DeferredCall {
  public:
-  DeferredCall(DeferredWork work, MPI_Comm messages)
+  /// `most`: what this rank agrees to.
+  DeferredCall(DeferredWork work, Way most, MPI_Comm messages)
       : since_ns_(transports::time_of_call_ns()),
+        most_(most),
         messages_(messages),
         held_messages_(messages),
         mpi_call_(work.mpi_call),
         errors_(work.errors),
-        plan_(std::move(work.plan)),
+        plan_(most != Way::library ? std::move(work.plan) : nullptr),
+        kernel_(std::move(work.kernel)),
         signature_(work.signature),
         staged_(std::make_shared<const StagedCall>(std::move(work.staged))),
         written_back_(staged_),
         call_library_(std::move(work.call_library)) {}
 
-  [[nodiscard]] bool agrees() const noexcept { return plan_ != nullptr; }
+  [[nodiscard]] Way most() const noexcept { return most_; }
+  [[nodiscard]] bool agrees() const noexcept { return most_ != Way::library; }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
   /// Before the other ranks know of it: is all there for the library's call, if it comes to that?
   [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : staged_->fetch(); }
@@ -42,6 +49,7 @@ class DeferredCall {
 
   /// Whether begin() would not have to wait for the application's kernels.
   [[nodiscard]] bool may_begin(Way way) {
+    if (way == Way::kernels) return true;
     const transports::AsOfCall as_of_call(since_ns_);
     return stream_order_wait_.is_over(
         [&] { return way == Way::messages ? plan_->may_begin() : staged_->may_fetch_now(); });
@@ -50,11 +58,24 @@ class DeferredCall {
   /// not keep messages waiting that are posted in a later one.
   void look_at_gpu() const { static_cast<void>(agrees() && plan_->may_begin()); }
 
+  /// By kernels, in that series.
+  void begin(FusedSeries& series) {
+    const record::OwnWork own;
+    has_begun_ = is_by_kernels_ = true;
+    const bool is_ready = transports::is_idle({kernel_->own, {}, since_ns_});
+    begin_exchange([&] {
+      return std::make_unique<FusedExchange>(series, kernel_->work, any_collective, is_ready ? 0 : since_ns_);
+    });
+    is_over_ = !status_.ok();
+    handles_kept_.end();
+  }
   void begin(const CallScope& scope, Way way, MessageLane lane) {
     const transports::AsOfCall as_of_call(since_ns_);
     has_begun_ = true;
     if (way == Way::messages) {
-      begin_exchange(scope, lane);
+      const record::OwnWork own;
+      lane_ = lane;
+      begin_exchange([&] { return plan_->begin(scope, lane); });
     } else {
       if (agrees()) status_ = staged_->fetch();
       if (status_.ok()) code_ = call_library_(messages_, &request_);
@@ -62,6 +83,9 @@ class DeferredCall {
     is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
     handles_kept_.end();
   }
+  void prepares_kernels() noexcept { prepares_kernels_ = true; }
+  [[nodiscard]] bool has_prepared_kernels() const noexcept { return prepares_kernels_; }
+  [[nodiscard]] bool is_by_kernels() const noexcept { return is_by_kernels_; }
   [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
 
   /// True when it is over.
@@ -72,7 +96,7 @@ class DeferredCall {
     is_over_ = exchange_ != nullptr ? exchange_->step(scope) : has_arrived() && is_written_back();
     return is_over_;
   }
-  /// By messages: all ranks have come to it, and none needs more of this one than steps.
+  /// Not by the library: all ranks have come to it, and none needs more of this one than steps.
   [[nodiscard]] bool is_exchanging() const noexcept { return exchange_ != nullptr && !is_over_; }
   [[nodiscard]] const MessageLane& lane() const noexcept { return lane_; }
 
@@ -88,10 +112,9 @@ class DeferredCall {
   [[nodiscard]] int library_code() const noexcept { return code_; }
 
  private:
-  void begin_exchange(const CallScope& scope, MessageLane lane) try {
-    const record::OwnWork own;
-    lane_ = lane;
-    exchange_ = plan_->begin(scope, lane);
+  template <typename Begin>
+  void begin_exchange(Begin begin_it) try {
+    exchange_ = begin_it();
   } catch (const std::bad_alloc&) {
     status_ = {Code::out_of_memory, "the messages of a collective"};
   }
@@ -107,12 +130,14 @@ class DeferredCall {
   }
 
   const std::uint64_t since_ns_;
+  const Way most_;
   const MPI_Comm messages_;
   const HeldCommunicator held_messages_;
   HandlesKept handles_kept_;  ///< gone with the call, which no lock is held for
   const char* const mpi_call_;
   const ErrorTarget errors_;
   const std::unique_ptr<ExchangePlan> plan_;
+  const std::optional<OfferedKernel> kernel_;
   const std::uint16_t signature_;
   const std::shared_ptr<const StagedCall> staged_;
   PendingStagedCall written_back_;
@@ -124,6 +149,8 @@ class DeferredCall {
   int code_ = MPI_SUCCESS;
   Status status_;
   bool has_begun_ = false;
+  bool is_by_kernels_ = false;
+  bool prepares_kernels_ = false;
   bool is_over_ = false;
 };
 
@@ -147,6 +174,7 @@ class PendingDeferredCall final : public Pending {
     const CallScope scope(Function::Test, nullptr);
     if (!call_->has_begun()) all_->step(scope);
     if (!call_->step(scope)) return false;
+    if (call_->has_prepared_kernels() && !all_->end_setup()) return false;
     all_->note_end_of(*call_);
     return true;
   }
@@ -167,16 +195,55 @@ class PendingDeferredCall final : public Pending {
 
 }  // namespace
 
-DeferredCollectives::DeferredCollectives() noexcept = default;
+DeferredCollectives::DeferredCollectives() = default;
 DeferredCollectives::~DeferredCollectives() = default;
 
-void DeferredCollectives::open(Agreement agreement, MPI_Comm messages) noexcept {
+void DeferredCollectives::open(Agreement agreement, MPI_Comm messages,
+                               const CommunicatorInfo& info) noexcept {
   agreement_ = agreement;
   messages_ = messages;
+  can_fuse_ = info.size <= static_cast<int>(transports::FusedCollective::most_processes);
+  if (!can_fuse_) return;
+  try {
+    members_.emplace(info);
+  } catch (const std::bad_alloc&) {
+    // the others will hear that this rank has no part in it
+  }
+}
+
+Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
+  if (work.plan == nullptr) return Way::library;
+  const bool serves = work.kernel && series_ != nullptr && !series_->has_failed() &&
+                      series_->collectives() != transports::FusedCollective::most_collectives &&
+                      series_->context() == work.kernel->context &&
+                      bytes_of(work.kernel->work) <= transports::largest_fused_order;
+  if (serves) return Way::kernels;
+  return work.is_for_messages ? Way::messages : Way::library;
+}
+
+/// All ranks do so before they begin the same call, whatever it is.
+void DeferredCollectives::prepare_kernels() noexcept {
+  const record::OwnWork own;
+  const std::size_t ranks = members_ ? members_->rows.size() : 1;
+  const std::size_t bytes = transports::FusedCollective::memory_for(transports::largest_fused_order, ranks);
+  setup_.begin(members_ ? &*members_ : nullptr, messages_, context_, bytes, SeriesUse::other);
+}
+
+bool DeferredCollectives::end_setup() noexcept {
+  const record::OwnWork own;
+  if (!setup_.step()) return false;
+  if (series_ == nullptr) series_ = setup_.take();
+  return true;
 }
 
 int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Request* request) {
-  const auto call = std::make_shared<DeferredCall>(std::move(work), messages_);
+  std::shared_ptr<DeferredCall> call;
+  {
+    const Engine::Lock lock(engine());
+    if (work.kernel) context_ = work.kernel->context;
+    const Way most = most_of(work);
+    call = std::make_shared<DeferredCall>(std::move(work), most, messages_);
+  }
   if (const Status prepared = call->prepare(); !prepared.ok()) return call->raise(prepared);
   {
     const Engine::Lock lock(engine());
@@ -244,6 +311,7 @@ void DeferredCollectives::leave() {
 }
 
 void DeferredCollectives::note_end_of(const DeferredCall& call) noexcept {
+  if (call.is_by_kernels()) is_series_busy_ = false;
   if (call.lane().messages != MPI_COMM_NULL) busy_lanes_.reset(turn_of(call.lane()));
 }
 
@@ -255,7 +323,7 @@ void DeferredCollectives::say_and_mark() noexcept {
   const std::uint32_t last = begun_ + static_cast<std::uint32_t>(waiting_.size());
   for (; said_ != last; ++said_) {
     const DeferredCall& call = *waiting_[said_ - begun_];
-    if (!agreement_->say(said_ + 1, call.agrees(), call.signature())) break;
+    if (!agreement_->say(said_ + 1, call.most(), call.signature())) break;
   }
 }
 
@@ -267,10 +335,20 @@ bool DeferredCollectives::begin_next(const CallScope& scope) {
   if (!way) return false;
   const std::size_t turn = by_messages_ % busy_lanes_.size();
   if (*way == Way::messages && busy_lanes_.test(turn)) return false;
+  if (*way == Way::kernels && is_series_busy_) return false;
   if (!waiting_.front()->may_begin(*way)) return false;
   const std::shared_ptr<DeferredCall> call = std::move(waiting_.front());
   waiting_.pop_front();
   ++begun_;
+  if (can_fuse_ && begun_ == policy::prepares_to_fuse) {
+    prepare_kernels();
+    call->prepares_kernels();
+  }
+  if (*way == Way::kernels) {
+    is_series_busy_ = true;
+    call->begin(*series_);
+    return true;
+  }
   if (*way == Way::messages) {
     busy_lanes_.set(turn);
     ++by_messages_;

@@ -1,8 +1,8 @@
 // The non-blocking collectives of one communicator. A call that waits for nothing cannot ask the other ranks
 // how it shall be carried out, so it is put off until all have said so (agreement_ring.hpp), be it in a later
-// call: then it goes by messages or by the MPI library, one after the other in the order of the calls, on the
-// communicator of Penstock's messages. So what the program itself does with its own communicator meanwhile
-// does not matter. Knows no single collective.
+// call: then it goes by messages, kernels or the MPI library, one after the other in the order of the calls,
+// on the communicator of Penstock's messages. So what the program itself does with its own communicator
+// meanwhile does not matter. Knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -17,18 +17,22 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/collectives/exchange.hpp"
+#include "interpose/collectives/fused_series.hpp"
+#include "interpose/collectives/fused_work.hpp"
 #include "interpose/node/agreement_ring.hpp"
 #include "interpose/staging/staged_call.hpp"
 
 namespace penstock::interpose {
 
-/// What one call does, in either way. Refers to the user's buffers and arrays, which MPI lets nobody change
+/// What one call does, in any way. Refers to the user's buffers and arrays, which MPI lets nobody change
 /// before the call is complete; datatypes and operations are kept for it (kept_handles.hpp).
 struct DeferredWork {
   const char* mpi_call;
   ErrorTarget errors;
-  std::unique_ptr<ExchangePlan> plan;  ///< null: this rank would have it done by the library
-  std::uint16_t signature;             ///< of its arguments (arrival_places.hpp)
+  std::unique_ptr<ExchangePlan> plan;   ///< null: this rank would have it done by the library
+  bool is_for_messages;                 ///< else the library is the better one, if it is not for kernels
+  std::optional<OfferedKernel> kernel;  ///< beside a plan
+  std::uint16_t signature;              ///< of its arguments (arrival_places.hpp)
   StagedCall staged;
   /// The MPI library's function on that communicator; returns its code.
   std::function<int(MPI_Comm, MPI_Request*)> call_library;
@@ -40,14 +44,14 @@ class DeferredCall;
 /// by its calls until they are over.
 class DeferredCollectives : public std::enable_shared_from_this<DeferredCollectives> {
  public:
-  DeferredCollectives() noexcept;
+  DeferredCollectives();
   ~DeferredCollectives();
   DeferredCollectives(const DeferredCollectives&) = delete;
   DeferredCollectives& operator=(const DeferredCollectives&) = delete;
 
   /// All ranks have come to the same collective and begin to agree. `messages` is messages_of() the
-  /// communicator.
-  void open(Agreement agreement, MPI_Comm messages) noexcept;
+  /// communicator of that info.
+  void open(Agreement agreement, MPI_Comm messages, const CommunicatorInfo& info) noexcept;
   [[nodiscard]] bool is_open() const noexcept { return agreement_.has_value(); }
 
   /// The next call. `*request` becomes the user's. Returns the code of the call. Takes Engine::Lock.
@@ -63,8 +67,12 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   /// others'.
   void leave();
   void note_end_of(const DeferredCall& call) noexcept;
+  /// Steps the preparations for kernels. True if none are under way any more.
+  [[nodiscard]] bool end_setup() noexcept;
 
  private:
+  [[nodiscard]] Way most_of(const DeferredWork& work) const noexcept;
+  void prepare_kernels() noexcept;
   void say_and_mark() noexcept;
   [[nodiscard]] bool begin_next(const CallScope& scope);
   void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
@@ -78,6 +86,12 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   std::uint32_t marked_ = 0;                           ///< of the last whose outcome it has marked as seen
   std::uint32_t by_messages_ = 0;                      ///< so many of those begun
   std::bitset<MessageLane::nonblocking> busy_lanes_;
+  bool can_fuse_ = false;  ///< the same on all ranks
+  std::optional<FusedMembers> members_;
+  transports::cuda::ContextRef context_;  ///< of the last kernel offered
+  FusedSetup setup_;
+  std::unique_ptr<FusedSeries> series_;
+  bool is_series_busy_ = false;
   bool repeats_ = false;  ///< the last call failed on this rank alone, and will be made again
 };
 

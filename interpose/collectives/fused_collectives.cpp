@@ -41,8 +41,8 @@ bool FusedCollectives::prepare(MPI_Comm communicator, const transports::cuda::Co
   if (series_ != nullptr && series_->collectives() != FusedCollective::most_collectives) return true;
   if (series_ == nullptr && ++wishes_ < policy::least_collectives_to_fuse) return false;
   series_ = nullptr;
-  series_ =
-      FusedSeries::make(info_, communicator, context, policy::symmetric_memory_bytes, SeriesUse::blocking);
+  series_ = FusedSeries::make(FusedMembers(info_), communicator, context, policy::symmetric_memory_bytes,
+                              SeriesUse::blocking);
   is_refused_ = series_ == nullptr;
   return !is_refused_;
 }

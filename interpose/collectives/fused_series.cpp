@@ -26,12 +26,11 @@ std::array<std::atomic<std::size_t>, 2> used_bytes{};
 
 }  // namespace
 
-FusedSeries::FusedSeries(const CommunicatorInfo& info, SeriesUse use)
-    : rows_(info.rows),
-      communicator_id_(info.global_id),
-      place_(info.arrival_place),
-      rank_(static_cast<std::size_t>(info.rank)),
-      use_(use) {}
+FusedMembers::FusedMembers(const CommunicatorInfo& info)
+    : rows(info.rows),
+      communicator_id(info.global_id),
+      place(info.arrival_place),
+      rank(static_cast<std::size_t>(info.rank)) {}
 
 FusedSeries::~FusedSeries() {
   collective_.reset();
@@ -42,40 +41,70 @@ FusedSeries::~FusedSeries() {
 Status FusedSeries::take_memory(const transports::cuda::ContextRef& context, std::size_t bytes) {
   counted_bytes_ = std::bit_ceil(std::max(bytes, transports::cuda::RelaySlice::unit_bytes));
   const std::size_t before = used_bytes[static_cast<std::size_t>(use_)].fetch_add(counted_bytes_);
-  if (before + counted_bytes_ > policy::most_symmetric_bytes(use_ == SeriesUse::persistent))
+  if (before + counted_bytes_ > policy::most_symmetric_bytes(use_ == SeriesUse::blocking))
     return {Code::declined, "as much symmetric memory as may be"};
   return SymmetricMemory::make(context, bytes, memory_);
 }
 
-/// By messages of the program's own communicator, for which all ranks are in the same call; on that of
-/// Penstock's messages, non-blocking collectives begin when each rank gets to it.
-std::unique_ptr<FusedSeries> FusedSeries::make(const CommunicatorInfo& info, MPI_Comm communicator,
+std::unique_ptr<FusedSeries> FusedSeries::make(const FusedMembers& members, MPI_Comm communicator,
                                                const transports::cuda::ContextRef& context,
                                                std::size_t memory_bytes, SeriesUse use) {
+  FusedSetup setup;
+  setup.begin(&members, communicator, context, memory_bytes, use);
+  for (Backoff backoff; !setup.step(); backoff.pause()) progress();
+  std::unique_ptr<FusedSeries> series = setup.take();
+  int is_there = series != nullptr ? 1 : 0;
+  int are_all_there = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = PMPI_Iallreduce(&is_there, &are_all_there, 1, MPI_INT, MPI_MIN, communicator, &request);
+  if (code == MPI_SUCCESS) code = wait_polling(&request, MPI_STATUS_IGNORE);
+  return code == MPI_SUCCESS && are_all_there != 0 ? std::move(series) : nullptr;
+}
+
+/// What the library reads and writes.
+struct FusedSetup::Words {
   std::array<SymmetricPart, FusedCollective::most_processes> parts{};
   SymmetricPart own;
-  std::unique_ptr<FusedSeries> series;
-  const auto made = transports::guarded([&]() -> Status {
-    series.reset(new FusedSeries(info, use));
-    return series->take_memory(context, memory_bytes);
+};
+
+FusedSetup::FusedSetup() : words_(std::make_unique<Words>()) {}
+
+void FusedSetup::begin(const FusedMembers* members, MPI_Comm communicator,
+                       const transports::cuda::ContextRef& context, std::size_t memory_bytes,
+                       SeriesUse use) noexcept {
+  status_ = transports::guarded([&]() -> Status {
+    if (members == nullptr || context == nullptr) return {Code::declined, "no GPU of this rank's is known"};
+    series_.reset(new FusedSeries(*members, use));
+    return series_->take_memory(context, memory_bytes);
   });
-  if (made.ok()) own = series->memory_.part();
-  const auto bytes = static_cast<int>(sizeof own);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = PMPI_Iallgather(&own, bytes, MPI_BYTE, parts.data(), bytes, MPI_BYTE, communicator, &request);
-  if (code == MPI_SUCCESS) code = wait_polling(&request, MPI_STATUS_IGNORE);
+  if (status_.ok()) words_->own = series_->memory_.part();
+  constexpr auto bytes = static_cast<int>(sizeof(SymmetricPart));
+  code_ = PMPI_Iallgather(&words_->own, bytes, MPI_BYTE, words_->parts.data(), bytes, MPI_BYTE, communicator,
+                          &request_);
+}
+
+FusedSetup::~FusedSetup() {
+  if (request_ != MPI_REQUEST_NULL) static_cast<void>(words_.release());
+}
+
+bool FusedSetup::step() noexcept {
+  if (request_ == MPI_REQUEST_NULL) return true;
+  int flag = 0;
+  code_ = PMPI_Test(&request_, &flag, MPI_STATUS_IGNORE);
+  return flag != 0 || code_ != MPI_SUCCESS;
+}
+
+std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
+  if (series_ == nullptr || code_ != MPI_SUCCESS || !status_.ok()) return nullptr;
   const auto opened = transports::guarded([&]() -> Status {
-    if (!made.ok()) return made;
-    return series->memory_.open(std::span(parts).first(static_cast<std::size_t>(info.size)), series->rank_);
+    const std::span all(words_->parts);
+    const FusedMembers& members = series_->members_;
+    if (Status state = series_->memory_.open(all.first(members.rows.size()), members.rank); !state.ok())
+      return state;
+    series_->collective_.emplace(series_->memory_, members.rank);
+    return {};
   });
-  int is_open = code == MPI_SUCCESS && opened.ok() ? 1 : 0;
-  int are_all_open = 0;
-  if (code == MPI_SUCCESS)
-    code = PMPI_Iallreduce(&is_open, &are_all_open, 1, MPI_INT, MPI_MIN, communicator, &request);
-  if (code == MPI_SUCCESS) code = wait_polling(&request, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS || are_all_open == 0) return nullptr;
-  series->collective_.emplace(series->memory_, series->rank_);
-  return series;
+  return opened.ok() ? std::move(series_) : nullptr;
 }
 
 Status FusedSeries::begin(const FusedWork& work, std::uint32_t ordinal, std::uint64_t since_ns) {
@@ -90,8 +119,8 @@ Status FusedSeries::step(bool& is_over) {
   if (Status state = collective_->query(outcome); !state.ok()) return give_up(state);
   is_over = outcome == FusedCollective::Outcome::complete;
   if (outcome != FusedCollective::Outcome::waiting) return {};
-  for (const DirectoryRow* const row : rows_) {
-    if (interpose::has_failed(*row, communicator_id_, ordinal_)) {
+  for (const DirectoryRow* const row : members_.rows) {
+    if (interpose::has_failed(*row, members_.communicator_id, ordinal_)) {
       has_failed_ = true;
       return {Code::peer_lost, "a collective of which another rank could not do its part"};
     }
@@ -103,7 +132,8 @@ Status FusedSeries::step(bool& is_over) {
 /// The others must not wait for what does not come.
 Status FusedSeries::give_up(const Status& why) noexcept {
   has_failed_ = true;
-  if (const auto place = place_->get()) note_failure(*node_directory().own_row(), place->index, ordinal_);
+  if (const auto place = members_.place->get())
+    note_failure(*node_directory().own_row(), place->index, ordinal_);
   return why;
 }
 

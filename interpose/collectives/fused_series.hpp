@@ -24,15 +24,25 @@ namespace penstock::interpose {
 
 struct CommunicatorInfo;
 
-/// Whose collectives they are: a communicator's blocking ones, or all starts of a persistent one.
-enum class SeriesUse : std::uint8_t { blocking, persistent };
+/// Whose collectives they are: a communicator's blocking ones; its non-blocking ones, or all starts of a
+/// persistent one.
+enum class SeriesUse : std::uint8_t { blocking, other };
+
+/// The ranks of a communicator, all on this node, as those of a series need to be known. A value.
+struct FusedMembers {
+  explicit FusedMembers(const CommunicatorInfo& info);
+  std::vector<const DirectoryRow*> rows;  ///< of all ranks
+  std::uint64_t communicator_id;
+  std::shared_ptr<ArrivalPlace> place;  ///< this rank's notes of it
+  std::size_t rank;
+};
 
 /// Thread: one at a time.
 class FusedSeries {
  public:
-  /// All ranks, which are on this node, are in the same blocking call, and ask for as much memory. Null, on
-  /// all of them: some rank cannot have it, or cannot reach the others'.
-  [[nodiscard]] static std::unique_ptr<FusedSeries> make(const CommunicatorInfo& info, MPI_Comm communicator,
+  /// All ranks are in the same blocking call, and ask for as much memory. Null, on all of them: some rank
+  /// cannot have it, or cannot reach the others'.
+  [[nodiscard]] static std::unique_ptr<FusedSeries> make(const FusedMembers& members, MPI_Comm communicator,
                                                          const transports::cuda::ContextRef& context,
                                                          std::size_t memory_bytes, SeriesUse use);
   ~FusedSeries();
@@ -51,20 +61,49 @@ class FusedSeries {
   [[nodiscard]] Status step(bool& is_over);
 
  private:
-  FusedSeries(const CommunicatorInfo& info, SeriesUse use);
+  friend class FusedSetup;
+  FusedSeries(const FusedMembers& members, SeriesUse use) : members_(members), use_(use) {}
   [[nodiscard]] Status take_memory(const transports::cuda::ContextRef& context, std::size_t bytes);
   [[nodiscard]] Status give_up(const Status& why) noexcept;
 
-  const std::vector<const DirectoryRow*> rows_;  ///< of all ranks
-  const std::uint64_t communicator_id_;
-  const std::shared_ptr<ArrivalPlace> place_;
-  const std::size_t rank_;
+  const FusedMembers members_;
   const SeriesUse use_;
   std::size_t counted_bytes_ = 0;
   transports::SymmetricMemory memory_;
   std::optional<transports::FusedCollective> collective_;
   std::uint32_t ordinal_ = 0;  ///< of the one under way
   bool has_failed_ = false;
+};
+
+/// The making of a series, stepped: a collective of the MPI library's, which all ranks begin in the same
+/// order as their others on that communicator.
+class FusedSetup {
+ public:
+  /// Takes memory for what the library needs, so that begin() needs none.
+  FusedSetup();
+  /// What the library has not ended yet stays in memory.
+  ~FusedSetup();
+  FusedSetup(const FusedSetup&) = delete;
+  FusedSetup& operator=(const FusedSetup&) = delete;
+
+  /// Without members or a context: this rank cannot have part in it, so that there will be no series. Errors
+  /// show at the end. Once.
+  void begin(const FusedMembers* members, MPI_Comm communicator, const transports::cuda::ContextRef& context,
+             std::size_t memory_bytes, SeriesUse use) noexcept;
+  /// Never blocks. True when it is over.
+  [[nodiscard]] bool step() noexcept;
+  /// After that: the series, to be used only when all ranks have said that they have it. Null: this one has
+  /// not.
+  [[nodiscard]] std::unique_ptr<FusedSeries> take() noexcept;
+
+ private:
+  struct Words;
+
+  std::unique_ptr<Words> words_;
+  std::unique_ptr<FusedSeries> series_;
+  Status status_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  int code_ = MPI_SUCCESS;
 };
 
 /// One of them, stepped. The series must outlive it.

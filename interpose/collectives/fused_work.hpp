@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <variant>
 
+#include "transports/cuda/context.hpp"
 #include "transports/fused/fused_collective.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::interpose {
 
@@ -17,5 +19,13 @@ using FusedWork = std::variant<transports::FusedVectors, transports::FusedBlocks
   const auto& vectors = std::get<transports::FusedVectors>(work);
   return vectors.count * transports::bytes_of(vectors.type);
 }
+
+/// What a rank offers of a call: that work, from `own` and in that context, which does not wait for what the
+/// application has queued. A value.
+struct OfferedKernel {
+  FusedWork work;
+  transports::Buffer own;
+  transports::cuda::ContextRef context;
+};
 
 }  // namespace penstock::interpose

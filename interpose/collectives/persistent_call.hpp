@@ -80,7 +80,7 @@ class PersistentCall : public CollectiveCall<Library> {
     const CommunicatorInfo& info = *peek_info(communicator);
     const std::size_t bytes = transports::FusedCollective::memory_for(bytes_of(buffers.kernel_work()),
                                                                       static_cast<std::size_t>(info.size));
-    return FusedSeries::make(info, communicator, context, bytes, SeriesUse::persistent);
+    return FusedSeries::make(FusedMembers(info), communicator, context, bytes, SeriesUse::other);
   }
 };
 

@@ -15,10 +15,15 @@ class Word {
   [[nodiscard]] constexpr std::uint32_t seen() const noexcept { return count_at(seen_shift); }
   [[nodiscard]] constexpr bool is_refused() const noexcept { return (bits_ & refused_bit) != 0; }
 
-  [[nodiscard]] constexpr Word with_one_more(bool agrees, std::uint64_t signature) const noexcept {
-    if (!agrees || (agreeing() != 0 && bits_ >> signature_shift != signature)) return refused();
-    const std::uint64_t signed_bits = agreeing() == 0 ? bits_ | signature << signature_shift : bits_;
-    return Word(signed_bits + (std::uint64_t{1} << agreeing_shift));
+  [[nodiscard]] constexpr bool is_for_kernels() const noexcept { return (bits_ & no_kernels_bit) == 0; }
+
+  [[nodiscard]] constexpr Word with_one_more(Way most, std::uint64_t signature) const noexcept {
+    const std::uint64_t signed_before = bits_ >> signature_shift;
+    const bool fits = signature == 0 || signed_before == 0 || signature == signed_before;
+    if (most == Way::library || !fits) return refused();
+    const std::uint64_t bits =
+        bits_ | signature << signature_shift | (most == Way::kernels ? 0 : no_kernels_bit);
+    return Word(bits + (std::uint64_t{1} << agreeing_shift));
   }
   [[nodiscard]] constexpr Word refused() const noexcept { return Word(bits_ | refused_bit); }
   [[nodiscard]] constexpr Word seen_once_more() const noexcept {
@@ -34,7 +39,8 @@ class Word {
   static constexpr unsigned agreeing_shift = 32;
   static constexpr unsigned seen_shift = 42;
   static constexpr std::uint64_t refused_bit = std::uint64_t{1} << 52;
-  static constexpr unsigned signature_shift = 53;
+  static constexpr std::uint64_t no_kernels_bit = std::uint64_t{1} << 53;
+  static constexpr unsigned signature_shift = 54;
   [[nodiscard]] constexpr std::uint32_t count_at(unsigned shift) const noexcept {
     return static_cast<std::uint32_t>(bits_ >> shift) & Agreement::most_ranks;
   }
@@ -66,10 +72,10 @@ bool reaches(std::uint32_t given_up, std::uint32_t ordinal) noexcept {
 
 }  // namespace
 
-bool Agreement::say(std::uint32_t ordinal, bool agrees, std::uint16_t signature) noexcept {
-  constexpr std::uint16_t signature_mask = 0x7ff;
+bool Agreement::say(std::uint32_t ordinal, Way most, std::uint16_t signature) noexcept {
+  constexpr std::uint16_t signature_mask = 0x3ff;
   return change(*ring_, ordinal, ranks_,
-                [&](Word word) { return word.with_one_more(agrees, signature & signature_mask); });
+                [&](Word word) { return word.with_one_more(most, signature & signature_mask); });
 }
 
 std::optional<Way> Agreement::outcome(std::uint32_t ordinal) noexcept {
@@ -79,7 +85,7 @@ std::optional<Way> Agreement::outcome(std::uint32_t ordinal) noexcept {
     const Word said(bits);
     const bool is_there = said.ordinal() == ordinal;
     if (is_there && said.is_refused()) return Way::library;
-    if (is_there && said.agreeing() == ranks_) return Way::messages;
+    if (is_there && said.agreeing() == ranks_) return said.is_for_kernels() ? Way::kernels : Way::messages;
     if (!reaches(ring_->given_up.load(), ordinal)) return std::nullopt;
     // Of one without a word this rank has not said anything, and will not: so all can never agree.
     if (!is_there || word.compare_exchange_weak(bits, said.refused().bits())) return Way::library;

@@ -1,6 +1,6 @@
 // How the ranks of a communicator agree on its non-blocking collectives, one after the other, without waiting
-// for each other: each says in shared memory whether it would carry one out by messages, and whoever asks
-// sees whether all have said so. A rank may give up waiting at any time: then it is the MPI library's call,
+// for each other: each says in shared memory by which way it would carry one out, and whoever asks sees by
+// which all would. A rank may give up waiting at any time: then it is the MPI library's call,
 // for all. Knows no MPI call.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace penstock::interpose {
 enum class Way : std::uint8_t {
   library,
   messages,
-  kernels,  ///< one on each rank; blocking collectives only
+  kernels,  ///< one on each rank
 };
 
 /// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike. Those that
@@ -22,7 +22,8 @@ enum class Way : std::uint8_t {
 struct AgreementRing {
   static constexpr std::uint32_t length = 16;
   /// The ordinal in the lower half; above it how many ranks agree and how many have seen the outcome, ten
-  /// bits each; a bit for "not all agree"; and what those who agree have signed.
+  /// bits each; a bit for "not all agree" and one for "not all to kernels"; and what those who agree have
+  /// signed.
   std::atomic<std::uint64_t> words[length];
   /// Up to this ordinal all those are the library's on which not all had agreed by then.
   std::atomic<std::uint32_t> given_up;
@@ -36,9 +37,10 @@ class Agreement {
   Agreement(AgreementRing& ring, int ranks) noexcept
       : ring_(&ring), ranks_(static_cast<std::uint32_t>(ranks)) {}
 
-  /// This rank has come to that collective, and agrees to messages or does not. Nobody does if their
-  /// signatures (of 11 bits) differ. False: there is no word for it yet. Once for each, in order.
-  [[nodiscard]] bool say(std::uint32_t ordinal, bool agrees, std::uint16_t signature = 0) noexcept;
+  /// This rank has come to that collective, and agrees to nothing but the library, to messages, or to kernels
+  /// and messages. Nobody does if signatures (of 10 bits; 0: nothing is signed) differ. False: there is no
+  /// word for it yet. Once for each, in order.
+  [[nodiscard]] bool say(std::uint32_t ordinal, Way most, std::uint16_t signature = 0) noexcept;
   /// None: not all have said so. What ranks act on is the same on all of them: who has acted on `library`
   /// before it has said its part must not say it any more. Only for ordinals whose outcome this rank has not
   /// marked as seen.

@@ -102,11 +102,13 @@ inline constexpr unsigned least_collectives_to_fuse = 4;
 /// Device memory of each rank and communicator that fuses its blocking collectives. Vectors take twice their
 /// bytes of it for each rank, twice: eight ranks fuse up to half a MiB.
 inline constexpr std::size_t symmetric_memory_bytes = 16u << 20;
-/// Of a process in all, as relayed messages want some of the same memory, too: of four communicators, and of
-/// some persistent collectives.
-constexpr std::size_t most_symmetric_bytes(bool of_persistent_ones) noexcept {
-  return of_persistent_ones ? 32u << 20 : 4 * symmetric_memory_bytes;
+/// Of a process in all, as relayed messages want some of the same memory, too: of four communicators, and for
+/// persistent collectives and non-blocking ones.
+constexpr std::size_t most_symmetric_bytes(bool of_blocking_ones) noexcept {
+  return of_blocking_ones ? 4 * symmetric_memory_bytes : 32u << 20;
 }
+/// With this one of a communicator's non-blocking collectives its ranks get ready to fuse the later ones.
+inline constexpr std::uint32_t prepares_to_fuse = 4;
 
 /// A scan of so much, from up to eight ranks, goes straight: each rank gets the vectors of all before it.
 /// What goes from rank to rank instead waits for a message and a launch at each (together some 15 µs, two

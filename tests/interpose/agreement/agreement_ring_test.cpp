@@ -23,11 +23,11 @@ TEST(Agreement, is_on_messages_once_all_have_agreed) {
   Agreement one(ring, 3);
   Agreement two(ring, 3);
   Agreement three(ring, 3);
-  EXPECT_TRUE(one.say(1, true));
-  EXPECT_TRUE(two.say(1, true));
+  EXPECT_TRUE(one.say(1, Way::messages));
+  EXPECT_TRUE(two.say(1, Way::messages));
   EXPECT_FALSE(one.outcome(1));
   EXPECT_FALSE(three.outcome(1));
-  EXPECT_TRUE(three.say(1, true));
+  EXPECT_TRUE(three.say(1, Way::messages));
   for (Agreement* rank : {&one, &two, &three}) EXPECT_EQ(rank->outcome(1), Way::messages);
 }
 
@@ -35,42 +35,59 @@ TEST(Agreement, is_on_the_library_as_soon_as_one_refuses) {
   AgreementRing ring{};
   Agreement one(ring, 3);
   Agreement two(ring, 3);
-  EXPECT_TRUE(one.say(1, true));
-  EXPECT_TRUE(two.say(1, false));
+  EXPECT_TRUE(one.say(1, Way::messages));
+  EXPECT_TRUE(two.say(1, Way::library));
   EXPECT_EQ(one.outcome(1), Way::library);
   EXPECT_EQ(two.outcome(1), Way::library);
 }
 
 TEST_F(TwoRanks, leave_it_to_the_library_where_their_signatures_differ) {
-  EXPECT_TRUE(one.say(1, true, 5));
-  EXPECT_TRUE(two.say(1, true, 6));
+  EXPECT_TRUE(one.say(1, Way::messages, 5));
+  EXPECT_TRUE(two.say(1, Way::messages, 6));
   EXPECT_EQ(one.outcome(1), Way::library);
   EXPECT_EQ(two.outcome(1), Way::library);
-  EXPECT_TRUE(one.say(2, true, 2047));
-  EXPECT_TRUE(two.say(2, true, 2047));
+  EXPECT_TRUE(one.say(2, Way::messages, 2047));
+  EXPECT_TRUE(two.say(2, Way::messages, 2047));
   EXPECT_EQ(one.outcome(2), Way::messages);
-  EXPECT_TRUE(one.say(3, true));
-  EXPECT_TRUE(two.say(3, true, 1));
-  EXPECT_EQ(one.outcome(3), Way::library);
+  // who has not signed fits to all
+  EXPECT_TRUE(one.say(3, Way::messages));
+  EXPECT_TRUE(two.say(3, Way::messages, 1));
+  EXPECT_EQ(one.outcome(3), Way::messages);
+}
+
+TEST_F(TwoRanks, agree_on_kernels_if_both_would_have_them) {
+  EXPECT_TRUE(one.say(1, Way::kernels, 5));
+  EXPECT_FALSE(one.outcome(1));
+  EXPECT_TRUE(two.say(1, Way::kernels, 5));
+  for (Agreement* rank : {&one, &two}) EXPECT_EQ(rank->outcome(1), Way::kernels);
+  EXPECT_TRUE(one.say(2, Way::kernels));
+  EXPECT_TRUE(two.say(2, Way::messages));
+  for (Agreement* rank : {&one, &two}) EXPECT_EQ(rank->outcome(2), Way::messages);
+  EXPECT_TRUE(one.say(3, Way::library));
+  EXPECT_TRUE(two.say(3, Way::kernels));
+  for (Agreement* rank : {&one, &two}) EXPECT_EQ(rank->outcome(3), Way::library);
+  EXPECT_TRUE(one.say(4, Way::kernels, 5));
+  EXPECT_TRUE(two.say(4, Way::kernels, 6));
+  for (Agreement* rank : {&one, &two}) EXPECT_EQ(rank->outcome(4), Way::library);
 }
 
 TEST_F(TwoRanks, keep_to_messages_when_one_gives_up_later) {
-  EXPECT_TRUE(one.say(1, true));
-  EXPECT_TRUE(two.say(1, true));
+  EXPECT_TRUE(one.say(1, Way::messages));
+  EXPECT_TRUE(two.say(1, Way::messages));
   one.give_up(1);
   EXPECT_EQ(one.outcome(1), Way::messages);
   EXPECT_EQ(two.outcome(1), Way::messages);
 }
 
 TEST_F(TwoRanks, leave_it_to_the_library_where_one_gave_up_before_both_had_agreed) {
-  EXPECT_TRUE(one.say(1, true));
+  EXPECT_TRUE(one.say(1, Way::messages));
   one.give_up(1);
   EXPECT_EQ(one.outcome(1), Way::library);
-  EXPECT_TRUE(two.say(1, true));
+  EXPECT_TRUE(two.say(1, Way::messages));
   EXPECT_EQ(two.outcome(1), Way::library);
-  EXPECT_TRUE(one.say(2, true));
+  EXPECT_TRUE(one.say(2, Way::messages));
   EXPECT_FALSE(one.outcome(2));
-  EXPECT_TRUE(two.say(2, true));
+  EXPECT_TRUE(two.say(2, Way::messages));
   EXPECT_EQ(one.outcome(2), Way::messages);
 }
 
@@ -79,14 +96,14 @@ TEST(Agreement, has_words_for_so_many_that_not_all_have_seen) {
   Agreement ahead(ring, 2);
   Agreement behind(ring, 2);
   for (std::uint32_t ordinal = 1; ordinal <= AgreementRing::length; ++ordinal) {
-    EXPECT_TRUE(ahead.say(ordinal, false));
+    EXPECT_TRUE(ahead.say(ordinal, Way::library));
     EXPECT_TRUE(ahead.mark_seen(ordinal));
   }
   constexpr std::uint32_t next = AgreementRing::length + 1;
-  EXPECT_FALSE(ahead.say(next, true));
+  EXPECT_FALSE(ahead.say(next, Way::messages));
   EXPECT_FALSE(ahead.outcome(next));
   EXPECT_TRUE(behind.mark_seen(1));
-  EXPECT_TRUE(ahead.say(next, true));
+  EXPECT_TRUE(ahead.say(next, Way::messages));
 }
 
 TEST(Agreement, one_who_gives_up_beyond_the_words_finds_an_outcome_for_all) {
@@ -97,13 +114,13 @@ TEST(Agreement, one_who_gives_up_beyond_the_words_finds_an_outcome_for_all) {
   ahead.give_up(last);
   for (std::uint32_t ordinal = 1; ordinal <= last; ++ordinal) EXPECT_EQ(ahead.outcome(ordinal), Way::library);
   for (std::uint32_t ordinal = 1; ordinal <= last; ++ordinal) {
-    static_cast<void>(behind.say(ordinal, true));
+    static_cast<void>(behind.say(ordinal, Way::messages));
     EXPECT_EQ(behind.outcome(ordinal), Way::library);
     EXPECT_TRUE(ahead.mark_seen(ordinal));
     EXPECT_TRUE(behind.mark_seen(ordinal));
   }
-  EXPECT_TRUE(ahead.say(last + 1, true));
-  EXPECT_TRUE(behind.say(last + 1, true));
+  EXPECT_TRUE(ahead.say(last + 1, Way::messages));
+  EXPECT_TRUE(behind.say(last + 1, Way::messages));
   EXPECT_EQ(ahead.outcome(last + 1), Way::messages);
 }
 
@@ -117,7 +134,7 @@ class Comer {
   void step() {
     if (random_() % 4 == 0 && come_ != last_) ++come_;
     said_ = std::max(said_, known_);
-    while (said_ < come_ && agreement_.say(said_ + 1, random_() % 16 != 0)) ++said_;
+    while (said_ < come_ && agreement_.say(said_ + 1, any_way())) ++said_;
     while (marked_ < known_ && agreement_.mark_seen(marked_ + 1)) ++marked_;
     if (random_() % 64 == 0) agreement_.give_up(come_);
     while (known_ < come_) {
@@ -130,6 +147,11 @@ class Comer {
   [[nodiscard]] const std::vector<Way>& ways() const { return ways_; }
 
  private:
+  [[nodiscard]] Way any_way() {
+    const auto number = random_() % 16;
+    return number == 0 ? Way::library : number < 4 ? Way::messages : Way::kernels;
+  }
+
   Agreement agreement_;
   std::minstd_rand random_;
   std::uint32_t last_;
@@ -168,6 +190,7 @@ TEST(Agreement, is_the_same_on_all_ranks_whoever_runs_ahead_refuses_or_gives_up)
     const auto& ways = comers.front()->ways();
     EXPECT_GT(std::count(ways.begin(), ways.end(), Way::messages), 0);
     EXPECT_GT(std::count(ways.begin(), ways.end(), Way::library), 0);
+    EXPECT_GT(std::count(ways.begin(), ways.end(), Way::kernels), 0);
   }
 }
 

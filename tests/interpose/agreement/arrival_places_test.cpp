@@ -179,7 +179,7 @@ TEST(ArrivalPlaces, the_agreements_of_a_communicator_begin_anew_where_its_place_
   ASSERT_NE(agreements, nullptr);
   EXPECT_EQ(find_agreements(*rank.row, 6), nullptr);
   Agreement agreement(*agreements, 1);
-  ASSERT_TRUE(agreement.say(1, true));
+  ASSERT_TRUE(agreement.say(1, Way::messages));
   agreement.give_up(3);
   rank.places.release(*place);
   for (std::uint64_t other = 0; find_agreements(*rank.row, 5) != nullptr; ++other)

@@ -1,0 +1,208 @@
+// Small non-blocking collectives that a kernel on each rank does, once the ranks have agreed to put them off
+// and have got ready for kernels: in turns with what goes by messages or is the library's. What they must do
+// in general is in nonblocking_test.cpp.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+#include "tests/interpose/collectives/comparison.hpp"
+#include "tests/interpose/collectives/numbers.hpp"
+#include "tests/support/faulty_driver/faulty_driver.hpp"
+#include "tests/support/memory.hpp"
+
+namespace penstock::test_support {
+namespace {
+
+constexpr int numbers = 300;
+constexpr std::size_t vector_bytes = numbers * sizeof(int);
+
+class FusedNonblocking : public testing::Test {
+ protected:
+  void SetUp() override { MPI_Comm_dup(MPI_COMM_WORLD, &communicator); }
+  void TearDown() override { MPI_Comm_free(&communicator); }
+
+  [[nodiscard]] MPI_Request start_sum(Memory& memory, int value, int count = numbers) const {
+    write_all(memory, value + world.rank);
+    MPI_Request request = MPI_REQUEST_NULL;
+    EXPECT_EQ(MPI_Iallreduce(MPI_IN_PLACE, memory.data(), count, MPI_INT, MPI_SUM, communicator, &request),
+              MPI_SUCCESS);
+    return request;
+  }
+  static void wait(MPI_Request& request) { EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS); }
+  void expect_sum(const Memory& memory, int value, int count = numbers) const {
+    EXPECT_TRUE(
+        counts_up(memory, 0, static_cast<std::size_t>(count), sum_of_firsts(world, value), world.size));
+  }
+  /// A blocking one, by which ranks agree to put others off; then some of those.
+  void get_ready(Memory& memory) const {
+    for (int i = 0; i < 2; ++i)
+      MPI_Allreduce(MPI_IN_PLACE, memory.data(), numbers, MPI_INT, MPI_SUM, communicator);
+    for (int value = 0; value < 6; ++value) {
+      MPI_Request request = start_sum(memory, value);
+      wait(request);
+      expect_sum(memory, value);
+    }
+  }
+
+  const World world;
+  MPI_Comm communicator = MPI_COMM_NULL;
+};
+
+TEST_F(FusedNonblocking, follow_each_other) {
+  Memory memory = numbers_on_device(world, numbers);
+  get_ready(memory);
+  for (int value = 0; value < 200; ++value) {
+    const int count = 1 + value * 37 % numbers;
+    MPI_Request request = start_sum(memory, value, count);
+    wait(request);
+    expect_sum(memory, value, count);
+  }
+}
+
+/// Small ones, such as go by messages, and such as are the library's, all under way at once; waited for in
+/// another order on each rank.
+TEST_F(FusedNonblocking, several_are_under_way_with_others) {
+  constexpr std::size_t operations = 12;
+  Memory first = numbers_on_device(world, numbers);
+  get_ready(first);
+  std::vector<Memory> memories;
+  for (std::size_t i = 0; i < operations; ++i) memories.push_back(numbers_on_device(world, 40'000));
+  std::vector<int> on_host(numbers);
+  for (int round = 0; round < 12; ++round) {
+    std::vector<MPI_Request> requests;
+    for (std::size_t i = 0; i < operations; ++i)
+      requests.push_back(start_sum(memories[i], round + static_cast<int>(i), i % 3 == 1 ? 40'000 : numbers));
+    on_host.assign(numbers, world.rank);
+    MPI_Request host_request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, on_host.data(), numbers, MPI_INT, MPI_SUM, communicator, &host_request);
+    for (std::size_t i = 0; i < operations; ++i) {
+      const std::size_t next = (i * 5 + static_cast<std::size_t>(world.rank * 3 + round)) % operations;
+      wait(requests[next]);
+    }
+    wait(host_request);
+    for (std::size_t i = 0; i < operations; ++i)
+      expect_sum(memories[i], round + static_cast<int>(i), i % 3 == 1 ? 40'000 : numbers);
+    EXPECT_EQ(on_host, std::vector<int>(numbers, world.size * (world.size - 1) / 2));
+  }
+}
+
+/// The one with which ranks get ready must not hold up those before it: a rank may wait for these first.
+TEST_F(FusedNonblocking, get_ready_without_holding_up_earlier_ones) {
+  std::vector<Memory> memories;
+  for (int i = 0; i < 8; ++i) memories.push_back(numbers_on_device(world, numbers));
+  for (int i = 0; i < 2; ++i)
+    MPI_Allreduce(MPI_IN_PLACE, memories[0].data(), numbers, MPI_INT, MPI_SUM, communicator);
+  std::vector<MPI_Request> requests(8, MPI_REQUEST_NULL);
+  constexpr int tag = 3;
+  int token = 0;
+  if (world.rank == 0) {
+    for (int i = 0; i < 8; ++i)
+      requests[static_cast<std::size_t>(i)] = start_sum(memories[static_cast<std::size_t>(i)], i);
+    for (std::size_t i = 0; i < 3; ++i) wait(requests[i]);
+    for (int other = 1; other < world.size; ++other) MPI_Send(&token, 1, MPI_INT, other, tag, communicator);
+  } else {
+    for (int i = 0; i < 3; ++i)
+      requests[static_cast<std::size_t>(i)] = start_sum(memories[static_cast<std::size_t>(i)], i);
+    MPI_Recv(&token, 1, MPI_INT, 0, tag, communicator, MPI_STATUS_IGNORE);
+    for (int i = 3; i < 8; ++i)
+      requests[static_cast<std::size_t>(i)] = start_sum(memories[static_cast<std::size_t>(i)], i);
+  }
+  MPI_Waitall(8, requests.data(), MPI_STATUSES_IGNORE);
+  for (int i = 0; i < 8; ++i) expect_sum(memories[static_cast<std::size_t>(i)], i);
+}
+
+TEST_F(FusedNonblocking, wait_for_a_late_rank) {
+  Memory memory = numbers_on_device(world, numbers);
+  Memory blocking = numbers_on_device(world, numbers);
+  get_ready(memory);
+  for (int late = 0; late < world.size; ++late) {
+    if (world.rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    MPI_Request request = start_sum(memory, late);
+    write_all(blocking, 5 * late + world.rank);
+    MPI_Allreduce(MPI_IN_PLACE, blocking.data(), numbers, MPI_INT, MPI_SUM, communicator);
+    wait(request);
+    expect_sum(memory, late);
+    expect_sum(blocking, 5 * late);
+  }
+}
+
+/// What has been queued before the call is in the sum, and what is queued after it waits for nothing.
+TEST_F(FusedNonblocking, begin_after_what_the_application_has_queued) {
+  Memory memory = numbers_on_device(world, numbers);
+  get_ready(memory);
+  constexpr std::size_t large = std::size_t{8} << 20;
+  Memory source(MemoryKind::pinned, large, world.rank % gpu_count());
+  Memory target(MemoryKind::device, large, world.rank % gpu_count());
+  std::vector<int> own(numbers);
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < numbers; ++i) own[static_cast<std::size_t>(i)] = round + world.rank + i;
+    target.write_in_stream_order(0, source.data(), large);
+    source.write(0, own.data(), vector_bytes);
+    memory.write_in_stream_order(0, source.data(), vector_bytes);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, memory.data(), numbers, MPI_INT, MPI_SUM, communicator, &request);
+    target.write_in_stream_order(0, source.data(), large);
+    wait(request);
+    expect_sum(memory, round);
+  }
+}
+
+TEST_F(FusedNonblocking, of_every_kind_deliver_what_they_should) {
+  const auto ranks = static_cast<std::size_t>(world.size);
+  Memory send = numbers_on_device(world, numbers * ranks);
+  get_ready(send);
+  std::vector<Memory> received;
+  for (int i = 0; i < 5; ++i) received.push_back(numbers_on_device(world, numbers * ranks));
+  for (int round = 0; round < 20; ++round) {
+    write_all(send, round + world.rank);
+    write_all(received[4], -5);
+    std::vector<MPI_Request> requests(5, MPI_REQUEST_NULL);
+    MPI_Iallgather(send.data(), numbers, MPI_INT, received[0].data(), numbers, MPI_INT, communicator,
+                   &requests[0]);
+    MPI_Ialltoall(send.data(), numbers, MPI_INT, received[1].data(), numbers, MPI_INT, communicator,
+                  &requests[1]);
+    MPI_Ireduce_scatter_block(send.data(), received[2].data(), numbers, MPI_INT, MPI_SUM, communicator,
+                              &requests[2]);
+    MPI_Iscan(send.data(), received[3].data(), numbers, MPI_INT, MPI_SUM, communicator, &requests[3]);
+    MPI_Iexscan(send.data(), received[4].data(), numbers, MPI_INT, MPI_SUM, communicator, &requests[4]);
+    MPI_Waitall(5, requests.data(), MPI_STATUSES_IGNORE);
+    for (int rank = 0; rank < world.size; ++rank) {
+      const std::size_t first = static_cast<std::size_t>(rank) * numbers;
+      EXPECT_TRUE(counts_up(received[0], first, numbers, round + rank));
+      EXPECT_TRUE(counts_up(received[1], first, numbers, round + rank + world.rank * numbers));
+    }
+    const int own_share = world.size * world.rank * numbers;
+    EXPECT_TRUE(counts_up(received[2], 0, numbers, sum_of_firsts(world, round) + own_share, world.size));
+    const auto sum_of_first_ranks = [&](int some) { return some * round + some * (some - 1) / 2; };
+    EXPECT_TRUE(counts_up(received[3], 0, numbers, sum_of_first_ranks(world.rank + 1), world.rank + 1));
+    if (world.rank > 0) {
+      EXPECT_TRUE(counts_up(received[4], 0, numbers, sum_of_first_ranks(world.rank), world.rank));
+    } else {
+      EXPECT_TRUE(counts_up(received[4], 0, numbers, -5));
+    }
+  }
+}
+
+/// Run where the driver's faults can be set, with a GPU for each rank, and no kernel that stands by.
+TEST_F(FusedNonblocking, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_all) {
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  Memory memory = numbers_on_device(world, numbers);
+  get_ready(memory);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const bool is_faulty = world.rank == world.size - 1;
+  if (is_faulty) faulty_driver_fail("cuLaunchKernel:700");
+  MPI_Request request = start_sum(memory, 1);
+  EXPECT_NE(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  if (is_faulty) faulty_driver_fail("");
+  // and go another way from then on
+  for (int value = 0; value < 5; ++value) {
+    request = start_sum(memory, value);
+    wait(request);
+    expect_sum(memory, value);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::test_support
