@@ -101,7 +101,10 @@ std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
     const FusedMembers& members = series_->members_;
     if (Status state = series_->memory_.open(all.first(members.rows.size()), members.rank); !state.ok())
       return state;
-    series_->collective_.emplace(series_->memory_, members.rank);
+    series_->collective_.emplace(series_->memory_, members.rank,
+                                 series_->use_ == SeriesUse::blocking
+                                     ? FusedCollective::Partners::have_come
+                                     : FusedCollective::Partners::may_be_late);
     return {};
   });
   return opened.ok() ? std::move(series_) : nullptr;

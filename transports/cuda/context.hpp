@@ -35,10 +35,12 @@ enum class StreamUse : std::uint8_t {
   order,
   standby,
   reduction,
+  fused,          ///< kernels that wait for those of other processes, which have come
+  fused_beside,   ///< the same, which may not have come
   layout_tables,  ///< never waits for the application
   beside_capture
 };
-inline constexpr std::size_t stream_uses = 12;
+inline constexpr std::size_t stream_uses = 14;
 
 /// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).

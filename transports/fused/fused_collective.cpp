@@ -10,12 +10,15 @@ namespace penstock::transports {
 namespace {
 
 /// A kernel leaves the GPU to others after this, and is launched again: long beside what processes that begin
-/// together are apart, short beside what anybody waits for a GPU.
+/// together are apart, short beside what anybody waits for a GPU. Where partners may be late, kernels of
+/// several collectives may wait for each other's turns, in another order on each GPU, so it is soon.
 #ifdef PENSTOCK_SIMULATED_GPU
 constexpr std::uint64_t limit_ns = 20'000'000;  // processes share the machine's cores
-constexpr std::uint64_t most_blocks = 1;        // they run one after the other there
+constexpr std::uint64_t limit_of_late_ns = limit_ns;
+constexpr std::uint64_t most_blocks = 1;  // they run one after the other there
 #else
 constexpr std::uint64_t limit_ns = 2'000'000;
+constexpr std::uint64_t limit_of_late_ns = 100'000;
 constexpr std::uint64_t most_blocks = 64;  // half of the processors; a line each for 32,768 threads
 #endif
 
@@ -57,8 +60,9 @@ std::size_t FusedCollective::memory_for(std::size_t bytes, std::size_t processes
   return kernels::fused_sets * processes * lines_of(bytes) * line_bytes + route_bytes;
 }
 
-FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_process) noexcept
-    : memory_(memory), own_process_(own_process) {
+FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_process,
+                                 Partners partners) noexcept
+    : memory_(memory), own_process_(own_process), partners_(partners) {
   const std::size_t processes = memory.processes();
   const std::size_t slot_bytes = (memory.bytes() - route_bytes) / (kernels::fused_sets * processes) /
                                  kernels::fused_line_bytes * kernels::fused_line_bytes;
@@ -76,7 +80,7 @@ FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_
   const cuda::Driver* driver = cuda::driver();
   CUstream stream = nullptr;
   if (!scope.status().ok() || driver == nullptr ||
-      !memory.context()->stream(cuda::StreamUse::reduction, stream).ok() ||
+      !memory.context()->stream(cuda::StreamUse::fused, stream).ok() ||
       driver->cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(behind_slots),
                             reinterpret_cast<CUdeviceptr>(&route_), sizeof route_, stream) != CUDA_SUCCESS ||
       driver->cuStreamSynchronize(stream) != CUDA_SUCCESS) {
@@ -146,7 +150,9 @@ Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexce
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;
-  if (Status made = context->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
+  const bool may_be_late = partners_ == Partners::may_be_late;
+  const auto use = may_be_late ? cuda::StreamUse::fused_beside : cuda::StreamUse::fused;
+  if (Status made = context->stream(use, stream); !made.ok()) return made;
   if (since_ns != 0) {
     if (Status ordered = cuda::order_after_application(context, stream, since_ns); !ordered.ok())
       return ordered;
@@ -168,7 +174,7 @@ Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexce
   parameters.stamp = stamp_;
   parameters.operation = work_.operation;
   parameters.sends = sends;
-  parameters.limit_ns = limit_ns;
+  parameters.limit_ns = may_be_late ? limit_of_late_ns : limit_ns;
   parameters.flag = launch_.flag().device_word();
   parameters.slot = launch_.flag().slot();
 

@@ -47,6 +47,9 @@ struct FusedBlocks {
 /// same bits in all. The memory must be open, and outlive this. Thread: one at a time.
 class FusedCollective {
  public:
+  /// When this process begins a collective: the others are about to, or they may be late, and other kernels
+  /// must not wait behind its own.
+  enum class Partners : std::uint8_t { have_come, may_be_late };
   enum class Outcome : std::uint8_t {
     pending,
     complete,
@@ -63,7 +66,8 @@ class FusedCollective {
   [[nodiscard]] static std::size_t memory_for(std::size_t bytes, std::size_t processes) noexcept;
 
   /// Waits for a copy to its part of the memory. Where that fails, no kernel stands by for it.
-  FusedCollective(const SymmetricMemory& memory, std::size_t own_process) noexcept;
+  FusedCollective(const SymmetricMemory& memory, std::size_t own_process,
+                  Partners partners = Partners::have_come) noexcept;
 
   /// Tells a kernel that stands by, or queues one on a stream of Penstock's, and returns. What the
   /// application has queued is not waited for, unless `since_ns` is set: then the kernel comes after what was
@@ -97,6 +101,7 @@ class FusedCollective {
 
   const SymmetricMemory& memory_;
   std::size_t own_process_;
+  Partners partners_;
   Work work_;
   std::uint32_t stamp_ = 0;  ///< of the last one
   kernels::FusedRoute route_{};

@@ -13,7 +13,7 @@ Status SymmetricMemory::make(const cuda::ContextRef& context, std::size_t bytes,
   if (exported.why_not != nullptr) return {Code::declined, exported.why_not, exported.error};
   // before others write there
   CUstream stream = nullptr;
-  if (Status made = context->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
+  if (Status made = context->stream(cuda::StreamUse::fused, stream); !made.ok()) return made;
   const auto address = reinterpret_cast<CUdeviceptr>(buffer.pointer);
   const cuda::Driver& driver = *cuda::driver();
   Status cleared =
