@@ -240,6 +240,7 @@ class CollectiveCall : public LibraryCall<Library> {
       return attempt;
     }
     attempt.deferred = info->deferred.get();
+    if (!attempt.kernel && info->fused != nullptr) attempt.deferred->know_context(info->fused->context());
     if (!attempt.is_for_messages && !attempt.kernel) return attempt;
     try {
       auto plan = make_plan();

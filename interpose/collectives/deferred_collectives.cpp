@@ -221,6 +221,11 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
   return work.is_for_messages ? Way::messages : Way::library;
 }
 
+void DeferredCollectives::know_context(transports::cuda::ContextRef context) {
+  const Engine::Lock lock(engine());
+  if (context_ == nullptr) context_ = std::move(context);
+}
+
 /// All ranks do so before they begin the same call, whatever it is.
 void DeferredCollectives::prepare_kernels() noexcept {
   const record::OwnWork own;

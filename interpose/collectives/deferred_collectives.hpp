@@ -54,6 +54,8 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   void open(Agreement agreement, MPI_Comm messages, const CommunicatorInfo& info) noexcept;
   [[nodiscard]] bool is_open() const noexcept { return agreement_.has_value(); }
 
+  /// Where blocking collectives are carried out, as non-blocking ones may be, too. Takes Engine::Lock.
+  void know_context(transports::cuda::ContextRef context);
   /// The next call. `*request` becomes the user's. Returns the code of the call. Takes Engine::Lock.
   int post(const CallScope& scope, DeferredWork work, MPI_Request* request);
   /// Begins what can be begun.
@@ -88,7 +90,7 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   std::bitset<MessageLane::nonblocking> busy_lanes_;
   bool can_fuse_ = false;  ///< the same on all ranks
   std::optional<FusedMembers> members_;
-  transports::cuda::ContextRef context_;  ///< of the last kernel offered
+  transports::cuda::ContextRef context_;  ///< of the last kernel offered, or of blocking ones
   FusedSetup setup_;
   std::unique_ptr<FusedSeries> series_;
   bool is_series_busy_ = false;

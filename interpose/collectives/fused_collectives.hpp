@@ -26,6 +26,10 @@ class FusedCollectives {
   /// Whether this rank would take part in one, in that context. If all ranks have said so, all call
   /// prepare(), else none.
   [[nodiscard]] bool suits(std::size_t bytes, const transports::cuda::ContextRef& context) const noexcept;
+  /// In which this rank's are carried out; null: none have been yet.
+  [[nodiscard]] transports::cuda::ContextRef context() const noexcept {
+    return series_ != nullptr ? series_->context() : nullptr;
+  }
   /// All ranks are in the same blocking collective. False on all of them: this one goes another way.
   [[nodiscard]] bool prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context);
   /// After prepare(): this rank's part in the collective that it has come to. What the application has queued
