@@ -4,10 +4,10 @@
 #include <array>
 #include <cstring>
 
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/small/batched_copy.hpp"
-#include "transports/cuda/shared_gpus.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/stream_order/stream_order.hpp"
 

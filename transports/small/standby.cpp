@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/kernel_pull.hpp"
-#include "transports/cuda/shared_gpus.hpp"
 #include "transports/small/standby_copy.hpp"
 #include "transports/stream_order/readiness.hpp"
 
