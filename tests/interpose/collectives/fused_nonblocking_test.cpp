@@ -1,13 +1,14 @@
 // Small non-blocking collectives that a kernel on each rank does, once the ranks have agreed to put them off
 // and have got ready for kernels: in turns with what goes by messages or is the library's. What they must do
 // in general is in nonblocking_test.cpp.
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <thread>
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
+#include "tests/interpose/collectives/each_kind.hpp"
 #include "tests/interpose/collectives/numbers.hpp"
 #include "tests/support/faulty_driver/faulty_driver.hpp"
 #include "tests/support/memory.hpp"
@@ -150,38 +151,19 @@ TEST_F(FusedNonblocking, begin_after_what_the_application_has_queued) {
 }
 
 TEST_F(FusedNonblocking, of_every_kind_deliver_what_they_should) {
-  const auto ranks = static_cast<std::size_t>(world.size);
-  Memory send = numbers_on_device(world, numbers * ranks);
-  get_ready(send);
-  std::vector<Memory> received;
-  for (int i = 0; i < 5; ++i) received.push_back(numbers_on_device(world, numbers * ranks));
+  EachKind kinds(world, numbers);
+  get_ready(kinds.sent());
+  const void* const sent = kinds.sent().data();
   for (int round = 0; round < 20; ++round) {
-    write_all(send, round + world.rank);
-    write_all(received[4], -5);
-    std::vector<MPI_Request> requests(5, MPI_REQUEST_NULL);
-    MPI_Iallgather(send.data(), numbers, MPI_INT, received[0].data(), numbers, MPI_INT, communicator,
-                   &requests[0]);
-    MPI_Ialltoall(send.data(), numbers, MPI_INT, received[1].data(), numbers, MPI_INT, communicator,
-                  &requests[1]);
-    MPI_Ireduce_scatter_block(send.data(), received[2].data(), numbers, MPI_INT, MPI_SUM, communicator,
-                              &requests[2]);
-    MPI_Iscan(send.data(), received[3].data(), numbers, MPI_INT, MPI_SUM, communicator, &requests[3]);
-    MPI_Iexscan(send.data(), received[4].data(), numbers, MPI_INT, MPI_SUM, communicator, &requests[4]);
-    MPI_Waitall(5, requests.data(), MPI_STATUSES_IGNORE);
-    for (int rank = 0; rank < world.size; ++rank) {
-      const std::size_t first = static_cast<std::size_t>(rank) * numbers;
-      EXPECT_TRUE(counts_up(received[0], first, numbers, round + rank));
-      EXPECT_TRUE(counts_up(received[1], first, numbers, round + rank + world.rank * numbers));
-    }
-    const int own_share = world.size * world.rank * numbers;
-    EXPECT_TRUE(counts_up(received[2], 0, numbers, sum_of_firsts(world, round) + own_share, world.size));
-    const auto sum_of_first_ranks = [&](int some) { return some * round + some * (some - 1) / 2; };
-    EXPECT_TRUE(counts_up(received[3], 0, numbers, sum_of_first_ranks(world.rank + 1), world.rank + 1));
-    if (world.rank > 0) {
-      EXPECT_TRUE(counts_up(received[4], 0, numbers, sum_of_first_ranks(world.rank), world.rank));
-    } else {
-      EXPECT_TRUE(counts_up(received[4], 0, numbers, -5));
-    }
+    kinds.write(round);
+    std::array<MPI_Request, EachKind::kinds> requests{};
+    MPI_Iallgather(sent, numbers, MPI_INT, kinds.received(0), numbers, MPI_INT, communicator, &requests[0]);
+    MPI_Ialltoall(sent, numbers, MPI_INT, kinds.received(1), numbers, MPI_INT, communicator, &requests[1]);
+    MPI_Ireduce_scatter_block(sent, kinds.received(2), numbers, MPI_INT, MPI_SUM, communicator, &requests[2]);
+    MPI_Iscan(sent, kinds.received(3), numbers, MPI_INT, MPI_SUM, communicator, &requests[3]);
+    MPI_Iexscan(sent, kinds.received(4), numbers, MPI_INT, MPI_SUM, communicator, &requests[4]);
+    MPI_Waitall(EachKind::kinds, requests.data(), MPI_STATUSES_IGNORE);
+    kinds.expect_right(round);
   }
 }
 

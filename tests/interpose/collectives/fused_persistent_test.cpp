@@ -1,5 +1,6 @@
 // Small persistent collectives, each start of which is a kernel on each rank that no rank has announced to
 // the others. What they must do in general is in persistent_test.cpp.
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
+#include "tests/interpose/collectives/each_kind.hpp"
 #include "tests/interpose/collectives/numbers.hpp"
 #include "tests/support/faulty_driver/faulty_driver.hpp"
 #include "tests/support/memory.hpp"
@@ -144,40 +146,23 @@ TEST(FusedPersistent, of_every_kind_deliver_what_they_should) {
   const World world;
   // the MPI library does them then, and MPICH 4.0 on four ranks sends the same small blocks at each start
   if (gpu_count() < world.size) GTEST_SKIP() << "needs a GPU for each rank";
-  const auto ranks = static_cast<std::size_t>(world.size);
-  Memory send = numbers_on_device(world, numbers * ranks);
-  std::vector<Memory> received;
-  for (int i = 0; i < 5; ++i) received.push_back(numbers_on_device(world, numbers * ranks));
-  std::vector<MPI_Request> requests(5, MPI_REQUEST_NULL);
+  EachKind kinds(world, numbers);
+  std::array<MPI_Request, EachKind::kinds> requests{};
   const MPI_Comm all = MPI_COMM_WORLD;
-  MPI_Allgather_init(send.data(), numbers, MPI_INT, received[0].data(), numbers, MPI_INT, all, MPI_INFO_NULL,
+  const void* const sent = kinds.sent().data();
+  MPI_Allgather_init(sent, numbers, MPI_INT, kinds.received(0), numbers, MPI_INT, all, MPI_INFO_NULL,
                      &requests[0]);
-  MPI_Alltoall_init(send.data(), numbers, MPI_INT, received[1].data(), numbers, MPI_INT, all, MPI_INFO_NULL,
+  MPI_Alltoall_init(sent, numbers, MPI_INT, kinds.received(1), numbers, MPI_INT, all, MPI_INFO_NULL,
                     &requests[1]);
-  MPI_Reduce_scatter_block_init(send.data(), received[2].data(), numbers, MPI_INT, MPI_SUM, all,
-                                MPI_INFO_NULL, &requests[2]);
-  MPI_Scan_init(send.data(), received[3].data(), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL, &requests[3]);
-  MPI_Exscan_init(send.data(), received[4].data(), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL,
-                  &requests[4]);
+  MPI_Reduce_scatter_block_init(sent, kinds.received(2), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL,
+                                &requests[2]);
+  MPI_Scan_init(sent, kinds.received(3), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL, &requests[3]);
+  MPI_Exscan_init(sent, kinds.received(4), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL, &requests[4]);
   for (int round = 0; round < 20; ++round) {
-    write_all(send, round + world.rank);
-    write_all(received[4], -5);
-    MPI_Startall(5, requests.data());
-    MPI_Waitall(5, requests.data(), MPI_STATUSES_IGNORE);
-    for (int rank = 0; rank < world.size; ++rank) {
-      const std::size_t first = static_cast<std::size_t>(rank) * numbers;
-      EXPECT_TRUE(counts_up(received[0], first, numbers, round + rank));
-      EXPECT_TRUE(counts_up(received[1], first, numbers, round + rank + world.rank * numbers));
-    }
-    const int own_share = world.size * world.rank * numbers;
-    EXPECT_TRUE(counts_up(received[2], 0, numbers, sum_of_firsts(world, round) + own_share, world.size));
-    const auto sum_of_first_ranks = [&](int some) { return some * round + some * (some - 1) / 2; };
-    EXPECT_TRUE(counts_up(received[3], 0, numbers, sum_of_first_ranks(world.rank + 1), world.rank + 1));
-    if (world.rank > 0) {
-      EXPECT_TRUE(counts_up(received[4], 0, numbers, sum_of_first_ranks(world.rank), world.rank));
-    } else {
-      EXPECT_TRUE(counts_up(received[4], 0, numbers, -5));
-    }
+    kinds.write(round);
+    MPI_Startall(EachKind::kinds, requests.data());
+    MPI_Waitall(EachKind::kinds, requests.data(), MPI_STATUSES_IGNORE);
+    kinds.expect_right(round);
   }
   for (MPI_Request& request : requests) MPI_Request_free(&request);
 }
