@@ -55,7 +55,7 @@ class BroughtBuffers {
     const std::uint64_t bytes = in_all();
     message_bytes_ = bytes / static_cast<std::uint64_t>(std::max(blocks, 1));
     const bool is_little = bytes < policy::least_exchanged_bytes;
-    if (kernel_context_ != nullptr) {
+    if (kernel_) {
       is_little_ = is_little;
     } else if (is_little ||
                (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
@@ -75,35 +75,24 @@ class BroughtBuffers {
   [[nodiscard]] Preference preference() const noexcept {
     if (is_left_to_library_ || !settings().move) return Preference::library;
     if (on_device_ == nullptr) return Preference::any;
-    return kernel_context_ != nullptr ? Preference::kernels : Preference::messages;
+    return kernel_ ? Preference::kernels : Preference::messages;
   }
   [[nodiscard]] Wish wish() const noexcept { return {preference(), arguments_, message_bytes_}; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
-  /// A kernel on each rank may do that work, from `own` and in that context, which does not wait for what the
-  /// application has queued. `is_little`: for anything else the MPI library is the better one, on all ranks.
-  void offer_kernel(const FusedWork& work, const transports::Buffer& own,
-                    transports::cuda::ContextRef context, bool is_little) noexcept {
-    kernel_work_ = work;
-    kernel_buffer_ = own;
-    kernel_context_ = std::move(context);
+  /// A kernel on each rank may do it. `is_little`: for anything else the MPI library is the better one, on
+  /// all ranks.
+  void offer_kernel(OfferedKernel kernel, bool is_little) noexcept {
+    kernel_ = std::move(kernel);
     is_little_ = is_little;
   }
-  /// What has been offered and not withdrawn.
-  [[nodiscard]] std::optional<OfferedKernel> offered_kernel() const {
-    if (preference() != Preference::kernels) return std::nullopt;
-    return OfferedKernel{kernel_work_, kernel_buffer_, kernel_context_};
-  }
-  /// The call's form does not allow that.
+  /// There cannot be one now.
   void withdraw_kernel() noexcept {
-    kernel_context_ = nullptr;
+    kernel_.reset();
     if (is_little_) leave_to_library();
   }
-  [[nodiscard]] const transports::cuda::ContextRef& kernel_context() const noexcept {
-    return kernel_context_;
-  }
-  [[nodiscard]] const FusedWork& kernel_work() const noexcept { return kernel_work_; }
-  [[nodiscard]] const transports::Buffer& kernel_buffer() const noexcept { return kernel_buffer_; }
+  /// Where kernels are preferred: what has been offered.
+  [[nodiscard]] const std::optional<OfferedKernel>& kernel() const noexcept { return kernel_; }
   [[nodiscard]] bool are_little() const noexcept { return is_little_; }
   /// Says in the record what kind of memory it is.
   void describe(CallScope& scope) const noexcept {
@@ -114,9 +103,7 @@ class BroughtBuffers {
  private:
   const void* on_device_ = nullptr;
   bool has_host_bytes_ = false;
-  FusedWork kernel_work_;
-  transports::Buffer kernel_buffer_;
-  transports::cuda::ContextRef kernel_context_;
+  std::optional<OfferedKernel> kernel_;
   bool is_little_ = false;
   std::optional<std::uint64_t> arguments_;
   std::uint64_t message_bytes_ = 0;

@@ -159,8 +159,8 @@ class CollectiveCall : public LibraryCall<Library> {
     MessageLane lane;         ///< that of blocking calls; without a communicator: the library's call
     bool by_kernels = false;  ///< instead of messages
   };
-  /// Arrives. `prepare_kernels(context)`, which is called if all ranks would have kernels, returns whether
-  /// there will be: the same on all.
+  /// Arrives. `prepare_kernels(the kernel offered)`, which is called if all ranks would have kernels, returns
+  /// whether there will be: the same on all.
   template <typename PrepareKernels>
   [[nodiscard]] Agreed agree(MPI_Comm communicator, const BroughtBuffers& buffers,
                              PrepareKernels prepare_kernels) const {
@@ -169,7 +169,7 @@ class CollectiveCall : public LibraryCall<Library> {
     if (way == Way::library) return {};
     Agreed agreed{{messages_of(communicator)}};
     if (agreed.lane.messages == MPI_COMM_NULL) return {};
-    agreed.by_kernels = way == Way::kernels && prepare_kernels(buffers.kernel_context());
+    agreed.by_kernels = way == Way::kernels && prepare_kernels(*buffers.kernel());
     // on all ranks, as all have said kernels
     if (way == Way::kernels && !agreed.by_kernels && buffers.are_little()) return {};
     buffers.describe(this->scope());
@@ -201,13 +201,13 @@ class CollectiveCall : public LibraryCall<Library> {
                                                     Begin begin) const {
     const record::OwnWork own;
     const bool offers_kernel = buffers.preference() == Preference::kernels;
-    if (offers_kernel && !await_earlier_work(buffers.kernel_buffer())) buffers.withdraw_kernel();
-    const Agreed agreed = agree(communicator, buffers, [&](const auto& context) {
-      return peek_info(communicator)->fused->prepare(communicator, context);
+    if (offers_kernel && !await_earlier_work(buffers.kernel()->own)) buffers.withdraw_kernel();
+    const Agreed agreed = agree(communicator, buffers, [&](const OfferedKernel& kernel) {
+      return peek_info(communicator)->fused->prepare(communicator, kernel.context);
     });
     if (agreed.lane.messages == MPI_COMM_NULL) return nullptr;
     std::unique_ptr<Exchange> exchange = agreed.by_kernels
-                                             ? peek_info(communicator)->fused->begin(buffers.kernel_work())
+                                             ? peek_info(communicator)->fused->begin(buffers.kernel()->work)
                                              : std::unique_ptr<Exchange>(begin(agreed.lane));
     for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
     return exchange;
@@ -231,7 +231,7 @@ class CollectiveCall : public LibraryCall<Library> {
     Attempt attempt;
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr) return attempt;
-    attempt.kernel = buffers.offered_kernel();
+    if (buffers.preference() == Preference::kernels) attempt.kernel = buffers.kernel();
     buffers.withdraw_kernel();
     attempt.is_for_messages = buffers.preference() == Preference::messages ||
                               (buffers.preference() == Preference::any && !buffers.have_host_bytes());
@@ -240,7 +240,6 @@ class CollectiveCall : public LibraryCall<Library> {
       return attempt;
     }
     attempt.deferred = info->deferred.get();
-    if (!attempt.kernel && info->fused != nullptr) attempt.deferred->know_context(info->fused->context());
     if (!attempt.is_for_messages && !attempt.kernel) return attempt;
     try {
       auto plan = make_plan();
@@ -264,11 +263,13 @@ class CollectiveCall : public LibraryCall<Library> {
         return library(std::get<index>(all)..., messages, request);
       };
     };
-    return attempt.deferred->post(this->scope(),
-                                  {this->name(), ErrorTarget::of(communicator), std::move(attempt.plan),
-                                   attempt.is_for_messages, std::move(attempt.kernel), attempt.signature,
-                                   std::move(staged), call_library(std::make_index_sequence<others>())},
-                                  std::get<others + 1>(all));
+    const auto& fused = peek_info(communicator)->fused;
+    return attempt.deferred->post(
+        this->scope(),
+        {this->name(), ErrorTarget::of(communicator), std::move(attempt.plan), attempt.is_for_messages,
+         std::move(attempt.kernel), fused != nullptr ? fused->context() : nullptr, attempt.signature,
+         std::move(staged), call_library(std::make_index_sequence<others>())},
+        std::get<others + 1>(all));
   }
 };
 

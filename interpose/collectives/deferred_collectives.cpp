@@ -18,7 +18,6 @@
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 
@@ -62,10 +61,7 @@ class DeferredCall {
   void begin(FusedSeries& series) {
     const record::OwnWork own;
     has_begun_ = is_by_kernels_ = true;
-    const bool is_ready = transports::is_idle({kernel_->own, {}, since_ns_});
-    begin_exchange([&] {
-      return std::make_unique<FusedExchange>(series, kernel_->work, any_collective, is_ready ? 0 : since_ns_);
-    });
+    begin_exchange([&] { return begin_uncounted(series, *kernel_, since_ns_); });
     is_over_ = !status_.ok();
     handles_kept_.end();
   }
@@ -221,11 +217,6 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
   return work.is_for_messages ? Way::messages : Way::library;
 }
 
-void DeferredCollectives::know_context(transports::cuda::ContextRef context) {
-  const Engine::Lock lock(engine());
-  if (context_ == nullptr) context_ = std::move(context);
-}
-
 /// All ranks do so before they begin the same call, whatever it is.
 void DeferredCollectives::prepare_kernels() noexcept {
   const record::OwnWork own;
@@ -245,7 +236,11 @@ int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Req
   std::shared_ptr<DeferredCall> call;
   {
     const Engine::Lock lock(engine());
-    if (work.kernel) context_ = work.kernel->context;
+    if (work.kernel) {
+      context_ = work.kernel->context;
+    } else if (context_ == nullptr) {
+      context_ = work.blocking_context;
+    }
     const Way most = most_of(work);
     call = std::make_shared<DeferredCall>(std::move(work), most, messages_);
   }

@@ -32,7 +32,8 @@ struct DeferredWork {
   std::unique_ptr<ExchangePlan> plan;   ///< null: this rank would have it done by the library
   bool is_for_messages;                 ///< else the library is the better one, if it is not for kernels
   std::optional<OfferedKernel> kernel;  ///< beside a plan
-  std::uint16_t signature;              ///< of its arguments (arrival_places.hpp)
+  transports::cuda::ContextRef blocking_context;  ///< of the communicator's blocking ones by kernels; or null
+  std::uint16_t signature;                        ///< of its arguments (arrival_places.hpp)
   StagedCall staged;
   /// The MPI library's function on that communicator; returns its code.
   std::function<int(MPI_Comm, MPI_Request*)> call_library;
@@ -54,8 +55,6 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   void open(Agreement agreement, MPI_Comm messages, const CommunicatorInfo& info) noexcept;
   [[nodiscard]] bool is_open() const noexcept { return agreement_.has_value(); }
 
-  /// Where blocking collectives are carried out, as non-blocking ones may be, too. Takes Engine::Lock.
-  void know_context(transports::cuda::ContextRef context);
   /// The next call. `*request` becomes the user's. Returns the code of the call. Takes Engine::Lock.
   int post(const CallScope& scope, DeferredWork work, MPI_Request* request);
   /// Begins what can be begun.

@@ -68,7 +68,7 @@ void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, con
     own = from->buffer;
   }
   buffers.sign(bytes);
-  buffers.offer_kernel(blocks, own, context, false);
+  buffers.offer_kernel({blocks, own, context}, false);
 }
 
 }  // namespace penstock::interpose

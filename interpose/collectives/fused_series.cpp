@@ -12,6 +12,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/progress/progress.hpp"
 #include "transports/host/guarded.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 
@@ -72,12 +73,13 @@ FusedSetup::FusedSetup() : words_(std::make_unique<Words>()) {}
 void FusedSetup::begin(const FusedMembers* members, MPI_Comm communicator,
                        const transports::cuda::ContextRef& context, std::size_t memory_bytes,
                        SeriesUse use) noexcept {
-  status_ = transports::guarded([&]() -> Status {
+  const auto made = transports::guarded([&]() -> Status {
     if (members == nullptr || context == nullptr) return {Code::declined, "no GPU of this rank's is known"};
     series_.reset(new FusedSeries(*members, use));
     return series_->take_memory(context, memory_bytes);
   });
-  if (status_.ok()) words_->own = series_->memory_.part();
+  if (!made.ok()) series_ = nullptr;
+  if (series_ != nullptr) words_->own = series_->memory_.part();
   constexpr auto bytes = static_cast<int>(sizeof(SymmetricPart));
   code_ = PMPI_Iallgather(&words_->own, bytes, MPI_BYTE, words_->parts.data(), bytes, MPI_BYTE, communicator,
                           &request_);
@@ -95,7 +97,7 @@ bool FusedSetup::step() noexcept {
 }
 
 std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
-  if (series_ == nullptr || code_ != MPI_SUCCESS || !status_.ok()) return nullptr;
+  if (series_ == nullptr || code_ != MPI_SUCCESS) return nullptr;
   const auto opened = transports::guarded([&]() -> Status {
     const std::span all(words_->parts);
     const FusedMembers& members = series_->members_;
@@ -130,6 +132,12 @@ Status FusedSeries::step(bool& is_over) {
   }
   if (Status again = collective_->launch_again(); !again.ok()) return give_up(again);
   return {};
+}
+
+std::unique_ptr<Exchange> begin_uncounted(FusedSeries& series, const OfferedKernel& kernel,
+                                          std::uint64_t since_ns) {
+  const bool is_ready = transports::is_idle({kernel.own, {}, since_ns});
+  return std::make_unique<FusedExchange>(series, kernel.work, any_collective, is_ready ? 0 : since_ns);
 }
 
 /// The others must not wait for what does not come.

@@ -101,7 +101,6 @@ class FusedSetup {
 
   std::unique_ptr<Words> words_;
   std::unique_ptr<FusedSeries> series_;
-  Status status_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   int code_ = MPI_SUCCESS;
 };
@@ -123,5 +122,9 @@ class FusedExchange final : public Exchange {
  private:
   FusedSeries& series_;
 };
+
+/// One that the ranks do not count, after the work that the application had queued at `since_ns`.
+[[nodiscard]] std::unique_ptr<Exchange> begin_uncounted(FusedSeries& series, const OfferedKernel& kernel,
+                                                        std::uint64_t since_ns);
 
 }  // namespace penstock::interpose

@@ -58,15 +58,15 @@ class PersistentCall : public CollectiveCall<Library> {
     Attempt attempt;
     attempt.has_arrived = true;
     std::unique_ptr<FusedSeries> series;
-    const auto agreed = this->agree(communicator, buffers, [&](const auto& context) {
-      series = make_series(communicator, buffers, context);
+    const auto agreed = this->agree(communicator, buffers, [&](const OfferedKernel& kernel) {
+      series = make_series(communicator, kernel);
       return series != nullptr;
     });
     const MPI_Comm messages = agreed.lane.messages;
     if (messages == MPI_COMM_NULL) return attempt;
     std::unique_ptr<ExchangePlan> plan;
     if (agreed.by_kernels) {
-      plan = std::make_unique<FusedPlan>(std::move(series), buffers.kernel_work(), buffers.kernel_buffer());
+      plan = std::make_unique<FusedPlan>(std::move(series), *buffers.kernel());
     } else {
       plan = make_plan();
     }
@@ -75,12 +75,11 @@ class PersistentCall : public CollectiveCall<Library> {
   }
 
   [[nodiscard]] static std::unique_ptr<FusedSeries> make_series(MPI_Comm communicator,
-                                                                const BroughtBuffers& buffers,
-                                                                const transports::cuda::ContextRef& context) {
+                                                                const OfferedKernel& kernel) {
     const CommunicatorInfo& info = *peek_info(communicator);
-    const std::size_t bytes = transports::FusedCollective::memory_for(bytes_of(buffers.kernel_work()),
-                                                                      static_cast<std::size_t>(info.size));
-    return FusedSeries::make(FusedMembers(info), communicator, context, bytes, SeriesUse::other);
+    const std::size_t bytes =
+        transports::FusedCollective::memory_for(bytes_of(kernel.work), static_cast<std::size_t>(info.size));
+    return FusedSeries::make(FusedMembers(info), communicator, kernel.context, bytes, SeriesUse::other);
   }
 };
 

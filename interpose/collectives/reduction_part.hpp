@@ -60,7 +60,7 @@ class ReductionPart {
       return leave_to_library();
     }
     offer_kernel_at(place_->own(), result, place_->context());
-    if (!offers_kernel_ && is_little()) leave_to_library();
+    if (!kernel_ && is_little()) leave_to_library();
   }
   /// This rank combines nothing by messages; a kernel on it may have part in what all do.
   void combine_nothing(const void* own, void* result) {
@@ -69,7 +69,7 @@ class ReductionPart {
       const std::optional<Workplace> beside = Workplace::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());
     }
-    if (!offers_kernel_ && is_little()) leave_to_library();
+    if (!kernel_ && is_little()) leave_to_library();
   }
   void leave_to_library() noexcept { is_for_gpu_ = false; }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
@@ -91,16 +91,7 @@ class ReductionPart {
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
       all.measure([&] { return message_bytes_; });
-      if (offers_kernel_) {
-        const transports::FusedVectors vectors{own,
-                                               result_,
-                                               kernel_part_.count,
-                                               shape_.kind.type,
-                                               shape_.kind.operation,
-                                               kernel_part_.is_for_each,
-                                               kernel_part_.combined};
-        all.offer_kernel(vectors, kernel_buffer_, kernel_context_, is_little());
-      }
+      if (kernel_) all.offer_kernel(*kernel_, is_little());
     } else {
       all.leave_to_library();
     }
@@ -111,20 +102,18 @@ class ReductionPart {
   [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
   void offer_kernel_at(const transports::Buffer& own, void* result,
                        const transports::cuda::ContextRef& context) {
-    offers_kernel_ = fused_ != nullptr && fused_->suits(bytes_, context);
-    if (!offers_kernel_) return;
-    kernel_buffer_ = own;
-    kernel_context_ = context;
-    result_ = result;
+    if (fused_ == nullptr || !fused_->suits(bytes_, context)) return;
+    const transports::FusedVectors vectors{own.pointer,           result,
+                                           kernel_part_.count,    shape_.kind.type,
+                                           shape_.kind.operation, kernel_part_.is_for_each,
+                                           kernel_part_.combined};
+    kernel_ = OfferedKernel{vectors, own, context};
   }
 
   bool is_for_gpu_ = false;
   FusedCollectives* fused_ = nullptr;
   KernelPart kernel_part_;
-  bool offers_kernel_ = false;
-  transports::Buffer kernel_buffer_;  ///< this rank's vector
-  transports::cuda::ContextRef kernel_context_;
-  void* result_ = nullptr;
+  std::optional<OfferedKernel> kernel_;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
   std::size_t message_bytes_ = 0;

@@ -15,7 +15,8 @@ std::optional<Workplace> Workplace::make(const void* own, const void* result, st
   if (place.context_ == nullptr) return std::nullopt;
   const transports::cuda::ContextScope scope(*place.context_);
   if (!scope.status().ok()) return std::nullopt;
-  if (!transports::cuda::RelaySlice::take(place.context_, bytes, place.memory_).ok()) return std::nullopt;
+  if (bytes != 0 && !transports::cuda::RelaySlice::take(place.context_, bytes, place.memory_).ok())
+    return std::nullopt;
   return place;
 }
 

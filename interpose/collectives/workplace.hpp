@@ -14,7 +14,8 @@ namespace penstock::interpose {
 /// as it may be refused. Owns: the memory.
 class Workplace {
  public:
-  /// None: the buffers are of different contexts or not the GPU's, or there is no memory.
+  /// None: the buffers are of different contexts or not the GPU's, or there is no memory. Of 0 bytes it takes
+  /// none.
   [[nodiscard]] static std::optional<Workplace> make(const void* own, const void* result, std::size_t bytes);
 
   [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept { return context_; }

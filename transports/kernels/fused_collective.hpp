@@ -22,9 +22,8 @@ inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 struct FusedCollective {
   void* to;
   const void* own;
-  std::uint64_t count;  ///< elements of a vector, or bytes of a block; at least 1
-  std::uint64_t
-      own_stride;  ///< from what is for one rank to what is for the next, bytes; 0: all get the same
+  std::uint64_t count;       ///< elements of a vector, or bytes of a block; at least 1
+  std::uint64_t own_stride;  ///< from one rank's to the next one's, bytes; 0: all get the same
   /// Where this rank's lines go in each rank's memory; its own too, as they are wanted again by a launch that
   /// only waits.
   std::uint64_t* outgoing[most_sources];
