@@ -20,6 +20,8 @@ int error_class_of(Code code) noexcept {
       return MPI_ERR_NO_MEM;
     case Code::bad_argument:
       return MPI_ERR_BUFFER;
+    case Code::truncated:
+      return MPI_ERR_TRUNCATE;
     case Code::declined:
     case Code::cuda_failed:
     case Code::system_failed:
@@ -63,6 +65,9 @@ Line describe(const char* what, const Status& status) noexcept {
     case Code::bad_argument:
       std::snprintf(line.data(), line.size(), "%s: the buffer lies in no allocation, or passes its end (%s)",
                     what, status.where());
+      return line;
+    case Code::truncated:
+      std::snprintf(line.data(), line.size(), "%s: %s", what, status.where());
       return line;
     case Code::ok:
     case Code::declined:

@@ -56,7 +56,8 @@ class BroughtBuffers {
     message_bytes_ = bytes / static_cast<std::uint64_t>(std::max(blocks, 1));
     const bool is_little = bytes < policy::least_exchanged_bytes;
     if (kernel_) {
-      is_little_ = is_little;
+      // where ranks know no sizes but their own, it may not be little to the others
+      is_little_ = is_little && !kernel_->work.parts.is_checked;
     } else if (is_little ||
                (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
       leave_to_library();
@@ -78,6 +79,8 @@ class BroughtBuffers {
     return kernel_ ? Preference::kernels : Preference::messages;
   }
   [[nodiscard]] Wish wish() const noexcept { return {preference(), arguments_, message_bytes_}; }
+  /// One of those that are in a GPU's memory; null: none is.
+  [[nodiscard]] const void* on_device() const noexcept { return on_device_; }
   /// Some of them in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
   /// A kernel on each rank may do it. `is_little`: for anything else the MPI library is the better one, on

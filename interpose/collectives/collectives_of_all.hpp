@@ -31,13 +31,19 @@ void stage_allgather(StagedCall& staged, const Ranks& ranks, const void*& send, 
 
 template <typename Call, typename OwnBlock, typename ReceiveBlocks, typename... Request>
 Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* send, const OwnBlock& block,
-                              void* receive, const ReceiveBlocks& blocks, MPI_Comm communicator,
-                              Request... request) {
+                              void* receive, const ReceiveBlocks& blocks, const KnownSizes& sizes,
+                              MPI_Comm communicator, Request... request) {
   BroughtBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
-  offer_kernel_for_blocks(buffers, communicator, ranks, send, block, receive, blocks);
+  offer_kernel_for_blocks(
+      buffers, communicator, sizes,
+      [&] {
+        return send == MPI_IN_PLACE ? same_for_all(receive, blocks.at(ranks.rank))
+                                    : same_for_all(send, block.at(0));
+      },
+      [&] { return in_row(receive, blocks); });
   buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     const bool in_place = send == MPI_IN_PLACE;
@@ -72,8 +78,9 @@ inline constexpr auto allgather = [](const auto& call, const void* send, auto se
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
-  Attempt attempt = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
-                                          blocks, communicator, request...);
+  Attempt attempt =
+      allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive, blocks,
+                            equal_sizes(receive_count, receive_type), communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -89,7 +96,7 @@ inline constexpr auto allgatherv = [](const auto& call, const void* send, auto s
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
   Attempt attempt = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
-                                          blocks, communicator, request...);
+                                          blocks, KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -129,14 +136,17 @@ Attempt alltoall_in_place(const Call& call, const Ranks& ranks, void* receive, c
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
 Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
                              const SendBlocks& send_blocks, void* receive,
-                             const ReceiveBlocks& receive_blocks, MPI_Comm communicator, Request... request) {
+                             const ReceiveBlocks& receive_blocks, const KnownSizes& sizes,
+                             MPI_Comm communicator, Request... request) {
   if (send == MPI_IN_PLACE)
     return alltoall_in_place(call, ranks, receive, receive_blocks, communicator, request...);
   BroughtBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, send_blocks);
   buffers.add(receive, receive_blocks);
-  offer_kernel_for_blocks(buffers, communicator, ranks, send, send_blocks, receive, receive_blocks);
+  offer_kernel_for_blocks(
+      buffers, communicator, sizes, [&] { return in_row(send, send_blocks); },
+      [&] { return in_row(receive, receive_blocks); });
   buffers.weigh(ranks.peers, [&] { return receive_blocks.bytes(); });
   const auto post = [&](auto& exchange) {
     exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
@@ -160,8 +170,8 @@ inline constexpr auto alltoall = [](const auto& call, const void* send, auto sen
   const auto receive_blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  Attempt attempt =
-      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks, communicator, request...);
+  Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                         equal_sizes(receive_count, receive_type), communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -177,8 +187,8 @@ inline constexpr auto alltoallv = [](const auto& call, const void* send, const a
   const auto receive_blocks = placed_blocks(ranks.peers, receive_counts, receive_displacements, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  Attempt attempt =
-      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks, communicator, request...);
+  Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                         KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
@@ -197,8 +207,8 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
       individual_blocks(ranks.peers, receive_counts, receive_displacements, receive_types);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  Attempt attempt =
-      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks, communicator, request...);
+  Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                         KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,

@@ -33,7 +33,7 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
-  part.offer_kernel(communicator, {elements});
+  part.offer_kernel(communicator, [&] { return to_all(elements); });
   std::optional<ReductionPlan::NodeShapes> over_nodes;
   if (part.is_for_gpu()) {
     const NodeMap* const map = node_map_of(communicator);
@@ -67,10 +67,11 @@ Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const v
   ReductionPart part(ranks, datatype, operation, count);
   const ScanShape shape{part.shape(), static_cast<std::size_t>(count), prefix};
   const bool has_result = !shape.is_first() || prefix == Prefix::inclusive;
-  part.offer_kernel(
-      communicator,
-      {.count = shape.count,
-       .combined = static_cast<std::uint32_t>(ranks.rank + (prefix == Prefix::inclusive ? 1 : 0))});
+  part.offer_kernel(communicator, [&] {
+    KernelPart scanned = to_all(shape.count);
+    scanned.combined = static_cast<std::uint32_t>(ranks.rank + (prefix == Prefix::inclusive ? 1 : 0));
+    return scanned;
+  });
   if (!shape.is_first()) {
     part.take_place(own, receive, shape.workplace_bytes());
   } else {
@@ -110,6 +111,15 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
                   operation, communicator, request...);
 };
 
+/// Each gets its part, from all.
+inline KernelPart shares_of(const std::vector<ElementRange>& ranges, int rank) noexcept {
+  KernelPart part;
+  part.parts.is_for_each = true;
+  for (std::size_t i = 0; i < ranges.size(); ++i) part.parts.sent[i] = ranges[i].count;
+  std::ranges::fill(part.parts.received, part.parts.sent[rank]);
+  return part;
+}
+
 /// `count_of` a rank.
 template <typename Call, typename CountOf, typename... Request>
 Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send, void* receive,
@@ -132,8 +142,10 @@ Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* 
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto count = static_cast<MPI_Count>(total);
   ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
-  const bool are_equal = largest * ranges.size() == total;
-  if (are_equal) part.offer_kernel(communicator, {.count = largest, .is_for_each = true});
+  // in place its own result must not come to lie where other parts have still to be sent from
+  const bool lies_apart = send != MPI_IN_PLACE || ranges.empty() ||
+                          ranges[static_cast<std::size_t>(ranks.rank)].count <= ranges.front().count;
+  if (are_valid && lies_apart) part.offer_kernel(communicator, [&] { return shares_of(ranges, ranks.rank); });
   if (part.is_for_gpu()) {
     part.sends_at_a_time(largest);
     part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));

@@ -4,6 +4,7 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/fused_blocks.hpp"
 #include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/collectives/reduction_part.hpp"
 #include "interpose/collectives/rounds_over_nodes.hpp"
@@ -79,11 +80,18 @@ void stage_gather(StagedCall& staged, const Ranks& ranks, int root, const void*&
 template <typename Call, typename OwnBlock, typename BlocksOfAll, typename... Request>
 Attempt gather_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
                            const OwnBlock& block, void* receive, const BlocksOfAll& blocks,
-                           MPI_Comm communicator, Request... request) {
+                           const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
   const bool is_root = ranks.is_root(root);
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(send, block);
     if (is_root) all.add(receive, blocks);
+    offer_kernel_for_blocks(
+        all, communicator, sizes,
+        [&] {
+          return send == MPI_IN_PLACE ? only_for(root, receive, blocks.at(root))
+                                      : only_for(root, send, block.at(0));
+        },
+        [&] { return is_root ? in_row(receive, blocks) : BlocksInRow{}; });
     all.weigh(ranks.peers, [&] {
       return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers);
     });
@@ -108,10 +116,12 @@ inline constexpr auto gather = [](const auto& call, const void* send, auto send_
                                   MPI_Comm communicator, auto... request) {
   const Ranks ranks(communicator);
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
+  const KnownSizes sizes = ranks.is_root(root) ? equal_sizes(receive_count, receive_type, root)
+                                               : equal_sizes(send_count, send_type, root);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
   Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
-                                       blocks, communicator, request...);
+                                       blocks, sizes, communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -127,7 +137,7 @@ inline constexpr auto gatherv = [](const auto& call, const void* send, auto send
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
   Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
-                                       blocks, communicator, request...);
+                                       blocks, KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -145,11 +155,18 @@ void stage_scatter(StagedCall& staged, const Ranks& ranks, int root, const void*
 template <typename Call, typename BlocksOfAll, typename OwnBlock, typename... Request>
 Attempt scatter_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
                             const BlocksOfAll& blocks, void* receive, const OwnBlock& block,
-                            MPI_Comm communicator, Request... request) {
+                            const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
   const bool is_root = ranks.is_root(root);
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(receive, block);
     if (is_root) all.add(send, blocks);
+    // in place the root's own block goes to where it is
+    offer_kernel_for_blocks(
+        all, communicator, sizes, [&] { return is_root ? in_row(send, blocks) : BlocksInRow{}; },
+        [&] {
+          return receive == MPI_IN_PLACE ? only_for(root, send, blocks.at(root))
+                                         : only_for(root, receive, block.at(0));
+        });
     all.weigh(ranks.peers, [&] {
       return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers);
     });
@@ -175,11 +192,14 @@ inline constexpr auto scatter =
        auto receive_count, MPI_Datatype receive_type, int root, MPI_Comm communicator, auto... request) {
       const Ranks ranks(communicator);
       const auto blocks = equal_blocks(ranks.peers, send_count, send_type);
+      const KnownSizes sizes = ranks.is_root(root) ? equal_sizes(send_count, send_type, root)
+                                                   : equal_sizes(receive_count, receive_type, root);
       StagedCall staged = call.begin(communicator, root, [&] {
         return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
       });
-      Attempt attempt = scatter_by_messages(call, ranks, root, send, blocks, receive,
-                                            one_block(receive_count, receive_type), communicator, request...);
+      Attempt attempt =
+          scatter_by_messages(call, ranks, root, send, blocks, receive,
+                              one_block(receive_count, receive_type), sizes, communicator, request...);
       if (attempt.code) return *attempt.code;
       stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
       return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type,
@@ -195,8 +215,9 @@ inline constexpr auto scatterv = [](const auto& call, const void* send, const au
   StagedCall staged = call.begin(communicator, root, [&] {
     return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
   });
-  Attempt attempt = scatter_by_messages(call, ranks, root, send, blocks, receive,
-                                        one_block(receive_count, receive_type), communicator, request...);
+  Attempt attempt =
+      scatter_by_messages(call, ranks, root, send, blocks, receive, one_block(receive_count, receive_type),
+                          KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
   stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
   return call.run(std::move(attempt), std::move(staged), communicator, send, counts, displacements, send_type,
@@ -215,13 +236,20 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   ReductionPart part(ranks, datatype, operation, count);
   // the library's tree does not bring every vector to the root's node
   const bool would_crowd = ranks.peers > 2 && node_map_of(communicator) != nullptr;
+  const bool is_root = ranks.is_root(root);
+  if (ranks.has_root(root)) part.offer_kernel(communicator, [&] { return to_root(elements, root, is_root); });
   if (!ranks.has_root(root) || would_crowd) part.leave_to_library();
-  if (part.is_for_gpu() && ranks.is_root(root))
+  if (!is_root) {
+    part.combine_nothing(own, const_cast<void*>(own));
+  } else if (part.is_for_gpu()) {
     part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), elements));
+  }
   const auto plan = [&] {
     return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
   };
-  Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+  const auto root_number = static_cast<std::uint64_t>(root + 1);
+  Attempt attempt =
+      call.by_plan(communicator, part.buffers(own, count, datatype, root_number), plan, request...);
   if (attempt.code) return *attempt.code;
   if (ranks.is_leaf(root)) staged.read(send, vector);
   if (ranks.is_root(root)) {

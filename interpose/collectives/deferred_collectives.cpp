@@ -212,7 +212,7 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
   const bool serves = work.kernel && series_ != nullptr && !series_->has_failed() &&
                       series_->collectives() != transports::FusedCollective::most_collectives &&
                       series_->context() == work.kernel->context &&
-                      bytes_of(work.kernel->work) <= transports::largest_fused_order;
+                      transports::largest_of(work.kernel->work.parts) <= transports::largest_fused_order;
   if (serves) return Way::kernels;
   return work.is_for_messages ? Way::messages : Way::library;
 }

@@ -1,11 +1,15 @@
-// Small equal blocks on a GPU of each rank, which a kernel there may exchange with those of the others. Knows
-// no single collective.
+// Small blocks on a GPU of each rank, which a kernel there may exchange with those of the others. Knows no
+// single collective.
 #pragma once
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_blocks.hpp"
@@ -16,59 +20,116 @@
 
 namespace penstock::interpose {
 
-/// Blocks of so many bytes each, in one piece and one behind the other in a GPU's memory, which kernels of
-/// that context reach. None: they are something else.
-template <typename BlocksThere>
-[[nodiscard]] std::optional<transports::Place> one_behind_the_other(const void* buffer,
-                                                                    const BlocksThere& blocks,
-                                                                    std::size_t bytes) {
-  const BlockPlace first = blocks.at(0);
-  std::ptrdiff_t begin = 0;
-  for (int block = 0; block < blocks.count(); ++block) {
-    const BlockPlace next = blocks.at(block);
-    const transports::Layout layout = layout_of(next.datatype, next.count);
-    if (!layout.is_contiguous() || layout.bytes() != bytes) return std::nullopt;
-    const std::ptrdiff_t there = next.displacement + layout.first_offset();
-    if (block == 0) begin = there;
-    if (there - begin != block * static_cast<std::ptrdiff_t>(bytes)) return std::nullopt;
-  }
-  transports::Place place =
-      place_of(static_cast<const std::byte*>(buffer) + first.displacement, first.count, first.datatype);
+/// What a rank sends to the others, or gets from them: a block for each, in one piece each and one behind the
+/// other in a GPU's memory, which kernels reach. A value.
+struct BlocksInRow {
+  std::optional<transports::Buffer> buffer;  ///< none: there are only empty blocks
+  const std::byte* first_byte = nullptr;
+  std::array<std::uint64_t, transports::kernels::most_sources> bytes{};  ///< by rank
+  bool is_for_each = true;                                               ///< else all get the same block
+};
+
+/// None: kernels had better not touch it.
+[[nodiscard]] inline std::optional<transports::Buffer> kernel_memory(transports::Place place) noexcept {
   const bool suits_kernels =
       transports::lives_on_device(place.buffer.kind) && place.buffer.kind != transports::BufferKind::managed;
-  return suits_kernels ? std::optional(std::move(place)) : std::nullopt;
+  return suits_kernels ? std::optional(std::move(place.buffer)) : std::nullopt;
 }
 
-/// `sent` are a block for all ranks, or one for each; if `send` is MPI_IN_PLACE, the own one of `received`.
-/// The buffers have been added.
-template <typename SentBlocks, typename ReceivedBlocks>
-void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, const Ranks& ranks,
-                             const void* send, const SentBlocks& sent, void* receive,
-                             const ReceivedBlocks& received) {
-  if (buffers.preference() != Preference::messages || buffers.have_host_bytes()) return;
-  const BlockPlace first = received.at(0);
-  const auto bytes = static_cast<std::size_t>(payload_bytes(first.count, first.datatype));
-  if (bytes == 0 || bytes > transports::largest_fused_order) return;
-  FusedCollectives* const fused = FusedCollectives::of(*peek_info(communicator));
-  if (fused == nullptr || !fused->may_take(bytes)) return;
-  const auto to = one_behind_the_other(receive, received, bytes);
-  if (!to) return;
-  const transports::cuda::ContextRef& context = transports::cuda::Context::of(to->buffer);
-  if (context == nullptr || !fused->suits(bytes, context)) return;
-
-  transports::FusedBlocks blocks{nullptr, to->first_byte(), bytes, false};
-  transports::Buffer own = to->buffer;
-  if (send == MPI_IN_PLACE) {
-    blocks.own = static_cast<std::byte*>(blocks.to) + static_cast<std::size_t>(ranks.rank) * bytes;
-  } else {
-    const auto from = one_behind_the_other(send, sent, bytes);
-    if (!from || from->buffer.context != to->buffer.context) return;
-    blocks.own = from->first_byte();
-    blocks.is_for_each = sent.count() != 1;
-    own = from->buffer;
+/// Appends a block. False: it does not suit.
+[[nodiscard]] inline bool append(BlocksInRow& row, std::size_t& end, const void* buffer,
+                                 const BlockPlace& block, int rank) {
+  const transports::Layout layout = layout_of(block.datatype, block.count);
+  if (layout.bytes() == 0) return true;
+  if (!layout.is_contiguous() || layout.bytes() > transports::largest_fused_order) return false;
+  const std::byte* const begin = static_cast<const std::byte*>(buffer) + block.displacement;
+  if (!row.buffer) {
+    row.buffer = kernel_memory(place_of(begin, block.count, block.datatype));
+    if (!row.buffer) return false;
+    row.first_byte = begin + layout.first_offset();
   }
-  buffers.sign(bytes);
-  buffers.offer_kernel({blocks, own, context}, false);
+  if (begin + layout.first_offset() != row.first_byte + end) return false;
+  end += layout.bytes();
+  row.bytes[static_cast<std::size_t>(rank)] = layout.bytes();
+  return true;
+}
+
+/// A block for each rank. None: they do not suit.
+template <typename BlocksThere>
+[[nodiscard]] std::optional<BlocksInRow> in_row(const void* buffer, const BlocksThere& blocks) {
+  BlocksInRow row;
+  std::size_t end = 0;
+  for (int rank = 0; rank < blocks.count(); ++rank) {
+    if (!append(row, end, buffer, blocks.at(rank), rank)) return std::nullopt;
+  }
+  return row;
+}
+/// Only for, or from, that rank.
+[[nodiscard]] inline std::optional<BlocksInRow> only_for(int rank, const void* buffer,
+                                                         const BlockPlace& block) {
+  BlocksInRow row;
+  std::size_t end = 0;
+  if (!append(row, end, buffer, block, rank)) return std::nullopt;
+  return row;
+}
+/// The same for all.
+[[nodiscard]] inline std::optional<BlocksInRow> same_for_all(const void* buffer, const BlockPlace& block) {
+  std::optional<BlocksInRow> row = only_for(0, buffer, block);
+  if (row) {
+    row->bytes.fill(row->bytes[0]);
+    row->is_for_each = false;
+  }
+  return row;
+}
+
+/// Of a rank that neither sends nor gets anything, but whose kernel says so to the others.
+[[nodiscard]] inline BlocksInRow memory_of_nothing(const BroughtBuffers& buffers) {
+  const auto* const there = static_cast<const std::byte*>(buffers.on_device());
+  return {kernel_memory(place_of(there, 1, MPI_BYTE)), there};
+}
+
+/// What a rank knows of the sizes of others' blocks. Asks for nothing until they are to be exchanged.
+struct KnownSizes {
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;  ///< null: nothing
+  MPI_Count count = 0;
+  int root = no_root;
+
+  [[nodiscard]] bool are_equal() const noexcept { return datatype != MPI_DATATYPE_NULL; }
+  /// The same on all ranks, if their arguments fit together.
+  [[nodiscard]] std::uint64_t arguments() const noexcept {
+    return payload_bytes(count, datatype) << 16 ^ static_cast<std::uint64_t>(root + 1);
+  }
+};
+[[nodiscard]] inline KnownSizes equal_sizes(MPI_Count count, MPI_Datatype datatype,
+                                            int root = no_root) noexcept {
+  return {datatype, count, root};
+}
+
+/// The buffers have been added. `sent()` and `received()` return an optional BlocksInRow.
+template <typename Sent, typename Received>
+void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, const KnownSizes& sizes,
+                             Sent sent, Received received) {
+  if (buffers.preference() != Preference::messages || buffers.have_host_bytes()) return;
+  FusedCollectives* const fused = FusedCollectives::of(*peek_info(communicator));
+  if (fused == nullptr || !fused->may_take(1)) return;
+  const std::optional<BlocksInRow> from = sent();
+  if (!from) return;
+  const std::optional<BlocksInRow> to = received();
+  if (!to) return;
+  const BlocksInRow any = from->buffer ? *from : to->buffer ? *to : memory_of_nothing(buffers);
+  if (!any.buffer || (to->buffer && to->buffer->context != any.buffer->context)) return;
+
+  transports::FusedWork work;
+  work.own = any.first_byte;
+  work.to = const_cast<std::byte*>(to->buffer ? to->first_byte : any.first_byte);
+  std::ranges::copy(from->bytes, work.parts.sent);
+  std::ranges::copy(to->bytes, work.parts.received);
+  work.parts.is_for_each = from->is_for_each;
+  work.parts.is_checked = !sizes.are_equal();
+  const transports::cuda::ContextRef& context = transports::cuda::Context::of(*any.buffer);
+  if (context == nullptr || !fused->suits(transports::largest_of(work.parts), context)) return;
+  if (sizes.are_equal()) buffers.sign(sizes.arguments());
+  buffers.offer_kernel({work, *any.buffer, context}, false);
 }
 
 }  // namespace penstock::interpose

@@ -47,7 +47,7 @@ bool FusedCollectives::prepare(MPI_Comm communicator, const transports::cuda::Co
   return !is_refused_;
 }
 
-std::unique_ptr<Exchange> FusedCollectives::begin(const FusedWork& work) {
+std::unique_ptr<Exchange> FusedCollectives::begin(const transports::FusedWork& work) {
   return std::make_unique<FusedExchange>(*series_, work, info_.arrivals.load(std::memory_order_relaxed));
 }
 

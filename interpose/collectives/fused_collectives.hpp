@@ -34,7 +34,7 @@ class FusedCollectives {
   [[nodiscard]] bool prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context);
   /// After prepare(): this rank's part in the collective that it has come to. What the application has queued
   /// must be done.
-  [[nodiscard]] std::unique_ptr<Exchange> begin(const FusedWork& work);
+  [[nodiscard]] std::unique_ptr<Exchange> begin(const transports::FusedWork& work);
 
  private:
   explicit FusedCollectives(CommunicatorInfo& info) noexcept : info_(info) {}

@@ -7,7 +7,6 @@
 #include <new>
 #include <span>
 #include <utility>
-#include <variant>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/progress/progress.hpp"
@@ -112,10 +111,9 @@ std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
   return opened.ok() ? std::move(series_) : nullptr;
 }
 
-Status FusedSeries::begin(const FusedWork& work, std::uint32_t ordinal, std::uint64_t since_ns) {
+Status FusedSeries::begin(const transports::FusedWork& work, std::uint32_t ordinal, std::uint64_t since_ns) {
   ordinal_ = ordinal;
-  const Status begun =
-      std::visit([&](const auto& kind) { return collective_->launch(kind, since_ns); }, work);
+  const Status begun = collective_->launch(work, since_ns);
   return begun.ok() ? begun : give_up(begun);
 }
 
@@ -123,6 +121,9 @@ Status FusedSeries::step(bool& is_over) {
   auto outcome = FusedCollective::Outcome::pending;
   if (Status state = collective_->query(outcome); !state.ok()) return give_up(state);
   is_over = outcome == FusedCollective::Outcome::complete;
+  // it has had its turn on all ranks, so the next ones are as good as ever
+  if (outcome == FusedCollective::Outcome::mismatched)
+    return {Code::truncated, "a block that another rank has sent is not as large as this one expects"};
   if (outcome != FusedCollective::Outcome::waiting) return {};
   for (const DirectoryRow* const row : members_.rows) {
     if (interpose::has_failed(*row, members_.communicator_id, ordinal_)) {

@@ -1,31 +1,27 @@
-// What a kernel on each rank would do of a collective. Knows no collective.
+// What a rank offers that a kernel on it would do of a collective. Knows no collective.
 #pragma once
 
 #include <cstddef>
-#include <variant>
 
 #include "transports/cuda/context.hpp"
 #include "transports/fused/fused_collective.hpp"
 #include "transports/memory/buffer.hpp"
+#include "transports/small/small_copies.hpp"
 
 namespace penstock::interpose {
 
-/// Refers to the user's buffers.
-using FusedWork = std::variant<transports::FusedVectors, transports::FusedBlocks>;
-
-/// Of what each rank gets from each.
-[[nodiscard]] inline std::size_t bytes_of(const FusedWork& work) noexcept {
-  if (const auto* const blocks = std::get_if<transports::FusedBlocks>(&work)) return blocks->bytes;
-  const auto& vectors = std::get<transports::FusedVectors>(work);
-  return vectors.count * transports::bytes_of(vectors.type);
-}
-
-/// What a rank offers of a call: that work, from `own` and in that context, which does not wait for what the
-/// application has queued. A value.
+/// That work, from `own` and in that context, which does not wait for what the application has queued. Refers
+/// to the user's buffers. A value.
 struct OfferedKernel {
-  FusedWork work;
+  transports::FusedWork work;
   transports::Buffer own;
   transports::cuda::ContextRef context;
 };
+
+/// The largest part of that collective on any rank, as all ranks know it: where they know only their own, the
+/// largest that is offered.
+[[nodiscard]] inline std::size_t bytes_on_all_ranks(const transports::FusedWork& work) noexcept {
+  return work.parts.is_checked ? transports::largest_fused_order : transports::largest_of(work.parts);
+}
 
 }  // namespace penstock::interpose

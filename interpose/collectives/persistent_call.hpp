@@ -77,8 +77,8 @@ class PersistentCall : public CollectiveCall<Library> {
   [[nodiscard]] static std::unique_ptr<FusedSeries> make_series(MPI_Comm communicator,
                                                                 const OfferedKernel& kernel) {
     const CommunicatorInfo& info = *peek_info(communicator);
-    const std::size_t bytes =
-        transports::FusedCollective::memory_for(bytes_of(kernel.work), static_cast<std::size_t>(info.size));
+    const std::size_t bytes = transports::FusedCollective::memory_for(bytes_on_all_ranks(kernel.work),
+                                                                      static_cast<std::size_t>(info.size));
     return FusedSeries::make(FusedMembers(info), communicator, kernel.context, bytes, SeriesUse::other);
   }
 };

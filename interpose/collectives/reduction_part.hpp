@@ -16,12 +16,22 @@
 
 namespace penstock::interpose {
 
-/// What of the vectors a kernel on each rank would exchange. The same on all ranks, but for `combined`.
+/// What a kernel on each rank would exchange, in elements, and combine.
 struct KernelPart {
-  std::size_t count = 0;                                       ///< elements for each rank
-  bool is_for_each = false;                                    ///< other ones for each
-  std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedVectors'
+  transports::kernels::FusedParts parts{};
+  std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedReduction's
 };
+/// All get the same, or all other parts of as many elements.
+[[nodiscard]] inline KernelPart to_all(std::size_t elements, bool is_for_each = false) noexcept {
+  return {transports::equal_parts(elements, is_for_each)};
+}
+/// Only the root gets something.
+[[nodiscard]] inline KernelPart to_root(std::size_t elements, int root, bool is_root) noexcept {
+  KernelPart part;
+  part.parts.sent[root] = elements;
+  if (is_root) std::ranges::fill(part.parts.received, elements);
+  return part;
+}
 
 /// Owns the memory to combine in until the plan does. Lives within the call.
 class ReductionPart {
@@ -37,13 +47,15 @@ class ReductionPart {
     is_for_gpu_ = !is_little();
   }
 
-  /// Of a reduction to all ranks: a kernel on each may do it, however little it is.
-  void offer_kernel(MPI_Comm communicator, const KernelPart& part) {
+  /// A kernel on each rank may do it, however little it is. `make()` returns its KernelPart.
+  template <typename Make>
+  void offer_kernel(MPI_Comm communicator, Make make) {
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr || shape_.ranks == 0) return;
     fused_ = FusedCollectives::of(*info);
-    kernel_part_ = part;
-    is_for_gpu_ = is_for_gpu_ || (fused_ != nullptr && fused_->may_take(bytes_));
+    if (fused_ == nullptr || !fused_->may_take(bytes_)) return;
+    kernel_part_ = make();
+    is_for_gpu_ = true;
   }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
@@ -65,7 +77,7 @@ class ReductionPart {
   /// This rank combines nothing by messages; a kernel on it may have part in what all do.
   void combine_nothing(const void* own, void* result) {
     if (!is_for_gpu_) return;
-    if (fused_ != nullptr && lies_on_device(own) && transports::DeviceReduction::available().ok()) {
+    if (kernel_part_ && lies_on_device(own) && transports::DeviceReduction::available().ok()) {
       const std::optional<Workplace> beside = Workplace::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());
     }
@@ -102,17 +114,18 @@ class ReductionPart {
   [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
   void offer_kernel_at(const transports::Buffer& own, void* result,
                        const transports::cuda::ContextRef& context) {
-    if (fused_ == nullptr || !fused_->suits(bytes_, context)) return;
-    const transports::FusedVectors vectors{own.pointer,           result,
-                                           kernel_part_.count,    shape_.kind.type,
-                                           shape_.kind.operation, kernel_part_.is_for_each,
-                                           kernel_part_.combined};
-    kernel_ = OfferedKernel{vectors, own, context};
+    if (!kernel_part_ || !fused_->suits(bytes_, context)) return;
+    transports::FusedWork work{
+        own.pointer, result, kernel_part_->parts,
+        transports::FusedReduction{shape_.kind.type, shape_.kind.operation, kernel_part_->combined}};
+    for (std::uint64_t& elements : work.parts.sent) elements *= shape_.element_bytes();
+    for (std::uint64_t& elements : work.parts.received) elements *= shape_.element_bytes();
+    kernel_ = OfferedKernel{work, own, context};
   }
 
   bool is_for_gpu_ = false;
   FusedCollectives* fused_ = nullptr;
-  KernelPart kernel_part_;
+  std::optional<KernelPart> kernel_part_;
   std::optional<OfferedKernel> kernel_;
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector

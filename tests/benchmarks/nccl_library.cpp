@@ -35,10 +35,10 @@ bool NcclLibrary::open() {
   };
   return find(call_.get_unique_id, "ncclGetUniqueId") && find(call_.comm_init_rank, "ncclCommInitRank") &&
          find(call_.comm_destroy, "ncclCommDestroy") && find(call_.all_reduce, "ncclAllReduce") &&
-         find(call_.reduce_scatter, "ncclReduceScatter") && find(call_.broadcast, "ncclBroadcast") &&
-         find(call_.all_gather, "ncclAllGather") && find(call_.send, "ncclSend") &&
-         find(call_.receive, "ncclRecv") && find(call_.group_start, "ncclGroupStart") &&
-         find(call_.group_end, "ncclGroupEnd");
+         find(call_.reduce, "ncclReduce") && find(call_.reduce_scatter, "ncclReduceScatter") &&
+         find(call_.broadcast, "ncclBroadcast") && find(call_.all_gather, "ncclAllGather") &&
+         find(call_.send, "ncclSend") && find(call_.receive, "ncclRecv") &&
+         find(call_.group_start, "ncclGroupStart") && find(call_.group_end, "ncclGroupEnd");
 }
 
 }  // namespace penstock::benchmarks

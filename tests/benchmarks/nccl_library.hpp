@@ -21,6 +21,7 @@ struct NcclFunctions {
   int (*comm_init_rank)(void** communicator, int ranks, UniqueId, int rank);
   int (*comm_destroy)(void* communicator);
   int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, void*, cudaStream_t);
+  int (*reduce)(const void*, void*, std::size_t, int type, int operation, int root, void*, cudaStream_t);
   int (*reduce_scatter)(const void*, void*, std::size_t, int type, int operation, void*, cudaStream_t);
   int (*broadcast)(const void*, void*, std::size_t, int type, int root, void*, cudaStream_t);
   int (*all_gather)(const void*, void*, std::size_t, int type, void*, cudaStream_t);

@@ -44,6 +44,11 @@ class FusedCollectives : public testing::TestWithParam<bool> {
     return all;
   }
 
+  static FusedWork in_place(const GpuMemory& memory, std::size_t count, ReductionOperation operation) {
+    return {memory.data(), memory.data(), equal_parts(count * sizeof(float), false),
+            FusedReduction{ElementType::float32, operation}};
+  }
+
   /// Until it is complete, or only until it has ended.
   static FusedCollective::Outcome await(FusedCollective& part, bool launches_again = true) {
     auto outcome = FusedCollective::Outcome::pending;
@@ -85,9 +90,7 @@ TEST_P(FusedCollectives, of_any_length_follow_each_other) {
       for (std::size_t i = 0; i < count; ++i) expected[i] += own[i];
     }
     for (std::size_t own = 0; own < 2; ++own) {
-      const FusedVectors vectors{all[own]->data(), all[own]->data(), count, ElementType::float32,
-                                 ReductionOperation::sum};
-      ASSERT_TRUE(parts_[own]->launch(vectors).ok());
+      ASSERT_TRUE(parts_[own]->launch(in_place(*all[own], count, ReductionOperation::sum)).ok());
     }
     for (std::size_t own = 0; own < 2; ++own) {
       EXPECT_EQ(await(*parts_[own]), FusedCollective::Outcome::complete);
@@ -106,15 +109,14 @@ TEST_P(FusedCollectives, whose_partner_is_late_end_and_are_launched_again) {
   const GpuMemory second(BufferKind::device, count * sizeof(float), 1);
   first.write(bytes_of(vector_of(0, count, 1)));
   second.write(bytes_of(vector_of(1, count, 1)));
-  const auto in_place = [&](const GpuMemory& memory) {
-    return FusedVectors{memory.data(), memory.data(), count, ElementType::float32,
-                        ReductionOperation::maximum};
+  const auto largest = [&](const GpuMemory& memory) {
+    return in_place(memory, count, ReductionOperation::maximum);
   };
-  ASSERT_TRUE(parts_[0]->launch(in_place(first)).ok());
+  ASSERT_TRUE(parts_[0]->launch(largest(first)).ok());
   EXPECT_EQ(await(*parts_[0], false), FusedCollective::Outcome::waiting);
   EXPECT_EQ(first.read(), bytes_of(vector_of(0, count, 1))) << "nothing had come";
   ASSERT_TRUE(parts_[0]->launch_again().ok());
-  ASSERT_TRUE(parts_[1]->launch(in_place(second)).ok());
+  ASSERT_TRUE(parts_[1]->launch(largest(second)).ok());
   EXPECT_EQ(await(*parts_[1]), FusedCollective::Outcome::complete);
   EXPECT_EQ(await(*parts_[0]), FusedCollective::Outcome::complete);
   EXPECT_EQ(first.read(), second.read());
@@ -141,9 +143,8 @@ TEST_P(FusedCollectives, of_blocks_put_each_in_its_place) {
         received[own].write(std::vector<std::uint8_t>(2 * most, guard_byte));
       }
       for (std::size_t own = 0; own < 2; ++own) {
-        ASSERT_TRUE(parts_[own]
-                        ->launch(FusedBlocks{sent[own].data(), received[own].data(), bytes, is_for_each})
-                        .ok());
+        const FusedWork work{sent[own].data(), received[own].data(), equal_parts(bytes, is_for_each), {}};
+        ASSERT_TRUE(parts_[own]->launch(work).ok());
       }
       for (std::size_t own = 0; own < 2; ++own) {
         EXPECT_EQ(await(*parts_[own]), FusedCollective::Outcome::complete);
@@ -154,6 +155,111 @@ TEST_P(FusedCollectives, of_blocks_put_each_in_its_place) {
         }
         EXPECT_EQ(received[own].read(), expected) << bytes << " bytes";
       }
+    }
+  }
+}
+
+/// What each sends to each, in bytes.
+using Sizes = std::array<std::array<std::uint32_t, 2>, 2>;
+
+kernels::FusedParts parts_of(const Sizes& sizes, std::size_t own) {
+  kernels::FusedParts parts{};
+  for (std::size_t other = 0; other < 2; ++other) {
+    parts.sent[other] = sizes[own][other];
+    parts.received[other] = sizes[other][own];
+  }
+  parts.is_for_each = true;
+  parts.is_checked = true;
+  return parts;
+}
+
+/// Of other sizes each, or none at all; what a rank gets lies behind one another.
+TEST_P(FusedCollectives, of_blocks_of_all_sizes_put_each_in_its_place) {
+  constexpr std::size_t most = 140'000;
+  const GpuMemory sent[] = {GpuMemory(BufferKind::device, most, 0), GpuMemory(BufferKind::device, most, 1)};
+  const GpuMemory received[] = {GpuMemory(BufferKind::device, most, 0),
+                                GpuMemory(BufferKind::device, most, 1)};
+  std::vector<std::uint8_t> content[2];
+  for (std::size_t own = 0; own < 2; ++own) {
+    content[own].resize(most);
+    for (std::size_t i = 0; i < most; ++i)
+      content[own][i] = static_cast<std::uint8_t>(own * 101 + i * 7 + i / 251);
+    sent[own].write(content[own]);
+  }
+  for (const Sizes& sizes :
+       {Sizes{{{0, 1}, {0, 0}}}, Sizes{{{0, 0}, {0, 0}}}, Sizes{{{5, 17}, {100, 0}}},
+        Sizes{{{0, 4000}, {16, 33}}}, Sizes{{{65536, 2}, {8, 65536}}}, Sizes{{{65535, 1}, {3, 70'000}}},
+        Sizes{{{3, 65536}, {1, 1}}}, Sizes{{{0, 32'415}, {0, 0}}}, Sizes{{{0, 0}, {8, 8}}}}) {
+    for (std::size_t own = 0; own < 2; ++own) {
+      received[own].write(std::vector<std::uint8_t>(most, guard_byte));
+      ASSERT_TRUE(
+          parts_[own]->launch({sent[own].data(), received[own].data(), parts_of(sizes, own), {}}).ok());
+    }
+    for (std::size_t own = 0; own < 2; ++own) {
+      EXPECT_EQ(await(*parts_[own]), FusedCollective::Outcome::complete);
+      std::vector<std::uint8_t> expected;
+      for (std::size_t from = 0; from < 2; ++from) {
+        const auto begin = content[from].begin() + (own == 0 ? 0 : sizes[from][0]);
+        expected.insert(expected.end(), begin, begin + sizes[from][own]);
+      }
+      expected.resize(most, guard_byte);
+      EXPECT_TRUE(received[own].read() == expected) << "rank " << own << " of " << sizes[0][1] << " bytes";
+    }
+  }
+}
+
+/// Whoever gets more or less than it expects is told so, and the next one is as good as ever.
+TEST_P(FusedCollectives, of_sizes_that_do_not_fit_together_end) {
+  constexpr std::size_t bytes = 3000;
+  const GpuMemory sent[] = {GpuMemory(BufferKind::device, 2 * bytes, 0),
+                            GpuMemory(BufferKind::device, 2 * bytes, 1)};
+  const GpuMemory received[] = {GpuMemory(BufferKind::device, 2 * bytes, 0),
+                                GpuMemory(BufferKind::device, 2 * bytes, 1)};
+  using Outcome = FusedCollective::Outcome;
+  for (const std::uint32_t expected : {2999u, 3000u, 0u, 3000u, 16u}) {
+    for (std::size_t own = 0; own < 2; ++own) {
+      kernels::FusedParts parts = parts_of({{{8, 3000}, {8, 8}}}, own);
+      if (own == 1) parts.received[0] = expected;
+      ASSERT_TRUE(parts_[own]->launch({sent[own].data(), received[own].data(), parts, {}}).ok());
+    }
+    EXPECT_EQ(await(*parts_[0]), Outcome::complete);
+    EXPECT_EQ(await(*parts_[1]), expected == 3000 ? Outcome::complete : Outcome::mismatched);
+  }
+}
+
+/// To the first one only, which has a vector of each; then to each its part.
+TEST_P(FusedCollectives, of_vectors_give_each_what_it_is_to_get) {
+  constexpr std::size_t count = 600;
+  const GpuMemory own_vectors[] = {GpuMemory(BufferKind::device, count * sizeof(float), 0),
+                                   GpuMemory(BufferKind::device, count * sizeof(float), 1)};
+  const GpuMemory results[] = {GpuMemory(BufferKind::device, count * sizeof(float), 0),
+                               GpuMemory(BufferKind::device, count * sizeof(float), 1)};
+  std::vector<float> sum(count);
+  for (int device = 0; device < 2; ++device) {
+    const std::vector<float> vector = vector_of(device, count, 3);
+    own_vectors[device].write(bytes_of(vector));
+    for (std::size_t i = 0; i < count; ++i) sum[i] += vector[i];
+  }
+  for (const std::size_t of_first : {count, std::size_t{1}, std::size_t{333}, std::size_t{0}}) {
+    const std::size_t shares[] = {of_first, count - of_first};
+    for (std::size_t own = 0; own < 2; ++own) {
+      results[own].write(std::vector<std::uint8_t>(count * sizeof(float), guard_byte));
+      kernels::FusedParts parts{};
+      parts.is_for_each = true;
+      for (std::size_t other = 0; other < 2; ++other) {
+        parts.sent[other] = shares[other] * sizeof(float);
+        parts.received[other] = shares[own] * sizeof(float);
+      }
+      const FusedReduction reduction{ElementType::float32, ReductionOperation::sum};
+      ASSERT_TRUE(parts_[own]->launch({own_vectors[own].data(), results[own].data(), parts, reduction}).ok());
+    }
+    for (std::size_t own = 0; own < 2; ++own) {
+      EXPECT_EQ(await(*parts_[own]), FusedCollective::Outcome::complete);
+      const auto begin = sum.begin() + static_cast<std::ptrdiff_t>(own == 0 ? 0 : of_first);
+      std::vector<std::uint8_t> expected =
+          bytes_of({begin, begin + static_cast<std::ptrdiff_t>(shares[own])});
+      expected.resize(count * sizeof(float), guard_byte);
+      EXPECT_EQ(results[own].read(), expected) << of_first << " for the first";
     }
   }
 }

@@ -11,7 +11,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/standby_waiting.hpp"
-#include "transports/kernels/fused_collective.hpp"
+#include "transports/fused/fused_collective.hpp"
 #include "transports/small/standby_copy.hpp"
 
 namespace penstock::transports::test {
@@ -21,7 +21,8 @@ using Bytes = std::vector<std::uint8_t>;
 using Numbers = std::vector<std::uint32_t>;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::size_t slot_bytes = 2 * largest_fused_order;  // half of a line is stamps
+// half of a line is stamps
+constexpr std::size_t slot_bytes = 2 * (largest_fused_order + kernels::fused_line_bytes);
 constexpr std::size_t largest_count = largest_fused_order / sizeof(std::uint32_t);
 
 Bytes bytes_of(const void* data, std::size_t bytes) {
@@ -84,8 +85,7 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
   static FusedOrder order_of(const Side& side, std::uint32_t stamp, std::size_t count) {
     FusedOrder order;
     order.own = order.to = side.vector.data();
-    order.bytes = static_cast<std::uint32_t>(count * sizeof(std::uint32_t));
-    order.count = static_cast<std::uint32_t>(count);
+    order.parts = equal_parts(count * sizeof(std::uint32_t), false);
     order.route = static_cast<const kernels::FusedRoute*>(side.route.data());
     order.stamp = stamp;
     order.combined = 2;
@@ -195,9 +195,9 @@ TEST(OrderedCollective, of_more_than_one_block_takes_is_for_several) {
                   .ok());
   FusedOrder order;
   order.own = order.to = side.vector.data();
-  order.bytes = largest_unshared_fused_order;
+  order.parts = equal_parts(largest_unshared_fused_order, false);
   EXPECT_TRUE(comes_true([&] { return side.copy.is_ready_for(order); }));
-  order.bytes += 16;
+  order.parts = equal_parts(largest_unshared_fused_order + 16, false);
   EXPECT_FALSE(side.copy.is_ready_for(order));
   send_away(side.copy);
 }

@@ -26,8 +26,10 @@ constexpr std::uint64_t most_blocks = 64;  // half of the processors; a line eac
 constexpr std::size_t route_bytes = 256;
 static_assert(sizeof(kernels::FusedRoute) <= route_bytes);
 
-std::optional<kernels::StandbyType> standby_type_of(ElementType type) noexcept {
-  switch (type) {
+/// None: the kernel that stands by does not know it.
+std::optional<kernels::StandbyType> standby_type_of(const FusedWork& work) noexcept {
+  if (!work.reduction) return kernels::StandbyType::blocks;
+  switch (work.reduction->type) {
 #define PENSTOCK_ROW(name, Type) \
   case ElementType::name:        \
     return kernels::StandbyType::name;
@@ -42,22 +44,33 @@ std::uint64_t lines_of(std::size_t bytes) noexcept {
   return (bytes + kernels::fused_line_bytes - 1) / kernels::fused_line_bytes;
 }
 
-cuda::Kernel kernel_of(ElementType type) noexcept {
+cuda::Kernel kernel_of(const FusedWork& work) noexcept {
+  if (!work.reduction) return cuda::Kernel::fused_blocks;
+  const ElementType type = work.reduction->type;
   return static_cast<cuda::Kernel>(static_cast<unsigned>(cuda::Kernel::fused_int8) +
                                    static_cast<unsigned>(type));
 }
 
+constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
+
 }  // namespace
 
+kernels::FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept {
+  kernels::FusedParts parts{};
+  std::ranges::fill(parts.sent, bytes);
+  std::ranges::fill(parts.received, bytes);
+  parts.is_for_each = is_for_each;
+  return parts;
+}
+
 std::size_t FusedCollective::largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept {
-  constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
-  return (memory_bytes - route_bytes) / (kernels::fused_sets * processes * line_bytes) *
-         kernels::fused_line_bytes;
+  const std::size_t lines = (memory_bytes - route_bytes) / (kernels::fused_sets * processes * line_bytes);
+  return (lines - kernels::fused_header_lines) * kernels::fused_line_bytes;
 }
 
 std::size_t FusedCollective::memory_for(std::size_t bytes, std::size_t processes) noexcept {
-  constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint64_t);
-  return kernels::fused_sets * processes * lines_of(bytes) * line_bytes + route_bytes;
+  const std::size_t lines = kernels::fused_header_lines + lines_of(bytes);
+  return kernels::fused_sets * processes * lines * line_bytes + route_bytes;
 }
 
 FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_process,
@@ -89,42 +102,17 @@ FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_
   route_on_device_ = reinterpret_cast<const kernels::FusedRoute*>(behind_slots);
 }
 
-Status FusedCollective::launch(const FusedVectors& vectors, std::uint64_t since_ns) noexcept {
-  const std::size_t bytes = vectors.count * bytes_of(vectors.type);
-  work_ = {vectors.own,
-           vectors.to,
-           vectors.count,
-           vectors.is_for_each ? bytes : 0,
-           bytes,
-           std::min(vectors.combined, route_.ranks),
-           kernel_of(vectors.type),
-           standby_type_of(vectors.type),
-           vectors.operation};
-  return launch_work(since_ns);
-}
-
-Status FusedCollective::launch(const FusedBlocks& blocks, std::uint64_t since_ns) noexcept {
-  work_ = {blocks.own,
-           blocks.to,
-           blocks.bytes,
-           blocks.is_for_each ? blocks.bytes : 0,
-           blocks.bytes,
-           0,
-           cuda::Kernel::fused_blocks,
-           kernels::StandbyType::blocks,
-           {}};
-  return launch_work(since_ns);
-}
-
-Status FusedCollective::launch_work(std::uint64_t since_ns) noexcept {
+Status FusedCollective::launch(const FusedWork& work, std::uint64_t since_ns) noexcept {
+  work_ = work;
+  largest_ = largest_of(work.parts);
   // the next one takes the other set, whatever its stamp
   stamp_ = stamp_ == most_collectives ? kernels::fused_sets : stamp_ + 1;
   if (since_ns != 0) return launch_kernel(true, since_ns);
   const bool suits_standby =
-      route_on_device_ != nullptr && work_.standby_type && work_.bytes <= largest_fused_order;
+      route_on_device_ != nullptr && standby_type_of(work_) && largest_ <= largest_fused_order;
   if (suits_standby && order()) return {};
   if (suits_standby)
-    note_small_copy(memory_.context(), memory_.of(own_process_), work_.bytes > largest_unshared_fused_order);
+    note_small_copy(memory_.context(), memory_.of(own_process_), largest_ > largest_unshared_fused_order);
   return launch_kernel(true);
 }
 
@@ -134,11 +122,10 @@ Status FusedCollective::launch_again() noexcept {
 
 /// By the kernel that stands by; false: none is there.
 bool FusedCollective::order() noexcept try {
-  ordered_ =
-      order_fused({work_.own, work_.to, static_cast<std::uint32_t>(work_.bytes),
-                   static_cast<std::uint32_t>(work_.count), static_cast<std::uint32_t>(work_.own_stride),
-                   work_.combined, route_on_device_, stamp_, *work_.standby_type, work_.operation},
-                  memory_.context());
+  const FusedReduction reduction = work_.reduction.value_or(FusedReduction{});
+  ordered_ = order_fused({work_.own, work_.to, work_.parts, std::min(reduction.combined, route_.ranks),
+                          route_on_device_, stamp_, *standby_type_of(work_), reduction.operation},
+                         memory_.context());
   return ordered_ != nullptr;
 } catch (const std::bad_alloc&) {
   return false;
@@ -163,29 +150,30 @@ Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexce
   kernels::FusedCollective parameters{};
   parameters.to = work_.to;
   parameters.own = work_.own;
-  parameters.count = work_.count;
-  parameters.own_stride = work_.own_stride;
-  parameters.combined = work_.combined;
+  parameters.parts = work_.parts;
   for (std::uint32_t process = 0; process < route_.ranks; ++process) {
     parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(route_.outgoing[process] + set);
     parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(route_.incoming[process] + set);
   }
   parameters.ranks = route_.ranks;
   parameters.stamp = stamp_;
-  parameters.operation = work_.operation;
+  if (work_.reduction) {
+    parameters.combined = std::min(work_.reduction->combined, route_.ranks);
+    parameters.operation = work_.reduction->operation;
+  }
   parameters.sends = sends;
   parameters.limit_ns = may_be_late ? limit_of_late_ns : limit_ns;
   parameters.flag = launch_.flag().device_word();
   parameters.slot = launch_.flag().slot();
 
-  const std::uint64_t lines = lines_of(work_.bytes);
+  const std::uint64_t lines = std::max<std::uint64_t>(lines_of(largest_), 1);
   const auto threads = static_cast<unsigned>(std::clamp<std::uint64_t>(lines, 32, kernels::most_threads));
   const std::uint64_t blocks = std::min((lines + threads - 1) / threads, most_blocks);
   void* arguments[] = {&parameters};
-  Status launched = cuda::check(
-      cuda::driver()->cuLaunchKernel(cuda::Kernels::of_process()[work_.kernel], static_cast<unsigned>(blocks),
-                                     1, 1, threads, 1, 1, 0, stream, arguments, nullptr),
-      "cuLaunchKernel");
+  Status launched = cuda::check(cuda::driver()->cuLaunchKernel(cuda::Kernels::of_process()[kernel_of(work_)],
+                                                               static_cast<unsigned>(blocks), 1, 1, threads,
+                                                               1, 1, 0, stream, arguments, nullptr),
+                                "cuLaunchKernel");
   if (launched.ok()) launch_.launched();
   return launched;
 }
@@ -195,8 +183,16 @@ Status FusedCollective::query(Outcome& outcome) noexcept {
   if (ordered_ != nullptr) return query_order(outcome);
   bool done = false;
   Status state = launch_.query(done);
-  if (state.ok() && done) {
-    outcome = launch_.flag().value() == kernels::fused_complete ? Outcome::complete : Outcome::waiting;
+  if (!state.ok() || !done) return state;
+  switch (launch_.flag().value()) {
+    case kernels::fused_complete:
+      outcome = Outcome::complete;
+      break;
+    case kernels::fused_mismatched:
+      outcome = Outcome::mismatched;
+      break;
+    default:
+      outcome = Outcome::waiting;
   }
   return state;
 }

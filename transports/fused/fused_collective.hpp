@@ -18,33 +18,30 @@
 
 namespace penstock::transports {
 
-/// This process's vector, and where the result goes, which may be the same place. Else they do not overlap.
-/// Both as kernels of the memory's context reach them.
-struct FusedVectors {
-  const void* own = nullptr;
-  void* to = nullptr;
-  std::size_t count = 0;  ///< elements, at least 1
+/// How vectors are combined: in the order of the processes, with the same bits in all.
+struct FusedReduction {
   ElementType type = ElementType::int8;
   ReductionOperation operation = ReductionOperation::sum;
-  /// `own` has such a vector for each process, in their order, one behind the other; else one for all.
-  bool is_for_each = false;
   /// The result is made of the vectors of so many processes, from the first on. 0: there is none.
   std::uint32_t combined = kernels::most_sources;
 };
 
-/// The same of blocks: of each process one comes to lie in `to`, in their order, one behind the other. The
-/// own one is there already if that is where `own` lies; else they do not overlap.
-struct FusedBlocks {
-  const void* own = nullptr;
+/// One process's part in one collective, with memory as kernels of the symmetric memory's context reach it.
+struct FusedWork {
+  const void* own = nullptr;  ///< what it sends
+  /// Where the result goes, which may be `own`; or the blocks from each process, in their order, one behind
+  /// the other, of which its own may lie there already. Else they do not overlap. Some memory in any case.
   void* to = nullptr;
-  std::size_t bytes = 0;  ///< of a block, at least 1
-  /// `own` has a block for each process, in their order; else one for all.
-  bool is_for_each = false;
+  kernels::FusedParts parts{};
+  std::optional<FusedReduction> reduction;  ///< none: blocks, which are not combined
 };
 
+/// To each and from each the same.
+[[nodiscard]] kernels::FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept;
+
 /// One process's part in a series of collectives. The processes of the memory begin the same ones, in the
-/// same order, each after its last is complete. Vectors are combined in the order of the processes, with the
-/// same bits in all. The memory must be open, and outlive this. Thread: one at a time.
+/// same order, each after its last is complete. The memory must be open, and outlive this. Thread: one at a
+/// time.
 class FusedCollective {
  public:
   /// When this process begins a collective: the others are about to, or they may be late, and other kernels
@@ -53,7 +50,8 @@ class FusedCollective {
   enum class Outcome : std::uint8_t {
     pending,
     complete,
-    waiting  ///< the kernel has ended without the others' vectors: launch_again()
+    waiting,    ///< the kernel has ended without the others' parts: launch_again()
+    mismatched  ///< over: somebody has sent more or less than is expected, so that not all is there
   };
 
   /// The most processes, and the largest vector or block that they can exchange in memory of `bytes` each.
@@ -73,8 +71,7 @@ class FusedCollective {
   /// application has queued is not waited for, unless `since_ns` is set: then the kernel comes after what was
   /// queued then. Errors: the driver's refusal, or out_of_memory where no flag is free: this process's part
   /// is missing then, and the others wait for it in vain.
-  [[nodiscard]] Status launch(const FusedVectors& vectors, std::uint64_t since_ns = 0) noexcept;
-  [[nodiscard]] Status launch(const FusedBlocks& blocks, std::uint64_t since_ns = 0) noexcept;
+  [[nodiscard]] Status launch(const FusedWork& work, std::uint64_t since_ns = 0) noexcept;
   /// The same once more, when it is `waiting`.
   [[nodiscard]] Status launch_again() noexcept;
   /// Cost: a load. Errors: as FlaggedLaunch::query's.
@@ -82,19 +79,6 @@ class FusedCollective {
   [[nodiscard]] std::uint32_t collectives() const noexcept { return stamp_; }
 
  private:
-  /// One of them, as the kernels take it.
-  struct Work {
-    const void* own = nullptr;
-    void* to = nullptr;
-    std::size_t count = 0;  ///< elements, or bytes
-    std::size_t own_stride = 0;
-    std::size_t bytes = 0;  ///< for each process
-    std::uint32_t combined = 0;
-    cuda::Kernel kernel{};
-    std::optional<kernels::StandbyType> standby_type;  ///< none: the kernel that stands by does not know it
-    ReductionOperation operation{};
-  };
-  [[nodiscard]] Status launch_work(std::uint64_t since_ns) noexcept;
   [[nodiscard]] bool order() noexcept;
   [[nodiscard]] Status launch_kernel(bool sends, std::uint64_t since_ns = 0) noexcept;
   [[nodiscard]] Status query_order(Outcome& outcome) noexcept;
@@ -102,8 +86,9 @@ class FusedCollective {
   const SymmetricMemory& memory_;
   std::size_t own_process_;
   Partners partners_;
-  Work work_;
-  std::uint32_t stamp_ = 0;  ///< of the last one
+  FusedWork work_;
+  std::uint64_t largest_ = 0;  ///< of its parts, bytes
+  std::uint32_t stamp_ = 0;    ///< of the last one
   kernels::FusedRoute route_{};
   const kernels::FusedRoute* route_on_device_ = nullptr;  ///< the same, behind the slots of its own part
   std::unique_ptr<OrderedCollective> ordered_;            ///< under way

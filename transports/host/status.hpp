@@ -14,6 +14,7 @@ enum class Code : std::uint8_t {
   system_failed,  ///< `detail` is errno
   peer_lost,      ///< the other process is gone, or what it published cannot be trusted
   bad_argument,   ///< a pointer that no allocation holds, a layout past its allocation
+  truncated,      ///< more or less has come than is expected
 };
 
 /// Thread: a value. `where` is a string literal naming the failing call, for the one line that says so.

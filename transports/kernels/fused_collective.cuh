@@ -55,7 +55,11 @@ __device__ void send_line(std::uint64_t* to, const FusedLine<T>& line, std::uint
     write_stamped(to + i, stamp | line.words[i], stamp | line.words[i + 1]);
 }
 
-/// When a launch's threads give up: one after the time that it has, and then all.
+/// Why a launch's threads give up.
+constexpr std::uint32_t gave_up_waiting = 1;
+constexpr std::uint32_t gave_up_on_sizes = 2;  ///< which do not fit together
+
+/// When: one after the time that it has, or that has found out, and then all.
 struct Patience {
   std::uint64_t deadline_ns;
   std::uint32_t* has_given_up;
@@ -63,7 +67,7 @@ struct Patience {
   __device__ bool is_over() const {
     if (read_changing(*has_given_up) != 0) return true;
     if (clock_ns() <= deadline_ns) return false;
-    atomicOr(has_given_up, 1u);
+    atomicOr(has_given_up, gave_up_waiting);
     return true;
   }
 };
@@ -97,30 +101,85 @@ __device__ void let_others_send() {
 #endif
 }
 
+/// So many of those bytes are left from there on.
+__device__ std::uint32_t left_from(std::uint64_t bytes, std::uint64_t first) {
+  return first < bytes ? static_cast<std::uint32_t>(bytes - first) : 0;
+}
+
+__device__ std::uint64_t largest_of(const std::uint64_t* bytes, std::uint32_t ranks) {
+  std::uint64_t largest = 0;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) largest = bytes[rank] > largest ? bytes[rank] : largest;
+  return largest;
+}
+
+__device__ std::uint64_t lines_of(std::uint64_t bytes) {
+  return (bytes + fused_line_bytes - 1) / fused_line_bytes;
+}
+
+/// From the begin of a slot to a line of the payload.
+__device__ std::uint64_t words_before(std::uint64_t line) {
+  return (fused_header_lines + line) * fused_line_words;
+}
+
+__device__ std::uint64_t stamp_of(const FusedCollective& collective) {
+  return std::uint64_t{collective.stamp} << 32;
+}
+
+/// Sends the headers, by a thread each, and all lines, which `load(offset in bytes, bytes left)` returns.
+template <class Load>
+__device__ void send_lines(const FusedCollective& collective, ThreadGroup group, Load load) {
+  if (!collective.sends) return;
+  const FusedParts& parts = collective.parts;
+  if (group.thread < collective.ranks) {
+    FusedLine<std::uint32_t> header = {};
+    header.words[0] = static_cast<std::uint32_t>(parts.sent[group.thread]);
+    send_line(collective.outgoing[group.thread], header, stamp_of(collective));
+  }
+  const std::uint64_t largest = largest_of(parts.sent, collective.ranks);
+  for (std::uint64_t i = group.thread; i < lines_of(largest); i += group.threads) {
+    const std::uint64_t first = i * fused_line_bytes;
+    std::uint64_t begin = 0;
+    for (std::uint32_t rank = 0; rank < collective.ranks;) {
+      const auto line = load(begin + first, left_from(parts.is_for_each ? parts.sent[rank] : largest, first));
+      do {
+        if (first < parts.sent[rank])
+          send_line(collective.outgoing[rank] + words_before(i), line, stamp_of(collective));
+        begin += parts.sent[rank];
+        ++rank;
+      } while (!parts.is_for_each && rank < collective.ranks);
+    }
+  }
+}
+
+/// By a thread for each rank whose header must be waited for. False: it is time to give up, or the sizes do
+/// not fit.
+__device__ bool await_headers(const FusedCollective& collective, const Patience& patience,
+                              ThreadGroup group) {
+  if (group.thread >= collective.ranks) return true;
+  const std::uint64_t expected = collective.parts.received[group.thread];
+  if (!collective.parts.is_checked && expected != 0) return true;
+  FusedLine<std::uint32_t> header;
+  if (!await_line(collective.incoming[group.thread], collective.stamp, patience, header)) return false;
+  if (!collective.parts.is_checked || header.words[0] == expected) return true;
+  atomicOr(patience.has_given_up, gave_up_on_sizes);
+  return false;
+}
+
 template <class T, class Combine>
 __device__ void exchange_and_combine(const FusedCollective& collective, const Patience& patience,
                                      ThreadGroup group, Combine combine) {
-  const std::uint64_t lines = (collective.count + Vector<T>::length - 1) / Vector<T>::length;
-  const std::uint64_t stamp = std::uint64_t{collective.stamp} << 32;
   const auto* const own = static_cast<const std::uint8_t*>(collective.own);
-  for (std::uint64_t i = group.thread; collective.sends && i < lines; i += group.threads) {
-    const std::uint64_t first = i * Vector<T>::length;
-    for (std::uint32_t rank = 0; rank < collective.ranks;) {
-      const auto* const vector = reinterpret_cast<const T*>(own + rank * collective.own_stride);
-      const auto line = load_line(vector + first, collective.count - first);
-      do {
-        send_line(collective.outgoing[rank] + i * fused_line_words, line, stamp);
-        ++rank;
-      } while (collective.own_stride == 0 && rank < collective.ranks);
-    }
-  }
+  send_lines(collective, group, [&](std::uint64_t offset, std::uint32_t left) {
+    return load_line(reinterpret_cast<const T*>(own + offset), left / sizeof(T));
+  });
   let_others_send();
-  for (std::uint64_t i = group.thread; i < lines; i += group.threads) {
+  if (!await_headers(collective, patience, group)) return;
+  const std::uint64_t bytes = collective.parts.received[0];
+  for (std::uint64_t i = group.thread; i < lines_of(bytes); i += group.threads) {
     FusedLine<T> result;
     for (std::uint32_t rank = 0; rank < collective.ranks; ++rank) {
       FusedLine<T> next;
-      if (!await_line(collective.incoming[rank] + i * fused_line_words, collective.stamp, patience, next))
-        return;
+      if (!await_line(collective.incoming[rank] + words_before(i), collective.stamp, patience, next)) return;
       if (rank >= collective.combined) continue;
       for (std::uint32_t j = 0; j < Vector<T>::length; ++j) {
         result.vector.elements[j] =
@@ -128,8 +187,9 @@ __device__ void exchange_and_combine(const FusedCollective& collective, const Pa
       }
     }
     if (collective.combined == 0) continue;
-    const std::uint64_t first = i * Vector<T>::length;
-    store_line(static_cast<T*>(collective.to) + first, result, collective.count - first);
+    const std::uint64_t first = i * fused_line_bytes;
+    store_line(reinterpret_cast<T*>(static_cast<std::uint8_t*>(collective.to) + first), result,
+               left_from(bytes, first) / sizeof(T));
   }
 }
 
@@ -154,27 +214,22 @@ __device__ void store_bytes(std::uint8_t* to, const FusedLine<std::uint32_t>& li
 
 __device__ void exchange_blocks(const FusedCollective& collective, const Patience& patience,
                                 ThreadGroup group) {
-  const std::uint64_t lines = (collective.count + fused_line_bytes - 1) / fused_line_bytes;
-  const std::uint64_t stamp = std::uint64_t{collective.stamp} << 32;
   const auto* const own = static_cast<const std::uint8_t*>(collective.own);
   auto* const to = static_cast<std::uint8_t*>(collective.to);
-  for (std::uint64_t i = group.thread; collective.sends && i < lines; i += group.threads) {
-    const std::uint64_t first = i * fused_line_bytes;
-    FusedLine<std::uint32_t> line;
-    for (std::uint32_t rank = 0; rank < collective.ranks; ++rank) {
-      if (rank == 0 || collective.own_stride != 0)
-        line = load_bytes(own + rank * collective.own_stride + first, collective.count - first);
-      send_line(collective.outgoing[rank] + i * fused_line_words, line, stamp);
-    }
-  }
+  send_lines(collective, group,
+             [&](std::uint64_t offset, std::uint32_t left) { return load_bytes(own + offset, left); });
   let_others_send();
-  for (std::uint64_t i = group.thread; i < lines; i += group.threads) {
+  if (!await_headers(collective, patience, group)) return;
+  const std::uint64_t* const received = collective.parts.received;
+  for (std::uint64_t i = group.thread; i < lines_of(largest_of(received, collective.ranks));
+       i += group.threads) {
     const std::uint64_t first = i * fused_line_bytes;
-    for (std::uint32_t rank = 0; rank < collective.ranks; ++rank) {
+    std::uint64_t begin = 0;
+    for (std::uint32_t rank = 0; rank < collective.ranks; begin += received[rank++]) {
+      if (first >= received[rank]) continue;
       FusedLine<std::uint32_t> line;
-      if (!await_line(collective.incoming[rank] + i * fused_line_words, collective.stamp, patience, line))
-        return;
-      store_bytes(to + rank * collective.count + first, line, collective.count - first);
+      if (!await_line(collective.incoming[rank] + words_before(i), collective.stamp, patience, line)) return;
+      store_bytes(to + begin + first, line, left_from(received[rank], first));
     }
   }
 }

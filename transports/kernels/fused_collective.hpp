@@ -14,6 +14,20 @@ namespace penstock::transports::kernels {
 inline constexpr std::uint32_t fused_line_bytes = 16;
 inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 
+/// Behind a line that says how many bytes this rank sends there. That one always goes, and is waited for from
+/// whom nothing else comes.
+inline constexpr std::uint32_t fused_header_lines = 1;
+
+/// What a rank sends to each and gets from each, its own part to itself, too. Bytes, below 4 GiB; two of 32
+/// bits would look like an address to the simulated GPU.
+struct FusedParts {
+  std::uint64_t sent[most_sources];
+  std::uint64_t received[most_sources];  ///< of vectors all alike
+  bool is_for_each;  ///< what is sent lies one behind the other, in the order of ranks; else all get the same
+  /// Ranks know no sizes but their own: somebody who sends more or less than is expected ends the collective.
+  bool is_checked;
+};
+
 /// Parameters of `penstock_fused_<type>`. Each rank launches one, and each writes its vector into the others'
 /// memory, waits for theirs in its own, and combines those of the first `combined` ranks in their order. `to`
 /// may be `own`. However many are combined, all are waited for, as slots are used again (fused_sets).
@@ -22,8 +36,7 @@ inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 struct FusedCollective {
   void* to;
   const void* own;
-  std::uint64_t count;       ///< elements of a vector, or bytes of a block; at least 1
-  std::uint64_t own_stride;  ///< from one rank's to the next one's, bytes; 0: all get the same
+  FusedParts parts;
   /// Where this rank's lines go in each rank's memory; its own too, as they are wanted again by a launch that
   /// only waits.
   std::uint64_t* outgoing[most_sources];
@@ -62,7 +75,7 @@ struct FusedRoute {
   std::uint32_t ranks;
 };
 
-/// Not complete: what has come is in `to`, the rest is as it was.
-enum FusedOutcome : std::uint32_t { fused_complete = 1, fused_incomplete = 2 };
+/// Not complete, or of sizes that do not fit together: what has come is in `to`, the rest is as it was.
+enum FusedOutcome : std::uint32_t { fused_complete = 1, fused_incomplete = 2, fused_mismatched = 3 };
 
 }  // namespace penstock::transports::kernels

@@ -101,8 +101,11 @@ __device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
 /// The same for a launch of which threads may have given up.
 __device__ void conclude_fused(const FusedCollective& collective) {
   if (!is_last_of_launch(block_counters[collective.slot].finished)) return;
-  const bool is_incomplete = atomicExch(&block_counters[collective.slot].has_given_up, 0u) != 0;
-  publish(*collective.flag, static_cast<std::uint32_t>(is_incomplete ? fused_incomplete : fused_complete));
+  const std::uint32_t why = atomicExch(&block_counters[collective.slot].has_given_up, 0u);
+  const FusedOutcome outcome = (why & gave_up_on_sizes) != 0 ? fused_mismatched
+                               : why != 0                    ? fused_incomplete
+                                                             : fused_complete;
+  publish(*collective.flag, static_cast<std::uint32_t>(outcome));
 }
 
 /// The item of a batch that this block of threads is for: the last one whose first block is not after it.
@@ -288,22 +291,28 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
   FusedCollective& fused = fused_task().collective;
   fused.to = memory_of(wide(words + FusedWords::to), standby);
   fused.own = own;
-  fused.count = words[FusedWords::count];
-  fused.own_stride = words[FusedWords::own_stride];
-  fused.combined = words[FusedWords::combined];
+  const std::uint32_t what = words[FusedWords::what];
+  const auto field = [&](std::uint32_t position, std::uint32_t mask) { return what >> position & mask; };
+  fused.combined = field(FusedWords::combined, 0xf);
   fused.stamp = words[FusedWords::stamp];
-  fused.operation = static_cast<ReductionOperation>(words[FusedWords::operation]);
+  fused.operation = static_cast<ReductionOperation>(field(FusedWords::operation, 0xff));
   fused.ranks = route->ranks;
   fused.sends = true;
   fused.limit_ns = fused_order_limit_ns;
   const std::uint64_t set = fused.stamp % fused_sets * route->set_bytes;
+  const std::uint32_t unit_shift = field(FusedWords::unit_shift, 0xf);
   for (std::uint32_t rank = 0; rank < fused.ranks; ++rank) {
     fused.outgoing[rank] = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
     fused.incoming[rank] =
         reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
+    const std::uint32_t part = words[FusedWords::parts + rank];
+    fused.parts.sent[rank] = (part & FusedWords::most_units) << unit_shift;
+    fused.parts.received[rank] = part >> 16 << unit_shift;
   }
-  fused_task().type = static_cast<StandbyType>(words[FusedWords::type]);
-  fused_task().is_shared = words[FusedWords::is_shared] != 0;
+  fused.parts.is_for_each = field(FusedWords::is_for_each, 1) != 0;
+  fused.parts.is_checked = field(FusedWords::is_checked, 1) != 0;
+  fused_task().type = static_cast<StandbyType>(field(FusedWords::type, 0xf));
+  fused_task().is_shared = field(FusedWords::is_shared, 1) != 0;
 }
 
 /// By the first warp of the first block, to the others.
@@ -389,7 +398,8 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     __syncwarp();
     if (!is_complete) continue;
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
-    if (task.is_fused && payload[FusedWords::is_shared] != 0) relay_fused(standby, part, payload);
+    if (task.is_fused && (payload[FusedWords::what] >> FusedWords::is_shared & 1) != 0)
+      relay_fused(standby, part, payload);
     if (threadIdx.x == 0 && task.is_fused) read_fused(payload, standby, task.from);
     __syncwarp();  // the other threads may use at once what the first one has read
     return;

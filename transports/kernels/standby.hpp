@@ -92,12 +92,17 @@ struct FusedWords {
   static constexpr std::uint32_t to = 0;
   static constexpr std::uint32_t route = 2;
   static constexpr std::uint32_t stamp = 4;
-  static constexpr std::uint32_t count = 5;      ///< elements, or bytes
-  static constexpr std::uint32_t type = 6;       ///< a StandbyType
-  static constexpr std::uint32_t operation = 7;  ///< a ReductionOperation
-  static constexpr std::uint32_t own_stride = 8;
-  static constexpr std::uint32_t is_shared = 9;  ///< 1: by all blocks of the launch
-  static constexpr std::uint32_t combined = 10;  ///< as FusedCollective's
+  static constexpr std::uint32_t what = 5;   ///< the fields below
+  static constexpr std::uint32_t parts = 6;  ///< of each rank: sent, and in the upper half received, in units
+  static constexpr std::uint32_t most_units = 0xffff;
+  // from which bit on:
+  static constexpr std::uint32_t type = 0;         ///< a StandbyType
+  static constexpr std::uint32_t operation = 4;    ///< a ReductionOperation
+  static constexpr std::uint32_t combined = 12;    ///< as FusedCollective's
+  static constexpr std::uint32_t unit_shift = 16;  ///< binary logarithm of the bytes of a unit
+  static constexpr std::uint32_t is_for_each = 20;
+  static constexpr std::uint32_t is_checked = 21;
+  static constexpr std::uint32_t is_shared = 22;  ///< by all blocks of the launch
 };
 /// Other orders wait for one whose partners are late, so not longer than this.
 #ifdef PENSTOCK_SIMULATED_GPU

@@ -60,14 +60,15 @@ inline constexpr std::size_t largest_joint_upload = 4096;
 /// Can the upload to there be one of them? Besides, all are in one context.
 [[nodiscard]] bool suits_a_joint_upload(const Place& place) noexcept;
 
+/// Bytes of what one process sends to another, or gets from it.
+[[nodiscard]] std::uint64_t largest_of(const kernels::FusedParts& parts) noexcept;
+
 /// A fused collective (transports/fused) for the kernel that stands by.
 struct FusedOrder {
   const void* own = nullptr;
   void* to = nullptr;
-  std::uint32_t bytes = 0;                     ///< at most largest_fused_order
-  std::uint32_t count = 0;                     ///< elements of a vector, or bytes of a block
-  std::uint32_t own_stride = 0;                ///< as FusedCollective's of the kernels
-  std::uint32_t combined = 0;                  ///< the same
+  kernels::FusedParts parts{};                 ///< none of more than largest_fused_order
+  std::uint32_t combined = 0;                  ///< as FusedCollective's of the kernels
   const kernels::FusedRoute* route = nullptr;  ///< in device memory
   std::uint32_t stamp = 0;
   kernels::StandbyType type{};
@@ -79,7 +80,7 @@ class OrderedCollective {
   enum class Outcome : std::uint8_t {
     pending,
     complete,
-    incomplete,  ///< its part was sent, but others were late
+    incomplete,  ///< its part was sent, but others were late, or have sent something else
     missed       ///< nothing was done: the kernel had left
   };
   virtual ~OrderedCollective() = default;

@@ -253,8 +253,12 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
   return pull;
 }
 
+std::uint64_t largest_of(const kernels::FusedParts& parts) noexcept {
+  return std::max(std::ranges::max(parts.sent), std::ranges::max(parts.received));
+}
+
 std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order, const cuda::ContextRef& context) {
-  if (!is_lingering() || order.bytes > largest_fused_order) return nullptr;
+  if (!is_lingering() || largest_of(order.parts) > largest_fused_order) return nullptr;
   const std::lock_guard lock(registry().mutex);
   const std::shared_ptr<Post> post = registry().of(context);
   if (!post->copy.is_ready_for(order)) return nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -45,6 +46,22 @@ constexpr std::uint32_t most_remembered = 1u << 31;
 
 /// Of a fused collective, by the threads of a block: where they would have more, several blocks share it.
 constexpr std::uint32_t one_line_each = kernels::standby_threads * kernels::fused_line_bytes;
+
+/// Some at least, as there is no order for nothing.
+std::uint32_t order_bytes(const FusedOrder& collective) noexcept {
+  return static_cast<std::uint32_t>(std::max<std::uint64_t>(largest_of(collective.parts), 1));
+}
+
+using FusedWords = kernels::FusedWords;
+static_assert(FusedWords::parts + kernels::most_sources <= kernels::words_beside);
+
+/// Of the largest unit that all parts are multiples of.
+unsigned unit_shift_of(const kernels::FusedParts& parts) noexcept {
+  std::uint64_t all = kernels::fused_line_bytes;
+  for (const std::uint64_t bytes : parts.sent) all |= bytes;
+  for (const std::uint64_t bytes : parts.received) all |= bytes;
+  return static_cast<unsigned>(std::countr_zero(all));
+}
 
 }  // namespace
 
@@ -135,8 +152,11 @@ bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t b
 }
 
 bool StandbyCopy::is_ready_for(const FusedOrder& collective) const noexcept {
-  return is_ready_for(collective.to, collective.own, collective.bytes) &&
-         (collective.bytes <= largest_unshared_fused_order || shares());
+  const std::uint32_t bytes = order_bytes(collective);
+  const bool can_be_said =
+      largest_of(collective.parts) >> unit_shift_of(collective.parts) <= FusedWords::most_units;
+  return can_be_said && is_ready_for(collective.to, collective.own, bytes) &&
+         (bytes <= largest_unshared_fused_order || shares());
 }
 
 bool StandbyCopy::is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept {
@@ -173,20 +193,29 @@ void StandbyCopy::order_upload(void* to, const void* from, std::uint32_t bytes) 
 }
 
 void StandbyCopy::order(const FusedOrder& collective) noexcept {
-  using Words = kernels::FusedWords;
+  using Words = FusedWords;
   count();
   Beside words = {};
   put_wide(words, Words::to, address_of(collective.to));
   put_wide(words, Words::route, address_of(collective.route));
   words[Words::stamp] = collective.stamp;
-  words[Words::count] = collective.count;
-  words[Words::own_stride] = collective.own_stride;
-  words[Words::combined] = collective.combined;
-  words[Words::type] = static_cast<std::uint32_t>(collective.type);
-  words[Words::operation] = static_cast<std::uint32_t>(collective.operation);
-  words[Words::is_shared] = collective.bytes > one_line_each && shares() ? 1 : 0;
+  const std::uint32_t bytes = order_bytes(collective);
+  const kernels::FusedParts& parts = collective.parts;
+  const unsigned unit_shift = unit_shift_of(parts);
+  for (std::uint32_t rank = 0; rank < kernels::most_sources; ++rank)
+    words[Words::parts + rank] =
+        static_cast<std::uint32_t>(parts.sent[rank] >> unit_shift | parts.received[rank] >> unit_shift << 16);
+  const auto flag = [](bool is_set, std::uint32_t position) {
+    return static_cast<std::uint32_t>(is_set) << position;
+  };
+  words[Words::what] = static_cast<std::uint32_t>(collective.type) << Words::type |
+                       static_cast<std::uint32_t>(collective.operation) << Words::operation |
+                       collective.combined << Words::combined | unit_shift << Words::unit_shift |
+                       flag(parts.is_for_each, Words::is_for_each) |
+                       flag(parts.is_checked, Words::is_checked) |
+                       flag(bytes > one_line_each && shares(), Words::is_shared);
   write_beside(words, kernels::words_beside);
-  order_between(kernels::fused_address, address_of(collective.own), collective.bytes);
+  order_between(kernels::fused_address, address_of(collective.own), bytes);
 }
 
 bool StandbyCopy::was_incomplete() const noexcept {

@@ -162,6 +162,15 @@ TEST_F(FusedNonblocking, of_every_kind_deliver_what_they_should) {
     MPI_Ireduce_scatter_block(sent, kinds.received(2), numbers, MPI_INT, MPI_SUM, communicator, &requests[2]);
     MPI_Iscan(sent, kinds.received(3), numbers, MPI_INT, MPI_SUM, communicator, &requests[3]);
     MPI_Iexscan(sent, kinds.received(4), numbers, MPI_INT, MPI_SUM, communicator, &requests[4]);
+    const int root = kinds.root();
+    MPI_Igather(sent, numbers, MPI_INT, kinds.received(5), numbers, MPI_INT, root, communicator,
+                &requests[5]);
+    MPI_Iscatter(sent, numbers, MPI_INT, kinds.received(6), numbers, MPI_INT, root, communicator,
+                 &requests[6]);
+    MPI_Ireduce(sent, kinds.received(7), numbers, MPI_INT, MPI_SUM, root, communicator, &requests[7]);
+    MPI_Ialltoallv(sent, kinds.sent_counts(), kinds.sent_displacements(), MPI_INT, kinds.received(8),
+                   kinds.received_counts(), kinds.received_displacements(), MPI_INT, communicator,
+                   &requests[8]);
     MPI_Waitall(EachKind::kinds, requests.data(), MPI_STATUSES_IGNORE);
     kinds.expect_right(round);
   }

@@ -158,6 +158,15 @@ TEST(FusedPersistent, of_every_kind_deliver_what_they_should) {
                                 &requests[2]);
   MPI_Scan_init(sent, kinds.received(3), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL, &requests[3]);
   MPI_Exscan_init(sent, kinds.received(4), numbers, MPI_INT, MPI_SUM, all, MPI_INFO_NULL, &requests[4]);
+  const int root = kinds.root();
+  MPI_Gather_init(sent, numbers, MPI_INT, kinds.received(5), numbers, MPI_INT, root, all, MPI_INFO_NULL,
+                  &requests[5]);
+  MPI_Scatter_init(sent, numbers, MPI_INT, kinds.received(6), numbers, MPI_INT, root, all, MPI_INFO_NULL,
+                   &requests[6]);
+  MPI_Reduce_init(sent, kinds.received(7), numbers, MPI_INT, MPI_SUM, root, all, MPI_INFO_NULL, &requests[7]);
+  MPI_Alltoallv_init(sent, kinds.sent_counts(), kinds.sent_displacements(), MPI_INT, kinds.received(8),
+                     kinds.received_counts(), kinds.received_displacements(), MPI_INT, all, MPI_INFO_NULL,
+                     &requests[8]);
   for (int round = 0; round < 20; ++round) {
     kinds.write(round);
     MPI_Startall(EachKind::kinds, requests.data());
