@@ -125,16 +125,16 @@ __device__ std::uint64_t stamp_of(const FusedCollective& collective) {
   return std::uint64_t{collective.stamp} << 32;
 }
 
-/// Sends the headers, by a thread each, and all lines, which `load(offset in bytes, bytes left)` returns.
+/// The header of which rank is this thread's affair, if it is one: the last threads have the fewest lines.
+__device__ std::uint32_t rank_of_header(ThreadGroup group) {
+  return group.threads - 1 - group.thread;
+}
+
+/// Sends all lines, which `load(offset in bytes, bytes left)` returns, and the headers.
 template <class Load>
 __device__ void send_lines(const FusedCollective& collective, ThreadGroup group, Load load) {
   if (!collective.sends) return;
   const FusedParts& parts = collective.parts;
-  if (group.thread < collective.ranks) {
-    FusedLine<std::uint32_t> header = {};
-    header.words[0] = static_cast<std::uint32_t>(parts.sent[group.thread]);
-    send_line(collective.outgoing[group.thread], header, stamp_of(collective));
-  }
   const std::uint64_t largest = largest_of(parts.sent, collective.ranks);
   for (std::uint64_t i = group.thread; i < lines_of(largest); i += group.threads) {
     const std::uint64_t first = i * fused_line_bytes;
@@ -149,17 +149,23 @@ __device__ void send_lines(const FusedCollective& collective, ThreadGroup group,
       } while (!parts.is_for_each && rank < collective.ranks);
     }
   }
+  if (const std::uint32_t rank = rank_of_header(group); rank < collective.ranks) {
+    FusedLine<std::uint32_t> header = {};
+    header.words[0] = static_cast<std::uint32_t>(parts.sent[rank]);
+    send_line(collective.outgoing[rank], header, stamp_of(collective));
+  }
 }
 
 /// By a thread for each rank whose header must be waited for. False: it is time to give up, or the sizes do
 /// not fit.
 __device__ bool await_headers(const FusedCollective& collective, const Patience& patience,
                               ThreadGroup group) {
-  if (group.thread >= collective.ranks) return true;
-  const std::uint64_t expected = collective.parts.received[group.thread];
+  const std::uint32_t rank = rank_of_header(group);
+  if (rank >= collective.ranks) return true;
+  const std::uint64_t expected = collective.parts.received[rank];
   if (!collective.parts.is_checked && expected != 0) return true;
   FusedLine<std::uint32_t> header;
-  if (!await_line(collective.incoming[group.thread], collective.stamp, patience, header)) return false;
+  if (!await_line(collective.incoming[rank], collective.stamp, patience, header)) return false;
   if (!collective.parts.is_checked || header.words[0] == expected) return true;
   atomicOr(patience.has_given_up, gave_up_on_sizes);
   return false;

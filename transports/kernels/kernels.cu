@@ -284,33 +284,36 @@ __device__ void read_strided(const std::uint32_t* words, const Standby& standby,
   task.strided.from_loops = loops_of(words + StridedWords::from_side);
 }
 
-/// The same of a fused collective's, and what the route says.
+/// The same of a fused collective's, and what the route says. By a warp, as what there is for each rank takes
+/// a load behind another.
 __device__ void read_fused(const std::uint32_t* words, const Standby& standby, const char* own) {
   const auto* const route =
       reinterpret_cast<const FusedRoute*>(memory_of(wide(words + FusedWords::route), standby));
   FusedCollective& fused = fused_task().collective;
-  fused.to = memory_of(wide(words + FusedWords::to), standby);
-  fused.own = own;
   const std::uint32_t what = words[FusedWords::what];
+  const std::uint32_t stamp = words[FusedWords::stamp];
   const auto field = [&](std::uint32_t position, std::uint32_t mask) { return what >> position & mask; };
-  fused.combined = field(FusedWords::combined, 0xf);
-  fused.stamp = words[FusedWords::stamp];
-  fused.operation = static_cast<ReductionOperation>(field(FusedWords::operation, 0xff));
-  fused.ranks = route->ranks;
-  fused.sends = true;
-  fused.limit_ns = fused_order_limit_ns;
-  const std::uint64_t set = fused.stamp % fused_sets * route->set_bytes;
-  const std::uint32_t unit_shift = field(FusedWords::unit_shift, 0xf);
-  for (std::uint32_t rank = 0; rank < fused.ranks; ++rank) {
+  if (const std::uint32_t rank = threadIdx.x; rank < most_sources) {
+    const std::uint64_t set = stamp % fused_sets * route->set_bytes;
     fused.outgoing[rank] = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
     fused.incoming[rank] =
         reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
+    const std::uint32_t unit_shift = field(FusedWords::unit_shift, 0xf);
     const std::uint32_t part = words[FusedWords::parts + rank];
     fused.parts.sent[rank] = (part & FusedWords::most_units) << unit_shift;
     fused.parts.received[rank] = part >> 16 << unit_shift;
   }
+  if (threadIdx.x != 0) return;
+  fused.to = memory_of(wide(words + FusedWords::to), standby);
+  fused.own = own;
   fused.parts.is_for_each = field(FusedWords::is_for_each, 1) != 0;
   fused.parts.is_checked = field(FusedWords::is_checked, 1) != 0;
+  fused.ranks = route->ranks;
+  fused.combined = field(FusedWords::combined, 0xf);
+  fused.stamp = stamp;
+  fused.operation = static_cast<ReductionOperation>(field(FusedWords::operation, 0xff));
+  fused.sends = true;
+  fused.limit_ns = fused_order_limit_ns;
   fused_task().type = static_cast<StandbyType>(field(FusedWords::type, 0xf));
   fused_task().is_shared = field(FusedWords::is_shared, 1) != 0;
 }
@@ -325,12 +328,13 @@ __device__ void relay_fused(const Standby& standby, const StandbyOrder& order, c
   write(relay.order, order);
 }
 
-/// By the first thread of another block, once it has taken the order.
+/// By the first warp of another block, once its first thread has taken the order.
 __device__ void read_relayed(const Standby& standby, const StandbyTask& task) {
   __shared__ std::uint32_t words[words_beside];
   __threadfence();
-  for (std::uint32_t i = 0; i < words_beside; ++i)
-    words[i] = load<Loads::fresh>(relays[standby.slot].words + i);
+  if (threadIdx.x < words_beside)
+    words[threadIdx.x] = load<Loads::fresh>(relays[standby.slot].words + threadIdx.x);
+  __syncwarp();
   read_fused(words, standby, task.from);
 }
 
@@ -400,7 +404,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
     if (task.is_fused && (payload[FusedWords::what] >> FusedWords::is_shared & 1) != 0)
       relay_fused(standby, part, payload);
-    if (threadIdx.x == 0 && task.is_fused) read_fused(payload, standby, task.from);
+    if (task.is_fused) read_fused(payload, standby, task.from);
     __syncwarp();  // the other threads may use at once what the first one has read
     return;
   }
@@ -533,8 +537,9 @@ __device__ void follow(const Standby& standby) {
   const StandbyOrder& order = relays[standby.slot].order;
   std::uint32_t done = standby.done;
   for (;;) {
-    if (threadIdx.x == 0) {
-      while (!take(read(order), standby, done, task)) let_others_run();
+    if (threadIdx.x < warp_threads) {
+      while (threadIdx.x == 0 && !take(read(order), standby, done, task)) let_others_run();
+      __syncwarp();
       if (task.is_fused) read_relayed(standby, task);
     }
     __syncthreads();
