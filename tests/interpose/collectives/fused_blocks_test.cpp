@@ -116,7 +116,7 @@ TEST_F(FusedBlocks, take_turns_with_reductions) {
   }
 }
 
-/// A rank with a host buffer, no bytes at all, blocks with gaps, and blocks of different sizes.
+/// A rank with a host buffer, no bytes at all, blocks with gaps, and blocks with gaps between them.
 TEST_F(FusedBlocks, take_turns_with_what_no_kernel_can_do) {
   std::vector<int> on_host(static_cast<std::size_t>(world_.size) * 10);
   Memory on_device = numbers_on_device(world_, on_host.size());
