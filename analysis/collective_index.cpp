@@ -153,7 +153,22 @@ std::optional<Arrivals> CollectiveIndex::at(const RankTrace& rank, std::uint32_t
   if (ordinal == 0 || communicator == self_local_id) {
     return std::nullopt;
   }
-  const auto page = pages_.find({rank.global_communicator(communicator), ordinal / calls_per_page, 0});
+  return find(rank.global_communicator(communicator), ordinal, host, clocks);
+}
+
+std::optional<Arrivals> CollectiveIndex::at_start(const RankTrace& rank, std::uint32_t communicator,
+                                                  std::uint32_t ordinal, std::uint32_t start,
+                                                  std::uint32_t host, const ClockAlignment& clocks) const {
+  const std::uint64_t global_id = rank.global_communicator(communicator);
+  if (global_id == 0 || communicator == self_local_id) {
+    return std::nullopt;
+  }
+  return find(starts_id(global_id, ordinal), start, host, clocks);
+}
+
+std::optional<Arrivals> CollectiveIndex::find(std::uint64_t communicator, std::uint32_t ordinal,
+                                              std::uint32_t host, const ClockAlignment& clocks) const {
+  const auto page = pages_.find({communicator, ordinal / calls_per_page, 0});
   if (page == pages_.end() || page->second[ordinal % calls_per_page].seen == 0) {
     return std::nullopt;
   }

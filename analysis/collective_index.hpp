@@ -54,6 +54,10 @@ class CollectiveIndex {
   [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, std::uint32_t communicator,
                                            std::uint32_t ordinal, std::uint32_t host,
                                            const ClockAlignment& clocks) const;
+  /// The same of that start of a persistent one, which the call of that ordinal has initialised.
+  [[nodiscard]] std::optional<Arrivals> at_start(const RankTrace& rank, std::uint32_t communicator,
+                                                 std::uint32_t ordinal, std::uint32_t start,
+                                                 std::uint32_t host, const ClockAlignment& clocks) const;
 
  private:
   /// Calls that follow each other on a communicator lie together: they are asked for in this order.
@@ -68,6 +72,9 @@ class CollectiveIndex {
   struct HashPageId {
     std::size_t operator()(const PageId& id) const noexcept;
   };
+  [[nodiscard]] std::optional<Arrivals> find(std::uint64_t communicator, std::uint32_t ordinal,
+                                             std::uint32_t host, const ClockAlignment& clocks) const;
+
   std::unordered_map<PageId, Page, HashPageId> pages_;
 };
 

@@ -160,6 +160,10 @@ std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const t
 
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank,
                                                   const trace::CollectiveOperation& operation) const {
+  if (operation.start != 0) {
+    return collectives_.at_start(rank, operation.communicator, operation.collective_ordinal, operation.start,
+                                 host_of(rank), clocks_);
+  }
   return collectives_.at(rank, operation.communicator, operation.collective_ordinal, host_of(rank), clocks_);
 }
 

@@ -180,45 +180,83 @@ bool needs_bytes_of_all_ranks(std::string_view function) {
          function == "MPI_Reduce_scatter_block";
 }
 
-void add_arrivals(const RankTrace& rank, RankFacts& facts) {
-  IdTable<std::int32_t> sizes;
-  sizes[world_local_id] = rank.header.world_size;
-  for (const trace::Communicator& each : rank.communicators) {
-    sizes[each.local_id] = each.size;
+/// How collectives of the rank are told apart: what is known of its communicators and functions.
+class CollectiveNames {
+ public:
+  explicit CollectiveNames(const RankTrace& rank) : rank_(rank) {
+    sizes_[world_local_id] = rank.header.world_size;
+    for (const trace::Communicator& each : rank.communicators) {
+      sizes_[each.local_id] = each.size;
+    }
   }
   struct Function {
     bool is_barrier;
     bool needs_bytes;
   };
-  IdTable<Function> functions;
+  const Function& function(std::uint32_t id) {
+    const Function* known = functions_.find(id);
+    if (known == nullptr) {
+      const std::string& name = rank_.strings.at(id);
+      known = &(functions_[id] = {name == "MPI_Barrier", needs_bytes_of_all_ranks(name)});
+    }
+    return *known;
+  }
+  /// Global id; 0: nothing is known of it, or it has nobody to wait for. (MPI_COMM_SELF may bear the same id
+  /// on all ranks.)
+  [[nodiscard]] std::uint64_t communicator(std::uint32_t local_id) const {
+    return local_id == self_local_id ? 0 : rank_.global_communicator(local_id);
+  }
+  [[nodiscard]] std::int32_t size(std::uint32_t local_id) const {
+    const std::int32_t* const size = sizes_.find(local_id);
+    return size == nullptr ? 0 : *size;
+  }
+
+ private:
+  const RankTrace& rank_;
+  IdTable<std::int32_t> sizes_;
+  IdTable<Function> functions_;
+};
+
+void add_arrivals(const RankTrace& rank, RankFacts& facts) {
+  CollectiveNames names(rank);
   for (const Call& call : rank.calls) {
     const trace::MpiCall& record = call.record;
-    // MPI_COMM_SELF may bear the same id on all ranks and has nobody to wait for
-    if (record.collective_ordinal == 0 || record.communicator == self_local_id) {
-      continue;
-    }
-    const std::uint64_t communicator = rank.global_communicator(record.communicator);
+    const std::uint64_t communicator =
+        record.collective_ordinal == 0 ? 0 : names.communicator(record.communicator);
     if (communicator == 0) {
       continue;
     }
-    const Function* function = functions.find(record.function);
-    if (function == nullptr) {
-      const std::string& name = rank.strings.at(record.function);
-      function = &(functions[record.function] = {name == "MPI_Barrier", needs_bytes_of_all_ranks(name)});
-    }
-    const std::int32_t* const size = sizes.find(record.communicator);
+    const CollectiveNames::Function& function = names.function(record.function);
     facts.arrivals.push_back(
         {.communicator = communicator,
          .came_ns = record.begin_ns,
          .left_ns = record.end_ns,
          .ordinal = record.collective_ordinal,
-         .expected = size == nullptr ? 0 : *size,
+         .expected = names.size(record.communicator),
          .is_root = record.peer == rank.header.world_rank,
-         .nobody_leaves_before = function->is_barrier || (record.bytes != 0 && function->needs_bytes)});
+         .nobody_leaves_before = function.is_barrier || (record.bytes != 0 && function.needs_bytes)});
+  }
+  for (const Operation& operation : rank.operations) {
+    const trace::CollectiveOperation& record = operation.record;
+    const std::uint64_t communicator = record.start == 0 ? 0 : names.communicator(record.communicator);
+    if (communicator == 0) {
+      continue;
+    }
+    facts.arrivals.push_back({.communicator = starts_id(communicator, record.collective_ordinal),
+                              .came_ns = record.post_ns,
+                              .left_ns = record.complete_ns,
+                              .ordinal = record.start,
+                              .expected = names.size(record.communicator),
+                              .is_root = record.root == rank.header.world_rank,
+                              .nobody_leaves_before = false});
   }
 }
 
 }  // namespace
+
+std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept {
+  return communicator ^ (std::uint64_t{ordinal} + 1) * 0x9e3779b97f4a7c15u;
+}
 
 RankFacts facts_of(const RankTrace& rank) {
   RankFacts facts;

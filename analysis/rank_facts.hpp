@@ -55,12 +55,16 @@ struct HalfGroup {
   std::uint32_t end = 0;
 };
 
-/// A rank's coming to a collective call.
+/// The starts of a persistent collective are counted by themselves, as ranks may start several in any order:
+/// what stands for the communicator's global id there. `ordinal`: of the call that initialised it.
+[[nodiscard]] std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept;
+
+/// A rank's coming to a collective call, or starting a persistent one.
 struct CollectiveArrival {
-  std::uint64_t communicator;  ///< global id
+  std::uint64_t communicator;  ///< global id, or starts_id()
   std::uint64_t came_ns;
   std::uint64_t left_ns;
-  std::uint32_t ordinal;
+  std::uint32_t ordinal;  ///< of the call on that communicator, or of the start
   std::int32_t expected;  ///< ranks of the communicator
   bool is_root;
   bool nobody_leaves_before;  ///< see Arrivals

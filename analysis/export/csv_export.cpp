@@ -31,9 +31,9 @@ constexpr TableWords messages_table{
     "receive_complete_ns,send_buffer,receive_buffer,transport,transfer_begin_ns,transfer_end_ns,pack_ns,wait_"
     "ns,"
     "call_site,key"};
-constexpr TableWords operations_table{
-    "nonblocking_collectives.csv",
-    "rank,thread,post_ns,complete_ns,function,communicator,collective_number,root_rank,bytes,call_site"};
+constexpr TableWords operations_table{"nonblocking_collectives.csv",
+                                      "rank,thread,post_ns,complete_ns,function,communicator,collective_"
+                                      "number,start,root_rank,bytes,call_site"};
 constexpr TableWords transfers_table{
     "transfers.csv",
     "rank,thread,begin_ns,end_ns,bytes,peer_rank,source,destination,transport,"
@@ -184,6 +184,7 @@ class CsvExporter : public Exporter {
       operations_.cell(rank.names().text(record.function))
           .cell(rank.names().communicator(record.communicator))
           .cell(record.collective_ordinal)
+          .cell_if(record.start != 0, record.start)
           .cell_if(record.root != -1, record.root)
           .cell(record.bytes)
           .cell(rank.names().site(record.call_site).text)

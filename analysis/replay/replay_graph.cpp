@@ -148,6 +148,9 @@ void ReplayGraph::wait_for_operations(const RankTrace& rank, std::span<const std
   std::uint64_t last_ns = 0;
   for (const std::uint32_t each : operations) {
     const trace::CollectiveOperation& operation = rank.operations[each].record;
+    if (operation.start != 0) {
+      continue;  // several may be started by one call, which is one node: such a wait stays as long as it was
+    }
     const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, operation);
     if (!arrivals || !arrivals->one_clock || arrivals->last_ns > operation.complete_ns ||
         arrivals->last_ns < last_ns) {

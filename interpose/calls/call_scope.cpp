@@ -162,6 +162,15 @@ trace::CollectiveOperation CallScope::collective_operation() const noexcept {
   return operation;
 }
 
+trace::CollectiveOperation CallScope::collective_start(const trace::CollectiveOperation& initialised,
+                                                       std::uint32_t start) const noexcept {
+  trace::CollectiveOperation operation = initialised;
+  operation.post_ns = begin_ns_;
+  operation.call_site = call_site_;
+  operation.start = start;
+  return operation;
+}
+
 void CallScope::buffer(trace::BufferKind kind) noexcept {
   if (!recording_) return;
   record_.buffer = kind;

@@ -69,6 +69,10 @@ class CallScope {
   void add_bytes(std::uint64_t bytes) noexcept;
   /// Of a non-blocking collective, after collective(); only when recording.
   [[nodiscard]] trace::CollectiveOperation collective_operation() const noexcept;
+  /// That start of a persistent one, by this call. `initialised`: what collective_operation() said of the
+  /// call that initialised it.
+  [[nodiscard]] trace::CollectiveOperation collective_start(const trace::CollectiveOperation& initialised,
+                                                            std::uint32_t start) const noexcept;
 
  private:
   /// The first MPI call of the process finds the MPI library.

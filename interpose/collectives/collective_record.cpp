@@ -10,8 +10,10 @@ namespace {
 /// Does what the one inside does, and writes when it was complete.
 class RecordedCollective final : public Pending {
  public:
-  RecordedCollective(const trace::CollectiveOperation& operation, std::unique_ptr<Pending> inside) noexcept
+  explicit RecordedCollective(const trace::CollectiveOperation& operation,
+                              std::unique_ptr<Pending> inside = nullptr) noexcept
       : operation_(operation), inside_(std::move(inside)) {}
+  void wrap(std::unique_ptr<Pending> inside) noexcept { inside_ = std::move(inside); }
 
   bool advance(bool arrived, const MPI_Status& status) override {
     return inside_ == nullptr ? arrived : inside_->advance(arrived, status);
@@ -45,7 +47,31 @@ class RecordedCollective final : public Pending {
 
  private:
   trace::CollectiveOperation operation_;
-  const std::unique_ptr<Pending> inside_;
+  std::unique_ptr<Pending> inside_;
+};
+
+/// Starts what the one inside does, and numbers the starts, as all ranks do.
+class RecordedStarts final : public Recipe {
+ public:
+  RecordedStarts(const trace::CollectiveOperation& initialised, std::unique_ptr<Recipe> inside) noexcept
+      : initialised_(initialised), inside_(std::move(inside)) {}
+
+  int start(const CallScope& scope, Operation& operation) override {
+    ++starts_;
+    if (!scope.recording()) return inside_->start(scope, operation);
+    auto record = std::make_unique<RecordedCollective>(scope.collective_start(initialised_, starts_));
+    const int code = inside_->start(scope, operation);
+    if (code != MPI_SUCCESS) return code;
+    record->wrap(std::move(operation.pending));
+    operation.pending = std::move(record);
+    return code;
+  }
+  [[nodiscard]] Posted posts() const noexcept override { return inside_->posts(); }
+
+ private:
+  const trace::CollectiveOperation initialised_;
+  const std::unique_ptr<Recipe> inside_;
+  std::uint32_t starts_ = 0;
 };
 
 }  // namespace
@@ -53,6 +79,11 @@ class RecordedCollective final : public Pending {
 std::unique_ptr<Pending> recorded(const CallScope& scope, std::unique_ptr<Pending> pending) {
   if (!scope.recording()) return pending;
   return std::make_unique<RecordedCollective>(scope.collective_operation(), std::move(pending));
+}
+
+std::unique_ptr<Recipe> recorded(const CallScope& scope, std::unique_ptr<Recipe> recipe) {
+  if (!scope.recording()) return recipe;
+  return std::make_unique<RecordedStarts>(scope.collective_operation(), std::move(recipe));
 }
 
 }  // namespace penstock::interpose

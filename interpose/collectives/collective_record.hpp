@@ -1,5 +1,5 @@
-// The recording of one non-blocking collective, from its call to its completion. Knows no single collective,
-// nor how it is carried out.
+// The recording of one non-blocking collective, from its call to its completion, and of each start of a
+// persistent one. Knows no single collective, nor how it is carried out.
 #pragma once
 
 #include <memory>
@@ -13,5 +13,9 @@ namespace penstock::interpose {
 /// that `scope` is of. To be made before the collective begins, as there may be no memory for it
 /// (std::bad_alloc).
 [[nodiscard]] std::unique_ptr<Pending> recorded(const CallScope& scope, std::unique_ptr<Pending> pending);
+
+/// What is to stand for a persistent collective that the call which `scope` is of has initialised: `recipe`,
+/// and when recording a record of each of its starts. Errors: std::bad_alloc.
+[[nodiscard]] std::unique_ptr<Recipe> recorded(const CallScope& scope, std::unique_ptr<Recipe> recipe);
 
 }  // namespace penstock::interpose

@@ -44,9 +44,10 @@ class PersistentCall : public CollectiveCall<Library> {
   int run(const Attempt& attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
     const int code = this->meet_and_call(attempt, communicator, arguments...);
-    if (code != MPI_SUCCESS || !staged.is_staged()) return code;
+    if (code != MPI_SUCCESS || !(staged.is_staged() || this->scope().recording())) return code;
     MPI_Request* const request = std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));
-    attach_persistent(*request, std::make_unique<PersistentStagedCall>(std::move(staged), *request));
+    auto recipe = std::make_unique<PersistentStagedCall>(std::move(staged), *request);
+    attach_persistent(*request, recorded(this->scope(), std::move(recipe)));
     return code;
   }
 
@@ -70,7 +71,8 @@ class PersistentCall : public CollectiveCall<Library> {
     } else {
       plan = make_plan();
     }
-    attempt.code = attach_exchange(std::move(plan), this->name(), communicator, messages, request);
+    attempt.code =
+        attach_exchange(this->scope(), std::move(plan), this->name(), communicator, messages, request);
     return attempt;
   }
 

@@ -7,6 +7,7 @@
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/collective_record.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
@@ -84,13 +85,13 @@ bool has_free_lane(MPI_Comm communicator) noexcept {
   return info != nullptr && info->lanes_taken + 1 < most_lanes() - MessageLane::nonblocking;
 }
 
-int attach_exchange(std::unique_ptr<ExchangePlan> plan, const char* mpi_call, MPI_Comm communicator,
-                    MPI_Comm messages, MPI_Request* request) {
+int attach_exchange(const CallScope& scope, std::unique_ptr<ExchangePlan> plan, const char* mpi_call,
+                    MPI_Comm communicator, MPI_Comm messages, MPI_Request* request) {
   // before anything that may fail on this rank alone, as all ranks count
   const MessageLane lane{messages, ++peek_info(communicator)->lanes_taken};
   plan->outlive_the_call();
-  auto recipe = std::make_unique<PersistentExchange>(
-      std::make_shared<const Parts>(std::move(plan), mpi_call, communicator, lane));
+  auto recipe = recorded(scope, std::make_unique<PersistentExchange>(std::make_shared<const Parts>(
+                                    std::move(plan), mpi_call, communicator, lane)));
   // Stands for it, and is never started. No persistent send does: MPICH 4.0 takes the object of one that was
   // freed for a persistent collective, where it makes one from it.
   const int code = PMPI_Barrier_init(MPI_COMM_SELF, MPI_INFO_NULL, request);

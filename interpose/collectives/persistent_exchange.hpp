@@ -15,8 +15,8 @@ namespace penstock::interpose {
 [[nodiscard]] bool has_free_lane(MPI_Comm communicator) noexcept;
 
 /// Makes the request of a persistent collective on which all ranks have agreed; `messages` is messages_of()
-/// the communicator. Returns the code of the call.
-int attach_exchange(std::unique_ptr<ExchangePlan> plan, const char* mpi_call, MPI_Comm communicator,
-                    MPI_Comm messages, MPI_Request* request);
+/// the communicator. Returns the code of the call, which `scope` is of.
+int attach_exchange(const CallScope& scope, std::unique_ptr<ExchangePlan> plan, const char* mpi_call,
+                    MPI_Comm communicator, MPI_Comm messages, MPI_Request* request);
 
 }  // namespace penstock::interpose

@@ -182,8 +182,8 @@ struct MessageHalf {
   RecordKind kind;
 };
 
-/// A non-blocking collective, from its call to its completion. The call has a record of its own with the same
-/// ordinal.
+/// A non-blocking collective, from its call to its completion, or one start of a persistent one. The call, or
+/// that which initialised it, has a record of its own with the same ordinal.
 struct CollectiveOperation {
   std::uint64_t post_ns;             ///< the call that started it was entered
   std::uint64_t complete_ns;         ///< its completion was seen
@@ -193,7 +193,8 @@ struct CollectiveOperation {
   std::uint32_t communicator;        ///< local id
   std::uint32_t collective_ordinal;  ///< as MpiCall::collective_ordinal
   std::int32_t root;                 ///< world rank; -1 none
-  std::uint8_t reserved[15];
+  std::uint32_t start;               ///< of a persistent one, counted from 1 on; 0: it is none
+  std::uint8_t reserved[11];
   RecordKind kind;
 };
 

@@ -248,6 +248,55 @@ TEST(Causes, a_wait_for_a_non_blocking_collective_that_some_rank_was_not_seen_at
   EXPECT_EQ(job.explain(0, 1), (Spans{{200, 500, Cause::unattributed, -1}}));
 }
 
+/// Two persistent ones, initialised long ago, the second with a root; each rank starts them in an order of
+/// its own, and waits for each where it has been completed.
+TEST(Causes, a_wait_for_a_persistent_collective_waits_for_the_last_to_start_it_as_often) {
+  struct Start {
+    std::uint64_t reduction;
+    std::uint64_t broadcast;
+  };
+  const auto rank = [](std::int32_t which, const Start& first, const Start& second) {
+    RecordingBuilder builder(which, 2);
+    builder
+        .call({.function = "MPI_Allreduce_init", .begin = 1, .end = 5, .bytes = 8, .collective_ordinal = 1})
+        .call({.function = "MPI_Bcast_init",
+               .begin = 6,
+               .end = 9,
+               .bytes = 8,
+               .peer = 1,
+               .collective_ordinal = 2});
+    std::uint64_t begin = 1000;
+    std::uint32_t number = 0;
+    for (const Start& start : {first, second}) {
+      ++number;
+      builder.call({.function = "MPI_Wait", .begin = begin, .end = begin + 300})
+          .operation({.function = "MPI_Allreduce_init",
+                      .post = start.reduction,
+                      .complete = begin + 300,
+                      .collective_ordinal = 1,
+                      .start = number})
+          .call({.function = "MPI_Wait", .begin = begin + 400, .end = begin + 700})
+          .operation({.function = "MPI_Bcast_init",
+                      .post = start.broadcast,
+                      .complete = begin + 700,
+                      .collective_ordinal = 2,
+                      .root = 1,
+                      .start = number});
+      begin += 1000;
+    }
+    return builder;
+  };
+  const JobInMemory job{rank(0, {900, 950}, {1900, 1950}), rank(1, {1200, 1500}, {1800, 1700})};
+  const auto rest = [](std::uint64_t begin, std::uint64_t end) {
+    return ExpectedSpan{begin, end, Cause::wire, -1};
+  };
+  EXPECT_EQ(job.explain(0, 2), (Spans{{1000, 1200, Cause::collective_wait, 1}, rest(1200, 1300)}));
+  EXPECT_EQ(job.explain(0, 3), (Spans{{1400, 1500, Cause::collective_wait, 1}, rest(1500, 1700)}));
+  EXPECT_EQ(job.explain(0, 4), (Spans{rest(2000, 2300)}));
+  EXPECT_EQ(job.explain(1, 4), (Spans{rest(2000, 2300)}));
+  EXPECT_EQ(job.explain(0, 5), (Spans{rest(2400, 2700)}));
+}
+
 TEST(Causes, a_wait_for_a_non_blocking_broadcast_waits_for_its_root_only) {
   const auto rank = [](std::int32_t which, std::uint64_t posts, std::uint64_t complete) {
     return RecordingBuilder(which, 2)

@@ -112,6 +112,7 @@ RecordingBuilder& RecordingBuilder::operation(const OperationWords& words) {
   record.communicator = 1;
   record.collective_ordinal = words.collective_ordinal;
   record.root = words.root;
+  record.start = words.start;
   record.kind = trace::RecordKind::collective_operation;
   return raw(record);
 }

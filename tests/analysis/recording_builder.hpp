@@ -50,6 +50,7 @@ struct OperationWords {
   std::uint64_t bytes = 8;
   std::uint64_t call_site = 0;
   std::int32_t root = -1;
+  std::uint32_t start = 0;
 };
 
 struct TransferWords {

@@ -140,6 +140,7 @@ TEST_F(CsvExport, a_non_blocking_collective_is_a_row_from_its_call_to_its_comple
   EXPECT_EQ(operations[0].at("post_ns"), "100");
   EXPECT_EQ(operations[0].at("complete_ns"), "300");
   EXPECT_EQ(operations[0].at("collective_number"), "4");
+  EXPECT_EQ(operations[0].at("start"), "");
   EXPECT_EQ(operations[0].at("root_rank"), "1");
   EXPECT_EQ(operations[0].at("bytes"), "64");
 }
