@@ -95,6 +95,12 @@ struct KnownSizes {
   int root = no_root;
 
   [[nodiscard]] bool are_equal() const noexcept { return datatype != MPI_DATATYPE_NULL; }
+  /// Whether this rank's own are as all are said to be: another rank would wait for ever for what is not.
+  [[nodiscard]] bool fit(const BlocksInRow& row) const noexcept {
+    if (!are_equal()) return true;
+    const std::uint64_t bytes = payload_bytes(count, datatype);
+    return std::ranges::all_of(row.bytes, [&](std::uint64_t each) { return each == 0 || each == bytes; });
+  }
   /// The same on all ranks, if their arguments fit together.
   [[nodiscard]] std::uint64_t arguments() const noexcept {
     return payload_bytes(count, datatype) << 16 ^ static_cast<std::uint64_t>(root + 1);
@@ -113,9 +119,9 @@ void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, con
   FusedCollectives* const fused = FusedCollectives::of(*peek_info(communicator));
   if (fused == nullptr || !fused->may_take(1)) return;
   const std::optional<BlocksInRow> from = sent();
-  if (!from) return;
+  if (!from || !sizes.fit(*from)) return;
   const std::optional<BlocksInRow> to = received();
-  if (!to) return;
+  if (!to || !sizes.fit(*to)) return;
   const BlocksInRow any = from->buffer ? *from : to->buffer ? *to : memory_of_nothing(buffers);
   if (!any.buffer || (to->buffer && to->buffer->context != any.buffer->context)) return;
 

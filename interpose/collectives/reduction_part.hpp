@@ -21,9 +21,9 @@ struct KernelPart {
   transports::kernels::FusedParts parts{};
   std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedReduction's
 };
-/// All get the same, or all other parts of as many elements.
-[[nodiscard]] inline KernelPart to_all(std::size_t elements, bool is_for_each = false) noexcept {
-  return {transports::equal_parts(elements, is_for_each)};
+/// All get the same.
+[[nodiscard]] inline KernelPart to_all(std::size_t elements) noexcept {
+  return {transports::equal_parts(elements, false)};
 }
 /// Only the root gets something.
 [[nodiscard]] inline KernelPart to_root(std::size_t elements, int root, bool is_root) noexcept {
