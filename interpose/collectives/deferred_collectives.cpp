@@ -79,8 +79,9 @@ class DeferredCall {
     is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
     handles_kept_.end();
   }
-  void prepares_kernels() noexcept { prepares_kernels_ = true; }
-  [[nodiscard]] bool has_prepared_kernels() const noexcept { return prepares_kernels_; }
+  void prepares_kernels(std::size_t attempt) noexcept { attempt_ = attempt; }
+  /// Which attempt to get ready for kernels has begun with it; none: none has.
+  [[nodiscard]] std::optional<std::size_t> attempt() const noexcept { return attempt_; }
   [[nodiscard]] bool is_by_kernels() const noexcept { return is_by_kernels_; }
   [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
 
@@ -146,7 +147,7 @@ class DeferredCall {
   Status status_;
   bool has_begun_ = false;
   bool is_by_kernels_ = false;
-  bool prepares_kernels_ = false;
+  std::optional<std::size_t> attempt_;
   bool is_over_ = false;
 };
 
@@ -170,7 +171,7 @@ class PendingDeferredCall final : public Pending {
     const CallScope scope(Function::Test, nullptr);
     if (!call_->has_begun()) all_->step(scope);
     if (!call_->step(scope)) return false;
-    if (call_->has_prepared_kernels() && !all_->end_setup()) return false;
+    if (!all_->end_setup_of(*call_)) return false;
     all_->note_end_of(*call_);
     return true;
   }
@@ -217,18 +218,36 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
   return work.is_for_messages ? Way::messages : Way::library;
 }
 
-/// All ranks do so before they begin the same call, whatever it is.
-void DeferredCollectives::prepare_kernels() noexcept {
+/// All ranks do so before they begin the same call, whatever it is and whatever has come of the attempts
+/// before, of which some may not know yet. So who does know that all took part in one stays away.
+void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
   const record::OwnWork own;
   const std::size_t ranks = members_ ? members_->rows.size() : 1;
   const std::size_t bytes = transports::FusedCollective::memory_for(transports::largest_fused_order, ranks);
-  setup_.begin(members_ ? &*members_ : nullptr, messages_, context_, bytes, SeriesUse::other);
+  const FusedMembers* const members = members_ && !is_set_up_ ? &*members_ : nullptr;
+  setups_[attempt].begin(members, messages_, context_, bytes, SeriesUse::other);
 }
 
-bool DeferredCollectives::end_setup() noexcept {
+/// The series is that of the first attempt in which all ranks took part, which all of them see alike: so
+/// whoever says kernels means the same one.
+bool DeferredCollectives::end_setup_of(const DeferredCall& call) noexcept {
+  if (!call.attempt()) return true;
   const record::OwnWork own;
-  if (!setup_.step()) return false;
-  if (series_ == nullptr) series_ = setup_.take();
+  FusedSetup& setup = setups_[*call.attempt()];
+  if (!setup.step()) return false;
+  ended_attempts_.set(*call.attempt());
+  while (!is_set_up_ && tried_ < setups_.size() && ended_attempts_.test(tried_)) {
+    is_set_up_ = members_ && setups_[tried_].has_all(members_->rows.size());
+    std::unique_ptr<FusedSeries> made = setups_[tried_].take();
+    if (is_set_up_) {
+      series_ = std::move(made);
+    } else {
+      ++tried_;
+    }
+  }
+  for (std::size_t later = tried_ + 1; is_set_up_ && later < setups_.size(); ++later) {
+    if (ended_attempts_.test(later)) static_cast<void>(setups_[later].take());  // its memory is not wanted
+  }
   return true;
 }
 
@@ -340,9 +359,11 @@ bool DeferredCollectives::begin_next(const CallScope& scope) {
   const std::shared_ptr<DeferredCall> call = std::move(waiting_.front());
   waiting_.pop_front();
   ++begun_;
-  if (can_fuse_ && begun_ == policy::prepares_to_fuse) {
-    prepare_kernels();
-    call->prepares_kernels();
+  const auto* const attempt = std::ranges::find(policy::prepare_to_fuse, begun_);
+  if (can_fuse_ && attempt != policy::prepare_to_fuse.end()) {
+    const auto which = static_cast<std::size_t>(attempt - policy::prepare_to_fuse.begin());
+    prepare_kernels(which);
+    call->prepares_kernels(which);
   }
   if (*way == Way::kernels) {
     is_series_busy_ = true;

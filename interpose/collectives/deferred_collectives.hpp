@@ -7,7 +7,9 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -20,6 +22,7 @@
 #include "interpose/collectives/fused_series.hpp"
 #include "interpose/collectives/fused_work.hpp"
 #include "interpose/node/agreement_ring.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/staging/staged_call.hpp"
 
 namespace penstock::interpose {
@@ -68,12 +71,12 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   /// others'.
   void leave();
   void note_end_of(const DeferredCall& call) noexcept;
-  /// Steps the preparations for kernels. True if none are under way any more.
-  [[nodiscard]] bool end_setup() noexcept;
+  /// Steps the preparations for kernels. True if those that have begun with that call are over.
+  [[nodiscard]] bool end_setup_of(const DeferredCall& call) noexcept;
 
  private:
   [[nodiscard]] Way most_of(const DeferredWork& work) const noexcept;
-  void prepare_kernels() noexcept;
+  void prepare_kernels(std::size_t attempt) noexcept;
   void say_and_mark() noexcept;
   [[nodiscard]] bool begin_next(const CallScope& scope);
   void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
@@ -90,8 +93,11 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   bool can_fuse_ = false;  ///< the same on all ranks
   std::optional<FusedMembers> members_;
   transports::cuda::ContextRef context_;  ///< of the last kernel offered, or of blocking ones
-  FusedSetup setup_;
-  std::unique_ptr<FusedSeries> series_;
+  std::array<FusedSetup, policy::prepare_to_fuse.size()> setups_;
+  std::bitset<policy::prepare_to_fuse.size()> ended_attempts_;
+  std::size_t tried_ = 0;   ///< so many of them are over, and some rank has stayed away from each
+  bool is_set_up_ = false;  ///< the next one is over, and none has
+  std::unique_ptr<FusedSeries> series_;  ///< then; null: this rank cannot reach the others' memory
   bool is_series_busy_ = false;
   bool repeats_ = false;  ///< the last call failed on this rank alone, and will be made again
 };

@@ -95,20 +95,25 @@ bool FusedSetup::step() noexcept {
   return flag != 0 || code_ != MPI_SUCCESS;
 }
 
+bool FusedSetup::has_all(std::size_t ranks) const noexcept {
+  return code_ == MPI_SUCCESS &&
+         std::ranges::all_of(std::span(words_->parts).first(ranks), &SymmetricPart::is_there);
+}
+
 std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
-  if (series_ == nullptr || code_ != MPI_SUCCESS) return nullptr;
+  std::unique_ptr<FusedSeries> series = std::move(series_);
+  if (series == nullptr || code_ != MPI_SUCCESS) return nullptr;
   const auto opened = transports::guarded([&]() -> Status {
     const std::span all(words_->parts);
-    const FusedMembers& members = series_->members_;
-    if (Status state = series_->memory_.open(all.first(members.rows.size()), members.rank); !state.ok())
+    const FusedMembers& members = series->members_;
+    if (Status state = series->memory_.open(all.first(members.rows.size()), members.rank); !state.ok())
       return state;
-    series_->collective_.emplace(series_->memory_, members.rank,
-                                 series_->use_ == SeriesUse::blocking
-                                     ? FusedCollective::Partners::have_come
-                                     : FusedCollective::Partners::may_be_late);
+    series->collective_.emplace(series->memory_, members.rank,
+                                series->use_ == SeriesUse::blocking ? FusedCollective::Partners::have_come
+                                                                    : FusedCollective::Partners::may_be_late);
     return {};
   });
-  return opened.ok() ? std::move(series_) : nullptr;
+  return opened.ok() ? std::move(series) : nullptr;
 }
 
 Status FusedSeries::begin(const transports::FusedWork& work, std::uint32_t ordinal, std::uint64_t since_ns) {

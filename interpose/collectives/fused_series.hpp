@@ -93,6 +93,8 @@ class FusedSetup {
              std::size_t memory_bytes, SeriesUse use) noexcept;
   /// Never blocks. True when it is over.
   [[nodiscard]] bool step() noexcept;
+  /// After that: no rank has stayed away, which is the same on all of them.
+  [[nodiscard]] bool has_all(std::size_t ranks) const noexcept;
   /// After that: the series, to be used only when all ranks have said that they have it. Null: this one has
   /// not.
   [[nodiscard]] std::unique_ptr<FusedSeries> take() noexcept;

@@ -4,6 +4,7 @@
 // pool.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -107,8 +108,9 @@ inline constexpr std::size_t symmetric_memory_bytes = 16u << 20;
 constexpr std::size_t most_symmetric_bytes(bool of_blocking_ones) noexcept {
   return of_blocking_ones ? 4 * symmetric_memory_bytes : 32u << 20;
 }
-/// With this one of a communicator's non-blocking collectives its ranks get ready to fuse the later ones.
-inline constexpr std::uint32_t prepares_to_fuse = 4;
+/// With these of a communicator's non-blocking collectives its ranks get ready to fuse the later ones, if
+/// they have not; a rank that has used no GPU yet cannot.
+inline constexpr std::array<std::uint32_t, 3> prepare_to_fuse = {4, 16, 64};
 
 /// A scan of so much, from up to eight ranks, goes straight: each rank gets the vectors of all before it.
 /// What goes from rank to rank instead waits for a message and a launch at each (together some 15 µs, two

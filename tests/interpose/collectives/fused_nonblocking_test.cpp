@@ -204,5 +204,28 @@ TEST_F(FusedNonblocking, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_al
   }
 }
 
+/// The same, of a communicator whose first ones are in host memory: its ranks get ready with a later one.
+TEST_F(FusedNonblocking, DISABLED_that_come_after_others_and_one_rank_cannot_do_are_an_MPI_error_on_all) {
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 5; ++i) {
+    int token = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(&token, 1, MPI_INT, 0, communicator, &request);
+    wait(request);
+  }
+  Memory memory = numbers_on_device(world, numbers);
+  for (int value = 0; value < 16; ++value) {
+    MPI_Request request = start_sum(memory, value);
+    wait(request);
+    expect_sum(memory, value);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  const bool is_faulty = world.rank == world.size - 1;
+  if (is_faulty) faulty_driver_fail("cuLaunchKernel:700");
+  MPI_Request request = start_sum(memory, 1);
+  EXPECT_NE(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  if (is_faulty) faulty_driver_fail("");
+}
+
 }  // namespace
 }  // namespace penstock::test_support
