@@ -67,9 +67,8 @@ class FusedCollectives : public testing::TestWithParam<bool> {
 };
 
 std::vector<std::uint8_t> bytes_of(const std::vector<float>& vector) {
-  std::vector<std::uint8_t> bytes(vector.size() * sizeof(float));
-  std::memcpy(bytes.data(), vector.data(), bytes.size());
-  return bytes;
+  const auto* const first = reinterpret_cast<const std::uint8_t*>(vector.data());
+  return {first, first + vector.size() * sizeof(float)};
 }
 
 TEST_P(FusedCollectives, of_any_length_follow_each_other) {
