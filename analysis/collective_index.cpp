@@ -148,31 +148,19 @@ void CollectiveIndex::join(const ClockAlignment& clocks, std::size_t hosts) {
 }
 
 std::optional<Arrivals> CollectiveIndex::at(const RankTrace& rank, std::uint32_t communicator,
-                                            std::uint32_t ordinal, std::uint32_t host,
+                                            std::uint32_t ordinal, std::uint32_t start, std::uint32_t host,
                                             const ClockAlignment& clocks) const {
-  if (ordinal == 0 || communicator == self_local_id) {
-    return std::nullopt;
-  }
-  return find(rank.global_communicator(communicator), ordinal, host, clocks);
-}
-
-std::optional<Arrivals> CollectiveIndex::at_start(const RankTrace& rank, std::uint32_t communicator,
-                                                  std::uint32_t ordinal, std::uint32_t start,
-                                                  std::uint32_t host, const ClockAlignment& clocks) const {
   const std::uint64_t global_id = rank.global_communicator(communicator);
-  if (global_id == 0 || communicator == self_local_id) {
+  if (ordinal == 0 || global_id == 0 || communicator == self_local_id) {
     return std::nullopt;
   }
-  return find(starts_id(global_id, ordinal), start, host, clocks);
-}
-
-std::optional<Arrivals> CollectiveIndex::find(std::uint64_t communicator, std::uint32_t ordinal,
-                                              std::uint32_t host, const ClockAlignment& clocks) const {
-  const auto page = pages_.find({communicator, ordinal / calls_per_page, 0});
-  if (page == pages_.end() || page->second[ordinal % calls_per_page].seen == 0) {
+  const std::uint64_t id = start == 0 ? global_id : starts_id(global_id, ordinal);
+  const std::uint32_t number = start == 0 ? ordinal : start;
+  const auto page = pages_.find({id, number / calls_per_page, 0});
+  if (page == pages_.end() || page->second[number % calls_per_page].seen == 0) {
     return std::nullopt;
   }
-  return in_clock_of(host, page->second[ordinal % calls_per_page], clocks);
+  return in_clock_of(host, page->second[number % calls_per_page], clocks);
 }
 
 }  // namespace penstock::analysis

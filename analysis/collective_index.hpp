@@ -50,14 +50,11 @@ class CollectiveIndex {
   void observe(ClockAlignment& clocks) const;
   /// After the clocks were aligned. `hosts`: how many there are.
   void join(const ClockAlignment& clocks, std::size_t hosts);
-  /// In the clock of `host`, which is the rank's. `communicator`: its local id.
+  /// In the clock of `host`, which is the rank's. `communicator`: its local id. `start`: of a persistent one,
+  /// which the call of that ordinal has initialised; 0: that call itself.
   [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, std::uint32_t communicator,
-                                           std::uint32_t ordinal, std::uint32_t host,
+                                           std::uint32_t ordinal, std::uint32_t start, std::uint32_t host,
                                            const ClockAlignment& clocks) const;
-  /// The same of that start of a persistent one, which the call of that ordinal has initialised.
-  [[nodiscard]] std::optional<Arrivals> at_start(const RankTrace& rank, std::uint32_t communicator,
-                                                 std::uint32_t ordinal, std::uint32_t start,
-                                                 std::uint32_t host, const ClockAlignment& clocks) const;
 
  private:
   /// Calls that follow each other on a communicator lie together: they are asked for in this order.
@@ -72,9 +69,6 @@ class CollectiveIndex {
   struct HashPageId {
     std::size_t operator()(const PageId& id) const noexcept;
   };
-  [[nodiscard]] std::optional<Arrivals> find(std::uint64_t communicator, std::uint32_t ordinal,
-                                             std::uint32_t host, const ClockAlignment& clocks) const;
-
   std::unordered_map<PageId, Page, HashPageId> pages_;
 };
 

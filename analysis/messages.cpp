@@ -152,19 +152,13 @@ std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) con
 }
 
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const {
-  if (call.collective_ordinal == 0) {
-    return std::nullopt;
-  }
-  return collectives_.at(rank, call.communicator, call.collective_ordinal, host_of(rank), clocks_);
+  return collectives_.at(rank, call.communicator, call.collective_ordinal, 0, host_of(rank), clocks_);
 }
 
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank,
                                                   const trace::CollectiveOperation& operation) const {
-  if (operation.start != 0) {
-    return collectives_.at_start(rank, operation.communicator, operation.collective_ordinal, operation.start,
-                                 host_of(rank), clocks_);
-  }
-  return collectives_.at(rank, operation.communicator, operation.collective_ordinal, host_of(rank), clocks_);
+  return collectives_.at(rank, operation.communicator, operation.collective_ordinal, operation.start,
+                         host_of(rank), clocks_);
 }
 
 }  // namespace penstock::analysis

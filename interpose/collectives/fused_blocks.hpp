@@ -94,21 +94,20 @@ struct KnownSizes {
   MPI_Count count = 0;
   int root = no_root;
 
-  [[nodiscard]] bool are_equal() const noexcept { return datatype != MPI_DATATYPE_NULL; }
-  /// Whether this rank's own are as all are said to be: another rank would wait for ever for what is not.
-  [[nodiscard]] bool fit(const BlocksInRow& row) const noexcept {
-    if (!are_equal()) return true;
-    const std::uint64_t bytes = payload_bytes(count, datatype);
-    return std::ranges::all_of(row.bytes, [&](std::uint64_t each) { return each == 0 || each == bytes; });
-  }
-  /// The same on all ranks, if their arguments fit together.
-  [[nodiscard]] std::uint64_t arguments() const noexcept {
-    return payload_bytes(count, datatype) << 16 ^ static_cast<std::uint64_t>(root + 1);
+  /// Of each block that is not empty; none: nothing is known.
+  [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept {
+    return datatype == MPI_DATATYPE_NULL ? std::nullopt : std::optional(payload_bytes(count, datatype));
   }
 };
 [[nodiscard]] inline KnownSizes equal_sizes(MPI_Count count, MPI_Datatype datatype,
                                             int root = no_root) noexcept {
   return {datatype, count, root};
+}
+
+/// Whether this rank's own are as all are said to be: another rank would wait for ever for what is not.
+[[nodiscard]] inline bool fit(const BlocksInRow& row, const std::optional<std::uint64_t>& bytes) noexcept {
+  return !bytes ||
+         std::ranges::all_of(row.bytes, [&](std::uint64_t each) { return each == 0 || each == *bytes; });
 }
 
 /// The buffers have been added. `sent()` and `received()` return an optional BlocksInRow.
@@ -118,10 +117,11 @@ void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, con
   if (buffers.preference() != Preference::messages || buffers.have_host_bytes()) return;
   FusedCollectives* const fused = FusedCollectives::of(*peek_info(communicator));
   if (fused == nullptr || !fused->may_take(1)) return;
+  const std::optional<std::uint64_t> bytes = sizes.bytes();
   const std::optional<BlocksInRow> from = sent();
-  if (!from || !sizes.fit(*from)) return;
+  if (!from || !fit(*from, bytes)) return;
   const std::optional<BlocksInRow> to = received();
-  if (!to || !sizes.fit(*to)) return;
+  if (!to || !fit(*to, bytes)) return;
   const BlocksInRow any = from->buffer ? *from : to->buffer ? *to : memory_of_nothing(buffers);
   if (!any.buffer || (to->buffer && to->buffer->context != any.buffer->context)) return;
 
@@ -131,10 +131,11 @@ void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, con
   std::ranges::copy(from->bytes, work.parts.sent);
   std::ranges::copy(to->bytes, work.parts.received);
   work.parts.is_for_each = from->is_for_each;
-  work.parts.is_checked = !sizes.are_equal();
+  work.parts.is_checked = !bytes;
   const transports::cuda::ContextRef& context = transports::cuda::Context::of(*any.buffer);
   if (context == nullptr || !fused->suits(transports::largest_of(work.parts), context)) return;
-  if (sizes.are_equal()) buffers.sign(sizes.arguments());
+  // the same on all ranks, if their arguments fit together
+  if (bytes) buffers.sign(*bytes << 16 ^ static_cast<std::uint64_t>(sizes.root + 1));
   buffers.offer_kernel({work, *any.buffer, context}, false);
 }
 

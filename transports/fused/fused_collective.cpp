@@ -104,6 +104,7 @@ FusedCollective::FusedCollective(const SymmetricMemory& memory, std::size_t own_
 
 Status FusedCollective::launch(const FusedWork& work, std::uint64_t since_ns) noexcept {
   work_ = work;
+  if (work_.reduction) work_.reduction->combined = std::min(work_.reduction->combined, route_.ranks);
   largest_ = largest_of(work.parts);
   // the next one takes the other set, whatever its stamp
   stamp_ = stamp_ == most_collectives ? kernels::fused_sets : stamp_ + 1;
@@ -123,8 +124,8 @@ Status FusedCollective::launch_again() noexcept {
 /// By the kernel that stands by; false: none is there.
 bool FusedCollective::order() noexcept try {
   const FusedReduction reduction = work_.reduction.value_or(FusedReduction{});
-  ordered_ = order_fused({work_.own, work_.to, work_.parts, std::min(reduction.combined, route_.ranks),
-                          route_on_device_, stamp_, *standby_type_of(work_), reduction.operation},
+  ordered_ = order_fused({work_.own, work_.to, work_.parts, reduction.combined, route_on_device_, stamp_,
+                          *standby_type_of(work_), reduction.operation},
                          memory_.context());
   return ordered_ != nullptr;
 } catch (const std::bad_alloc&) {
@@ -158,7 +159,7 @@ Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexce
   parameters.ranks = route_.ranks;
   parameters.stamp = stamp_;
   if (work_.reduction) {
-    parameters.combined = std::min(work_.reduction->combined, route_.ranks);
+    parameters.combined = work_.reduction->combined;
     parameters.operation = work_.reduction->operation;
   }
   parameters.sends = sends;

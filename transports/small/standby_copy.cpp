@@ -153,8 +153,7 @@ bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t b
 
 bool StandbyCopy::is_ready_for(const FusedOrder& collective) const noexcept {
   const std::uint32_t bytes = order_bytes(collective);
-  const bool can_be_said =
-      largest_of(collective.parts) >> unit_shift_of(collective.parts) <= FusedWords::most_units;
+  const bool can_be_said = bytes >> unit_shift_of(collective.parts) <= FusedWords::most_units;
   return can_be_said && is_ready_for(collective.to, collective.own, bytes) &&
          (bytes <= largest_unshared_fused_order || shares());
 }

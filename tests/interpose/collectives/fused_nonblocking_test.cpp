@@ -36,6 +36,15 @@ class FusedNonblocking : public testing::Test {
     EXPECT_TRUE(
         counts_up(memory, 0, static_cast<std::size_t>(count), sum_of_firsts(world, value), world.size));
   }
+  /// Some that do not tell that there is a GPU.
+  void begin_in_host_memory() const {
+    for (int i = 0; i < 5; ++i) {
+      int token = 0;
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Ibcast(&token, 1, MPI_INT, 0, communicator, &request);
+      wait(request);
+    }
+  }
   /// A blocking one, by which ranks agree to put others off; then some of those.
   void get_ready(Memory& memory) const {
     for (int i = 0; i < 2; ++i)
@@ -183,12 +192,7 @@ TEST_F(FusedNonblocking, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_al
   // the first non-blocking ones do not tell that there is a GPU, but blocking ones before them do
   for (int i = 0; i < 6; ++i)
     MPI_Allreduce(MPI_IN_PLACE, memory.data(), numbers, MPI_INT, MPI_SUM, communicator);
-  for (int i = 0; i < 5; ++i) {
-    int token = 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(&token, 1, MPI_INT, 0, communicator, &request);
-    wait(request);
-  }
+  begin_in_host_memory();
   get_ready(memory);
   MPI_Barrier(MPI_COMM_WORLD);
   const bool is_faulty = world.rank == world.size - 1;
@@ -207,12 +211,7 @@ TEST_F(FusedNonblocking, DISABLED_that_one_rank_cannot_do_are_an_MPI_error_on_al
 /// The same, of a communicator whose first ones are in host memory: its ranks get ready with a later one.
 TEST_F(FusedNonblocking, DISABLED_that_come_after_others_and_one_rank_cannot_do_are_an_MPI_error_on_all) {
   MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  for (int i = 0; i < 5; ++i) {
-    int token = 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(&token, 1, MPI_INT, 0, communicator, &request);
-    wait(request);
-  }
+  begin_in_host_memory();
   Memory memory = numbers_on_device(world, numbers);
   for (int value = 0; value < 16; ++value) {
     MPI_Request request = start_sum(memory, value);

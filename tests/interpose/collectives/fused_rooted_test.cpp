@@ -63,6 +63,9 @@ class Rooted {
       return row_of(std::move(counts));
     };
     const int equal = sizes[0][0];
+    const bool is_equal = kind == Kind::gather || kind == Kind::scatter;
+    const Row row = ranks_of([&](std::size_t rank) { return is_equal ? equal : sizes[rank][0]; });
+    const int count = row.counts[own];
     before_.assign(most_, guard);
     after_.assign(most_, guard);
     void* const send = sent_.data() + margin;
@@ -71,10 +74,7 @@ class Rooted {
     switch (kind) {
       case Kind::gather:
       case Kind::gatherv: {
-        const bool is_equal = kind == Kind::gather;
-        const Row row = ranks_of([&](std::size_t rank) { return is_equal ? equal : sizes[rank][0]; });
         in_place = in_place && is_root;
-        const int count = row.counts[own];
         if (!in_place) put(before_, 0, count, world_.rank, -1, round);
         sent_.write(0, before_.data(), most_);
         if (is_root) {
@@ -92,10 +92,7 @@ class Rooted {
       }
       case Kind::scatter:
       case Kind::scatterv: {
-        const bool is_equal = kind == Kind::scatter;
-        const Row row = ranks_of([&](std::size_t rank) { return is_equal ? equal : sizes[rank][0]; });
         in_place = in_place && is_root;
-        const int count = row.counts[own];
         if (is_root) {
           for (std::size_t rank = 0; rank < all; ++rank)
             put(before_, row.displacements[rank], row.counts[rank], root, static_cast<int>(rank), round);
@@ -110,7 +107,6 @@ class Rooted {
         break;
       }
       case Kind::allgatherv: {
-        const Row row = ranks_of([&](std::size_t rank) { return sizes[rank][0]; });
         if (!in_place) put(before_, 0, row.counts[own], world_.rank, -1, round);
         sent_.write(0, before_.data(), most_);
         Bytes first(most_, guard);
@@ -138,14 +134,14 @@ class Rooted {
       case Kind::reduce: {
         // MPICH 4.0.2 crashes where another root than the first has it in place
         in_place = in_place && is_root && root == 0;
-        const int count = equal / 4;
-        const std::vector<int> numbers(static_cast<std::size_t>(count), world_.rank + round);
+        const auto elements = static_cast<std::size_t>(equal / 4);
+        const std::vector<int> numbers(elements, world_.rank + round);
         copy(in_place ? after_ : before_, numbers);
         sent_.write(0, before_.data(), most_);
         received_.write(0, after_.data(), most_);
         const int sum = world_.size * round + world_.size * (world_.size - 1) / 2;
-        if (is_root) copy(after_, std::vector<int>(static_cast<std::size_t>(count), sum));
-        code = MPI_Reduce(in_place ? MPI_IN_PLACE : send, receive, count, MPI_INT, MPI_SUM, root,
+        if (is_root) copy(after_, std::vector<int>(elements, sum));
+        code = MPI_Reduce(in_place ? MPI_IN_PLACE : send, receive, equal / 4, MPI_INT, MPI_SUM, root,
                           MPI_COMM_WORLD);
         break;
       }
