@@ -213,7 +213,7 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
   const bool serves = work.kernel && series_ != nullptr && !series_->has_failed() &&
                       series_->collectives() != transports::FusedCollective::most_collectives &&
                       series_->context() == work.kernel->context &&
-                      transports::largest_of(work.kernel->work.parts) <= transports::largest_fused_order;
+                      transports::largest_of(work.kernel->work.parts) <= policy::largest_fused_block;
   if (serves) return Way::kernels;
   return work.is_for_messages ? Way::messages : Way::library;
 }
@@ -223,7 +223,7 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
 void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
   const record::OwnWork own;
   const std::size_t ranks = members_ ? members_->rows.size() : 1;
-  const std::size_t bytes = transports::FusedCollective::memory_for(transports::largest_fused_order, ranks);
+  const std::size_t bytes = transports::FusedCollective::memory_for(policy::largest_fused_block, ranks);
   const FusedMembers* const members = members_ && !is_set_up_ ? &*members_ : nullptr;
   setups_[attempt].begin(members, messages_, context_, bytes, SeriesUse::other);
 }

@@ -16,6 +16,7 @@
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/collectives/fused_collectives.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/node/policy.hpp"
 #include "transports/small/small_copies.hpp"
 
 namespace penstock::interpose {
@@ -41,7 +42,7 @@ struct BlocksInRow {
                                  const BlockPlace& block, int rank) {
   const transports::Layout layout = layout_of(block.datatype, block.count);
   if (layout.bytes() == 0) return true;
-  if (!layout.is_contiguous() || layout.bytes() > transports::largest_fused_order) return false;
+  if (!layout.is_contiguous() || layout.bytes() > policy::largest_fused_block) return false;
   const std::byte* const begin = static_cast<const std::byte*>(buffer) + block.displacement;
   if (!row.buffer) {
     row.buffer = kernel_memory(place_of(begin, block.count, block.datatype));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "interpose/node/policy.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/fused/fused_collective.hpp"
 #include "transports/memory/buffer.hpp"
@@ -21,7 +22,7 @@ struct OfferedKernel {
 /// The largest part of that collective on any rank, as all ranks know it: where they know only their own, the
 /// largest that is offered.
 [[nodiscard]] inline std::size_t bytes_on_all_ranks(const transports::FusedWork& work) noexcept {
-  return work.parts.is_checked ? transports::largest_fused_order : transports::largest_of(work.parts);
+  return work.parts.is_checked ? policy::largest_fused_block : transports::largest_of(work.parts);
 }
 
 }  // namespace penstock::interpose

@@ -18,7 +18,7 @@ namespace penstock::interpose {
 
 /// What a kernel on each rank would exchange, in elements, and combine.
 struct KernelPart {
-  transports::kernels::FusedParts parts{};
+  transports::FusedParts parts{};
   std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedReduction's
 };
 /// All get the same.

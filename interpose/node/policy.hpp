@@ -90,6 +90,9 @@ inline constexpr std::size_t reduction_memory_bytes = 64u << 20;
 /// Collectives with a block for or from each rank are staged if a rank's blocks have less than that in all
 /// (two H200: of 8 B in 12 to 14 µs, by messages in 20 to 22; of 1 KiB in 15, by messages too).
 inline constexpr std::size_t least_exchanged_bytes = 1u << 10;
+/// Blocks of up to so much, and the vectors of non-blocking reductions, are exchanged by one kernel on each
+/// rank; larger ones go as fast by messages (two H100: of 64 KiB in 14 µs, of 128 KiB by messages in 14).
+inline constexpr std::size_t largest_fused_block = 64u << 10;
 /// Vectors from so many bytes on are combined by the GPU (two H200: of 8 B in 22 µs, by the MPI library in
 /// 12, of 4 KiB in 21 and 18, of 32 KiB in 22 and 37).
 inline constexpr std::size_t least_reduced_bytes = 8u << 10;

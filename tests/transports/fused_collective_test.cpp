@@ -161,8 +161,8 @@ TEST_P(FusedCollectives, of_blocks_put_each_in_its_place) {
 /// What each sends to each, in bytes.
 using Sizes = std::array<std::array<std::uint32_t, 2>, 2>;
 
-kernels::FusedParts parts_of(const Sizes& sizes, std::size_t own) {
-  kernels::FusedParts parts{};
+FusedParts parts_of(const Sizes& sizes, std::size_t own) {
+  FusedParts parts{};
   for (std::size_t other = 0; other < 2; ++other) {
     parts.sent[other] = sizes[own][other];
     parts.received[other] = sizes[other][own];
@@ -217,7 +217,7 @@ TEST_P(FusedCollectives, of_sizes_that_do_not_fit_together_end) {
   using Outcome = FusedCollective::Outcome;
   for (const std::uint32_t expected : {2999u, 3000u, 0u, 3000u, 16u}) {
     for (std::size_t own = 0; own < 2; ++own) {
-      kernels::FusedParts parts = parts_of({{{8, 3000}, {8, 8}}}, own);
+      FusedParts parts = parts_of({{{8, 3000}, {8, 8}}}, own);
       if (own == 1) parts.received[0] = expected;
       ASSERT_TRUE(parts_[own]->launch({sent[own].data(), received[own].data(), parts, {}}).ok());
     }
@@ -243,7 +243,7 @@ TEST_P(FusedCollectives, of_vectors_give_each_what_it_is_to_get) {
     const std::size_t shares[] = {of_first, count - of_first};
     for (std::size_t own = 0; own < 2; ++own) {
       results[own].write(std::vector<std::uint8_t>(count * sizeof(float), guard_byte));
-      kernels::FusedParts parts{};
+      FusedParts parts{};
       parts.is_for_each = true;
       for (std::size_t other = 0; other < 2; ++other) {
         parts.sent[other] = shares[other] * sizeof(float);

@@ -55,8 +55,8 @@ constexpr std::size_t line_bytes = kernels::fused_line_words * sizeof(std::uint6
 
 }  // namespace
 
-kernels::FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept {
-  kernels::FusedParts parts{};
+FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept {
+  FusedParts parts{};
   std::ranges::fill(parts.sent, bytes);
   std::ranges::fill(parts.received, bytes);
   parts.is_for_each = is_for_each;
@@ -151,10 +151,12 @@ Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexce
   kernels::FusedCollective parameters{};
   parameters.to = work_.to;
   parameters.own = work_.own;
-  parameters.parts = work_.parts;
+  parameters.is_for_each = work_.parts.is_for_each;
+  parameters.is_checked = work_.parts.is_checked;
   for (std::uint32_t process = 0; process < route_.ranks; ++process) {
-    parameters.outgoing[process] = reinterpret_cast<std::uint64_t*>(route_.outgoing[process] + set);
-    parameters.incoming[process] = reinterpret_cast<const std::uint64_t*>(route_.incoming[process] + set);
+    parameters.peers[process] = {work_.parts.sent[process], work_.parts.received[process],
+                                 reinterpret_cast<std::uint64_t*>(route_.outgoing[process] + set),
+                                 reinterpret_cast<const std::uint64_t*>(route_.incoming[process] + set)};
   }
   parameters.ranks = route_.ranks;
   parameters.stamp = stamp_;

@@ -32,12 +32,12 @@ struct FusedWork {
   /// Where the result goes, which may be `own`; or the blocks from each process, in their order, one behind
   /// the other, of which its own may lie there already. Else they do not overlap. Some memory in any case.
   void* to = nullptr;
-  kernels::FusedParts parts{};
+  FusedParts parts{};
   std::optional<FusedReduction> reduction;  ///< none: blocks, which are not combined
 };
 
 /// To each and from each the same.
-[[nodiscard]] kernels::FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept;
+[[nodiscard]] FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept;
 
 /// One process's part in a series of collectives. The processes of the memory begin the same ones, in the
 /// same order, each after its last is complete. The memory must be open, and outlive this. Thread: one at a

@@ -14,18 +14,19 @@ namespace penstock::transports::kernels {
 inline constexpr std::uint32_t fused_line_bytes = 16;
 inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 
-/// Behind a line that says how many bytes this rank sends there. That one always goes, and is waited for from
-/// whom nothing else comes.
+/// Behind a line that says how many bytes this rank sends there. That one goes where the other does not know,
+/// or gets nothing else.
 inline constexpr std::uint32_t fused_header_lines = 1;
 
-/// What a rank sends to each and gets from each, its own part to itself, too. Bytes, below 4 GiB; two of 32
-/// bits would look like an address to the simulated GPU.
-struct FusedParts {
-  std::uint64_t sent[most_sources];
-  std::uint64_t received[most_sources];  ///< of vectors all alike
-  bool is_for_each;  ///< what is sent lies one behind the other, in the order of ranks; else all get the same
-  /// Ranks know no sizes but their own: somebody who sends more or less than is expected ends the collective.
-  bool is_checked;
+/// A rank with which this one exchanges something; it is one itself.
+struct FusedPeer {
+  /// Bytes, below 4 GiB; two of 32 bits would look like an address to the simulated GPU.
+  std::uint64_t sent;
+  std::uint64_t received;  ///< of vectors as much from all
+  /// Where this rank's lines go in that one's memory; in its own too, as they are wanted again by a launch
+  /// that only waits.
+  std::uint64_t* outgoing;
+  const std::uint64_t* incoming;  ///< where that one's come to lie in its own
 };
 
 /// Parameters of `penstock_fused_<type>`. Each rank launches one, and each writes its vector into the others'
@@ -36,19 +37,18 @@ struct FusedParts {
 struct FusedCollective {
   void* to;
   const void* own;
-  FusedParts parts;
-  /// Where this rank's lines go in each rank's memory; its own too, as they are wanted again by a launch that
-  /// only waits.
-  std::uint64_t* outgoing[most_sources];
-  const std::uint64_t* incoming[most_sources];  ///< where each rank's come to lie in its own
   std::uint32_t ranks;
   std::uint32_t combined;  ///< of vectors; 0: nothing goes to `to`
   std::uint32_t stamp;     ///< no word there has had it before
   ReductionOperation operation;
-  bool sends;              ///< false: an earlier launch with this stamp did, and ended without all
+  bool sends;        ///< false: an earlier launch with this stamp did, and ended without all
+  bool is_for_each;  ///< what is sent lies one behind the other, in the order of ranks; else all get the same
+  /// Ranks know no sizes but their own: somebody who sends more or less than is expected ends the collective.
+  bool is_checked;
   std::uint64_t limit_ns;  ///< after which it ends, whatever has not come
   std::uint32_t* flag;     ///< host memory as the device sees it: becomes a FusedOutcome at the end
   std::uint32_t slot;      ///< whose counters to use
+  FusedPeer peers[most_sources];
 };
 
 /// Those that the kernel that stands by knows, too.

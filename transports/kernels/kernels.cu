@@ -295,19 +295,19 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
   const auto field = [&](std::uint32_t position, std::uint32_t mask) { return what >> position & mask; };
   if (const std::uint32_t rank = threadIdx.x; rank < most_sources) {
     const std::uint64_t set = stamp % fused_sets * route->set_bytes;
-    fused.outgoing[rank] = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
-    fused.incoming[rank] =
-        reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
+    FusedPeer& peer = fused.peers[rank];
+    peer.outgoing = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
+    peer.incoming = reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
     const std::uint32_t unit_shift = field(FusedWords::unit_shift, 0xf);
     const std::uint32_t part = words[FusedWords::parts + rank];
-    fused.parts.sent[rank] = (part & FusedWords::most_units) << unit_shift;
-    fused.parts.received[rank] = part >> 16 << unit_shift;
+    peer.sent = (part & FusedWords::most_units) << unit_shift;
+    peer.received = part >> 16 << unit_shift;
   }
   if (threadIdx.x != 0) return;
   fused.to = memory_of(wide(words + FusedWords::to), standby);
   fused.own = own;
-  fused.parts.is_for_each = field(FusedWords::is_for_each, 1) != 0;
-  fused.parts.is_checked = field(FusedWords::is_checked, 1) != 0;
+  fused.is_for_each = field(FusedWords::is_for_each, 1) != 0;
+  fused.is_checked = field(FusedWords::is_checked, 1) != 0;
   fused.ranks = route->ranks;
   fused.combined = field(FusedWords::combined, 0xf);
   fused.stamp = stamp;
@@ -620,7 +620,7 @@ PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
     run(collective, block_counters[collective.slot].has_given_up, all_of_launch()); \
     conclude_fused(collective);                                                     \
   }
-#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type) PENSTOCK_FUSED_KERNEL(name, reduce_fused<Type>)
+#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type) PENSTOCK_FUSED_KERNEL(name, (reduce_fused<Type, 2>))
 PENSTOCK_REDUCED_TYPES(PENSTOCK_FUSED_REDUCTION_KERNEL)
 PENSTOCK_FUSED_KERNEL(blocks, place_fused)
 

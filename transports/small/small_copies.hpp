@@ -60,14 +60,21 @@ inline constexpr std::size_t largest_joint_upload = 4096;
 /// Can the upload to there be one of them? Besides, all are in one context.
 [[nodiscard]] bool suits_a_joint_upload(const Place& place) noexcept;
 
-/// Bytes of what one process sends to another, or gets from it.
-[[nodiscard]] std::uint64_t largest_of(const kernels::FusedParts& parts) noexcept;
+/// What a process sends to each and gets from each in a fused collective, its own part to itself, too. Bytes,
+/// below 4 GiB.
+struct FusedParts {
+  std::uint64_t sent[kernels::most_sources];
+  std::uint64_t received[kernels::most_sources];  ///< of vectors all alike
+  bool is_for_each;                               ///< as FusedCollective's of the kernels
+  bool is_checked;
+};
+[[nodiscard]] std::uint64_t largest_of(const FusedParts& parts) noexcept;
 
 /// A fused collective (transports/fused) for the kernel that stands by.
 struct FusedOrder {
   const void* own = nullptr;
   void* to = nullptr;
-  kernels::FusedParts parts{};                 ///< none of more than largest_fused_order
+  FusedParts parts{};                          ///< none of more than largest_fused_order
   std::uint32_t combined = 0;                  ///< as FusedCollective's of the kernels
   const kernels::FusedRoute* route = nullptr;  ///< in device memory
   std::uint32_t stamp = 0;
@@ -90,7 +97,7 @@ class OrderedCollective {
 /// More takes one block longer than a launch: of 16 KiB 13 µs and 14.6, of 32 KiB 17 and 14.9 (two H100). So
 /// several have to share it.
 inline constexpr std::uint32_t largest_unshared_fused_order = 16384;
-inline constexpr std::uint32_t largest_fused_order = 65536;
+inline constexpr std::uint32_t largest_fused_order = 262144;
 /// Null if no kernel is ready for it. Thread: any.
 [[nodiscard]] std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order,
                                                              const cuda::ContextRef& context);

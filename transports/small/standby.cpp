@@ -253,7 +253,7 @@ std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& d
   return pull;
 }
 
-std::uint64_t largest_of(const kernels::FusedParts& parts) noexcept {
+std::uint64_t largest_of(const FusedParts& parts) noexcept {
   return std::max(std::ranges::max(parts.sent), std::ranges::max(parts.received));
 }
 

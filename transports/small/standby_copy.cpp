@@ -47,16 +47,18 @@ constexpr std::uint32_t most_remembered = 1u << 31;
 /// Of a fused collective, by the threads of a block: where they would have more, several blocks share it.
 constexpr std::uint32_t one_line_each = kernels::standby_threads * kernels::fused_line_bytes;
 
-/// Some at least, as there is no order for nothing.
+/// What the order itself says, by which the kernel knows whether a warp is enough: some at least, as there is
+/// no order for nothing. The words beside it say how much it is.
 std::uint32_t order_bytes(const FusedOrder& collective) noexcept {
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(largest_of(collective.parts), 1));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(largest_of(collective.parts), 1, kernels::largest_order));
 }
 
 using FusedWords = kernels::FusedWords;
 static_assert(FusedWords::parts + kernels::most_sources <= kernels::words_beside);
 
 /// Of the largest unit that all parts are multiples of.
-unsigned unit_shift_of(const kernels::FusedParts& parts) noexcept {
+unsigned unit_shift_of(const FusedParts& parts) noexcept {
   std::uint64_t all = kernels::fused_line_bytes;
   for (const std::uint64_t bytes : parts.sent) all |= bytes;
   for (const std::uint64_t bytes : parts.received) all |= bytes;
@@ -152,10 +154,10 @@ bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t b
 }
 
 bool StandbyCopy::is_ready_for(const FusedOrder& collective) const noexcept {
-  const std::uint32_t bytes = order_bytes(collective);
-  const bool can_be_said = bytes >> unit_shift_of(collective.parts) <= FusedWords::most_units;
-  return can_be_said && is_ready_for(collective.to, collective.own, bytes) &&
-         (bytes <= largest_unshared_fused_order || shares());
+  const std::uint64_t largest = largest_of(collective.parts);
+  const bool can_be_said = largest >> unit_shift_of(collective.parts) <= FusedWords::most_units;
+  return can_be_said && is_ready_for(collective.to, collective.own, order_bytes(collective)) &&
+         (largest <= largest_unshared_fused_order || shares());
 }
 
 bool StandbyCopy::is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept {
@@ -199,7 +201,7 @@ void StandbyCopy::order(const FusedOrder& collective) noexcept {
   put_wide(words, Words::route, address_of(collective.route));
   words[Words::stamp] = collective.stamp;
   const std::uint32_t bytes = order_bytes(collective);
-  const kernels::FusedParts& parts = collective.parts;
+  const FusedParts& parts = collective.parts;
   const unsigned unit_shift = unit_shift_of(parts);
   for (std::uint32_t rank = 0; rank < kernels::most_sources; ++rank)
     words[Words::parts + rank] =
