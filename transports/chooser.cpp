@@ -4,6 +4,7 @@
 #include <atomic>
 #include <new>
 
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/transport_table.hpp"
 #include "transports/tuning/tuning.hpp"
 
@@ -23,14 +24,18 @@ struct Row {
 /// serve both, but only to and from the host. Beside kernels of the other process 128 KiB take 226 µs within
 /// the GPU, and 18 through host memory; with nothing else on the GPU 12 and 20 (H200).
 bool waits_for_its_turn(const Payload& payload) noexcept {
-  return payload.is_between_devices() && payload.link() == cuda::Link::same_device && !payload.is_own() &&
-         payload.offer.payload_bytes < tuning().shared_gpu_from;
+  return payload.is_between_devices() && payload.link() == cuda::Link::same_device &&
+         payload.offer.payload_bytes < tuning().shared_gpu_from &&
+         (!payload.is_own() || is_on_shared_gpu(payload.destination.buffer));
+}
+const char* better_not_within_a_gpu(const Payload& payload) noexcept {
+  return waits_for_its_turn(payload) ? "a copy within a GPU waits for the kernels of the other rank on it"
+                                     : nullptr;
 }
 const char* host_memory_is_better(const Payload& payload) noexcept {
   if (payload.offer.payload_bytes >= tuning().of(payload.link()).staged_from)
     return "host memory carries so much faster than peer access here";
-  return waits_for_its_turn(payload) ? "a copy within a GPU waits for the kernels of the other rank on it"
-                                     : nullptr;
+  return better_not_within_a_gpu(payload);
 }
 const char* not_to_be_relayed(const Payload& payload) noexcept {
   const std::uint64_t from =
@@ -42,7 +47,7 @@ const char* not_to_be_pushed(const Payload& payload) noexcept {
 }
 
 /// Staged comes last: it carries everything.
-constexpr std::array table{Row{&local_transport, false, nullptr},
+constexpr std::array table{Row{&local_transport, false, better_not_within_a_gpu},
                            Row{&striped_transport, false, host_memory_is_better},
                            Row{&peer_transport, false, host_memory_is_better},
                            Row{&relayed_transport, true, not_to_be_relayed},

@@ -136,8 +136,10 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
   figure_line("between nodes", network.from("in one piece", "in chunks"), network);
   const Figure uploaded = figure("uploaded_from");
   figure_line("host memory to a GPU", uploaded.from("by the MPI library", "fetched by the GPU"), uploaded);
-  const Figure shared = figure("shared_gpu_from");
-  figure_line("collectives on a shared GPU", shared.from("staged", "by messages"), shared);
+  const Figure exchanged = figure("shared_exchanged_from");
+  figure_line("collectives on a shared GPU", exchanged.from("by the MPI library", "by messages"), exchanged);
+  const Figure reduced = figure("shared_reduced_from");
+  figure_line("reductions on a shared GPU", reduced.from("by the MPI library", "by kernels"), reduced);
   const Figure buffered = figure("buffered_to");
   figure_line("standard sends", buffered.up_to("never wait", "for the receiver"), buffered);
   const Figure timeout = figure("receiver_timeout_us");

@@ -58,8 +58,8 @@ class BroughtBuffers {
     if (kernel_) {
       // where ranks know no sizes but their own, it may not be little to the others
       is_little_ = is_little && !kernel_->work.parts.is_checked;
-    } else if (is_little ||
-               (bytes < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(on_device_))) {
+    } else if (is_little || (!transports::tuning().exchanges_on_shared_gpu(bytes) &&
+                             transports::is_on_shared_gpu(on_device_))) {
       leave_to_library();
     }
   }

@@ -75,7 +75,7 @@ Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const v
   if (!shape.is_first()) {
     part.take_place(own, receive, shape.workplace_bytes());
   } else {
-    part.combine_nothing(own, has_result ? receive : const_cast<void*>(own));
+    part.combine_nothing(own, has_result ? receive : nullptr);
   }
   const auto plan = [&] { return ScanPlan(shape, part.take_place_away(), own, receive); };
   return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);

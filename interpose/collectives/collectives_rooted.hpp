@@ -240,7 +240,7 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   if (ranks.has_root(root)) part.offer_kernel(communicator, [&] { return to_root(elements, root, is_root); });
   if (!ranks.has_root(root) || would_crowd) part.leave_to_library();
   if (!is_root) {
-    part.combine_nothing(own, const_cast<void*>(own));
+    part.combine_nothing(own, nullptr);
   } else if (part.is_for_gpu()) {
     part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), elements));
   }

@@ -12,9 +12,11 @@
 #include "interpose/protocol/sending.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/copies/copy_pull.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/stream_order/readiness.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -136,6 +138,10 @@ bool MessageExchange::copy(const void* from, const BlockPlace& block, void* to, 
   };
   if (!is_plain(source) || !is_plain(destination) || source.buffer.context != destination.buffer.context ||
       source.layout.bytes() != destination.layout.bytes() || source.layout.bytes() == 0) {
+    return false;
+  }
+  if (source.layout.bytes() < transports::tuning().shared_gpu_from &&
+      transports::is_on_shared_gpu(destination.buffer)) {
     return false;
   }
   note_gpu_use();

@@ -67,16 +67,18 @@ class ReductionPart {
       return leave_to_library();
     }
     place_ = Workplace::make(own, result, bytes);
-    if (!place_ ||
-        (bytes_ < transports::tuning().shared_gpu_from && transports::is_on_shared_gpu(*place_->context()))) {
+    if (!place_ || (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
+                    transports::is_on_shared_gpu(*place_->context()))) {
       return leave_to_library();
     }
     offer_kernel_at(place_->own(), result, place_->context());
     if (!kernel_ && is_little()) leave_to_library();
   }
-  /// This rank combines nothing by messages; a kernel on it may have part in what all do.
+  /// This rank combines nothing by messages; a kernel on it may have part in what all do. `result` may be
+  /// null: nothing is written then.
   void combine_nothing(const void* own, void* result) {
     if (!is_for_gpu_) return;
+    if (result == nullptr) result = const_cast<void*>(own);
     if (kernel_part_ && lies_on_device(own) && transports::DeviceReduction::available().ok()) {
       const std::optional<Workplace> beside = Workplace::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());

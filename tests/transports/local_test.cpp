@@ -2,14 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "tests/transports/busy_stream.hpp"
+#include "transports/cuda/shared_gpus.hpp"
 #include "transports/staged.hpp"
 #include "transports/start_copy.hpp"
 #include "transports/transport.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::test {
 namespace {
@@ -130,6 +134,34 @@ TEST(LocalTransport, gathers_what_lies_in_pieces_within_a_device_and_stages_the_
       EXPECT_EQ(first_difference(to, Layout::contiguous(payload), payload, 5), -1);
     }
   }
+}
+
+/// In a process of its own: what a GPU is shared with stays known.
+TEST(LocalTransport, leaves_a_gpu_that_another_process_shares_to_host_memory_below_a_size) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        set_shared_gpu_check([](std::uint64_t) { return true; });
+        Tuning table = shipped_tuning();
+        const GpuMemory from(BufferKind::device, bytes);
+        const GpuMemory to(BufferKind::device, bytes);
+        const Layout whole = Layout::contiguous(bytes);
+        const auto carrier = [&](std::uint64_t least) {
+          table.shared_gpu_from = least;
+          set_tuning(table);
+          fill(from, whole, bytes, 6);
+          fill(to, {}, 0, 0);
+          Choice choice;
+          EXPECT_TRUE(transfer(place(from, whole), place(to, whole), choice).ok());
+          EXPECT_EQ(first_difference(to, whole, bytes, 6), -1);
+          return choice.transport->kind();
+        };
+        EXPECT_EQ(carrier(bytes + 1), TransportKind::staged);
+        EXPECT_EQ(carrier(bytes), TransportKind::local);
+        // at once: see joint_uploads_test.cpp
+        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(LocalTransport, refuses_a_senders_buffer_that_was_freed) {

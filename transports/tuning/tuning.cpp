@@ -50,9 +50,13 @@ constexpr Tuning shipped{
     // half a round trip of 8 KiB: through the MPI library 10 µs, fetched 15 to 18; of 16 KiB, which MPICH no
     // longer sends at once, 41 to 48 and 16 to 22; of 64 KiB 48 to 62 and 17 to 24
     .uploaded_from = 16 * kib,
-    // Kernels and copies within a GPU take turns, 290 µs in all; staged, an Allgather among four ranks of 64
-    // KiB each takes 124 µs, of 256 KiB 345; an Allreduce of 1 MiB 750, by the GPU 900 (two H200)
+    // Kernels and copies within a GPU take turns, 290 µs in all, copy engines to and from the host do not.
+    // Four ranks on two H100: an Allgather of 4, 16, 256 KiB each takes 33, 54, 310 µs by the MPI library on
+    // host memory, and 42, 44, 67 by messages; an Allreduce of 256 KiB, 1 MiB 185, 705, and 337, 381 with
+    // kernels
     .shared_gpu_from = 2 * mib,
+    .shared_exchanged_from = 64 * kib,
+    .shared_reduced_from = 768 * kib,
     // Through host memory a bitmap of 1 MiB takes 64 to 78 µs, the list 60; of 16 MiB 106 to 275 and 429.
     // Between nodes, in chunks by stock MPICH: of 1 MiB 86 to 143 and 290 (two H100)
     .packed_from = 2 * mib,
@@ -76,6 +80,8 @@ constexpr TuningParameter parameters[] = {
     {"network_from", Kind::from, nullptr, &Tuning::network_from, 0, 1024 * gib, false},
     {"uploaded_from", Kind::from, nullptr, &Tuning::uploaded_from, 0, 1024 * gib, false},
     {"shared_gpu_from", Kind::from, nullptr, &Tuning::shared_gpu_from, 0, 1024 * gib, false},
+    {"shared_exchanged_from", Kind::from, nullptr, &Tuning::shared_exchanged_from, 0, 1024 * gib, false},
+    {"shared_reduced_from", Kind::from, nullptr, &Tuning::shared_reduced_from, 0, 1024 * gib, false},
     {"packed_from", Kind::from, nullptr, &Tuning::packed_from, 0, 1024 * gib, false},
     {"network_packed_from", Kind::from, nullptr, &Tuning::network_packed_from, 0, 1024 * gib, false},
     {"fused_to", Kind::up_to, nullptr, &Tuning::fused_to, 0, mib, false},

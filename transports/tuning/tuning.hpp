@@ -34,14 +34,26 @@ struct Tuning {
   std::uint64_t network_from;   ///< between nodes in chunks, and collectives by messages; below, in one piece
   std::uint64_t uploaded_from;  ///< from host memory to a device as the GPU fetches it; below, by the MPI
                                 ///< library and from there
-  std::uint64_t shared_gpu_from;  ///< on a GPU that ranks share, so much stays within it; below, it is staged
-  std::uint64_t packed_from;      ///< what is staged is packed if it is an increasing list of integers
-  std::uint64_t network_packed_from;  ///< the same of what goes to another node
+  // on a GPU that ranks share
+  std::uint64_t shared_gpu_from;        ///< messages stay within it; below, they are staged
+  std::uint64_t shared_exchanged_from;  ///< collectives go by messages; below, through the MPI library
+  std::uint64_t shared_reduced_from;    ///< the same of reductions, which take kernels, too
+  std::uint64_t packed_from;            ///< what is staged is packed if it is an increasing list of integers
+  std::uint64_t network_packed_from;    ///< the same of what goes to another node
   std::uint64_t fused_to;     ///< collectives of vectors and blocks of so little are one kernel on each
                               ///< rank; above, messages and kernels
   std::uint64_t buffered_to;  ///< standard-mode sends never wait for the receiver; above, until …
   std::uint64_t receiver_timeout_us;  ///< … it has not come for so long: then they are buffered, too
   std::uint64_t linger_us;            ///< that a kernel stands by for the next small payload; 0: never
+
+  /// Do ranks that share a GPU exchange so much, of a rank in all, by messages, or reduce it? Also whatever
+  /// stays within it, as where it takes no turns.
+  [[nodiscard]] constexpr bool exchanges_on_shared_gpu(std::uint64_t bytes) const noexcept {
+    return bytes >= shared_exchanged_from || bytes >= shared_gpu_from;
+  }
+  [[nodiscard]] constexpr bool reduces_on_shared_gpu(std::uint64_t bytes) const noexcept {
+    return bytes >= shared_reduced_from || bytes >= shared_gpu_from;
+  }
 
   /// Without peer access there is nothing to choose: any will do.
   [[nodiscard]] constexpr const LinkTuning& of(cuda::Link link) const noexcept {
