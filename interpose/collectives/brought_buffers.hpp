@@ -36,7 +36,8 @@ class BroughtBuffers {
   void add(const void* buffer, const BlocksThere& blocks) noexcept {
     if (is_left_to_library_ || buffer == MPI_IN_PLACE) return;
     // of absolute addresses nothing is known yet
-    if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0)) return leave_to_library();
+    if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0))
+      return leave_to_library("its buffers are given by absolute addresses");
     if (lies_on_device(buffer)) {
       on_device_ = buffer;
     } else {
@@ -58,9 +59,11 @@ class BroughtBuffers {
     if (kernel_) {
       // where ranks know no sizes but their own, it may not be little to the others
       is_little_ = is_little && !kernel_->work.parts.is_checked;
-    } else if (is_little || (!transports::tuning().exchanges_on_shared_gpu(bytes) &&
-                             transports::is_on_shared_gpu(on_device_))) {
-      leave_to_library();
+    } else if (is_little) {
+      leave_to_library(so_little);
+    } else if (!transports::tuning().exchanges_on_shared_gpu(bytes) &&
+               transports::is_on_shared_gpu(on_device_)) {
+      leave_to_library(shared_gpu);
     }
   }
   /// How large the messages are, where nothing is weighed.
@@ -70,8 +73,17 @@ class BroughtBuffers {
   }
   /// What must be equal on all ranks, or they would wait for each other.
   void sign(std::uint64_t arguments) noexcept { arguments_ = arguments; }
-  /// There is something about the call that messages do not do, or that the MPI library will refuse.
-  void leave_to_library() noexcept { is_left_to_library_ = true; }
+  /// There is something about the call that messages do not do, or not as fast, or that the MPI library will
+  /// refuse. `why`: a literal.
+  void leave_to_library(const char* why = "there are no messages for such a call") noexcept {
+    if (!is_left_to_library_) why_library_ = why;
+    is_left_to_library_ = true;
+  }
+  static constexpr const char* so_little = "so little takes less time through the MPI library";
+  static constexpr const char* shared_gpu =
+      "ranks share a GPU, where kernels and copies of so little take turns";
+  /// Why the MPI library carries it out, if it does.
+  [[nodiscard]] const char* why_library() const noexcept { return is_little_ ? so_little : why_library_; }
 
   [[nodiscard]] Preference preference() const noexcept {
     if (is_left_to_library_ || !settings().move) return Preference::library;
@@ -92,7 +104,7 @@ class BroughtBuffers {
   /// There cannot be one now.
   void withdraw_kernel() noexcept {
     kernel_.reset();
-    if (is_little_) leave_to_library();
+    if (is_little_) leave_to_library(so_little);
   }
   /// Where kernels are preferred: what has been offered.
   [[nodiscard]] const std::optional<OfferedKernel>& kernel() const noexcept { return kernel_; }
@@ -111,6 +123,7 @@ class BroughtBuffers {
   std::optional<std::uint64_t> arguments_;
   std::uint64_t message_bytes_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
+  const char* why_library_ = "not all ranks can or would exchange it by messages";
 };
 
 }  // namespace penstock::interpose

@@ -73,6 +73,7 @@ inline constexpr bool is_blocking_form = sizeof...(Following) == 0;
 struct Attempt {
   std::optional<int> code;                  ///< of the call, which is over
   bool has_arrived = false;                 ///< the other ranks know that this one has come to it
+  const char* why_library = nullptr;        ///< why the MPI library does it, if it does; null: it always does
   DeferredCollectives* deferred = nullptr;  ///< it is one of these
   std::unique_ptr<ExchangePlan> plan;       ///< of it, if this rank agrees to messages or kernels
   bool is_for_messages = false;             ///< else only to kernels
@@ -130,6 +131,7 @@ class CollectiveCall : public LibraryCall<Library> {
   /// By the MPI library, or deferred.
   template <typename... Arguments>
   int run(Attempt attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+    say_why(attempt, staged);
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
       look_out_for_envelopes();
       if (attempt.deferred != nullptr)
@@ -144,6 +146,10 @@ class CollectiveCall : public LibraryCall<Library> {
   }
 
  protected:
+  static void say_why(const Attempt& attempt, StagedCall& staged) noexcept {
+    if (attempt.why_library != nullptr) staged.because(attempt.why_library);
+  }
+
   /// The library's function, once the other ranks have come to it as far as is to be waited for.
   template <typename... Arguments>
   int meet_and_call(const Attempt& attempt, MPI_Comm communicator, Arguments... arguments) const {
@@ -218,6 +224,7 @@ class CollectiveCall : public LibraryCall<Library> {
                                            Begin begin) const {
     Attempt attempt;
     attempt.has_arrived = true;
+    attempt.why_library = buffers.why_library();
     const std::unique_ptr<Exchange> exchange = carry_out(communicator, buffers, begin);
     if (exchange == nullptr) return attempt;
     attempt.code = raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
@@ -233,10 +240,14 @@ class CollectiveCall : public LibraryCall<Library> {
     if (info == nullptr) return attempt;
     if (buffers.preference() == Preference::kernels) attempt.kernel = buffers.kernel();
     buffers.withdraw_kernel();
+    attempt.why_library = buffers.why_library();
     attempt.is_for_messages = buffers.preference() == Preference::messages ||
                               (buffers.preference() == Preference::any && !buffers.have_host_bytes());
     if (info->deferred == nullptr || !info->deferred->is_open()) {
-      if (attempt.kernel || buffers.preference() == Preference::messages) wish_for_deferral(*info);
+      if (attempt.kernel || buffers.preference() == Preference::messages) {
+        wish_for_deferral(*info);
+        attempt.why_library = "the ranks have not met on that communicator yet";
+      }
       return attempt;
     }
     attempt.deferred = info->deferred.get();

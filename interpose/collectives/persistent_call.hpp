@@ -42,6 +42,7 @@ class PersistentCall : public CollectiveCall<Library> {
   /// was for this call, too: MPICH (4.0) reads small gathered or scattered blocks here, and only here.
   template <typename... Arguments>
   int run(const Attempt& attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+    this->say_why(attempt, staged);
     if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
     const int code = this->meet_and_call(attempt, communicator, arguments...);
     if (code != MPI_SUCCESS || !(staged.is_staged() || this->scope().recording())) return code;
@@ -55,8 +56,9 @@ class PersistentCall : public CollectiveCall<Library> {
   template <typename MakePlan>
   [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
                                            MPI_Request* request, MakePlan make_plan) const {
-    if (!has_free_lane(communicator)) buffers.leave_to_library();
+    if (!has_free_lane(communicator)) buffers.leave_to_library("too many persistent collectives");
     Attempt attempt;
+    attempt.why_library = buffers.why_library();
     attempt.has_arrived = true;
     std::unique_ptr<FusedSeries> series;
     const auto agreed = this->agree(communicator, buffers, [&](const OfferedKernel& kernel) {

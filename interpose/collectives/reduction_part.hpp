@@ -45,6 +45,7 @@ class ReductionPart {
     bytes_ = static_cast<std::size_t>(count) * shape_.element_bytes();
     message_bytes_ = bytes_;
     is_for_gpu_ = !is_little();
+    if (!is_for_gpu_) why_library_ = BroughtBuffers::so_little;
   }
 
   /// A kernel on each rank may do it, however little it is. `make()` returns its KernelPart.
@@ -67,12 +68,13 @@ class ReductionPart {
       return leave_to_library();
     }
     place_ = Workplace::make(own, result, bytes);
-    if (!place_ || (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
-                    transports::is_on_shared_gpu(*place_->context()))) {
-      return leave_to_library();
+    if (!place_) return leave_to_library();
+    if (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
+        transports::is_on_shared_gpu(*place_->context())) {
+      return leave_to_library(BroughtBuffers::shared_gpu);
     }
     offer_kernel_at(place_->own(), result, place_->context());
-    if (!kernel_ && is_little()) leave_to_library();
+    if (!kernel_ && is_little()) leave_to_library(BroughtBuffers::so_little);
   }
   /// This rank combines nothing by messages; a kernel on it may have part in what all do. `result` may be
   /// null: nothing is written then.
@@ -83,9 +85,12 @@ class ReductionPart {
       const std::optional<Workplace> beside = Workplace::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());
     }
-    if (!kernel_ && is_little()) leave_to_library();
+    if (!kernel_ && is_little()) leave_to_library(BroughtBuffers::so_little);
   }
-  void leave_to_library() noexcept { is_for_gpu_ = false; }
+  void leave_to_library(const char* why = no_kernel) noexcept {
+    if (is_for_gpu_) why_library_ = why;
+    is_for_gpu_ = false;
+  }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
     return std::exchange(place_, std::nullopt);
   }
@@ -107,7 +112,7 @@ class ReductionPart {
       all.measure([&] { return message_bytes_; });
       if (kernel_) all.offer_kernel(*kernel_, is_little());
     } else {
-      all.leave_to_library();
+      all.leave_to_library(why_library_);
     }
     return all;
   }
@@ -125,7 +130,9 @@ class ReductionPart {
     kernel_ = OfferedKernel{work, own, context};
   }
 
+  static constexpr const char* no_kernel = "no kernel combines such vectors";
   bool is_for_gpu_ = false;
+  const char* why_library_ = no_kernel;
   FusedCollectives* fused_ = nullptr;
   std::optional<KernelPart> kernel_part_;
   std::optional<OfferedKernel> kernel_;

@@ -70,8 +70,6 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
   return move_one(within);
 }
 
-constexpr const char* why_staged = "this call is staged";
-
 /// Device to host, each byte to the same offset from `origin`.
 Status download(const Place& place, std::uintptr_t origin) {
   if (place.layout.is_contiguous()) return transports::download(pointer(origin), place);
@@ -166,9 +164,9 @@ Status StagedArgument::open(const void* user, const Region& read, const Region& 
   return {};
 }
 
-Status StagedArgument::fetch() const {
-  return for_each_allocation(user_, origin_, read_, [](const Place& place, std::uintptr_t origin) {
-    return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why_staged,
+Status StagedArgument::fetch(const char* why) const {
+  return for_each_allocation(user_, origin_, read_, [why](const Place& place, std::uintptr_t origin) {
+    return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why,
                        [&] { return download(place, origin); });
   });
 }
@@ -191,9 +189,9 @@ bool StagedArgument::is_idle(const Layout& layout) const {
   return idle;
 }
 
-Status StagedArgument::write_back() const {
-  return for_each_allocation(user_, origin_, written_, [](const Place& place, std::uintptr_t origin) {
-    return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why_staged,
+Status StagedArgument::write_back(const char* why) const {
+  return for_each_allocation(user_, origin_, written_, [why](const Place& place, std::uintptr_t origin) {
+    return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why,
                        [&] { return upload(place, origin); });
   });
 }

@@ -46,8 +46,8 @@ class StagedArgument {
  public:
   /// Takes memory for both regions. Errors: as a Status; throws std::bad_alloc.
   [[nodiscard]] Status open(const void* user, const Region& read, const Region& written);
-  /// Downloads what is read.
-  [[nodiscard]] Status fetch() const;
+  /// Downloads what is read. `why`: the call is staged, for the record; a literal.
+  [[nodiscard]] Status fetch(const char* why) const;
   /// What the MPI library gets in place of the user's address.
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
   /// Another region than was foreseen has been written; it must lie within the foreseen one.
@@ -55,8 +55,8 @@ class StagedArgument {
   /// Nothing of the application's earlier work is left on the GPUs that it is read from, or written for.
   [[nodiscard]] bool may_fetch_now() const;
   [[nodiscard]] bool may_write_back_now() const;
-  /// Uploads what was written.
-  [[nodiscard]] Status write_back() const;
+  /// Uploads what was written. `why`: as above.
+  [[nodiscard]] Status write_back(const char* why) const;
 
  private:
   [[nodiscard]] bool is_idle(const transports::Layout& layout) const;

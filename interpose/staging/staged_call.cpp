@@ -76,11 +76,11 @@ bool StagedCall::may_write_back_now() const noexcept {
 
 Status StagedCall::fetch() const noexcept {
   if (!status_.ok()) return status_;
-  return for_each_buffer([](const StagedArgument& buffer) { return buffer.fetch(); });
+  return for_each_buffer([this](const StagedArgument& buffer) { return buffer.fetch(why_); });
 }
 
 Status StagedCall::write_back() const noexcept {
-  return for_each_buffer([](const StagedArgument& buffer) { return buffer.write_back(); });
+  return for_each_buffer([this](const StagedArgument& buffer) { return buffer.write_back(why_); });
 }
 
 int StagedCall::finish(int code) const {

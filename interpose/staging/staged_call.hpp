@@ -43,6 +43,8 @@ class StagedCall {
   template <typename Pointer, typename Reads, typename Writes>
   void use(Pointer& buffer, Reads reads, Writes writes);
 
+  /// Why it is staged, for the record: a literal.
+  void because(const char* why) noexcept { why_ = why; }
   /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.
   void narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept;
 
@@ -74,6 +76,7 @@ class StagedCall {
   CallScope* scope_;  ///< valid during the call only
   const char* mpi_call_;
   ErrorTarget errors_;
+  const char* why_ = "this call is always staged";
   Status status_;
   std::vector<StagedArgument> buffers_;
 };
