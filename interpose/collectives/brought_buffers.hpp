@@ -35,8 +35,9 @@ class BroughtBuffers {
   template <typename BlocksThere>
   void add(const void* buffer, const BlocksThere& blocks) noexcept {
     if (is_left_to_library_ || buffer == MPI_IN_PLACE) return;
+    if (!blocks.are_valid()) return leave_to_library();
     // of absolute addresses nothing is known yet
-    if (!blocks.are_valid() || (buffer == MPI_BOTTOM && blocks.bytes() != 0))
+    if (buffer == MPI_BOTTOM && blocks.bytes() != 0)
       return leave_to_library("its buffers are given by absolute addresses");
     if (lies_on_device(buffer)) {
       on_device_ = buffer;

@@ -95,7 +95,7 @@ class OrderedCollective {
   [[nodiscard]] virtual Status query(Outcome& outcome) noexcept = 0;
 };
 /// More takes one block longer than a launch: of 16 KiB 13 µs and 14.6, of 32 KiB 17 and 14.9 (two H100). So
-/// several have to share it.
+/// several have to share it; from 512 KiB on a launch is as fast again.
 inline constexpr std::uint32_t largest_unshared_fused_order = 16384;
 inline constexpr std::uint32_t largest_fused_order = 262144;
 /// Null if no kernel is ready for it. Thread: any.
