@@ -171,9 +171,9 @@ class PendingDeferredCall final : public Pending {
     const CallScope scope(Function::Test, nullptr);
     if (!call_->has_begun()) all_->step(scope);
     if (!call_->step(scope)) return false;
-    if (!all_->end_setup_of(*call_)) return false;
-    all_->note_end_of(*call_);
-    return true;
+    // first: later ones may wait for what it had, while getting ready waits for other ranks to be inside MPI
+    if (!std::exchange(is_noted_, true)) all_->note_end_of(*call_);
+    return all_->end_setup_of(*call_);
   }
   int complete(MPI_Status&, int code) override { return code != MPI_SUCCESS ? code : call_->end(); }
   [[nodiscard]] Progress progress() const override {
@@ -188,6 +188,7 @@ class PendingDeferredCall final : public Pending {
  private:
   const std::shared_ptr<DeferredCollectives> all_;
   const std::shared_ptr<DeferredCall> call_;
+  bool is_noted_ = false;  ///< that it is over
 };
 
 }  // namespace

@@ -70,6 +70,7 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   /// The communicator is about to be freed: gives up for ever. Takes Engine::Lock. May raise errors of
   /// others'.
   void leave();
+  /// Once for each call, when it is over: what it had is free for the next ones.
   void note_end_of(const DeferredCall& call) noexcept;
   /// Steps the preparations for kernels. True if those that have begun with that call are over.
   [[nodiscard]] bool end_setup_of(const DeferredCall& call) noexcept;

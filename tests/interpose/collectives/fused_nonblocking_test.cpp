@@ -23,6 +23,11 @@ class FusedNonblocking : public testing::Test {
  protected:
   void SetUp() override { MPI_Comm_dup(MPI_COMM_WORLD, &communicator); }
   void TearDown() override { MPI_Comm_free(&communicator); }
+  /// Once there is a GPU, so that all ranks meet on it from the beginning.
+  void make_anew() {
+    MPI_Comm_free(&communicator);
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  }
 
   [[nodiscard]] MPI_Request start_sum(Memory& memory, int value, int count = numbers) const {
     write_all(memory, value + world.rank);
@@ -121,6 +126,27 @@ TEST_F(FusedNonblocking, get_ready_without_holding_up_earlier_ones) {
   }
   MPI_Waitall(8, requests.data(), MPI_STATUSES_IGNORE);
   for (int i = 0; i < 8; ++i) expect_sum(memories[static_cast<std::size_t>(i)], i);
+}
+
+/// Nor those after it, where it is done by kernels itself: what is left of getting ready wants other ranks
+/// inside MPI, and a rank may wait for later ones first. Of some three, the first is such a one; a rank that
+/// begins it before all others and stays away is what is left.
+TEST_F(FusedNonblocking, get_ready_once_more_without_holding_up_later_ones) {
+  std::vector<Memory> memories;
+  for (int i = 0; i < 3; ++i) memories.push_back(numbers_on_device(world, numbers));
+  make_anew();
+  get_ready(memories[0]);
+  for (int round = 0; round < 24; ++round) {
+    const auto stay_away = std::chrono::milliseconds(world.rank == round % world.size ? 5 : 0);
+    std::this_thread::sleep_for(stay_away);
+    std::array<MPI_Request, 3> requests{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      requests[i] = start_sum(memories[i], round + static_cast<int>(i));
+      if (i == 0) std::this_thread::sleep_for(stay_away);
+    }
+    for (const std::size_t next : {2, 1, 0}) wait(requests[next]);
+    for (std::size_t i = 0; i < 3; ++i) expect_sum(memories[i], round + static_cast<int>(i));
+  }
 }
 
 TEST_F(FusedNonblocking, wait_for_a_late_rank) {
