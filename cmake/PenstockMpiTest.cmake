@@ -135,8 +135,10 @@ function(penstock_describe_mpi_test name)
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 180)
   endif()
+  set(yielding "")
   if(PENSTOCK_GPU_IS_SIMULATED)
     set(gpu_label sim)
+    set(yielding YIELDING_MPICH=$<TARGET_FILE:penstock_yielding_mpich>)
   else()
     set(gpu_label gpu)
   endif()
@@ -148,5 +150,5 @@ function(penstock_describe_mpi_test name)
                PROCESSORS ${test_RANKS}
                SKIP_RETURN_CODE 77
                SKIP_REGULAR_EXPRESSION "SKIPPED: "
-               ENVIRONMENT "MPIEXEC=${PENSTOCK_${upper}_MPIEXEC};${penstock_gpu_environment}")
+               ENVIRONMENT "MPIEXEC=${PENSTOCK_${upper}_MPIEXEC};${yielding};${penstock_gpu_environment}")
 endfunction()
