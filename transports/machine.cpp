@@ -13,7 +13,7 @@
 #include "transports/host/copy_workers.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/stream_order/readiness.hpp"
+#include "transports/stream_order/ready_flags.hpp"
 
 namespace penstock::transports {
 namespace {

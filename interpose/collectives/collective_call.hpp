@@ -21,6 +21,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/staging/library_call.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/machine.hpp"
 #include "transports/stream_order/readiness.hpp"
 

@@ -10,6 +10,7 @@
 #include "interpose/record/recorder.hpp"
 #include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
+#include "transports/stream_order/ready_flags.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {

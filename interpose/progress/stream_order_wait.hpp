@@ -7,6 +7,7 @@
 
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {

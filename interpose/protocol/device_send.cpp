@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <new>
 #include <span>
@@ -15,7 +16,9 @@
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
+#include "transports/stream_order/ready_flags.hpp"
 #include "transports/transport.hpp"
 #include "transports/tuning/tuning.hpp"
 

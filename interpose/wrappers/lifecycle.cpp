@@ -28,6 +28,7 @@
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
 #include "transports/stream_order/readiness.hpp"
+#include "transports/stream_order/ready_flags.hpp"
 
 namespace penstock::interpose {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/guarded.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
 #include "transports/small/kernel_pull.hpp"

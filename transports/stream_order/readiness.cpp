@@ -1,9 +1,9 @@
 #include "transports/stream_order/readiness.hpp"
 
+#include <atomic>
 #include <new>
 
 #include "transports/cuda/context.hpp"
-#include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/stream_order.hpp"
@@ -21,11 +21,8 @@ bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
          capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// Is nothing left of the work that the application had queued at `since_ns` (0: now) and that would have to
-/// be waited for in the context's legacy stream? In order `device` it waits here and now. Errors
-/// of the application's own work are left to the application: the copy that follows will meet them too.
-bool application_is_idle(const cuda::Driver& driver, cuda::Context& context,
-                         std::uint64_t since_ns) noexcept {
+/// As cuda::application_is_idle().
+bool is_nothing_left(const cuda::Driver& driver, cuda::Context& context, std::uint64_t since_ns) noexcept {
   const StreamOrder order = chosen_order.load(std::memory_order_relaxed);
   if (order == StreamOrder::none) return true;
   if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
@@ -57,99 +54,10 @@ Status stream_behind_application(const cuda::Driver& driver, cuda::Context& cont
                                            : Status{};
 }
 
-void wait_for_application(const cuda::Driver& driver, cuda::Context& context) noexcept {
-  CUstream stream = nullptr;
-  if (stream_behind_application(driver, context, stream).ok()) driver.cuStreamSynchronize(stream);
-}
-
-Status wait_on_legacy_stream(const cuda::Driver& driver, const cuda::ContextRef& context,
-                             CUstream own) noexcept {
-  cuda::Event event;
-  if (Status taken = cuda::Context::take_event(context, event); !taken.ok()) return taken;
-  CUstream theirs = nullptr;
-  if (Status found = stream_behind_application(driver, *context, theirs); !found.ok()) return found;
-  if (Status recorded = event.record(theirs); !recorded.ok()) return recorded;
-  // the stream keeps what the event stood for when it was told to wait, so the event may go back at once
-  return cuda::check(driver.cuStreamWaitEvent(own, event.handle(), CU_EVENT_WAIT_DEFAULT),
-                     "cuStreamWaitEvent");
-}
-
-/// What set_flag_memory() was given.
-struct FlagMemory {
-  FlagMemory(void* memory, std::size_t bytes) noexcept
-      : begin(reinterpret_cast<std::uintptr_t>(memory)), size(bytes), registration(memory, bytes) {}
-
-  std::uintptr_t begin;
-  std::size_t size;
-  cuda::Registration registration;
-};
-std::atomic<FlagMemory*> flag_memory{nullptr};
-
-/// As the GPU sees the flag; 0: it does not. The context is current.
-CUdeviceptr device_address_of(const cuda::Driver& driver, const cuda::ContextRef& context,
-                              std::atomic<std::uint32_t>* flag) noexcept {
-  FlagMemory* const memory = flag_memory.load(std::memory_order_acquire);
-  if (memory == nullptr || reinterpret_cast<std::uintptr_t>(flag) - memory->begin >= memory->size) return 0;
-  CUdeviceptr address = 0;
-  if (!memory->registration.ensure(context) ||
-      driver.cuMemHostGetDevicePointer(&address, flag, 0) != CUDA_SUCCESS)
-    return 0;
-  return address;
-}
-
-void CUDA_CB store_ready(void* flag) {
-  static_cast<std::atomic<std::uint32_t>*>(flag)->store(1, std::memory_order_release);
-}
-
-Status signal_later(const cuda::Driver& driver, const cuda::ContextRef& context,
-                    std::atomic<std::uint32_t>* flag) noexcept {
-  CUstream own = nullptr;
-  if (Status made = context->stream(cuda::StreamUse::order, own); !made.ok()) return made;
-  if (Status ordered = wait_on_legacy_stream(driver, context, own); !ordered.ok()) return ordered;
-  const CUdeviceptr address =
-      driver.cuStreamWriteValue32 == nullptr ? 0 : device_address_of(driver, context, flag);
-  if (address != 0 &&
-      driver.cuStreamWriteValue32(own, address, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS)
-    return {};
-  return cuda::check(driver.cuLaunchHostFunc(own, store_ready, flag), "cuLaunchHostFunc");
-}
-
-/// True if the driver will set the flag; false if there is nothing (more) to wait for.
-bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
-  const cuda::Driver* driver = cuda::driver();
-  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return false;
-  if (chosen_order.load(std::memory_order_relaxed) == StreamOrder::none) return false;
-  const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-  if (context == nullptr || application_is_idle(*driver, *context, place.handed_over_ns)) return false;
-  const cuda::ContextScope scope(*context);
-  if (!scope.status().ok()) return false;
-  if (signal_later(*driver, context, flag).ok()) return true;
-  wait_for_application(*driver, *context);
-  return false;
-}
-
 }  // namespace
 
 void set_stream_order(StreamOrder order) noexcept {
   chosen_order.store(order, std::memory_order_relaxed);
-}
-
-void set_flag_memory(void* memory, std::size_t bytes) noexcept {
-  delete flag_memory.exchange(new (std::nothrow) FlagMemory(memory, bytes), std::memory_order_acq_rel);
-}
-
-void forget_flag_memory() noexcept {
-  delete flag_memory.exchange(nullptr, std::memory_order_acq_rel);
-}
-
-void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
-  bool later = false;
-  try {
-    later = driver_will_signal(place, flag);
-  } catch (const std::bad_alloc&) {
-    if (const cuda::Driver* driver = cuda::driver()) driver->cuStreamSynchronize(CU_STREAM_LEGACY);
-  }
-  if (!later) flag->store(1, std::memory_order_release);
 }
 
 bool is_idle(const Place& place) noexcept {
@@ -157,7 +65,7 @@ bool is_idle(const Place& place) noexcept {
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return true;
   try {
     const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-    return context == nullptr || application_is_idle(*driver, *context, place.handed_over_ns);
+    return context == nullptr || is_nothing_left(*driver, *context, place.handed_over_ns);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -179,11 +87,44 @@ Status health_of(const Place& place) noexcept {
 
 namespace cuda {
 
-Status order_after_application(const ContextRef& context, CUstream own, std::uint64_t since_ns) noexcept {
+bool application_is_waited_for() noexcept {
+  return chosen_order.load(std::memory_order_relaxed) != StreamOrder::none;
+}
+
+bool application_is_idle(Context& context, std::uint64_t since_ns) noexcept {
+  const Driver* driver = cuda::driver();
+  return driver == nullptr || is_nothing_left(*driver, context, since_ns);
+}
+
+void wait_for_application(Context& context) noexcept {
+  const Driver* driver = cuda::driver();
+  CUstream stream = nullptr;
+  if (driver != nullptr && stream_behind_application(*driver, context, stream).ok())
+    driver->cuStreamSynchronize(stream);
+}
+
+Status mark_application(const ContextRef& context, Event& event) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
-  if (application_is_idle(*driver, *context, since_ns)) return {};
-  return wait_on_legacy_stream(*driver, context, own);
+  if (Status taken = Context::take_event(context, event); !taken.ok()) return taken;
+  CUstream theirs = nullptr;
+  if (Status found = stream_behind_application(*driver, *context, theirs); !found.ok()) return found;
+  return event.record(theirs);
+}
+
+Status order_after(const Event& event, CUstream own) noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  // the stream keeps what the event stood for when it was told to wait, so the event may go back at once
+  return check(driver->cuStreamWaitEvent(own, event.handle(), CU_EVENT_WAIT_DEFAULT), "cuStreamWaitEvent");
+}
+
+Status order_after_application(const ContextRef& context, CUstream own, std::uint64_t since_ns) noexcept {
+  if (cuda::driver() == nullptr) return no_driver();
+  if (application_is_idle(*context, since_ns)) return {};
+  Event event;
+  if (Status marked = mark_application(context, event); !marked.ok()) return marked;
+  return order_after(event, own);
 }
 
 }  // namespace cuda

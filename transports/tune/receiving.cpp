@@ -1,5 +1,6 @@
 #include "transports/tune/receiving.hpp"
 
+#include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports::tune {
