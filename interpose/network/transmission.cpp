@@ -109,6 +109,7 @@ bool Transmission::is_all_posted() const noexcept {
 Status Transmission::step() {
   if (ready_->load(std::memory_order_acquire) == 0)
     return watch_.is_due() ? transports::health_of(source_) : Status{};
+  if (copies_ == nullptr) transports::note_done(source_);
   if (memory_ == nullptr) {
     if (Status taken = take_memory(); !taken.ok() || memory_ == nullptr) return taken;
   }

@@ -12,6 +12,7 @@
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/small_copies.hpp"
+#include "transports/stream_order/ready_flags.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -293,6 +294,10 @@ bool Engine::advance_all(bool takes_orphans) {
   const std::uint64_t now_ns = transports::steady_now_ns();
   round_ns_.store(now_ns, std::memory_order_relaxed);
   if (takes_orphans) note_wait(now_ns);  // else it is the progress thread's step
+  if (transports::has_marked_signals()) {
+    const record::OwnWork own;
+    transports::settle_signals();
+  }
   make_library_progress();
   if (poll_other_nodes_ != nullptr) poll_other_nodes_();
   expect_envelopes_if(NodeDirectory::gpu_seen());
@@ -361,11 +366,18 @@ void Engine::note_wait(std::uint64_t now_ns) noexcept {
   has_begun_ = false;
 }
 
+bool Engine::is_amid_sends() {
+  const Lock lock(*this);
+  return posting_.is_amid_sends();
+}
+
 void Engine::begin_large_arrivals(Posted posted) {
   const Lock lock(*this);
   const record::OwnWork own;
   posting_.note(posted, transports::time_of_call_ns());
   const bool has_more_to_send = posting_.has_more_to_send();
+  // the last one need not have been of a device
+  if (!has_more_to_send) transports::settle_signals();
   if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
   if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();
 }

@@ -132,6 +132,8 @@ class Engine {
   /// reading the clock would cost as much as all else.
   [[nodiscard]] std::uint64_t round_ns() const noexcept { return round_ns_.load(std::memory_order_relaxed); }
 
+  /// See amid_sends(). Takes Lock.
+  [[nodiscard]] bool is_amid_sends();
   /// For calls that wait for nothing: begins with what has arrived for large receives, in the order in which
   /// they were posted, up to the first for which nothing has. That takes microseconds each, for which others
   /// would wait for what this rank sends; so as long as it is expected to send more, each send begins one,

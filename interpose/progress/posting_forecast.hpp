@@ -33,6 +33,10 @@ class PostingForecast {
   }
 
   [[nodiscard]] bool has_more_to_send() const noexcept { return posted_.sends < forecast().sends; }
+  /// The next send will be neither the first nor the last.
+  [[nodiscard]] bool is_amid_sends() const noexcept {
+    return posted_.sends != 0 && posted_.sends + 1 < forecast().sends;
+  }
   [[nodiscard]] bool is_about_to_compute() const noexcept {
     return !has_more_to_send() && posted_.receives >= forecast().receives && !forecast().waits_at_once;
   }

@@ -25,6 +25,10 @@ void progress() {
   engine().progress();
 }
 
+bool amid_sends() {
+  return engine().is_amid_sends();
+}
+
 void begin_large_arrivals(Posted posted) try {
   if (must_poll()) engine().begin_large_arrivals(posted);
 } catch (const std::bad_alloc&) {

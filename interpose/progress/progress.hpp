@@ -45,6 +45,10 @@ class Waiting {
 /// One step of everything that needs it. Thread: any.
 void progress();
 
+/// Before a send is posted in a call that waits for nothing: there were sends since the rank last waited for
+/// something, and by what it did the last time others will follow this one.
+[[nodiscard]] bool amid_sends();
+
 /// In a call that has posted something and waits for nothing: large payloads that have come for earlier
 /// receives get under way. Without a GPU in use: two loads.
 void begin_large_arrivals(Posted posted);

@@ -71,7 +71,8 @@ DeviceSend::DeviceSend(const SendCall& call, transports::Place source)
     : call_(call), source_(std::move(source)) {}
 
 std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::Place source,
-                                             int receiver_world_rank, DirectoryRow& receiver) {
+                                             int receiver_world_rank, DirectoryRow& receiver,
+                                             bool others_follow) {
   reap_lingering_sends();
   NodeDirectory& directory = node_directory();
   std::uint32_t index = 0;
@@ -84,6 +85,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   std::unique_ptr<DeviceSend> send(new DeviceSend(call, std::move(source)));
   send->slot_ = slot;
   send->receiver_ = &receiver;
+  send->others_follow_ = others_follow;
   slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);
 
   slot->offer = transports::outline(send->source_);
@@ -137,7 +139,12 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   const record::OwnWork own;
   publish_offer();
   if (code != MPI_SUCCESS) slot_->fail();
-  transports::signal_when_ready(source_, &slot_->ready);
+  if (others_follow_ || transports::has_marked_signals()) {
+    transports::signal_with_next(source_, &slot_->ready);
+  } else {
+    transports::signal_when_ready(source_, &slot_->ready);
+  }
+  if (!others_follow_) transports::settle_signals();
   return code;
 }
 
@@ -265,20 +272,31 @@ Status DeviceSend::step_pack() {
 
 void DeviceSend::give_up(const Status& status) noexcept {
   status_ = status;
+  transports::forget_signal(&slot_->ready);
   slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
   slot_->fail();
+}
+
+/// This rank is going to copy the payload, which is ready.
+void DeviceSend::note_ready() noexcept {
+  if (!std::exchange(is_known_done_, true)) transports::note_done(source_);
 }
 
 void DeviceSend::serve_receiver() {
   switch (slot_->get()) {
     case SlotState::offered:
-      if (is_in_own_buffer() && receiver_is_late()) buffer_payload();
+      if (!is_in_own_buffer() || !receiver_is_late()) break;
+      note_ready();
+      buffer_payload();
       break;
     case SlotState::asked:
+      note_ready();
       if (Status answered = answer(); !answered.ok()) give_up(answered);
       break;
     case SlotState::pulling:
-      if (tail_ != nullptr) tail_->advance();
+      if (tail_ == nullptr) break;
+      note_ready();
+      tail_->advance();
       break;
     default:
       break;

@@ -28,9 +28,11 @@ namespace penstock::interpose {
 /// Owns its slot until the receiver is through with it; what is left then lingers (see below).
 class DeviceSend final : public Pending, public transports::Recycled<DeviceSend> {
  public:
-  /// Takes a slot. Null when none is free or memory is short: stage it whole.
+  /// `others_follow`: as SendPlan has it. Takes a slot. Null when none is free or memory is short: stage it
+  /// whole.
   [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
-                                                        int receiver_world_rank, DirectoryRow& receiver);
+                                                        int receiver_world_rank, DirectoryRow& receiver,
+                                                        bool others_follow);
   ~DeviceSend() override;
   DeviceSend(const DeviceSend&) = delete;
   DeviceSend& operator=(const DeviceSend&) = delete;
@@ -52,6 +54,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   void offer(PayloadPlace place) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
   void buffer_payload();
+  void note_ready() noexcept;
   void serve_receiver();
   [[nodiscard]] Status answer();
   [[nodiscard]] bool is_in_own_buffer() const noexcept;
@@ -82,9 +85,11 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   std::optional<std::uint64_t> deliveries_seen_;
   Status status_;
   transports::Watch watch_;
-  bool has_left_ = false;    ///< the envelope, and was not taken back
-  bool holds_ring_ = false;  ///< counted among the rings at work
-  bool must_wait_ = false;   ///< the receiver is late, and there is no room to buffer the payload
+  bool others_follow_ = false;
+  bool is_known_done_ = false;  ///< what the application had queued before it sent this
+  bool has_left_ = false;       ///< the envelope, and was not taken back
+  bool holds_ring_ = false;     ///< counted among the rings at work
+  bool must_wait_ = false;      ///< the receiver is late, and there is no room to buffer the payload
   bool is_packing_ = false;
   bool produced_ = false;  ///< the payload has left the user's buffer
   bool whole_ = false;     ///< and all of it lies in the region, or with the receiver

@@ -257,8 +257,9 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
     if (plan.on_device && blocking && post_small(call, plan, record, operation, code)) return code;
     const bool is_posted =
         plan.neighbour != nullptr
-            ? post_envelope(DeviceSend::open(call, source, plan.receiver, *plan.neighbour), record, operation,
-                            code)
+            ? post_envelope(
+                  DeviceSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow), record,
+                  operation, code)
             : post_envelope(NetworkSend::open(call, source, plan.receiver), record, operation, code);
     if (is_posted) return code;
     why_staged = "too many messages are under way";

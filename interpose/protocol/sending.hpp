@@ -25,6 +25,7 @@ struct SendPlan {
   int receiver = -1;                        ///< world rank; -1 in a plain send, and where it is unknown
   DirectoryRow* neighbour = nullptr;        ///< the receiver's, if it sees this rank's shared memory
   bool on_device = false;
+  bool others_follow = false;  ///< the rank's next calls probably send more; to be set by who knows
 };
 
 /// Errors: UnreadableDatatype, std::bad_alloc. Cost in programs that use no GPU: some ns.

@@ -56,8 +56,9 @@ int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
 }
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
-  const SendPlan plan = plan_send(call);
+  SendPlan plan = plan_send(call);
   describe(scope, call, plan);
+  plan.others_follow = plan.on_device && amid_sends();
   Operation operation;
   const int code = post_send(call, plan, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);

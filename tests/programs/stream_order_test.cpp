@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "tests/programs/test_messages.hpp"
 
@@ -97,6 +99,183 @@ TEST(StreamOrder, so_does_one_that_is_posted) {
   });
 }
 
+void expect_all(const Buffer& buffer, int value) {
+  const Bytes content = buffer.read();
+  EXPECT_TRUE(
+      std::ranges::all_of(content, [&](std::byte byte) { return byte == static_cast<std::byte>(value); }))
+      << "not all " << value << " of " << content.size() << " bytes";
+}
+
+/// Work on the legacy stream that goes on until it is told to end.
+class UntilTold {
+ public:
+  UntilTold() {
+    cudaLaunchHostFunc(
+        nullptr,
+        [](void* told) {
+          while (!static_cast<std::atomic<bool>*>(told)->load()) std::this_thread::yield();
+        },
+        &told_);
+  }
+  ~UntilTold() {
+    tell();
+    cudaStreamSynchronize(nullptr);
+  }
+  UntilTold(const UntilTold&) = delete;
+  UntilTold& operator=(const UntilTold&) = delete;
+  void tell() { told_ = true; }
+
+ private:
+  std::atomic<bool> told_ = false;
+};
+
+/// As many sends of rank 0 follow each other in each step, so that Penstock expects them.
+class Row {
+ public:
+  static constexpr int sends = 40;
+
+  explicit Row(std::size_t bytes) {
+    for (int i = 0; i < sends; ++i) buffers_.emplace_back(MemoryKind::device, bytes, 1);
+  }
+  void send(int first, int last) {
+    for (int i = first; i < last; ++i)
+      MPI_Isend(at(i).data(), at(i).count(), MPI_BYTE, 1, i, MPI_COMM_WORLD, &requests_[index(i)]);
+  }
+  void wait(int last) { MPI_Waitall(last, requests_.data(), MPI_STATUSES_IGNORE); }
+  void receive(int first, int last) {
+    for (int i = first; i < last; ++i)
+      MPI_Recv(at(i).data(), at(i).count(), MPI_BYTE, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  void fill(int value) {
+    for (const Buffer& buffer : buffers_) cudaMemset(buffer.data(), value, index(buffer.count()));
+    cudaStreamSynchronize(nullptr);
+  }
+  void expect(int first, int last, int value) {
+    for (int i = first; i < last; ++i) expect_all(at(i), value);
+  }
+  /// Some steps with nothing in between.
+  void get_used_to() {
+    for (int round = 0; round < 3; ++round) {
+      if (rank() == 0) {
+        send(0, sends);
+        wait(sends);
+      } else {
+        receive(0, sends);
+      }
+    }
+  }
+  [[nodiscard]] const Buffer& at(int i) const { return buffers_[index(i)]; }
+
+ private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  std::vector<Buffer> buffers_;
+  std::array<MPI_Request, sends> requests_{};
+};
+
+/// What is smaller than an envelope may be copied to host memory in the call.
+constexpr std::array row_sizes = {std::size_t{64}, std::size_t{4096}, std::size_t{65536}};
+
+TEST(StreamOrder, each_send_of_a_row_waits_for_what_was_queued_before_it) {
+  if (rank() > 1) return;
+  for (const std::size_t bytes : row_sizes) {
+    Row row(bytes);
+    row.get_used_to();
+    LateFill fill;
+    for (int late = 1; late < Row::sends; late += 6) {
+      row.fill(late);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        row.send(0, late);
+        fill.start(row.at(late), 100);
+        cudaStreamWaitEvent(nullptr, fill.filled(), 0);
+        row.send(late, Row::sends);
+        row.wait(Row::sends);
+      } else {
+        row.receive(0, Row::sends);
+        row.expect(0, late, late);
+        row.expect(late, late + 1, 100);
+        row.expect(late + 1, Row::sends, late);
+      }
+    }
+  }
+}
+
+/// The receiver ends the sender's work when it has what was sent before that.
+TEST(StreamOrder, no_send_of_a_row_waits_for_what_is_queued_after_it) {
+  if (rank() > 1) return;
+  constexpr int tag = 1000;
+  for (const std::size_t bytes : row_sizes) {
+    Row row(bytes);
+    row.get_used_to();
+    for (int before = 1; before < Row::sends; before += 6) {
+      row.fill(before);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        row.send(0, before);
+        UntilTold work;
+        row.send(before, Row::sends);
+        MPI_Recv(nullptr, 0, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work.tell();
+        row.wait(Row::sends);
+      } else {
+        row.receive(0, before);
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+        row.receive(before, Row::sends);
+        row.expect(0, Row::sends, before);
+      }
+    }
+  }
+}
+
+/// Nor if its receiver comes so late that the payload has been copied aside.
+TEST(StreamOrder, no_send_to_a_late_receiver_waits_for_what_is_queued_after_it) {
+  if (rank() > 1) return;
+  constexpr int tag = 1000;
+  for (const std::size_t bytes : row_sizes) {
+    const Buffer buffer(MemoryKind::device, bytes, 1);
+    LateFill fill;
+    for (int round = 1; round < 4; ++round) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        fill.start(buffer, round);
+        cudaStreamWaitEvent(nullptr, fill.filled(), 0);
+        MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
+        UntilTold work;
+        MPI_Recv(nullptr, 0, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        work.tell();
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      } else {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        receive_all_of(buffer, round, round);
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+      }
+    }
+  }
+}
+
+TEST(StreamOrder, a_row_may_be_shorter_than_before) {
+  if (rank() > 1) return;
+  constexpr int tag = 1000;
+  for (const std::size_t bytes : row_sizes) {
+    Row row(bytes);
+    for (int sends = Row::sends; sends > 0; sends -= 9) {
+      row.get_used_to();
+      row.fill(sends);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        row.send(0, sends);
+        MPI_Recv(nullptr, 0, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        row.wait(sends);
+      } else {
+        row.receive(0, sends);
+        row.expect(0, sends, sends);
+        MPI_Send(nullptr, 0, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+      }
+    }
+  }
+}
+
 /// A fill that a stream, which the legacy stream would wait for, captures.
 class CapturedFill {
  public:
@@ -126,13 +305,6 @@ class CapturedFill {
  private:
   cudaStream_t stream_ = nullptr;
 };
-
-void expect_all(const Buffer& buffer, int value) {
-  const Bytes content = buffer.read();
-  EXPECT_TRUE(
-      std::ranges::all_of(content, [&](std::byte byte) { return byte == static_cast<std::byte>(value); }))
-      << "not all " << value << " of " << content.size() << " bytes";
-}
 
 /// One message to rank 1, which must hold what a fill writes that ends long after the send begins.
 void send_late_fill(const Buffer& late) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -41,6 +42,73 @@ class Readiness : public testing::Test {
   const GpuMemory memory_{BufferKind::device, 4096};
   const Place place_ = whole(memory_);
 };
+
+/// Those that are marked wait to be settled, whatever the stream does.
+TEST_F(Readiness, of_several_in_a_row_is_signalled_when_they_are_settled) {
+  Flag first{0};
+  Flag second{0};
+  signal_with_next(place_, &first);
+  signal_with_next(place_, &second);
+  EXPECT_TRUE(has_marked_signals());
+  EXPECT_EQ(first.load() + second.load(), 0u);
+  settle_signals();
+  EXPECT_FALSE(has_marked_signals());
+  wait_until_set(first);
+  wait_until_set(second);
+}
+
+TEST_F(Readiness, of_several_in_a_row_waits_for_what_was_queued_before_each) {
+  Flag before{0};
+  Flag after{0};
+  Flag much_later{0};
+  signal_with_next(place_, &before);
+  BusyStream busy(CU_STREAM_LEGACY);
+  signal_with_next(place_, &after);
+  settle_signals();
+  wait_until_set(before);
+  give_it_time();
+  EXPECT_EQ(after.load(), 0u);
+  // the driver sets it, whoever comes next
+  signal_with_next(place_, &much_later);
+  busy.release();
+  wait_until_set(after);
+  EXPECT_EQ(much_later.load(), 0u);
+  settle_signals();
+  wait_until_set(much_later);
+}
+
+TEST_F(Readiness, of_many_in_a_row_is_signalled_by_and_by) {
+  std::array<Flag, 20> flags{};
+  for (Flag& flag : flags) signal_with_next(place_, &flag);
+  for (std::size_t i = 0; i < 4; ++i) wait_until_set(flags[i]);
+  settle_signals();
+  for (const Flag& flag : flags) wait_until_set(flag);
+}
+
+TEST_F(Readiness, of_one_that_is_forgotten_is_not_signalled) {
+  Flag kept{0};
+  Flag forgotten{0};
+  signal_with_next(place_, &forgotten);
+  signal_with_next(place_, &kept);
+  forget_signal(&forgotten);
+  settle_signals();
+  wait_until_set(kept);
+  give_it_time();
+  EXPECT_EQ(forgotten.load(), 0u);
+}
+
+TEST_F(Readiness, of_host_memory_or_in_another_order_is_not_marked) {
+  const GpuMemory pinned(BufferKind::pinned, 4096);
+  Flag ready{0};
+  signal_with_next(whole(pinned), &ready);
+  EXPECT_EQ(ready.load(), 1u);
+  for (const StreamOrder order : {StreamOrder::none, StreamOrder::device}) {
+    set_stream_order(order);
+    ready = 0;
+    signal_with_next(place_, &ready);
+    EXPECT_EQ(ready.load(), 1u);
+  }
+}
 
 TEST_F(Readiness, is_signalled_at_once_when_nothing_was_queued) {
   Flag ready{0};

@@ -79,6 +79,10 @@ class Context {
     return idle_at_ns_.load(std::memory_order_acquire);
   }
   void note_idle(std::uint64_t at_ns) noexcept { idle_at_ns_.store(at_ns, std::memory_order_release); }
+  /// What was queued before that is done, whether or not it was known of something later.
+  void note_idle_since(std::uint64_t at_ns) noexcept {
+    if (idle_at_ns() < at_ns) note_idle(at_ns);
+  }
 
   /// All are non-blocking but `beside_capture`: that one's work waits for the legacy stream's, which may not
   /// be touched itself while the application captures one of its blocking streams.
@@ -153,6 +157,7 @@ class Event {
   ~Event();
 
   [[nodiscard]] CUevent handle() const noexcept { return handle_; }
+  [[nodiscard]] const ContextRef& context() const noexcept { return context_; }
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
   [[nodiscard]] Status record(CUstream stream) noexcept;
   /// Has the recorded work been done? An error is the work's own, or its context is gone.

@@ -71,6 +71,16 @@ bool is_idle(const Place& place) noexcept {
   }
 }
 
+void note_done(const Place& place) noexcept {
+  if (place.handed_over_ns == 0 || !lives_on_device(place.buffer.kind)) return;
+  try {
+    if (const cuda::ContextRef& context = cuda::Context::of(place.buffer))
+      context->note_idle_since(place.handed_over_ns);
+  } catch (const std::bad_alloc&) {
+    // then it will ask
+  }
+}
+
 Status health_of(const Place& place) noexcept {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return {};
@@ -89,6 +99,10 @@ namespace cuda {
 
 bool application_is_waited_for() noexcept {
   return chosen_order.load(std::memory_order_relaxed) != StreamOrder::none;
+}
+
+bool application_may_be_marked() noexcept {
+  return chosen_order.load(std::memory_order_relaxed) == StreamOrder::legacy_stream;
 }
 
 bool application_is_idle(Context& context, std::uint64_t since_ns) noexcept {

@@ -21,6 +21,10 @@ void set_stream_order(StreamOrder order) noexcept;
 /// else a query (1.3 µs on an H200 host when the stream is idle, 0.1 when it is busy). Thread: any.
 [[nodiscard]] bool is_idle(const Place& place) noexcept;
 
+/// A flag (ready_flags.hpp) has said that what was queued before the place was handed over is done: so what
+/// copies the payload must not wait for what was queued later.
+void note_done(const Place& place) noexcept;
+
 /// An error if the context that `place` belongs to is gone or an earlier kernel has failed in it: then no
 /// signal will ever come. Cost: a query. Thread: any.
 [[nodiscard]] Status health_of(const Place& place) noexcept;

@@ -15,7 +15,7 @@ namespace penstock::transports {
 /// at first need; where that is refused, functions of the host's it is. It must stay mapped until
 /// forget_flag_memory().
 void set_flag_memory(void* memory, std::size_t bytes) noexcept;
-/// Unpins it; for shut_down().
+/// Sets what signal_with_next() has left, and unpins it; for shut_down().
 void forget_flag_memory() noexcept;
 
 /// Stores 1 (release) to `flag` once the work that was queued on the buffer's device when the place was
@@ -23,5 +23,17 @@ void forget_flag_memory() noexcept;
 /// needed). `flag` must stay mapped until then. On failure waits for the work and stores 1. Cost: as
 /// is_idle(). Thread: any.
 void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept;
+
+/// The same, of one of several places that are handed over in calls that follow each other closely: an event
+/// marks what is queued before each, and one question answers for some eight. So the flag may stay 0 until
+/// settle_signals(), however long that is. Cost: 0.4 µs (H200), where a question takes 1.3, and 2.5 from the
+/// other socket.
+void signal_with_next(const Place& place, std::atomic<std::uint32_t>* flag) noexcept;
+/// All of them are set, or will be from the driver's side. Takes up to 3 µs, but does not wait for the
+/// application. Cost: a load if there are none. Thread: any.
+void settle_signals() noexcept;
+[[nodiscard]] bool has_marked_signals() noexcept;
+/// That flag is not set any more, if it is one of them.
+void forget_signal(const std::atomic<std::uint32_t>* flag) noexcept;
 
 }  // namespace penstock::transports

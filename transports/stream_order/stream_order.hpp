@@ -8,6 +8,8 @@ namespace penstock::transports::cuda {
 
 /// False: the application synchronises by itself.
 [[nodiscard]] bool application_is_waited_for() noexcept;
+/// An event can stand for all that must be waited for: not so in order `device`.
+[[nodiscard]] bool application_may_be_marked() noexcept;
 
 /// Is nothing left of the work that the application had queued at `since_ns` (0: now) and that would have to
 /// be waited for in the context's legacy stream? In order `device` it waits here and now. Errors of the
