@@ -26,7 +26,7 @@ void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noe
 
 /// The same, of one of several places that are handed over in calls that follow each other closely: an event
 /// marks what is queued before each, and one question answers for some eight. So the flag may stay 0 until
-/// settle_signals(), however long that is. Cost: 0.4 µs (H200), where a question takes 1.3, and 2.5 from the
+/// settle_signals(), or for some 5 ms. Cost: 0.4 µs (H200), where a question takes 1.3, and 2.5 from the
 /// other socket.
 void signal_with_next(const Place& place, std::atomic<std::uint32_t>* flag) noexcept;
 /// All of them are set, or will be from the driver's side. Takes up to 3 µs, but does not wait for the
