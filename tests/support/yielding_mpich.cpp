@@ -1,7 +1,7 @@
-// Preloaded under MPICH where ranks are more than cores: it polls without ever giving up the processor, so that
-// ranks wait for each other until the kernel's scheduler takes their turn away (three ranks on two cores take
-// three times as long). Its UCX device polls by this function of UCX; the time is given up when there was
-// nothing to do. Does nothing under an MPICH of another device.
+// Preloaded under MPICH where ranks are more than cores: it polls without ever giving up the processor, so
+// that ranks wait for each other until the kernel's scheduler takes their turn away (three ranks on two cores
+// take three times as long). Its UCX device polls by this function of UCX; the time is given up when there
+// was nothing to do. Does nothing under an MPICH of another device.
 #include <dlfcn.h>
 #include <sched.h>
 
