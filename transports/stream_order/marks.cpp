@@ -136,7 +136,7 @@ void Marks::answer_overdue() noexcept {
   constexpr auto overdue_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(overdue).count());
   const std::uint64_t now_ns = steady_now_ns();
   for (Mark& mark : std::span(marks_).first(count_.load(std::memory_order_relaxed))) {
-    if (mark.since_ns + overdue_ns > now_ns || !is_reached(mark)) return;
+    if (mark.since_ns + overdue_ns > now_ns || !is_reached(mark)) continue;  // one of another context may be
     signal(mark);
     mark.flag = nullptr;
   }
