@@ -139,12 +139,11 @@ int DeviceSend::send_envelope(MPI_Request* request) {
   const record::OwnWork own;
   publish_offer();
   if (code != MPI_SUCCESS) slot_->fail();
-  if (others_follow_ || transports::has_marked_signals()) {
+  if (others_follow_) {
     transports::signal_with_next(source_, &slot_->ready);
   } else {
     transports::signal_when_ready(source_, &slot_->ready);
   }
-  if (!others_follow_) transports::settle_signals();
   return code;
 }
 

@@ -21,29 +21,6 @@ bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
          capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// As cuda::application_is_idle().
-bool is_nothing_left(const cuda::Driver& driver, cuda::Context& context, std::uint64_t since_ns) noexcept {
-  const StreamOrder order = chosen_order.load(std::memory_order_relaxed);
-  if (order == StreamOrder::none) return true;
-  if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
-  const std::uint64_t asked_ns = steady_now_ns();
-  const cuda::ContextScope scope(context);
-  if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
-  if (legacy_stream_is_captured(driver)) {
-    // in order `device`, too: waiting for the context would spoil the capture
-    bool done = false;
-    const Status told = context.ask_beside_capture(since_ns != 0 ? since_ns : time_of_call_ns(), done);
-    return done || !told.ok();
-  }
-  if (order == StreamOrder::device) {
-    driver.cuCtxSynchronize();
-  } else if (driver.cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
-    return false;
-  }
-  context.note_idle(asked_ns);
-  return true;
-}
-
 /// The stream in which an event stands for what the application has queued: the legacy stream, or while that
 /// must not be touched, one that waits for the legacy stream's own work. No such stream waits for the other
 /// blocking streams.
@@ -61,11 +38,10 @@ void set_stream_order(StreamOrder order) noexcept {
 }
 
 bool is_idle(const Place& place) noexcept {
-  const cuda::Driver* driver = cuda::driver();
-  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return true;
+  if (cuda::driver() == nullptr || !lives_on_device(place.buffer.kind)) return true;
   try {
     const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-    return context == nullptr || is_nothing_left(*driver, *context, place.handed_over_ns);
+    return context == nullptr || cuda::application_is_idle(*context, place.handed_over_ns);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -107,7 +83,26 @@ bool application_may_be_marked() noexcept {
 
 bool application_is_idle(Context& context, std::uint64_t since_ns) noexcept {
   const Driver* driver = cuda::driver();
-  return driver == nullptr || is_nothing_left(*driver, context, since_ns);
+  if (driver == nullptr) return true;
+  const StreamOrder order = chosen_order.load(std::memory_order_relaxed);
+  if (order == StreamOrder::none) return true;
+  if (since_ns != 0 && context.idle_at_ns() >= since_ns) return true;
+  const std::uint64_t asked_ns = steady_now_ns();
+  const ContextScope scope(context);
+  if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
+  if (legacy_stream_is_captured(*driver)) {
+    // in order `device`, too: waiting for the context would spoil the capture
+    bool done = false;
+    const Status told = context.ask_beside_capture(since_ns != 0 ? since_ns : time_of_call_ns(), done);
+    return done || !told.ok();
+  }
+  if (order == StreamOrder::device) {
+    driver->cuCtxSynchronize();
+  } else if (driver->cuStreamQuery(CU_STREAM_LEGACY) == CUDA_ERROR_NOT_READY) {
+    return false;
+  }
+  context.note_idle(asked_ns);
+  return true;
 }
 
 void wait_for_application(Context& context) noexcept {

@@ -88,6 +88,17 @@ Marks& marks() noexcept {
   return all;
 }
 
+/// As signal_when_ready(), of a place that comes alone.
+void ask_and_signal(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
+  bool later = false;
+  try {
+    later = driver_will_signal(place, flag);
+  } catch (const std::bad_alloc&) {
+    if (const cuda::Driver* driver = cuda::driver()) driver->cuStreamSynchronize(CU_STREAM_LEGACY);
+  }
+  if (!later) store_ready(flag);
+}
+
 /// False: the place has to be asked about.
 bool mark(const Place& place, std::atomic<std::uint32_t>* flag) {
   if (cuda::driver() == nullptr || !lives_on_device(place.buffer.kind) || !cuda::application_may_be_marked())
@@ -114,13 +125,10 @@ void forget_flag_memory() noexcept {
 }
 
 void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
-  bool later = false;
-  try {
-    later = driver_will_signal(place, flag);
-  } catch (const std::bad_alloc&) {
-    if (const cuda::Driver* driver = cuda::driver()) driver->cuStreamSynchronize(CU_STREAM_LEGACY);
-  }
-  if (!later) store_ready(flag);
+  if (!has_marked_signals()) return ask_and_signal(place, flag);
+  // asked itself, the stream would be busy with the events of those before
+  signal_with_next(place, flag);
+  settle_signals();
 }
 
 void signal_with_next(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
@@ -130,7 +138,7 @@ void signal_with_next(const Place& place, std::atomic<std::uint32_t>* flag) noex
     // as if it came alone
   }
   settle_signals();
-  signal_when_ready(place, flag);
+  ask_and_signal(place, flag);
 }
 
 bool has_marked_signals() noexcept {
