@@ -128,9 +128,10 @@ TEST_F(FusedNonblocking, get_ready_without_holding_up_earlier_ones) {
   for (int i = 0; i < 8; ++i) expect_sum(memories[static_cast<std::size_t>(i)], i);
 }
 
-/// Nor those after it, where it is done by kernels itself: what is left of getting ready wants other ranks
-/// inside MPI, and a rank may wait for later ones first. Of some three, the first is such a one; a rank that
-/// begins it before all others and stays away is what is left.
+/// Nor those after it. Ranks get ready with the 16th and the 64th, too, though kernels do them already. Each
+/// is the first of three here, which are waited for in reverse order. A late rank begins it before all
+/// others, as it knows at once that all agree, and stays away: so getting ready is not over when the kernels
+/// are.
 TEST_F(FusedNonblocking, get_ready_once_more_without_holding_up_later_ones) {
   std::vector<Memory> memories;
   for (int i = 0; i < 3; ++i) memories.push_back(numbers_on_device(world, numbers));
