@@ -1,10 +1,10 @@
 // The pushed transport, for payloads from pinned host memory: no other process can map that, but the sender's
 // GPU can reach both it and, by CUDA IPC, the receiver's buffer. So the receiver offers its buffer, and the
-// sender's copy engine writes the payload there at the speed of PCIe, without a stop in between. Both halves.
-#include "transports/copies/copy.hpp"
+// sender's GPU writes the payload there at the speed of PCIe, without a stop in between. Both halves.
 #include "transports/host/guarded.hpp"
 #include "transports/push_send.hpp"
 #include "transports/reach.hpp"
+#include "transports/start_copy.hpp"
 #include "transports/transport_table.hpp"
 
 namespace penstock::transports {
@@ -37,48 +37,6 @@ class PushedTransport final : public Transport {
   }
 };
 
-class CopyPush final : public PushSend {
- public:
-  CopyPush(const Place& source, ReachedMemory target, cuda::ContextRef context)
-      : source_(source), target_(std::move(target)), context_(std::move(context)) {}
-  ~CopyPush() override {
-    if (in_flight_) static_cast<void>(copied_.wait());
-  }
-
-  /// An error means that no byte will move.
-  [[nodiscard]] Status begin() noexcept {
-    const cuda::ContextScope scope(*context_);
-    if (!scope.status().ok()) return scope.status();
-    CUstream stream = nullptr;
-    if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
-    if (Status made = context_->next_pull_stream(stream); !made.ok()) return made;
-    LayoutCursor cursor(source_.layout);
-    if (Status copy = copy_out(reinterpret_cast<void*>(target_.first), Side::device, source_, cursor,
-                               source_.layout.bytes(), stream);
-        !copy.ok()) {
-      return copy;
-    }
-    failure_ = copied_.record(stream);
-    in_flight_ = failure_.ok();
-    return {};
-  }
-
-  [[nodiscard]] Status advance(bool& arrived) noexcept override {
-    arrived = false;
-    if (failure_.ok()) failure_ = copied_.query(arrived);
-    if (arrived || !failure_.ok()) in_flight_ = false;
-    return failure_;
-  }
-
- private:
-  Place source_;
-  ReachedMemory target_;
-  cuda::ContextRef context_;
-  cuda::Event copied_;
-  Status failure_;
-  bool in_flight_ = false;
-};
-
 }  // namespace
 
 Transport& pushed_transport() noexcept {
@@ -86,24 +44,30 @@ Transport& pushed_transport() noexcept {
   return transport;
 }
 
-Status PushSend::start(const Place& source, const Offer& published,
-                       std::unique_ptr<PushSend>& send) noexcept {
+Status start_push(const Place& source, const Offer& published, std::unique_ptr<Pull>& push) noexcept {
   return guarded([&]() -> Status {
     const Payload payload(published, source);  // the other way round: the receiver's buffer is reached
     const Offer& target = payload.offer;
-    if (!source.layout.is_contiguous() || target.payload_bytes != source.layout.bytes() ||
-        target.ipc_exported == 0) {
+    const std::size_t bytes = source.layout.bytes();
+    if (!source.layout.is_contiguous() || target.payload_bytes != bytes || target.ipc_exported == 0)
       return {Code::peer_lost, "receiver's word on its buffer"};
-    }
     if (!payload.reach().accepted) return {Code::declined, payload.reach().reason};
     ReachedMemory memory;
-    if (Status reached = reach(payload, target.payload_bytes, memory); !reached.ok()) return reached;
-    auto made = std::make_unique<CopyPush>(source, memory, payload.context());
-    Status begun = made->begin();
-    if (begun.ok()) {
-      send = std::move(made);
-      return begun;
-    }
+    if (Status reached = reach(payload, bytes, memory); !reached.ok()) return reached;
+    const cuda::ContextRef& context = payload.context();
+    const CopySource from{.pointer = source.first_byte(),
+                          .bytes = bytes,
+                          .side = Side::host,
+                          .keeper = memory.mapped,
+                          .is_pinned = source.is_pinned_throughout()};
+    const Place to{.buffer = {.pointer = reinterpret_cast<void*>(memory.first),
+                              .kind = BufferKind::device,
+                              .device = context->device(),
+                              .context = context->handle()},
+                   .layout = Layout::contiguous(bytes),
+                   .is_free = true};
+    Status begun = start_copy(from, to, context, push);
+    if (begun.ok()) return begun;
     cuda::IpcCache::of_process().drop(memory.mapped);
     return {Code::declined, begun.where(), begun.detail()};
   });

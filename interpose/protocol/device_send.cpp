@@ -228,7 +228,7 @@ Status DeviceSend::relay() {
 }
 
 Status DeviceSend::push() {
-  const Status started = transports::PushSend::start(source_, slot_->target, push_);
+  const Status started = transports::start_push(source_, slot_->target, push_);
   if (started.ok()) return started;
   // what was known of the two devices is not told each time, only what the driver has just said
   if (started.detail() != 0) {

@@ -79,7 +79,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   std::unique_ptr<transports::ListPack> pack_;  ///< stays while its bitmap is staged
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::TailSend> tail_;
-  std::unique_ptr<transports::PushSend> push_;
+  std::unique_ptr<transports::Pull> push_;
   ReceiverTimeout timeout_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
   std::optional<std::uint64_t> deliveries_seen_;

@@ -174,6 +174,16 @@ TEST(SmallWindows, between_all_kinds_of_memory) {
   }
 }
 
+TEST(SmallWindows, and_larger_ones_between_devices_and_host_memory) {
+  if (rank() > 1) return;
+  for (const MemoryKind host : {MemoryKind::pinned, MemoryKind::pageable}) {
+    for (const std::size_t bytes : {4097u, 20'000u, 65'536u, 300'001u}) {
+      exchange_windows(MemoryKind::device, host, bytes, 40, wait_for_all);
+      exchange_windows(host, MemoryKind::device, bytes, 40, wait_for_all);
+    }
+  }
+}
+
 /// Which MPI forbids, but benchmarks do. All messages hold the same bytes.
 TEST(SmallWindows, into_one_buffer) {
   if (rank() > 1) return;

@@ -78,7 +78,7 @@ class Partner {
   /// Destroys it as it is.
   void drop_tail();
 
-  /// PushSend::start() into the destination that `target` describes.
+  /// start_push() into the destination that `target` describes.
   [[nodiscard]] Answer begin_push(unsigned slot, const Shape& shape, const Offer& target);
   /// Drives it to its end.
   [[nodiscard]] Answer finish_push();

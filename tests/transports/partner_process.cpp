@@ -141,7 +141,7 @@ class Process {
         tail_.reset();
         break;
       case What::begin_push:
-        set(answer, PushSend::start(place(request.slot, request.shape), request.offer, push_));
+        set(answer, start_push(place(request.slot, request.shape), request.offer, push_));
         break;
       case What::finish_push:
         set(answer, drive([&](bool& done) { return push_->advance(done); }));
@@ -217,7 +217,7 @@ class Process {
   std::array<std::unique_ptr<GpuMemory>, 16> memory_;
   std::unique_ptr<StagedSend> send_;
   std::unique_ptr<TailSend> tail_;
-  std::unique_ptr<PushSend> push_;
+  std::unique_ptr<Pull> push_;
   std::unique_ptr<Pull> pull_;
 };
 

@@ -14,7 +14,8 @@ constexpr std::size_t waiting_step_bytes = 4u << 20;
 
 bool copies_make_the_caller_wait(const CopySource& source, const Place& destination) noexcept {
   if (destination.buffer.kind == BufferKind::pageable) return true;
-  return source.side == Side::host && inspect(source.pointer).kind == BufferKind::pageable;
+  return source.side == Side::host && !source.is_pinned &&
+         inspect(source.pointer).kind == BufferKind::pageable;
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ Status CopyPull::start() noexcept {
   if (!scope.status().ok()) return scope.status();
   if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
   if (Status made = context_->next_pull_stream(stream_); !made.ok()) return made;
-  if (lives_on_device(destination_.buffer.kind)) {
+  if (lives_on_device(destination_.buffer.kind) && !destination_.is_free) {
     if (Status ordered = cuda::order_after_application(context_, stream_, destination_.handed_over_ns);
         !ordered.ok()) {
       return ordered;

@@ -20,7 +20,8 @@ struct CopySource {
       nullptr;  ///< to copy from with cuMemcpyPeerAsync; null if the copying context can reach it
   std::shared_ptr<const void> keeper;  ///< keeps it mapped meanwhile
   bool is_managed = false;
-  StridedLoops loops;  ///< depth 0: in one piece
+  bool is_pinned = false;  ///< host memory that kernels reach, all of it
+  StridedLoops loops;      ///< depth 0: in one piece
 };
 
 /// From memory in one piece. Thread: one at a time.

@@ -120,16 +120,24 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
     buffer.pointer = const_cast<void*>(pointer);
     return buffer;
   }
-  const Attributes<8> attributes(driver, pointer,
-                                 {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                  CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                  CU_POINTER_ATTRIBUTE_BUFFER_ID, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
-                                  CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE});
+  const Attributes<9> attributes(
+      driver, pointer,
+      {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_CONTEXT,
+       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+       CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+       CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER});
   Buffer buffer;
   buffer.pointer = const_cast<void*>(pointer);
   const auto type = attributes.get<unsigned>(0);
   const bool managed = attributes.get<std::uint8_t>(1) != 0;
-  if (type == CU_MEMORYTYPE_HOST && !managed) buffer.kind = BufferKind::pinned;
+  if (type == CU_MEMORYTYPE_HOST && !managed) {
+    buffer.kind = BufferKind::pinned;
+    // what kernels would have to address otherwise, as some devices do memory that was registered, none shall
+    if (attributes.get<const void*>(8) == pointer) {
+      buffer.range_base = attributes.get<CUdeviceptr>(6);
+      buffer.range_bytes = attributes.get<std::size_t>(7);
+    }
+  }
   if (type != CU_MEMORYTYPE_DEVICE && !managed) {
     if (type != CU_MEMORYTYPE_HOST && !cuda::host_can_access(pointer)) buffer.kind = BufferKind::unknown;
     return buffer;

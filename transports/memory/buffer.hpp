@@ -41,7 +41,8 @@ struct Buffer {
   CUcontext context =
       nullptr;  ///< to be current for copies; the device's primary one for pool and VMM memory
   std::uint64_t buffer_id = 0;  ///< CU_POINTER_ATTRIBUTE_BUFFER_ID; 0 for host memory
-  CUdeviceptr range_base = 0;   ///< of the allocation (virtual memory: the reserved range); 0 unknown
+  CUdeviceptr range_base = 0;  ///< of the allocation (virtual memory: the reserved range; pinned memory: what
+                               ///< was pinned in one); 0 unknown
   std::size_t range_bytes = 0;
 
   /// Whether `bytes` that begin at `offset` from the pointer are of the same allocation. False if that is not
@@ -111,9 +112,15 @@ struct Place {
   Layout layout;
   std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
                                      ///< work on the GPU does not concern us. 0: now
+  bool is_free = false;              ///< whatever the application queued before it is known not to use it
 
   [[nodiscard]] char* first_byte() const noexcept {
     return static_cast<char*>(buffer.pointer) + layout.first_offset();
+  }
+  /// In one piece, and pinned from its first byte to its last, so that kernels reach it.
+  [[nodiscard]] bool is_pinned_throughout() const noexcept {
+    return buffer.kind == BufferKind::pinned && layout.is_contiguous() &&
+           buffer.holds(layout.first_offset(), layout.bytes());
   }
 };
 

@@ -32,10 +32,28 @@ constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
 constexpr std::size_t enough_items = CopyKernels::most_items;
 constexpr std::uint64_t enough_bytes = 8u << 20;
 constexpr std::uint64_t longest_wait_ns = 20'000;
+/// To and from host memory, where so much takes the GPU 45 µs, in which it can hardly do anything else.
+constexpr std::uint64_t enough_bytes_with_host = 2u << 20;
 
-/// The small pulls of one context. Entries are few and stay.
-struct Traffic {
+/// What goes together. Copies to and from host memory are an order of magnitude slower than those between
+/// devices, which do not wait for them.
+struct Route {
   cuda::ContextRef context;
+  bool is_with_host = false;
+  friend bool operator==(const Route&, const Route&) = default;
+
+  [[nodiscard]] std::uint64_t enough_bytes() const noexcept {
+    return is_with_host ? enough_bytes_with_host : penstock::transports::enough_bytes;
+  }
+};
+
+bool is_with_host(const CopySource& source, const Place& destination) noexcept {
+  return source.side == Side::host || !lives_on_device(destination.buffer.kind);
+}
+
+/// The small pulls of one route. Entries are few and stay.
+struct Traffic {
+  Route route;
   unsigned in_flight = 0;             ///< lone copies and batches that were launched and not seen done
   std::shared_ptr<class Batch> open;  ///< collects
 
@@ -50,12 +68,12 @@ struct Registry {
   CallersMutex mutex;
   std::vector<Traffic> traffic;
 
-  Traffic& of(const cuda::ContextRef& context) {
-    const auto same = [&](const Traffic& each) { return each.context == context; };
+  Traffic& of(const Route& route) {
+    const auto same = [&](const Traffic& each) { return each.route == route; };
     std::erase_if(traffic,
                   [&](const Traffic& each) { return each.in_flight == 0 && !each.open && !same(each); });
     const auto known = std::find_if(traffic.begin(), traffic.end(), same);
-    return known != traffic.end() ? *known : traffic.emplace_back(Traffic{context, 0, nullptr});
+    return known != traffic.end() ? *known : traffic.emplace_back(Traffic{route, 0, nullptr});
   }
 };
 
@@ -67,7 +85,7 @@ Registry& registry() {
 /// Copies that are launched together. All members under the registry's mutex, but for what is said.
 class Batch {
  public:
-  explicit Batch(cuda::ContextRef context) : context_(std::move(context)) {}
+  explicit Batch(Route route) : route_(std::move(route)) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   void add(const CopyItem& item) noexcept {
@@ -83,7 +101,9 @@ class Batch {
     const bool is_awaited = in_flight == 0 || (in_flight == 1 && bytes_ >= worth_a_second_launch_bytes);
     return is_awaited || has_enough() || steady_now_ns() - begun_ns_ > longest_wait_ns;
   }
-  [[nodiscard]] bool has_enough() const noexcept { return count_ == enough_items || bytes_ >= enough_bytes; }
+  [[nodiscard]] bool has_enough() const noexcept {
+    return count_ == enough_items || bytes_ >= route_.enough_bytes();
+  }
   void launch() noexcept {
     is_launched_ = true;
     failure_ = launch_copies();
@@ -97,7 +117,7 @@ class Batch {
     // once for all of its pulls, which are stepped in turns: each look reads the clock
     if (++asked_ < in_use_) return failure_;
     asked_ = 0;
-    Traffic& traffic = registry().of(context_);
+    Traffic& traffic = registry().of(route_);
     if (!is_launched_) traffic.look_after_open();  // only the open one is not
     if (!is_launched_) return {};
     look_for_end(traffic);
@@ -111,24 +131,24 @@ class Batch {
     for (bool done = false; !done;) {
       const std::lock_guard lock(registry().mutex);
       if (!is_launched_) return leave_out(index);
-      look_for_end(registry().of(context_));
+      look_for_end(registry().of(route_));
       done = is_done_ || !failure_.ok();
     }
   }
 
  private:
   [[nodiscard]] Status launch_copies() noexcept {
-    const cuda::ContextScope scope(*context_);
+    const cuda::ContextScope scope(*route_.context);
     if (!scope.status().ok()) return scope.status();
     CUstream stream = nullptr;
-    if (Status made = context_->next_pull_stream(stream); !made.ok()) return made;
-    if (copies_.launch(context_, stream, std::span(items_.data(), count_)).ok()) return {};
+    if (Status made = route_.context->next_pull_stream(stream); !made.ok()) return made;
+    if (copies_.launch(route_.context, stream, std::span(items_.data(), count_)).ok()) return {};
     return launch_one_by_one(stream);
   }
 
   /// By the copy engine, where the kernel cannot be launched.
   [[nodiscard]] Status launch_one_by_one(CUstream stream) noexcept {
-    if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
+    if (Status taken = cuda::Context::take_event(route_.context, copied_); !taken.ok()) return taken;
     Status copies;
     for (const CopyItem& item : std::span(items_.data(), count_)) {
       if (copies.ok()) copies = copy_by_engine(stream, item);
@@ -152,7 +172,7 @@ class Batch {
   }
   [[nodiscard]] Status look() noexcept { return copied_ ? copied_.query(is_done_) : copies_.query(is_done_); }
 
-  const cuda::ContextRef context_;
+  const Route route_;
   const std::uint64_t begun_ns_ = steady_now_ns();
   std::array<CopyItem, enough_items> items_;
   std::size_t count_ = 0;
@@ -212,14 +232,14 @@ class BatchedPull final : public Pull, public Recycled<BatchedPull> {
 /// A copy of its own, counted while it is in flight.
 class LonePull final : public Pull {
  public:
-  explicit LonePull(const cuda::ContextRef& context) : context_(context) {}
+  explicit LonePull(const Route& route) : route_(route) {}
   ~LonePull() override { count_out(); }
   LonePull(const LonePull&) = delete;
   LonePull& operator=(const LonePull&) = delete;
 
   /// Counted by the caller.
   [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
-    return start_alone(source, destination, context_, copy_);
+    return start_alone(source, destination, route_.context, copy_);
   }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
@@ -232,10 +252,10 @@ class LonePull final : public Pull {
   void count_out() noexcept {
     if (std::exchange(is_counted_out_, true)) return;
     const std::lock_guard lock(registry().mutex);
-    registry().of(context_).count_out();
+    registry().of(route_).count_out();
   }
 
-  cuda::ContextRef context_;
+  Route route_;
   std::unique_ptr<Pull> copy_;
   bool is_counted_out_ = false;
 };
@@ -243,23 +263,26 @@ class LonePull final : public Pull {
 }  // namespace
 
 bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
-  return source.bytes > 0 && source.bytes <= tuning().batched_to &&
-         suits_copy_kernels(source, destination, context) && is_idle(destination);
+  const std::uint64_t most =
+      is_with_host(source, destination) ? tuning().host_batched_to : tuning().batched_to;
+  return source.bytes > 0 && source.bytes <= most && suits_copy_kernels(source, destination, context) &&
+         is_idle(destination);
 }
 
 Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
                      std::unique_ptr<Pull>& pull) {
+  const Route route{context, is_with_host(source, destination)};
   std::unique_lock lock(registry().mutex);
-  Traffic& traffic = registry().of(context);
+  Traffic& traffic = registry().of(route);
   if (traffic.in_flight == 0 && traffic.open == nullptr) {
-    auto alone = std::make_unique<LonePull>(context);
+    auto alone = std::make_unique<LonePull>(route);
     ++traffic.in_flight;
     lock.unlock();
     Status started = alone->start(source, destination);
     if (started.ok()) pull = std::move(alone);
     return started;
   }
-  if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(context);
+  if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(route);
   Batch& batch = *traffic.open;
   pull = std::make_unique<BatchedPull>(traffic.open, batch.size(), source.keeper);
   batch.add(item_of(source, destination));

@@ -9,7 +9,8 @@
 
 namespace penstock::transports {
 
-/// Can the copy go in a batch: small, device to device, and nothing to be waited for before it?
+/// Can the copy go in a batch: small, between devices or between one and pinned memory, and nothing to be
+/// waited for before it?
 [[nodiscard]] bool suits_a_batch(const CopySource& source, const Place& destination,
                                  const cuda::ContextRef& context);
 

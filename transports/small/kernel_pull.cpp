@@ -34,18 +34,25 @@ class KernelPull final : public Pull, public Recycled<KernelPull> {
   BatchedCopy copy_;  ///< goes first, which waits for the kernel
 };
 
+bool runs_copy_kernels(const cuda::Context& context) noexcept {
+  return !is_on_shared_gpu(context) && CopyKernels::available().ok();
+}
+
 }  // namespace
 
 bool suits_copy_kernels(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
-  return context != nullptr && source.side == Side::device && source.context == nullptr &&
-         !source.is_managed && source.bytes <= UINT32_MAX && can_copy_by_kernel(destination, context);
+  if (context == nullptr || source.context != nullptr || source.is_managed || source.bytes > UINT32_MAX)
+    return false;
+  if (source.side == Side::host && !source.is_pinned) return false;
+  if (lives_on_device(destination.buffer.kind)) return can_copy_by_kernel(destination, context);
+  return source.side == Side::device && source.loops.depth == 0 && destination.is_pinned_throughout() &&
+         runs_copy_kernels(*context);
 }
 
 bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept {
   const Layout& layout = destination.layout;
   if (context == nullptr || !lives_on_device(destination.buffer.kind) ||
-      destination.buffer.kind == BufferKind::managed || is_on_shared_gpu(*context) ||
-      !CopyKernels::available().ok()) {
+      destination.buffer.kind == BufferKind::managed || !runs_copy_kernels(*context)) {
     return false;
   }
   if (layout.is_contiguous()) return true;

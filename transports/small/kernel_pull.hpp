@@ -10,8 +10,8 @@
 
 namespace penstock::transports {
 
-/// From device memory to device memory that is not managed, where no other process uses the GPU; layouts that
-/// nested loops can tell.
+/// Between memory of devices that is not managed, in layouts that nested loops can tell, or between that and
+/// pinned memory, both in one piece; where no other process uses the GPU.
 [[nodiscard]] bool suits_copy_kernels(const CopySource& source, const Place& destination,
                                       const cuda::ContextRef& context);
 

@@ -38,7 +38,7 @@ void set_stream_order(StreamOrder order) noexcept {
 }
 
 bool is_idle(const Place& place) noexcept {
-  if (cuda::driver() == nullptr || !lives_on_device(place.buffer.kind)) return true;
+  if (cuda::driver() == nullptr || place.is_free || !lives_on_device(place.buffer.kind)) return true;
   try {
     const cuda::ContextRef& context = cuda::Context::of(place.buffer);
     return context == nullptr || cuda::application_is_idle(*context, place.handed_over_ns);

@@ -38,7 +38,7 @@ Status Sending::stage(Staging staging) noexcept {
 }
 
 Status Sending::push() noexcept {
-  if (push_ == nullptr) return PushSend::start(source_, slot_.target, push_);
+  if (push_ == nullptr) return start_push(source_, slot_.target, push_);
   bool arrived = false;
   Status pushed = push_->advance(arrived);
   if (arrived) slot_.state.store(State::pushed, std::memory_order_release);

@@ -28,7 +28,7 @@ class Sending {
   const Place& source_;
   std::unique_ptr<StagedSend> staged_;
   std::unique_ptr<TailSend> tail_;
-  std::unique_ptr<PushSend> push_;
+  std::unique_ptr<Pull> push_;
 };
 
 }  // namespace penstock::transports::tune

@@ -44,7 +44,8 @@ constexpr Tuning shipped{
     .pushed_from = 16 * kib,
     .bounced_from = 256 * kib,  // below, the driver's own copy (19 GB/s) is as fast as a ring just begun
     .batched_to = 4 * mib,  // several pieces of 1 MiB: 63 µs by one kernel, 100 by copies; of 4 MiB 191, 235
-    .staged_chunk = 4 * mib,  // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
+    .staged_chunk = 4 * mib,       // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
+    .host_batched_to = 256 * kib,  // 32 of 64 KiB: 51 µs by one kernel, 320 by copies; of 256 KiB 170, 450
     // of 256 KiB both copies take 2 × 13 µs, about what the receiver's answer and three messages more cost
     .network_from = 256 * kib,
     // half a round trip of 8 KiB: through the MPI library 10 µs, fetched 15 to 18; of 16 KiB, which MPICH no
@@ -77,6 +78,7 @@ constexpr TuningParameter parameters[] = {
     {"bounced_from", Kind::from, nullptr, &Tuning::bounced_from, 0, 1024 * gib},
     {"batched_to", Kind::up_to, nullptr, &Tuning::batched_to, 0, 64 * mib},
     {"staged_chunk", Kind::chunk, nullptr, &Tuning::staged_chunk, mib, 32 * mib},
+    {"host_batched_to", Kind::up_to, nullptr, &Tuning::host_batched_to, 0, 64 * mib, false},
     {"network_from", Kind::from, nullptr, &Tuning::network_from, 0, 1024 * gib, false},
     {"uploaded_from", Kind::from, nullptr, &Tuning::uploaded_from, 0, 1024 * gib, false},
     {"shared_gpu_from", Kind::from, nullptr, &Tuning::shared_gpu_from, 0, 1024 * gib, false},
