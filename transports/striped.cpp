@@ -188,7 +188,7 @@ Verdict judge(const Payload& payload) {
   if (offer.tail.segment_bytes == 0 || offer.contiguous == 0 || payload.is_own()) return {};
   if (!lives_on_device(destination.buffer.kind) || !destination.layout.is_contiguous()) return {};
   const cuda::ContextRef& context = payload.context();
-  if (context == nullptr || !cuda::has_nvlink(context->device(), payload.sender_device())) return {};
+  if (context == nullptr || !cuda::has_nvlink(context->device(), device_of(offer))) return {};
   return payload.reach().accepted ? Verdict{true, "NVLink and PCIe together"} : Verdict{};
 }
 

@@ -117,7 +117,7 @@ void TailSend::start(const Place& source, Offer& offer, std::unique_ptr<TailSend
   static_cast<void>(guarded([&]() -> Status {
     const TailPlan plan(offer.payload_bytes);
     if (offer.payload_bytes < tuning().of(cuda::Link::nvlink).striped_from || plan.tail == 0 ||
-        offer.ipc_exported == 0 || offer.contiguous == 0 || !cuda::has_nvlink(source.buffer.device)) {
+        offer.ipc_exported == 0 || offer.contiguous == 0 || !cuda::has_any_nvlink(source.buffer.device)) {
       return {};
     }
     cuda::ContextRef context = cuda::Context::of(source.buffer);

@@ -63,6 +63,43 @@ TEST_F(Striped, the_payload_arrives_whatever_its_size) {
   RecordProperty("over_pcie", std::to_string(over_pcie));
 }
 
+/// As jobs run: each rank sees one GPU. The driver tells neither side of the other's.
+class StripedBetweenHiddenDevices : public Striped {
+ protected:
+  StripedBetweenHiddenDevices() : Striped({"CUDA_VISIBLE_DEVICES=0"}, {"CUDA_VISIBLE_DEVICES=1"}) {}
+  void allocate_first(const Shape& shape) {
+    from.allocate(slot, BufferKind::device, shape.extent(), 0);
+    to.allocate(slot, BufferKind::device, shape.extent(), 0);
+    to.fill(slot, {}, 0);
+  }
+};
+
+TEST_F(StripedBetweenHiddenDevices, the_payload_goes_both_ways_as_well) {
+  constexpr Shape shape{40'000'003};
+  allocate_first(shape);
+  const Answer offered = offer(shape, 1);
+  from.serve_tail();
+  const Answer received = to.receive(slot, shape, offered.offer);
+  EXPECT_TRUE(from.tail_served().ok());
+  ASSERT_TRUE(received.ok()) << received.where << ' ' << received.detail;
+  EXPECT_EQ(received.transport, TransportKind::striped) << received.reason;
+  EXPECT_EQ(to.check(slot, shape, shape.bytes, 1), -1);
+}
+
+class WithoutNvlink : public Striped {
+ protected:
+  WithoutNvlink()
+      : Striped({"CUDA_VISIBLE_DEVICES=0", "SIMULATED_GPU_NVLINK=0"},
+                {"CUDA_VISIBLE_DEVICES=1", "SIMULATED_GPU_NVLINK=0"}) {}
+};
+
+TEST_F(WithoutNvlink, no_tail_is_offered_to_devices_that_are_hidden) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "the GPUs of this machine may have NVLink";
+  constexpr Shape shape{40'000'003};
+  from.allocate(slot, BufferKind::device, shape.extent(), 0);
+  EXPECT_EQ(from.offer_tail(slot, shape).value, 0);
+}
+
 TEST_F(Striped, what_the_sender_has_brought_is_fetched_from_there) {
   constexpr Shape shape{40'000'003};
   allocate(shape);
@@ -278,7 +315,7 @@ TEST_F(StripedUnderFaults, the_driver_refuses_to_map_the_payload) {
 }
 
 TEST_F(StripedUnderFaults, there_is_no_nvlink) {
-  const Answer received = transfer({"SIMULATED_GPU_FAULTS=cuDeviceGetP2PAttribute:801"}, {});
+  const Answer received = transfer({"SIMULATED_GPU_NVLINK=0"}, {"SIMULATED_GPU_NVLINK=0"});
   EXPECT_TRUE(received.ok()) << received.where;
   EXPECT_EQ(received.transport, TransportKind::peer);
 }

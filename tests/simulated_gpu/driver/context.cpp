@@ -6,6 +6,7 @@
 
 #include "activity.hpp"
 #include "call.hpp"
+#include "machine.hpp"
 #include "memory.hpp"
 #include "registry.hpp"
 

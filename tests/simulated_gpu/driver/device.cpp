@@ -8,38 +8,12 @@
 #include <string_view>
 
 #include "call.hpp"
+#include "machine.hpp"
 
 namespace simulated_gpu {
 namespace {
 
-constexpr int default_device_count = 2;
-constexpr int most_devices = 64;
 constexpr std::size_t default_memory_mib = 8192;
-
-long environment_number(const char* name, long otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr || *text == '\0' ? otherwise : std::strtol(text, nullptr, 10);
-}
-
-CUuuid uuid_of(int number) {
-  CUuuid uuid{};
-  std::memcpy(uuid.bytes, "simulated GPU", 13);
-  uuid.bytes[15] = static_cast<char>(number);
-  return uuid;
-}
-
-/// As nvidia-smi and CUDA_VISIBLE_DEVICES spell it.
-std::string text_of(const CUuuid& uuid) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x",
-                  static_cast<unsigned>(static_cast<unsigned char>(uuid.bytes[i])));
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += digits;
-  }
-  return text;
-}
 
 /// As NVIDIA's: the list ends at the first entry that names no device.
 std::vector<int> visible_numbers(int count) {
@@ -68,9 +42,7 @@ std::vector<int> visible_numbers(int count) {
 std::deque<Device>& devices() {
   static std::deque<Device>& all = *[] {
     auto* made = new std::deque<Device>;  // never freed: workers may use them until the process ends
-    const long count = std::clamp(environment_number("SIMULATED_GPU_DEVICES", default_device_count), 0L,
-                                  static_cast<long>(most_devices));
-    for (const int number : visible_numbers(static_cast<int>(count))) {
+    for (const int number : visible_numbers(devices_of_machine())) {
       Device& device = made->emplace_back();
       device.ordinal = static_cast<int>(made->size()) - 1;
       device.number = number;
@@ -109,11 +81,6 @@ int device_count() {
 Device& device_at(int ordinal) {
   require(ordinal >= 0 && ordinal < device_count(), CUDA_ERROR_INVALID_DEVICE);
   return devices()[static_cast<std::size_t>(ordinal)];
-}
-
-bool peer_access_exists() {
-  static const bool exists = environment_number("SIMULATED_GPU_PEER", 1) != 0;
-  return exists;
 }
 
 }  // namespace simulated_gpu

@@ -1,5 +1,4 @@
-// The GPUs that this process sees, as the environment describes them: SIMULATED_GPU_DEVICES (default 2) in
-// the machine, of which CUDA_VISIBLE_DEVICES picks, by number or UUID; SIMULATED_GPU_PEER=0 cuts peer access;
+// The GPUs that this process sees: of the machine's, CUDA_VISIBLE_DEVICES picks, by number or UUID;
 // SIMULATED_GPU_MEMORY_MIB is the memory of each (default 8192). Knows neither contexts nor allocations.
 #pragma once
 
@@ -30,6 +29,5 @@ struct Device {
 [[nodiscard]] int device_count();
 /// Fails with CUDA_ERROR_INVALID_DEVICE.
 [[nodiscard]] Device& device_at(int ordinal);
-[[nodiscard]] bool peer_access_exists();
 
 }  // namespace simulated_gpu

@@ -9,6 +9,7 @@
 
 #include "call.hpp"
 #include "device.hpp"
+#include "machine.hpp"
 #include "simulated_gpu.h"
 
 const int simulated_gpu_marker = 1;
@@ -297,7 +298,10 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CU
   return driver_call(__func__, [&] {
     require(value != nullptr && device != peer, CUDA_ERROR_INVALID_VALUE);
     const bool peers = is_peer(device_at(device), device_at(peer));
-    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ? 0 : peers;
+    const bool has_atomics = peers && nvlink_exists();
+    *value = attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED ? has_atomics
+             : attribute == CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK      ? 0
+                                                                          : peers;
     return CUDA_SUCCESS;
   });
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "call.hpp"
+#include "machine.hpp"
 #include "memory.hpp"
 
 namespace simulated_gpu {
