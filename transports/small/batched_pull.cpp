@@ -21,9 +21,9 @@
 namespace penstock::transports {
 namespace {
 
-/// What is collected is launched when nothing is in flight in its context, or one launch if this is so much
-/// that the GPU would else wait for the next: a launch keeps the caller for 4 to 5 µs, in which three more
-/// small messages can be received. (Two H200, windows of 64: of 8 KiB 105 µs instead of 114.)
+/// What is collected is launched when no more has come while all of it was stepped and nothing is in flight
+/// in its context, or one launch if this is so much that the GPU would else wait for the next: a launch keeps
+/// the caller for 4 to 5 µs, in which three more small messages can be received.
 constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
 /// … or when so much has come together that the GPU should work while the caller collects more, or the first
 /// of it so long ago: others' pulls in flight may not be stepped for a long time. (Two H200, windows of 64
@@ -98,7 +98,8 @@ class Batch {
 
   /// Is it time to launch it? Not launched yet.
   [[nodiscard]] bool is_due(unsigned in_flight) const noexcept {
-    const bool is_awaited = in_flight == 0 || (in_flight == 1 && bytes_ >= worth_a_second_launch_bytes);
+    const bool is_awaited =
+        (in_flight == 0 && !grows_) || (in_flight <= 1 && bytes_ >= worth_a_second_launch_bytes);
     return is_awaited || has_enough() || steady_now_ns() - begun_ns_ > longest_wait_ns;
   }
   [[nodiscard]] bool has_enough() const noexcept {
@@ -117,6 +118,7 @@ class Batch {
     // once for all of its pulls, which are stepped in turns: each look reads the clock
     if (++asked_ < in_use_) return failure_;
     asked_ = 0;
+    grows_ = std::exchange(count_then_, count_) != count_;
     Traffic& traffic = registry().of(route_);
     if (!is_launched_) traffic.look_after_open();  // only the open one is not
     if (!is_launched_) return {};
@@ -177,7 +179,9 @@ class Batch {
   std::array<CopyItem, enough_items> items_;
   std::size_t count_ = 0;
   std::size_t in_use_ = 0;
-  std::size_t asked_ = 0;  ///< times since the last look
+  std::size_t asked_ = 0;       ///< times since the last look
+  std::size_t count_then_ = 0;  ///< at the last look
+  bool grows_ = true;           ///< between the last two looks
   std::uint64_t bytes_ = 0;
   BatchedCopy copies_;
   cuda::Event copied_;  ///< instead, where the kernel cannot be launched
