@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/advice.hpp"
-#include "analysis/archive.hpp"
 #include "analysis/counting.hpp"
 #include "analysis/job.hpp"
 #include "analysis/job_axis.hpp"
@@ -16,6 +15,7 @@
 #include "analysis/metrics.hpp"
 #include "analysis/parallel.hpp"
 #include "analysis/rank_trace.hpp"
+#include "analysis/teamwork.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -27,20 +27,14 @@ Job find_job_together(const std::filesystem::path& path, Team* team) {
   }
   Job job;
   std::vector<Flaw> failure;
-  std::vector<std::byte> bytes;
   if (team->own() == 0) {
     try {
       job = find_job(path);
     } catch (const TraceError& error) {
       failure.push_back(error.flaw());
     }
-    Writer writer;
-    writer(job, failure);
-    bytes = writer.take();
   }
-  team->broadcast(0, bytes);
-  Reader reader(bytes);
-  reader(job, failure);
+  broadcast(*team, 0, job, failure);
   if (!failure.empty()) {
     throw CommonTraceError(failure.front());
   }
@@ -101,11 +95,18 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   SiteTable sites(strings);
   static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));
   Metrics metrics(joined.index, axis, strings, sites, joined.vote.choice(), Metrics::Use::whole);
-  Counting{joined, axis, mark, threads, team, visitor}.count(metrics, meter);
+  const Counting counting{joined, axis, mark, threads, team, visitor};
+  counting.count(metrics, meter);
   if (team != nullptr && team->own() != 0) {
     return std::nullopt;
   }
   meter.advance(0, "replaying");
+  if (counting.needs_all_ranks(metrics)) {
+    if (team != nullptr) {
+      join_all_messages(threads, joined);
+    }
+    counting.show_all_ranks(metrics);
+  }
   Report report = metrics.finish(mark);
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),

@@ -38,8 +38,9 @@ class CommonTraceError : public TraceError {
   using TraceError::TraceError;
 };
 
-/// The same by the members of a team, all of which call it: each reads its share of the ranks, and all hold
-/// what joins them. The first one has the report, `visitor` is its alone; elsewhere none. Errors:
+/// The same by the members of a team, all of which call it: each reads its share of the ranks, and holds what
+/// joins them with all. The first one has the report, `visitor` is its alone; elsewhere none. For a visitor,
+/// or if the job is small enough to be replayed, the first one holds what joins all ranks in the end. Errors:
 /// CommonTraceError when all throw it, and any other when one member fails: the others wait for it in vain.
 [[nodiscard]] std::optional<Report> analyse_together(const std::filesystem::path& path,
                                                      const AnalysisOptions& options, Team& team,

@@ -27,6 +27,7 @@ class Writer {
     (write(items), ...);
   }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
  private:
   void write_bytes(const void* from, std::size_t count) {

@@ -24,7 +24,7 @@ ClockDifference::ClockDifference(Interval run)
 }
 
 void ClockDifference::forget_bounds() {
-  windows_.assign(window_count, {-unbounded, unbounded, 0});
+  windows_.assign(window_count, {{-unbounded, unbounded}, 0});
 }
 
 std::size_t ClockDifference::window_at(double time_ns) const noexcept {
@@ -42,14 +42,30 @@ double ClockDifference::line_at(double time_ns) const noexcept {
 
 void ClockDifference::at_most(std::uint64_t time_ns, double ahead_ns) noexcept {
   const auto time = static_cast<double>(time_ns);
-  Window& window = windows_[window_at(time)];
-  window.most_ns = std::min(window.most_ns, ahead_ns - line_at(time));
+  Bounds& bounds = windows_[window_at(time)].bounds;
+  bounds.most_ns = std::min(bounds.most_ns, ahead_ns - line_at(time));
 }
 
 void ClockDifference::at_least(std::uint64_t time_ns, double ahead_ns) noexcept {
   const auto time = static_cast<double>(time_ns);
-  Window& window = windows_[window_at(time)];
-  window.least_ns = std::max(window.least_ns, ahead_ns - line_at(time));
+  Bounds& bounds = windows_[window_at(time)].bounds;
+  bounds.least_ns = std::max(bounds.least_ns, ahead_ns - line_at(time));
+}
+
+std::vector<ClockDifference::Bounds> ClockDifference::bounds() const {
+  std::vector<Bounds> all;
+  for (const Window& window : windows_) {
+    all.push_back(window.bounds);
+  }
+  return all;
+}
+
+void ClockDifference::take_in(const std::vector<Bounds>& others) noexcept {
+  for (std::size_t i = 0; i < std::min(windows_.size(), others.size()); ++i) {
+    Bounds& bounds = windows_[i].bounds;
+    bounds.least_ns = std::max(bounds.least_ns, others[i].least_ns);
+    bounds.most_ns = std::min(bounds.most_ns, others[i].most_ns);
+  }
 }
 
 /// A least-squares line through the middles of the windows, the narrow ones weighing more.
@@ -60,14 +76,14 @@ void ClockDifference::fit_line() {
   double sum_xx = 0;
   double sum_xy = 0;
   for (std::size_t i = 0; i < window_count; ++i) {
-    const Window& window = windows_[i];
-    const double width_ns = window.most_ns - window.least_ns;
+    const Bounds& bounds = windows_[i].bounds;
+    const double width_ns = bounds.most_ns - bounds.least_ns;
     if (!std::isfinite(width_ns)) {
       continue;
     }
     const double weight = 1 / (1e6 + width_ns * width_ns);  // narrower than a microsecond is no better
     const double x = centre_of(i) - begin_ns_;
-    const double y = (window.most_ns + window.least_ns) / 2;
+    const double y = (bounds.most_ns + bounds.least_ns) / 2;
     weights += weight;
     sum_x += weight * x;
     sum_y += weight * y;
@@ -88,11 +104,12 @@ void ClockDifference::finish() {
   std::size_t last_known = window_count;
   for (std::size_t i = 0; i < window_count; ++i) {
     Window& window = windows_[i];
-    const double half_ns = (window.most_ns - window.least_ns) / 2;
+    const Bounds& bounds = window.bounds;
+    const double half_ns = (bounds.most_ns - bounds.least_ns) / 2;
     if (!std::isfinite(half_ns)) {
       continue;
     }
-    window.rest_ns = (window.most_ns + window.least_ns) / 2;
+    window.rest_ns = (bounds.most_ns + bounds.least_ns) / 2;
     // between two windows the truth may bend by as much as it steps from one to the other
     const double step_ns = is_known_ ? std::abs(window.rest_ns - windows_[last_known].rest_ns) : 0;
     error_ns_ = std::max(error_ns_, std::abs(half_ns) + step_ns / 2);
@@ -148,6 +165,20 @@ void ClockAlignment::observe(std::uint32_t cause, std::uint64_t cause_ns, std::u
     difference.at_most(cause_ns, ahead(effect_ns, cause_ns));
   } else {
     difference.at_least(effect_ns, ahead(cause_ns, effect_ns));
+  }
+}
+
+ClockAlignment::Bounds ClockAlignment::bounds() const {
+  Bounds all;
+  for (const auto& [pair, difference] : differences_) {
+    all.emplace(pair, difference.bounds());
+  }
+  return all;
+}
+
+void ClockAlignment::take_in(const Bounds& others) {
+  for (const auto& [pair, bounds] : others) {
+    differences_.try_emplace(pair, runs_.at(pair.first)).first->second.take_in(bounds);
   }
 }
 

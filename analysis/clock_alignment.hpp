@@ -23,6 +23,14 @@ class ClockDifference {
   /// At `time_ns` the other clock is ahead by no more, or no less, than this.
   void at_most(std::uint64_t time_ns, double ahead_ns) noexcept;
   void at_least(std::uint64_t time_ns, double ahead_ns) noexcept;
+  /// Within one piece of the run, around the line.
+  struct Bounds {
+    double least_ns;
+    double most_ns;
+  };
+  [[nodiscard]] std::vector<Bounds> bounds() const;
+  /// Those of another one of the same run and line. In whatever order, and however often.
+  void take_in(const std::vector<Bounds>& others) noexcept;
   /// Takes what was bounded so far for the line, and starts the bounds anew around it.
   void fit_line();
   /// After the last bound.
@@ -36,8 +44,7 @@ class ClockDifference {
 
  private:
   struct Window {
-    double least_ns;
-    double most_ns;
+    Bounds bounds;
     double rest_ns;
   };
   [[nodiscard]] std::size_t window_at(double time_ns) const noexcept;
@@ -58,6 +65,8 @@ class ClockDifference {
 /// fit_drift(), for what is left. Thread: one at a time. Memory: some kilobytes for each pair of hosts that
 /// exchange messages.
 class ClockAlignment {
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< the lower host first; the time of the first
+
  public:
   ClockAlignment() = default;
   /// `runs`: of each host, in its own clock.
@@ -65,6 +74,11 @@ class ClockAlignment {
 
   /// What happened at `cause_ns` on host `cause` came before what happened at `effect_ns` on host `effect`.
   void observe(std::uint32_t cause, std::uint64_t cause_ns, std::uint32_t effect, std::uint64_t effect_ns);
+  /// What all observations since the drift was fitted come down to. Several alignments of the same runs that
+  /// saw some of them each have, once they took in each other's, what one has that saw all.
+  using Bounds = std::map<Pair, std::vector<ClockDifference::Bounds>>;
+  [[nodiscard]] Bounds bounds() const;
+  void take_in(const Bounds& others);
   void fit_drift();
   /// Connects the hosts by the pairs that are known best.
   void finish();
@@ -82,7 +96,6 @@ class ClockAlignment {
   [[nodiscard]] std::size_t aligned_hosts() const noexcept;
 
  private:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< the lower host first; the time of the first
   struct Route {
     bool is_known = false;
     std::uint32_t next = 0;  ///< towards host 0

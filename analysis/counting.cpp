@@ -1,12 +1,16 @@
 #include "analysis/counting.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "analysis/archive.hpp"
 #include "analysis/parallel.hpp"
 #include "analysis/rank_window.hpp"
+#include "analysis/teamwork.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -28,48 +32,55 @@ struct Counter {
   std::optional<Part> part;  ///< of one rank
 };
 
-using MergeRank = std::function<void(std::size_t i, Counter& counter)>;
+using MergeRank = std::function<void(Counter& counter)>;
 
-/// Counts the ranks of a share; merge(i, counter) comes in the order of ranks.
-void count_ranks(const Counting& counting, Share share, const MergeRank& merge) {
+/// Counts the ranks at these positions; merge(counter) comes in their order.
+void count_ranks(const Counting& counting, std::span<const std::size_t> positions, const MergeRank& merge) {
   const JoinedJob& joined = counting.joined;
   std::vector<Counter> counters(counting.threads);
   for_each_in_order(
-      share.end - share.begin, counting.threads,
+      positions.size(), counting.threads,
       [&](std::size_t i, unsigned worker) {
         auto& [window, part] = counters[worker];
         window.finder.reset();
-        window.position = joined.counted[share.begin + i];
+        window.position = positions[i];
         load_rank(joined.job.files[window.position], window.rank);
         window.step_bounds = counting.mark ? step_bounds(window.rank, *counting.mark, joined.sites)
                                            : std::vector<std::uint64_t>{};
         part.emplace(counting);
         part->metrics.add(window);
       },
-      [&](std::size_t i, unsigned worker) { merge(share.begin + i, counters[worker]); });
+      [&](std::size_t, unsigned worker) { merge(counters[worker]); });
+}
+
+/// Of the counted ranks, those whose messages the index has.
+std::vector<std::size_t> own_positions(const Counting& counting) {
+  const Share own = own_share(counting.joined.job.files.size(), counting.team);
+  std::vector<std::size_t> positions;
+  std::copy_if(counting.joined.counted.begin(), counting.joined.counted.end(), std::back_inserter(positions),
+               [own](std::size_t position) { return own.has(position); });
+  return positions;
+}
+
+void note(const Counting& counting, const RankWindow& window) {
+  if (counting.visitor != nullptr) {
+    counting.visitor->note(window.rank, counting.joined.index, window.step_bounds);
+  }
 }
 
 }  // namespace
 
 void Counting::count(Metrics& whole, Meter& meter) const {
-  const auto show = [&](std::size_t i) {
-    meter.advance(Meter::records_in(joined.job.files[joined.counted[i]]), "counting");
-  };
-  const auto note = [&](const RankWindow& window) {
-    if (visitor != nullptr) {
-      visitor->note(window.rank, joined.index, window.step_bounds);
-    }
-  };
   const bool is_first = team == nullptr || team->own() == 0;
   Part ours(*this);
   Metrics& sums = is_first ? whole : ours.metrics;
   meter.advance(0, "counting");
-  count_ranks(*this, own_share(joined.counted.size(), team), [&](std::size_t i, Counter& counter) {
+  count_ranks(*this, own_positions(*this), [&](Counter& counter) {
     sums.merge(std::move(counter.part->metrics));
     if (team == nullptr) {
-      note(counter.window);
+      note(*this, counter.window);
     }
-    show(i);
+    meter.advance(Meter::records_in(joined.job.files[counter.window.position]), "counting");
   });
   for (std::size_t member = 1; team != nullptr && member < team->size(); ++member) {
     std::vector<std::byte> bytes;
@@ -86,19 +97,22 @@ void Counting::count(Metrics& whole, Meter& meter) const {
       whole.merge(std::move(theirs.metrics));
     }
   }
-  // What cannot be merged, the first one makes of all ranks, which takes their records once more: the graph,
-  // now that it is known to be small enough, and what the visitor of a team has not seen.
-  const bool can_replay = is_first && whole.can_replay();
-  if (can_replay || (is_first && team != nullptr && visitor != nullptr)) {
-    count_ranks(*this, {0, joined.counted.size()}, [&](std::size_t, Counter& counter) {
-      if (can_replay) {
-        whole.add_to_graph(counter.window, whole.sites_of(counter.part->metrics));
-      }
-      if (team != nullptr) {
-        note(counter.window);
-      }
-    });
-  }
+}
+
+bool Counting::needs_all_ranks(Metrics& whole) const {
+  return whole.can_replay() || (team != nullptr && visitor != nullptr);
+}
+
+void Counting::show_all_ranks(Metrics& whole) const {
+  const bool can_replay = whole.can_replay();
+  count_ranks(*this, joined.counted, [&](Counter& counter) {
+    if (can_replay) {
+      whole.add_to_graph(counter.window, whole.sites_of(counter.part->metrics));
+    }
+    if (team != nullptr) {
+      note(*this, counter.window);
+    }
+  });
 }
 
 }  // namespace penstock::analysis

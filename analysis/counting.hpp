@@ -24,6 +24,11 @@ struct Counting {
 
   /// The sums of all counted ranks, into the `whole` of the first member; at others it stays as it is.
   void count(Metrics& whole, Meter& meter) const;
+  /// Whether the first member has to see all ranks once more for what cannot be merged: the graph, now that
+  /// it is known to be small enough, and what the visitor of a team has not seen.
+  [[nodiscard]] bool needs_all_ranks(Metrics& whole) const;
+  /// Shows it them. Its index has to be one of all ranks.
+  void show_all_ranks(Metrics& whole) const;
 };
 
 }  // namespace penstock::analysis

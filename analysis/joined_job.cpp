@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "analysis/archive.hpp"
+#include "analysis/needed_facts.hpp"
 #include "analysis/parallel.hpp"
 #include "analysis/rank_facts.hpp"
 #include "analysis/rank_trace.hpp"
+#include "analysis/teamwork.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -30,11 +32,11 @@ struct JoiningRank {
 /// What a thread has of its own.
 struct Joiner {
   RankTrace trace;
-  std::optional<JoiningRank> rank;
+  std::unique_ptr<JoiningRank> rank;
 
   void read(const std::filesystem::path& file) {
     load_rank(file, trace, LoadOf::what_others_need);
-    rank.emplace();
+    rank = std::make_unique<JoiningRank>();
     rank->facts = facts_of(trace);
     rank->steps = possible_steps(trace, rank->sites);
     rank->vote = {trace.header.world_rank, trace.used_gpu(), trace.has(trace::feature::kernels),
@@ -49,6 +51,45 @@ void take_in(JoiningRank& rank, const std::optional<std::int32_t>& only_rank, Jo
   }
   joined.index.add(std::move(rank.facts));
   joined.steps.add(rank.steps, joined.sites.take_in(rank.sites, joined.strings.take_in(rank.strings)));
+}
+
+/// The next ones, for others: one, or so many that sending them takes longer than all coming together for it.
+std::vector<std::byte> next_piece(std::vector<std::unique_ptr<JoiningRank>>& ranks, std::size_t next) {
+  constexpr std::size_t enough_bytes = std::size_t{4} << 20;
+  Writer writer;
+  for (; next < ranks.size() && writer.size() < enough_bytes; ++next) {
+    writer(*ranks[next]);
+    ranks[next].reset();
+  }
+  return writer.take();
+}
+
+/// All ranks in their order, each from the member that has read it, so that numbers are alike everywhere.
+void take_in_shared(std::vector<std::unique_ptr<JoiningRank>> own_ranks,
+                    const std::optional<std::int32_t>& only_rank, Team& team, JoinedJob& joined) {
+  NeededFacts needed;
+  for (const std::unique_ptr<JoiningRank>& each : own_ranks) {
+    needed.add(each->facts);
+  }
+  needed.finish();
+  for (std::size_t member = 0; member < team.size(); ++member) {
+    const Share theirs = share_of(joined.job.files.size(), &team, member);
+    for (std::size_t next = theirs.begin; next < theirs.end;) {
+      std::vector<std::byte> bytes;
+      if (member == team.own()) {
+        bytes = next_piece(own_ranks, next - theirs.begin);
+      }
+      team.broadcast(member, bytes);
+      for (Reader reader(bytes); !reader.is_at_end(); ++next) {
+        JoiningRank rank;
+        reader(rank);
+        if (member != team.own()) {
+          needed.keep_in(rank.facts);
+        }
+        take_in(rank, only_rank, joined);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -71,42 +112,44 @@ MeasureChoice MeasureVote::choice() const {
   return {why_not_.empty() ? Measure::exposed_communication : Measure::communication_time, why_not_};
 }
 
-Share share_of(std::size_t items, const Team* team, std::size_t member) {
-  const std::size_t members = team == nullptr ? 1 : team->size();
-  const std::size_t each = items / members;
-  const std::size_t with_one_more = items % members;
-  const std::size_t begin = member * each + std::min(member, with_one_more);
-  return {begin, begin + each + (member < with_one_more ? 1 : 0)};
-}
-
 void join_ranks(const std::optional<std::int32_t>& only_rank, unsigned threads, Team* team, Meter& meter,
                 JoinedJob& joined) {
   const std::vector<std::filesystem::path>& files = joined.job.files;
   const Share own = own_share(files.size(), team);
   std::vector<Joiner> joiners(threads);
-  Writer for_others;
+  std::vector<std::unique_ptr<JoiningRank>> own_ranks;  // of a team
   meter.advance(0, "reading");
   for_each_in_order(
       own.end - own.begin, threads,
       [&](std::size_t i, unsigned worker) { joiners[worker].read(files[own.begin + i]); },
       [&](std::size_t i, unsigned worker) {
-        JoiningRank& rank = *joiners[worker].rank;
+        std::unique_ptr<JoiningRank>& rank = joiners[worker].rank;
         if (team == nullptr) {
-          take_in(rank, only_rank, joined);
+          take_in(*rank, only_rank, joined);
         } else {
-          for_others(rank);
+          own_ranks.push_back(std::move(rank));
         }
         meter.advance(Meter::records_in(files[own.begin + i]), "reading");
       });
-  for (std::size_t member = 0; team != nullptr && member < team->size(); ++member) {
-    std::vector<std::byte> bytes = member == team->own() ? for_others.take() : std::vector<std::byte>{};
-    team->broadcast(member, bytes);
-    for (Reader reader(bytes); !reader.is_at_end();) {
-      JoiningRank rank;
-      reader(rank);
-      take_in(rank, only_rank, joined);
-    }
+  joiners.clear();
+  if (team != nullptr) {
+    take_in_shared(std::move(own_ranks), only_rank, *team, joined);
   }
+  joined.index.join(threads, team);
+}
+
+void join_all_messages(unsigned threads, JoinedJob& joined) {
+  joined.index = MessageIndex(joined.index.take_classes());
+  const std::vector<std::filesystem::path>& files = joined.job.files;
+  std::vector<RankTrace> traces(threads);
+  std::vector<RankFacts> facts(threads);
+  for_each_in_order(
+      files.size(), threads,
+      [&](std::size_t i, unsigned worker) {
+        load_rank(files[i], traces[worker], LoadOf::what_others_need);
+        facts[worker] = facts_of(traces[worker]);
+      },
+      [&](std::size_t, unsigned worker) { joined.index.add(std::move(facts[worker])); });
   joined.index.join(threads);
 }
 

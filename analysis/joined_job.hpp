@@ -53,20 +53,13 @@ struct JoinedJob {
   std::vector<std::size_t> counted;  ///< positions in the index, and of files
 };
 
-/// Some of a number of items, the first and the one behind the last.
-struct Share {
-  std::size_t begin;
-  std::size_t end;
-};
-/// Of the members of a team, who may be null: all. Shares follow each other and differ by one at most.
-[[nodiscard]] Share share_of(std::size_t items, const Team* team, std::size_t member);
-[[nodiscard]] inline Share own_share(std::size_t items, const Team* team) {
-  return share_of(items, team, team == nullptr ? 0 : team->own());
-}
-
 /// Reads the files of `joined.job`, by `threads` threads and the members of `team`, who have the same in the
-/// end; it may be null. `only_rank`: the one that is counted; none: all.
+/// end, but for the index, which each has for its own share of the ranks; it may be null. `only_rank`: the
+/// one that is counted; none: all. Memory: of other members' ranks, some megabytes or one rank at a time.
 void join_ranks(const std::optional<std::int32_t>& only_rank, unsigned threads, Team* team, Meter& meter,
                 JoinedJob& joined);
+
+/// Makes the index of one member, who needs it, one of all ranks.
+void join_all_messages(unsigned threads, JoinedJob& joined);
 
 }  // namespace penstock::analysis

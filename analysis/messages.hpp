@@ -1,8 +1,8 @@
 // Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
 // the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
 //
-// Memory: about 130 bytes a message, 48 a transfer and 72 a collective call and host, of the whole job;
-// nothing else of a rank is kept.
+// Memory: about 130 bytes a message, 52 a transfer and 72 a collective call and host; nothing else of a rank
+// is kept.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/clock_alignment.hpp"
@@ -20,17 +21,23 @@
 #include "analysis/message_class.hpp"
 #include "analysis/rank_facts.hpp"
 #include "analysis/rank_trace.hpp"
+#include "analysis/team.hpp"
 
 namespace penstock::analysis {
 
 /// Thread: one at a time until it is joined, then any number.
 class MessageIndex {
  public:
+  MessageIndex() = default;
+  /// Of the same job once more: what has a number in the table keeps it.
+  explicit MessageIndex(MessageClasses classes) : classes_(std::move(classes)) {}
   /// Ranks are added in any order, each once; positions (see partner_of) count from 0 in this order.
   void add(RankFacts facts);
   void add(const RankTrace& rank) { add(analysis::facts_of(rank)); }
-  /// After the last add(). `threads`: so many do the work.
-  void join(unsigned threads = 1);
+  /// After the last add(). `threads`: so many do the work. `team`: each member has added all ranks in the
+  /// same order, those of its own share whole, of others what these need (NeededFacts), and can ask for its
+  /// own; null: all are here.
+  void join(unsigned threads = 1, Team* team = nullptr);
 
   /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; null if it is not there. (A
   /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
@@ -39,7 +46,8 @@ class MessageIndex {
   /// What is known of `rank.halves[half]` itself; null as above.
   [[nodiscard]] const HalfFacts* facts_of(const RankTrace& rank, std::size_t position,
                                           std::size_t half) const noexcept;
-  /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone.
+  /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone. Where
+  /// all ranks are here.
   [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,
                                         std::size_t half) const noexcept;
   /// What moved the message of `rank.halves[half]`, by whichever side it was recorded.
@@ -56,6 +64,8 @@ class MessageIndex {
   /// Of `rank.transfers[transfer]`; no_message for one that was recorded since.
   [[nodiscard]] std::uint32_t class_of(std::size_t position, std::size_t transfer) const noexcept;
   [[nodiscard]] const MessageClasses& classes() const noexcept { return classes_; }
+  /// For an index that takes the place of this one.
+  [[nodiscard]] MessageClasses take_classes() { return std::move(classes_); }
 
   [[nodiscard]] std::size_t rank_count() const noexcept { return ranks_.size(); }
   [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
@@ -87,8 +97,9 @@ class MessageIndex {
   void find_partners(std::uint32_t position);
   void find_first_transfers(std::uint32_t position);
   void join_strays();
-  void classify_halves(unsigned threads);
-  void align_clocks();
+  void classify_halves(unsigned threads, Team* team);
+  void align_clocks(Team* team);
+  void forget_others(Team* team);
   [[nodiscard]] const HalfFacts& at(Partner half) const noexcept {
     return ranks_[half.position].facts.halves[half.half];
   }

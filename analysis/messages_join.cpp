@@ -1,5 +1,6 @@
 // How the index joins the ranks: each rank finds the other halves of its own messages, so that ranks can do
-// so at the same time.
+// so at the same time. What is known of the job as a whole, its classes of messages and its clocks, the
+// members of a team tell each other.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -7,6 +8,7 @@
 
 #include "analysis/messages.hpp"
 #include "analysis/parallel.hpp"
+#include "analysis/teamwork.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -46,16 +48,17 @@ bool comes_first(const TransferFacts& left, const TransferFacts& right) {
 
 }  // namespace
 
-void MessageIndex::join(unsigned threads) {
+void MessageIndex::join(unsigned threads, Team* team) {
   gather_transfers(threads);
   for_each(ranks_.size(), threads, [this](std::size_t position, unsigned) {
     find_partners(static_cast<std::uint32_t>(position));
     find_first_transfers(static_cast<std::uint32_t>(position));
   });
   join_strays();
-  classify_halves(threads);
-  align_clocks();
+  classify_halves(threads, team);
+  align_clocks(team);
   collectives_.join(clocks_, hosts_.size());
+  forget_others(team);
 }
 
 /// By key: first by the sender that is part of it, then within each sender's.
@@ -180,7 +183,7 @@ void MessageIndex::join_strays() {
   }
 }
 
-void MessageIndex::classify_halves(unsigned threads) {
+void MessageIndex::classify_halves(unsigned threads, Team* team) {
   const auto partner_of_half = [this](const Rank& rank, std::size_t half) {
     const Partner partner = rank.partners[half];
     return partner.half == none ? nullptr : &at(partner);
@@ -190,23 +193,29 @@ void MessageIndex::classify_halves(unsigned threads) {
     std::uint64_t unmatched = 0;
   };
   std::vector<Found> found(ranks_.size());
+  const Share own = own_share(ranks_.size(), team);
   for_each(ranks_.size(), threads, [&](std::size_t position, unsigned) {
     Rank& rank = ranks_[position];
     for (std::size_t half = 0; half < rank.partners.size(); ++half) {
       const HalfFacts* const partner = partner_of_half(rank, half);
       const std::size_t number = plain_class(rank.facts.halves[half], partner);
       found[position].classes.set(number);
-      found[position].unmatched += partner == nullptr ? 1 : 0;
+      found[position].unmatched += partner == nullptr && own.has(position) ? 1 : 0;
       rank.facts.halves[half].message_class = static_cast<std::uint32_t>(number);
     }
     rank.facts.groups = {};
     rank.facts.in_groups = {};
   });
-  Found all;
+  const auto add = [](Found& all, const Found& some) {
+    all.classes |= some.classes;
+    all.unmatched += some.unmatched;
+  };
+  Found here;
   for (const Found& each : found) {
-    all.classes |= each.classes;
-    all.unmatched += each.unmatched;
+    add(here, each);
   }
+  Found all;
+  for_each_member(team, here, [&](const Found& each) { add(all, each); });
   unmatched_ = all.unmatched;
   std::array<std::uint32_t, plain_class_count> ids{};
   for (std::size_t number = 0; number < plain_class_count; ++number) {
@@ -220,8 +229,9 @@ void MessageIndex::classify_halves(unsigned threads) {
   });
 }
 
-/// One host has one clock, and nothing to align.
-void MessageIndex::align_clocks() {
+/// One host has one clock, and nothing to align. Of a team, each member observes what is here, some of it
+/// twice over, and all of it is what the job has.
+void MessageIndex::align_clocks(Team* team) {
   if (hosts_.size() < 2) {
     return;
   }
@@ -237,11 +247,27 @@ void MessageIndex::align_clocks() {
       }
     }
     collectives_.observe(clocks_);
+    if (team != nullptr) {
+      for_each_member(team, clocks_.bounds(),
+                      [this](const ClockAlignment::Bounds& each) { clocks_.take_in(each); });
+    }
     if (pass == 0) {
       clocks_.fit_drift();
     }
   }
   clocks_.finish();
+}
+
+/// Other members' ranks are not asked for: of them, only the facts of their halves are needed from here on.
+void MessageIndex::forget_others(Team* team) {
+  const Share own = own_share(ranks_.size(), team);
+  for (std::size_t position = 0; position < ranks_.size(); ++position) {
+    if (!own.has(position)) {
+      ranks_[position].partners = {};
+      ranks_[position].first_transfers = {};
+      ranks_[position].transfer_classes = {};
+    }
+  }
 }
 
 }  // namespace penstock::analysis

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -21,12 +20,14 @@
 #include "analysis/report_json.hpp"
 #include "tests/analysis/known_job.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/thread_team.hpp"
 
 namespace penstock::analysis {
 namespace {
 
 using testing::KnownJob;
 using testing::RecordingBuilder;
+using testing::reports_of_team;
 using testing::TemporaryDirectory;
 
 class Parallel : public ::testing::TestWithParam<unsigned> {};
@@ -85,60 +86,6 @@ TEST_P(Parallel, the_error_of_the_lowest_item_is_thrown_and_what_comes_before_it
 TEST_P(Parallel, nothing_is_done_for_no_items) {
   for_each_in_order(
       0, GetParam(), [](std::size_t, unsigned) { FAIL(); }, [](std::size_t, unsigned) { FAIL(); });
-}
-
-/// Processes that are threads.
-class ThreadTeam final : public Team {
- public:
-  struct Room {
-    explicit Room(std::size_t members) : size(members), all_are_here(static_cast<std::ptrdiff_t>(members)) {}
-    std::size_t size;
-    std::barrier<> all_are_here;
-    std::vector<std::byte> bytes;
-  };
-  ThreadTeam(Room& room, std::size_t own) : room_(room), own_(own) {}
-  [[nodiscard]] std::size_t size() const override { return room_.size; }
-  [[nodiscard]] std::size_t own() const override { return own_; }
-  void broadcast(std::size_t sender, std::vector<std::byte>& bytes) override {
-    if (own_ == sender) {
-      room_.bytes = bytes;
-    }
-    room_.all_are_here.arrive_and_wait();
-    bytes = room_.bytes;
-    room_.all_are_here.arrive_and_wait();
-  }
-  void send_to_first(std::size_t sender, std::vector<std::byte>& bytes) override {
-    std::vector<std::byte> sent = bytes;
-    broadcast(sender, sent);
-    if (own_ == 0) {
-      bytes = std::move(sent);
-    }
-  }
-
- private:
-  Room& room_;
-  std::size_t own_;
-};
-
-/// What each of several processes has in the end; of the first one the report.
-std::vector<std::string> reports_of_team(const std::filesystem::path& path, std::size_t members,
-                                         const AnalysisOptions& options = {}) {
-  ThreadTeam::Room room(members);
-  std::vector<std::string> reports(members);
-  std::vector<std::jthread> processes;
-  for (std::size_t own = 0; own < members; ++own) {
-    processes.emplace_back([&, own] {
-      ThreadTeam team(room, own);
-      try {
-        const std::optional<Report> report = analyse_together(path, options, team);
-        reports[own] = report ? to_json(*report) : "none";
-      } catch (const CommonTraceError& error) {
-        reports[own] = error.what();
-      }
-    });
-  }
-  processes.clear();
-  return reports;
 }
 
 /// Hosts of other clocks, steps found by a call site, a rank that is missing, halves that nobody answers.

@@ -30,6 +30,16 @@ expect 'and print what one does, once' cmp "$room/alone.json" "$room/together.js
 shared 2 "$room/job" --json --jobs 2 >"$room/together.json"
 expect 'so do two of two threads' cmp "$room/alone.json" "$room/together.json"
 
+"$penstock" report "$room/job" --json --rank 7 >"$room/alone-7.json" || exit 1
+shared 3 "$room/job" --json --rank 7 >"$room/together-7.json"
+expect 'and so it is of one rank, which another process has read' cmp "$room/alone-7.json" "$room/together-7.json"
+shared 3 "$room/job/rank-2.penstock" --json >"$room/together-2.json"
+"$penstock" report "$room/job/rank-2.penstock" --json >"$room/alone-2.json"
+expect 'and of fewer ranks than processes' cmp "$room/alone-2.json" "$room/together-2.json"
+"$penstock" report "$room/job" --html "$room/alone.html" || exit 1
+shared 3 "$room/job" --html "$room/together.html"
+expect 'and the page' cmp "$room/alone.html" "$room/together.html"
+
 expect 'a condition that holds is the exit code of all' is "$(code_of shared 3 "$room/job" --fail-if 'exposed > 0%')" 3
 expect 'a folder that is not there is an error' is "$(code_of shared 3 "$room/nothing")" 1
 expect 'which is said once' is "$(grep -c 'no such file or directory' "$room/err")" 1
