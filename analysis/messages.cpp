@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/release.hpp"
+
 namespace penstock::analysis {
 
 std::uint32_t MessageIndex::host_of(const RankTrace& rank) const {
@@ -41,7 +43,7 @@ void MessageIndex::add(RankFacts facts) {
     each.host = rank.host;
   }
   collectives_.add(rank.facts, rank.host);
-  rank.facts.arrivals = {};
+  release(rank.facts.arrivals);
   const Interval run = rank.facts.run;
   if (rank.host >= runs_.size()) {
     runs_.push_back(run);

@@ -8,6 +8,7 @@
 
 #include "analysis/messages.hpp"
 #include "analysis/parallel.hpp"
+#include "analysis/release.hpp"
 #include "analysis/teamwork.hpp"
 
 namespace penstock::analysis {
@@ -87,7 +88,7 @@ void MessageIndex::gather_transfers(unsigned threads) {
         transfers_[next[bucket_of(each.key)]++] = each;
       }
     }
-    rank.facts.transfers = {};
+    release(rank.facts.transfers);
   }
   for_each(buckets_.size() - 1, threads, [this](std::size_t bucket, unsigned) {
     const auto begin = transfers_.begin() + static_cast<std::ptrdiff_t>(buckets_[bucket]);
@@ -203,8 +204,8 @@ void MessageIndex::classify_halves(unsigned threads, Team* team) {
       found[position].unmatched += partner == nullptr && own.has(position) ? 1 : 0;
       rank.facts.halves[half].message_class = static_cast<std::uint32_t>(number);
     }
-    rank.facts.groups = {};
-    rank.facts.in_groups = {};
+    release(rank.facts.groups);
+    release(rank.facts.in_groups);
   });
   const auto add = [](Found& all, const Found& some) {
     all.classes |= some.classes;
@@ -263,9 +264,9 @@ void MessageIndex::forget_others(Team* team) {
   const Share own = own_share(ranks_.size(), team);
   for (std::size_t position = 0; position < ranks_.size(); ++position) {
     if (!own.has(position)) {
-      ranks_[position].partners = {};
-      ranks_[position].first_transfers = {};
-      ranks_[position].transfer_classes = {};
+      release(ranks_[position].partners);
+      release(ranks_[position].first_transfers);
+      release(ranks_[position].transfer_classes);
     }
   }
 }

@@ -1,12 +1,14 @@
-// The tables and cursors that make looking up cheap, against the plain way.
+// The tables and cursors that make looking up cheap, against the plain way; and what gives memory back.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
+#include <vector>
 
 #include "analysis/call_cursor.hpp"
 #include "analysis/id_table.hpp"
 #include "analysis/interval_set.hpp"
+#include "analysis/release.hpp"
 #include "analysis/sum_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
@@ -110,6 +112,12 @@ TEST(SumTable, adds_up_as_a_map_does_and_keeps_the_order_of_keys) {
     EXPECT_EQ(table.entries()[i].first, order[i]);
     EXPECT_EQ(table.entries()[i].second, map[order[i]]);
   }
+}
+
+TEST(Release, gives_the_memory_back) {
+  std::vector<int> items(1'000);
+  release(items);
+  EXPECT_EQ(items.capacity(), 0u);
 }
 
 }  // namespace
