@@ -206,12 +206,12 @@ void CauseFinder::find_completions(std::uint32_t call) {
                           index_.transfers_of(rank_, position_, half)};
     if (!completion.transfers.empty()) {
       completion.counterpart.message_class = completion.transfers.back().message_class;
-    } else if (const HalfFacts* own = index_.facts_of(rank_, position_, half); own != nullptr) {
+    } else if (const std::optional<KnownHalf> own = index_.facts_of(rank_, position_, half); own) {
       completion.counterpart.message_class = own->message_class;
     }
-    const HalfFacts* partner = index_.partner_of(rank_, position_, half);
-    if (partner == nullptr || !knows_clock_of(partner->host)) {
-      completion.gap = partner == nullptr ? Gap::no_partner : Gap::no_common_clock;
+    const std::optional<KnownHalf> partner = index_.partner_of(rank_, position_, half);
+    if (!partner || !knows_clock_of(partner->host)) {
+      completion.gap = !partner ? Gap::no_partner : Gap::no_common_clock;
       completions_.push_back(completion);
       continue;
     }

@@ -28,8 +28,8 @@ void LateReceives::add(const RankWindow& window, NameIds& names, std::span<const
   }
   const Half& half = rank.halves[last];
   const std::uint32_t host = index_.host_of(rank);
-  const HalfFacts* const sender = index_.partner_of(rank, window.position, last);
-  if (sender == nullptr || !index_.clocks().can_convert(sender->host, host)) {
+  const std::optional<KnownHalf> sender = index_.partner_of(rank, window.position, last);
+  if (!sender || !index_.clocks().can_convert(sender->host, host)) {
     return;
   }
   const std::uint64_t sent_ns = index_.clocks().convert(sender->post_ns, sender->host, host) +

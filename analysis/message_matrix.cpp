@@ -61,11 +61,11 @@ std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, 
     const bool is_received = half.direction == trace::Direction::receive;
     // the receiver's half stands for the message, the sender's where that is missing
     if (half.peer < 0 || half.peer >= rank.header.world_size || !lies_in(window, half.complete_ns) ||
-        (!is_received && index_.partner_of(rank, position, i) != nullptr)) {
+        (!is_received && index_.partner_of(rank, position, i))) {
       continue;
     }
-    const HalfFacts* const own = index_.facts_of(rank, position, i);
-    if (own == nullptr) {
+    const std::optional<KnownHalf> own = index_.facts_of(rank, position, i);
+    if (!own) {
       continue;
     }
     const Peer peer(is_received, half.peer);
@@ -108,7 +108,7 @@ void MessageMatrix::merge(std::vector<Pair> pairs, std::int32_t world_size) {
 void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std::size_t half,
                                 CallCursor& starts, CallCursor& ends, Sums& sums) const {
   const trace::MessageHalf& record = rank.halves[half].record;
-  const HalfFacts& own = *index_.facts_of(rank, position, half);
+  const KnownHalf own = *index_.facts_of(rank, position, half);
   const std::span<const TransferFacts> transfers = index_.transfers_of(rank, position, half);
   Share& share = sums.of_class(transfers.empty() ? own.message_class : transfers.front().message_class);
   share.bytes += record.bytes;
@@ -121,8 +121,8 @@ void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std
       end_ns = std::max(end_ns, index_.clocks().convert(each.end_ns, each.host, own.host));
     }
   }
-  const HalfFacts* const sender = index_.partner_of(rank, position, half);
-  if (transfers.empty() && sender != nullptr && index_.clocks().can_convert(sender->host, own.host)) {
+  const std::optional<KnownHalf> sender = index_.partner_of(rank, position, half);
+  if (transfers.empty() && sender && index_.clocks().can_convert(sender->host, own.host)) {
     start_ns = std::max(index_.clocks().convert(sender->post_ns, sender->host, own.host), record.post_ns);
     end_ns = record.complete_ns;
   }

@@ -39,9 +39,6 @@ void MessageIndex::add(RankFacts facts) {
     each.message_class = class_of_own[each.message_class];
     each.host = rank.host;
   }
-  for (HalfFacts& each : rank.facts.halves) {
-    each.host = rank.host;
-  }
   collectives_.add(rank.facts, rank.host);
   release(rank.facts.arrivals);
   const Interval run = rank.facts.run;
@@ -63,27 +60,30 @@ bool MessageIndex::is_recognised(const RankTrace& rank, std::size_t position,
     return true;  // nothing was recorded since
   }
   const trace::MessageHalf& record = rank.halves[half].record;
-  return known[half].rank == rank.header.world_rank && known[half].post_ns == record.post_ns &&
+  return ranks_[position].number == rank.header.world_rank && known[half].post_ns == record.post_ns &&
          known[half].direction == record.direction && known[half].key == record.key;
 }
 
-const HalfFacts* MessageIndex::partner_of(const RankTrace& rank, std::size_t position,
-                                          std::size_t half) const noexcept {
+std::optional<KnownHalf> MessageIndex::partner_of(const RankTrace& rank, std::size_t position,
+                                                  std::size_t half) const noexcept {
   if (!is_recognised(rank, position, half)) {
-    return nullptr;
+    return std::nullopt;
   }
   const Partner partner = ranks_[position].partners[half];
-  return partner.half == none ? nullptr : &at(partner);
+  return partner.half == none ? std::nullopt : std::optional(known(partner));
 }
 
-const HalfFacts* MessageIndex::facts_of(const RankTrace& rank, std::size_t position,
-                                        std::size_t half) const noexcept {
-  return is_recognised(rank, position, half) ? &ranks_[position].facts.halves[half] : nullptr;
+std::optional<KnownHalf> MessageIndex::facts_of(const RankTrace& rank, std::size_t position,
+                                                std::size_t half) const noexcept {
+  if (!is_recognised(rank, position, half)) {
+    return std::nullopt;
+  }
+  return known({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(half)});
 }
 
 std::uint64_t MessageIndex::number_of(const RankTrace& rank, std::size_t position,
                                       std::size_t half) const noexcept {
-  if (partner_of(rank, position, half) == nullptr) {
+  if (!partner_of(rank, position, half)) {
     return 0;
   }
   const Partner partner = ranks_[position].partners[half];

@@ -1,7 +1,7 @@
 // Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
 // the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
 //
-// Memory: about 130 bytes a message, 52 a transfer and 72 a collective call and host; nothing else of a rank
+// Memory: about 110 bytes a message, 52 a transfer and 72 a collective call and host; nothing else of a rank
 // is kept.
 #pragma once
 
@@ -25,6 +25,12 @@
 
 namespace penstock::analysis {
 
+/// A half, and whose it is.
+struct KnownHalf : HalfFacts {
+  std::int32_t rank = -1;
+  std::uint32_t host = 0;  ///< ranks of one host share a clock
+};
+
 /// Thread: one at a time until it is joined, then any number.
 class MessageIndex {
  public:
@@ -39,13 +45,13 @@ class MessageIndex {
   /// own; null: all are here.
   void join(unsigned threads = 1, Team* team = nullptr);
 
-  /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; null if it is not there. (A
+  /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; none if it is not there. (A
   /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
-  [[nodiscard]] const HalfFacts* partner_of(const RankTrace& rank, std::size_t position,
-                                            std::size_t half) const noexcept;
-  /// What is known of `rank.halves[half]` itself; null as above.
-  [[nodiscard]] const HalfFacts* facts_of(const RankTrace& rank, std::size_t position,
-                                          std::size_t half) const noexcept;
+  [[nodiscard]] std::optional<KnownHalf> partner_of(const RankTrace& rank, std::size_t position,
+                                                    std::size_t half) const noexcept;
+  /// What is known of `rank.halves[half]` itself; none as above.
+  [[nodiscard]] std::optional<KnownHalf> facts_of(const RankTrace& rank, std::size_t position,
+                                                  std::size_t half) const noexcept;
   /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone. Where
   /// all ranks are here.
   [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,
@@ -102,6 +108,10 @@ class MessageIndex {
   void forget_others(Team* team);
   [[nodiscard]] const HalfFacts& at(Partner half) const noexcept {
     return ranks_[half.position].facts.halves[half.half];
+  }
+  [[nodiscard]] KnownHalf known(Partner half) const noexcept {
+    const Rank& rank = ranks_[half.position];
+    return {rank.facts.halves[half.half], rank.number, rank.host};
   }
   [[nodiscard]] bool is_recognised(const RankTrace& rank, std::size_t position,
                                    std::size_t half) const noexcept;

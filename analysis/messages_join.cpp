@@ -242,8 +242,8 @@ void MessageIndex::align_clocks(Team* team) {
       for (std::size_t half = 0; half < rank.partners.size(); ++half) {
         const HalfFacts& receive = rank.facts.halves[half];
         if (receive.direction == trace::Direction::receive && rank.partners[half].half != none) {
-          const HalfFacts& send = at(rank.partners[half]);
-          clocks_.observe(send.host, send.post_ns, receive.host, receive.complete_ns);
+          const KnownHalf send = known(rank.partners[half]);
+          clocks_.observe(send.host, send.post_ns, rank.host, receive.complete_ns);
         }
       }
     }

@@ -136,7 +136,6 @@ void add_halves(const RankTrace& rank, RankFacts& facts) {
                             .complete_ns = record.complete_ns,
                             .noticed_ns = noticed_ns(rank, half, cursor),
                             .key = record.key,
-                            .rank = facts.rank,
                             .buffer = record.buffer,
                             .direction = record.direction,
                             .size_class = size_class_of(record.bytes)});

@@ -2,7 +2,7 @@
 // halves of messages, its transfers, when it came to collectives. Made of one rank alone, so that many can be
 // made at the same time; MessageIndex joins them. Knows no other rank.
 //
-// Memory: 52 bytes a half, 48 a transfer and 40 a collective call.
+// Memory: 44 bytes a half, 48 a transfer and 40 a collective call.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,6 @@ struct HalfFacts {
   std::uint64_t complete_ns = 0;
   std::uint64_t noticed_ns = 0;  ///< earliest time when the rank was in MPI and could serve the message
   std::uint64_t key = 0;
-  std::int32_t rank = -1;
-  std::uint32_t host = 0;  ///< ranks of one host share a clock; known once the index has it
   /// Where the MPI library's own transport carried it; known after MessageIndex::join().
   std::uint32_t message_class = MessageClasses::no_message;
   trace::BufferKind buffer = trace::BufferKind::unknown;

@@ -65,13 +65,13 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
         !index_.transfers_of(rank, position, i).empty()) {
       continue;
     }
-    const HalfFacts* const own = index_.facts_of(rank, position, i);
-    if (own == nullptr) {
+    const std::optional<KnownHalf> own = index_.facts_of(rank, position, i);
+    if (!own) {
       continue;
     }
     add(own->message_class, half.bytes, half.bytes);
-    const HalfFacts* const sender = index_.partner_of(rank, position, i);
-    if (sender != nullptr && index_.clocks().can_convert(sender->host, own->host) && half.bytes != 0) {
+    const std::optional<KnownHalf> sender = index_.partner_of(rank, position, i);
+    if (sender && index_.clocks().can_convert(sender->host, own->host) && half.bytes != 0) {
       const std::uint64_t start_ns =
           std::max(index_.clocks().convert(sender->post_ns, sender->host, own->host), half.post_ns);
       if (start_ns < half.complete_ns) {

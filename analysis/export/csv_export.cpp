@@ -140,7 +140,7 @@ class CsvExporter : public Exporter {
       const MessageFacts facts = rank.message(i);
       const bool is_send = half.direction == trace::Direction::send;
       rank.count_record();
-      if (!is_send && facts.partner != nullptr) continue;
+      if (!is_send && facts.partner) continue;
       const std::int32_t own = rank.trace().header.world_rank;
       messages_.cell_if(facts.number != 0, facts.number)
           .cell(is_send ? own : half.peer)
@@ -152,7 +152,7 @@ class CsvExporter : public Exporter {
       times(messages_, rank.clock(), half.post_ns, half.complete_ns);
       if (is_send) partner_times(facts.partner);
       const auto partner_buffer =
-          facts.partner == nullptr ? std::string_view() : buffer_name(facts.partner->buffer);
+          facts.partner ? std::string_view(buffer_name(facts.partner->buffer)) : std::string_view();
       messages_.cell(is_send ? buffer_name(half.buffer) : partner_buffer)
           .cell(is_send ? partner_buffer : buffer_name(half.buffer))
           .cell(transport_name(facts.transport));
@@ -160,8 +160,8 @@ class CsvExporter : public Exporter {
       messages_.cell(rank.names().site(half.call_site).text).cell_if(half.key != 0, half.key).end_row();
     }
   }
-  void partner_times(const HalfFacts* partner) {
-    if (partner == nullptr) {
+  void partner_times(const std::optional<KnownHalf>& partner) {
+    if (!partner) {
       messages_.empty().empty();
     } else {
       times(messages_, clock_.of(partner->host), partner->post_ns, partner->complete_ns);

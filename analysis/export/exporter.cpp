@@ -39,7 +39,7 @@ MessageFacts ExportedRank::message(std::size_t half) const {
     if (const auto own = transfers_by_key_.find(record.key); own != transfers_by_key_.end()) {
       facts.reason = trace_.transfers[own->second].record.reason;
     }
-  } else if (is_on_host(record.buffer) && (facts.partner == nullptr || is_on_host(facts.partner->buffer))) {
+  } else if (is_on_host(record.buffer) && (!facts.partner || is_on_host(facts.partner->buffer))) {
     facts.transport = trace::TransportKind::mpi;
   }
   return facts;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,8 +19,8 @@ namespace penstock::analysis::exports {
 
 /// What is known of a message from both of its sides.
 struct MessageFacts {
-  std::uint64_t number = 0;            ///< the same at both halves, from 1; 0 if the other half is missing
-  const HalfFacts* partner = nullptr;  ///< the other half
+  std::uint64_t number = 0;          ///< the same at both halves, from 1; 0 if the other half is missing
+  std::optional<KnownHalf> partner;  ///< the other half
   const TransferFacts* transfer = nullptr;                      ///< the first that moved it
   trace::TransportKind transport = trace::TransportKind::none;  ///< none: not known
   std::uint32_t reason = trace::no_string;                      ///< of this rank's recording

@@ -172,7 +172,7 @@ class TrackWriter {
     arguments.tag(half.tag);
     arguments.text(Key::communicator, names_.communicator(half.communicator));
     arguments.buffer(Key::buffer, half.buffer);
-    if (facts.partner != nullptr) arguments.buffer(Key::peer_buffer, facts.partner->buffer);
+    if (facts.partner) arguments.buffer(Key::peer_buffer, facts.partner->buffer);
     if (facts.transport != trace::TransportKind::none)
       arguments.text(Key::transport, name_of(facts.transport));
     arguments.text(Key::reason, names_.text(facts.reason));

@@ -272,10 +272,10 @@ void JobTimeline::add_messages(const RankTrace& rank, std::size_t position, cons
   for (const exports::Track& track : tracks.tracks) {
     for (const exports::MessageEnd& end : track.ends) {
       const trace::MessageHalf& half = rank.halves[end.half].record;
-      const HalfFacts* const sender = end.is_post || half.direction != trace::Direction::receive
-                                          ? nullptr
-                                          : index.partner_of(rank, position, end.half);
-      if (sender == nullptr || !chosen_.contains(sender->rank)) {
+      const std::optional<KnownHalf> sender = end.is_post || half.direction != trace::Direction::receive
+                                                  ? std::nullopt
+                                                  : index.partner_of(rank, position, end.half);
+      if (!sender || !chosen_.contains(sender->rank)) {
         continue;
       }
       const Message message{sender->rank,

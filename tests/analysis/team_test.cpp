@@ -193,8 +193,8 @@ class Listener final : public RankVisitor {
  private:
   void note_messages(const RankTrace& rank, std::size_t position, const MessageIndex& index) {
     for (std::size_t half = 0; half < rank.halves.size(); ++half) {
-      const HalfFacts* const partner = index.partner_of(rank, position, half);
-      heard_.push_back(partner == nullptr ? 0 : partner->post_ns);
+      const std::optional<KnownHalf> partner = index.partner_of(rank, position, half);
+      heard_.push_back(partner ? partner->post_ns : 0);
       heard_.push_back(index.number_of(rank, position, half));
     }
   }
