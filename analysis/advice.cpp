@@ -88,7 +88,8 @@ class Adviser {
       if (each.reason == "receiver was late") {
         add(AdviceKind::post_receives_early, moving_ns,
             fmt::format(
-                "Post receives earlier: {} had to be copied aside because their receive was not posted yet.",
+                "Post receives earlier: {} had to be copied aside because their receiver did not take them "
+                "in time. Where it was posted, the receiver was in no MPI call (PENSTOCK_PROGRESS=thread).",
                 which),
             "transports", report_.transports, each);
       } else if (!is_direct(each.transport)) {

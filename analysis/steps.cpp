@@ -26,14 +26,15 @@ class Distances {
       }
     }
   }
-  /// Four out of five are the same.
-  [[nodiscard]] bool are_regular() const {
+  [[nodiscard]] std::uint64_t irregular() const {
     std::uint64_t most = 0;
     for (const auto& [distance, times] : counts_) {
       most = std::max(most, times);
     }
-    return most * 5 >= all_ * 4;
+    return all_ - most;
   }
+  /// Four out of five are the same.
+  [[nodiscard]] bool are_regular() const { return irregular() * 5 <= all_; }
 
  private:
   std::array<std::pair<std::uint64_t, std::uint64_t>, 4> counts_{};
@@ -61,13 +62,58 @@ std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
   return calls;
 }
 
+/// Which calls of one site count, asked of each in their order.
+class CountedCalls {
+ public:
+  /// `index`: among the communicating calls. None: it goes on with a row.
+  std::optional<CallsOfSite> count(const trace::MpiCall& call, std::size_t index) {
+    const bool is_first = !first_;
+    if (is_first) {
+      first_ = {call.peer, call.tag};
+    }
+    const bool goes_on = !is_first && call.waits == 0 && index == last_ + 1;
+    last_ = index;
+    if (goes_on) {
+      return std::nullopt;
+    }
+    return first_ == std::pair(call.peer, call.tag) ? CallsOfSite::like_the_first : CallsOfSite::all;
+  }
+
+ private:
+  std::optional<std::pair<std::int32_t, std::int32_t>> first_;  ///< call's peer and tag
+  std::size_t last_ = 0;
+};
+
+/// Calls that count, among all that communicate.
+class Repeats {
+ public:
+  void add(std::size_t index) {
+    if (times_++ == 0) {
+      first_ = index;
+    } else {
+      distances_.add(index - last_);
+    }
+    last_ = index;
+  }
+  [[nodiscard]] RankSteps::Times times(const std::vector<const trace::MpiCall*>& calls) const {
+    return {times_, calls[first_]->begin_ns, last_ - first_ + 1, distances_.irregular(),
+            times_ >= least_times && distances_.are_regular()};
+  }
+
+ private:
+  std::uint64_t times_ = 0;
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+  Distances distances_;
+};
+
 void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, SiteTable& sites,
                RankSteps& steps) {
   struct Seen {
-    std::uint64_t times = 0;
-    std::size_t first = 0;
-    std::size_t last = 0;
-    Distances distances;
+    bool is_there = false;
+    CountedCalls counted;
+    Repeats all;
+    Repeats like_the_first;
   };
   std::vector<Seen> seen;  // by site: the table holds this rank's, or little more
   sites.begin_rank();
@@ -77,19 +123,19 @@ void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& 
       seen.resize(id + std::size_t{1});
     }
     Seen& site = seen[id];
-    if (site.times++ == 0) {
-      site.first = i;
-    } else {
-      site.distances.add(i - site.last);
+    site.is_there = true;
+    const std::optional<CallsOfSite> counts = site.counted.count(*calls[i], i);
+    if (!counts) {
+      continue;
     }
-    site.last = i;
+    site.all.add(i);
+    if (*counts == CallsOfSite::like_the_first) {
+      site.like_the_first.add(i);
+    }
   }
   for (std::uint32_t id = 0; id < seen.size(); ++id) {
-    const Seen& site = seen[id];
-    if (site.times != 0) {
-      steps.sites.push_back({id,
-                             {site.times, calls[site.first]->begin_ns, site.last - site.first + 1,
-                              site.times >= least_times && site.distances.are_regular()}});
+    if (seen[id].is_there) {
+      steps.sites.push_back({id, seen[id].all.times(calls), seen[id].like_the_first.times(calls)});
     }
   }
 }
@@ -123,7 +169,7 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
     steps.ranges.push_back({rank.strings.at(id),
                             each.depth,
                             {each.times, each.begin_ns,
-                             static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)),
+                             static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)), 0,
                              each.times >= least_times}});
   }
 }
@@ -149,6 +195,8 @@ void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   fewest_times = std::min(fewest_times, rank.times);
   most_times = std::max(most_times, rank.times);
   covered_calls += rank.covered_calls;
+  irregular += rank.irregular;
+  times += rank.times;
   is_regular = is_regular && rank.is_regular;
 }
 
@@ -157,12 +205,18 @@ bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
   return most_times - fewest_times <= 1 + fewest_times / 100;
 }
 
+bool StepFinder::Candidate::is_more_regular_than(const Candidate& other) const noexcept {
+  return irregular * other.times < other.irregular * times;
+}
+
 void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites) {
   Group& group = rank.used_gpu ? with_gpu_ : without_gpu_;
   ++group.ranks;
   group.calls += rank.calls;
   for (const RankSteps::AtSite& each : rank.sites) {
-    group.sites[sites[each.site]].add(each.times);
+    Site& site = group.sites[sites[each.site]];
+    site.all.add(each.all);
+    site.like_the_first.add(each.like_the_first);
   }
   for (const RankSteps::OfRange& each : rank.ranges) {
     Candidate& candidate = group.ranges[each.name];
@@ -177,37 +231,53 @@ std::optional<StepMark> StepFinder::found() const {
     return each.is_regular && each.is_alike_on_ranks() && each.ranks == group.ranks &&
            each.covered_calls * 2 >= group.calls;
   };
+  struct OfSite {
+    std::uint32_t site;
+    CallsOfSite calls;
+    const Candidate* candidate;
+  };
+  std::vector<OfSite> sites;
+  for (const auto& [site, each] : group.sites) {
+    const bool all_are_possible = is_possible(each.all);
+    if (is_possible(each.like_the_first) &&
+        (!all_are_possible || each.like_the_first.is_more_regular_than(each.all))) {
+      sites.push_back({site, CallsOfSite::like_the_first, &each.like_the_first});
+    } else if (all_are_possible) {
+      sites.push_back({site, CallsOfSite::all, &each.all});
+    }
+  }
   std::uint64_t most_calls = 0;
   for (const auto& [name, each] : group.ranges) {
     most_calls = std::max(most_calls, is_possible(each) ? each.covered_calls : 0);
   }
-  for (const auto& [site, each] : group.sites) {
-    most_calls = std::max(most_calls, is_possible(each) ? each.covered_calls : 0);
+  for (const OfSite& each : sites) {
+    most_calls = std::max(most_calls, each.candidate->covered_calls);
   }
   const auto covers_as_much = [&](const Candidate& each) {
-    return is_possible(each) && each.covered_calls * 10 >= most_calls * 9;
+    return each.covered_calls * 10 >= most_calls * 9;
   };
 
   std::optional<StepMark> best;
   const Candidate* best_range = nullptr;
   for (const auto& [name, each] : group.ranges) {
-    if (covers_as_much(each) &&
+    if (is_possible(each) && covers_as_much(each) &&
         (best_range == nullptr ||
          std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
       best_range = &each;
-      best = StepMark{name, 0};
+      best = StepMark{.range = name};
     }
   }
   if (best) {
     return best;
   }
   const Candidate* best_site = nullptr;
-  for (const auto& [site, each] : group.sites) {
-    if (covers_as_much(each) &&
-        (best_site == nullptr ||
-         std::tie(best_site->most_times, each.first_ns) < std::tie(each.most_times, best_site->first_ns))) {
-      best_site = &each;
-      best = StepMark{{}, site};
+  for (const OfSite& each : sites) {
+    const Candidate& candidate = *each.candidate;
+    if (covers_as_much(candidate) &&
+        (best_site == nullptr || std::tie(best_site->most_times, candidate.first_ns) <
+                                     std::tie(candidate.most_times, best_site->first_ns))) {
+      best_site = &candidate;
+      best = StepMark{.site = each.site, .calls = each.calls};
     }
   }
   return best;
@@ -215,7 +285,7 @@ std::optional<StepMark> StepFinder::found() const {
 
 std::optional<StepMark> StepFinder::range(std::string_view name) const {
   const bool is_known = with_gpu_.ranges.contains(name) || without_gpu_.ranges.contains(name);
-  return is_known ? std::optional(StepMark{std::string(name), 0}) : std::nullopt;
+  return is_known ? std::optional(StepMark{.range = std::string(name)}) : std::nullopt;
 }
 
 std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark, const SiteTable& sites) {
@@ -223,7 +293,10 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
   if (mark.range.empty()) {
     std::map<std::pair<std::uint64_t, std::uint32_t>, bool> is_mark;
     auto last = is_mark.end();
-    for (const trace::MpiCall* call : calls_of_main_lane(rank)) {
+    CountedCalls counted;
+    const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const trace::MpiCall* const call = calls[i];
       const std::pair place(call->call_site, call->function);
       if (last == is_mark.end() || last->first != place) {
         last = is_mark.find(place);
@@ -232,7 +305,8 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
           last = is_mark.emplace(place, is_it).first;
         }
       }
-      if (last->second) {
+      const std::optional<CallsOfSite> counts = last->second ? counted.count(*call, i) : std::nullopt;
+      if (counts && (mark.calls == CallsOfSite::all || *counts == CallsOfSite::like_the_first)) {
         bounds.push_back(call->begin_ns);
       }
     }

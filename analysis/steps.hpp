@@ -17,10 +17,17 @@
 
 namespace penstock::analysis {
 
+/// Which calls of a site mark steps. Calls that cannot wait and follow each other at one site count as one.
+enum class CallsOfSite : std::uint8_t {
+  all,
+  like_the_first,  ///< those with its peer and tag: in a loop over neighbours, one of each time round
+};
+
 /// What a step begins with: a range by name, or a call site.
 struct StepMark {
   std::string range;       ///< empty: the call site
   std::uint32_t site = 0;  ///< in the SiteTable
+  CallsOfSite calls = CallsOfSite::all;
 };
 
 /// What may be a step's mark on one rank. Made of the rank alone.
@@ -29,11 +36,13 @@ struct RankSteps {
     std::uint64_t times = 0;
     std::uint64_t begin_ns = 0;       ///< of the first one
     std::uint64_t covered_calls = 0;  ///< from the first one to the last one
+    std::uint64_t irregular = 0;      ///< times that are not as far behind the last one as most are
     bool is_regular = false;
   };
   struct AtSite {
     std::uint32_t site;  ///< in the rank's table
-    Times times;
+    Times all;
+    Times like_the_first;
   };
   struct OfRange {
     std::string name;
@@ -61,8 +70,9 @@ struct RankSteps {
 /// Asked once all ranks were added. A mark is found if each rank has it equally often (of a job that was
 /// killed, nearly so), three times at least, and half of the communicating calls lie between its first and
 /// its last time. Among those that hold about as many calls, an outer range is taken before an inner one, any
-/// range before a call site, and of call sites the most frequent. If some ranks used a GPU, the others are
-/// not asked: a controller has no steps.
+/// range before a call site, and of call sites the most frequent. Of a site, the calls that are like its
+/// first one are taken where they come more regularly than all. If some ranks used a GPU, the others are not
+/// asked: a controller has no steps.
 class StepFinder {
  public:
   /// `sites`: the number among all ranks of each site of the rank's table.
@@ -78,16 +88,23 @@ class StepFinder {
     std::uint64_t most_times = 0;
     std::uint64_t first_ns = 0;       ///< on the first rank
     std::uint64_t covered_calls = 0;  ///< sum over ranks
-    std::uint8_t depth = 0;           ///< of a range
+    std::uint64_t irregular = 0;      ///< the same, as `times`
+    std::uint64_t times = 0;
+    std::uint8_t depth = 0;  ///< of a range
     bool is_regular = true;
     [[nodiscard]] bool is_alike_on_ranks() const noexcept;
+    [[nodiscard]] bool is_more_regular_than(const Candidate& other) const noexcept;
     void add(const RankSteps::Times& rank);
+  };
+  struct Site {
+    Candidate all;
+    Candidate like_the_first;
   };
   struct Group {
     std::uint64_t ranks = 0;
     std::uint64_t calls = 0;
     std::map<std::string, Candidate, std::less<>> ranges;
-    std::map<std::uint32_t, Candidate> sites;
+    std::map<std::uint32_t, Site> sites;
   };
   Group with_gpu_;
   Group without_gpu_;

@@ -77,7 +77,7 @@ RecordingBuilder& RecordingBuilder::call(const CallWords& words) {
   record.function = text(words.function);
   record.communicator = 1;
   record.peer = words.peer;
-  record.tag = -1;
+  record.tag = words.tag;
   record.collective_ordinal = words.collective_ordinal;
   record.repeats = 1;
   record.waits = words.waits;

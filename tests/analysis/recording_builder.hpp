@@ -27,6 +27,7 @@ struct CallWords {
   std::int32_t peer = -1;
   std::uint32_t collective_ordinal = 0;
   std::uint8_t waits = 1;
+  std::int32_t tag = -1;
 };
 
 struct HalfWords {

@@ -149,6 +149,77 @@ TEST(Steps, a_place_that_is_called_twice_a_step_does_not_halve_it) {
   EXPECT_EQ(report.steps->mark, "MPI_Sendrecv at 0x30");
 }
 
+/// A step of 1000 that exchanges with 6 neighbours in a loop, of one call or of two, and then waits for all.
+enum class Loop : std::uint8_t { of_sends, of_exchanges, of_sends_and_receives, of_a_window };
+RecordingBuilder halo(Loop loop, std::uint64_t steps) {
+  constexpr std::uint64_t neighbours = 6;
+  RecordingBuilder builder(0, 8);
+  builder.kernel(0, 1).runs(0, (steps + 2) * 1000);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    const std::uint64_t begin = 1000 + step * 1000;
+    for (std::uint64_t i = 0; i < neighbours; ++i) {
+      const auto number = static_cast<std::int32_t>(i);
+      const CallWords words{.function = "MPI_Sendrecv",
+                            .begin = begin + i * 100,
+                            .end = begin + i * 100 + 10,
+                            .bytes = 8,
+                            .call_site = 0x20,
+                            .peer = number / 2,
+                            .tag = number % 2};
+      CallWords send = words;
+      send.function = "MPI_Isend";
+      send.waits = 0;
+      switch (loop) {
+        case Loop::of_exchanges:
+          builder.call(words);
+          break;
+        case Loop::of_a_window:
+          send.peer = send.tag = 0;
+          [[fallthrough]];
+        case Loop::of_sends:
+          builder.call(send);
+          break;
+        case Loop::of_sends_and_receives:
+          builder.call(send);
+          send.function = "MPI_Recv";
+          send.waits = 1;
+          send.call_site = 0x30;
+          send.begin += 20;
+          send.end += 20;
+          builder.call(send);
+          break;
+      }
+    }
+    builder.call({.function = "MPI_Waitall", .begin = begin + 700, .end = begin + 900, .call_site = 0x40});
+  }
+  return builder;
+}
+
+TEST(Steps, are_not_the_messages_of_a_loop_over_neighbours) {
+  for (const Loop loop :
+       {Loop::of_sends, Loop::of_exchanges, Loop::of_sends_and_receives, Loop::of_a_window}) {
+    SCOPED_TRACE(static_cast<int>(loop));
+    const Report report = report_on({halo(loop, 12)});
+    ASSERT_TRUE(report.steps);
+    EXPECT_EQ(report.steps->each.size(), 11u);
+    EXPECT_EQ(report.steps->median_ns, 1000u);
+    EXPECT_EQ(report.steps->before.total_ns, 1000u) << "they begin with the loop";
+  }
+}
+
+TEST(Steps, may_hold_one_call_each) {
+  RecordingBuilder rank(0, 2);
+  rank.kernel(0, 1).runs(0, 3000);
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    CallWords words = call(100 + step * 100, 0x20);
+    words.tag = static_cast<std::int32_t>(step % 2);
+    rank.call(words);
+  }
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 19u);
+}
+
 TEST(Steps, are_not_seen_in_a_program_that_repeats_nothing) {
   RecordingBuilder rank(0, 1);
   rank.kernel(0, 1);
