@@ -97,7 +97,7 @@ std::uint32_t MessageIndex::class_of(std::size_t position, std::size_t transfer)
 }
 
 std::size_t MessageIndex::bucket_of(std::uint64_t key) const noexcept {
-  return std::min<std::size_t>(key >> 40, buckets_.size() - 2);
+  return std::min<std::size_t>(sender_part_of(key), buckets_.size() - 2);
 }
 
 /// The first transfer with the key; `guess`: where it may be, or soon behind.

@@ -8,10 +8,6 @@ namespace {
 
 constexpr std::uint32_t left_out = ~std::uint32_t{0};
 
-std::uint32_t sender_in(std::uint64_t key) noexcept {
-  return static_cast<std::uint32_t>(key >> 40);
-}
-
 }  // namespace
 
 void NeededFacts::add(const RankFacts& rank) {
@@ -35,15 +31,15 @@ void NeededFacts::finish() {
   std::sort(keys_.begin(), keys_.end());
   keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   for (std::size_t begin = 0, end = 0; begin < keys_.size(); begin = end) {
-    while (end < keys_.size() && sender_in(keys_[end]) == sender_in(keys_[begin])) {
+    while (end < keys_.size() && sender_part_of(keys_[end]) == sender_part_of(keys_[begin])) {
       ++end;
     }
-    keys_of_sender_[sender_in(keys_[begin])] = {begin, end};
+    keys_of_sender_[sender_part_of(keys_[begin])] = {begin, end};
   }
 }
 
 bool NeededFacts::has_key(std::uint64_t key) const noexcept {
-  const Keys* const keys = keys_of_sender_.find(sender_in(key));
+  const Keys* const keys = keys_of_sender_.find(sender_part_of(key));
   return keys != nullptr && std::binary_search(keys_.begin() + static_cast<std::ptrdiff_t>(keys->begin),
                                                keys_.begin() + static_cast<std::ptrdiff_t>(keys->end), key);
 }

@@ -15,6 +15,11 @@
 
 namespace penstock::analysis {
 
+/// Which rank gave a message its key, from 1 on (trace::MessageHalf); 0: of no key.
+[[nodiscard]] constexpr std::uint32_t sender_part_of(std::uint64_t key) noexcept {
+  return static_cast<std::uint32_t>(key >> 40);
+}
+
 /// What the other side of a message needs to know of a half. Unit: ns of its host's clock.
 struct HalfFacts {
   std::uint64_t post_ns = 0;

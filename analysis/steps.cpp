@@ -65,7 +65,8 @@ std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
 /// Which calls of one site count, asked of each in their order.
 class CountedCalls {
  public:
-  /// `index`: among the communicating calls. None: it goes on with a row.
+  /// `index`: among the communicating calls. None: it goes on with a row. One that is like the first counts
+  /// among all, too; the first one always does.
   std::optional<CallsOfSite> count(const trace::MpiCall& call, std::size_t index) {
     const bool is_first = !first_;
     if (is_first) {
@@ -95,6 +96,8 @@ class Repeats {
     }
     last_ = index;
   }
+  [[nodiscard]] bool any() const noexcept { return times_ != 0; }
+  /// Where there are any.
   [[nodiscard]] RankSteps::Times times(const std::vector<const trace::MpiCall*>& calls) const {
     return {times_, calls[first_]->begin_ns, last_ - first_ + 1, distances_.irregular(),
             times_ >= least_times && distances_.are_regular()};
@@ -110,7 +113,6 @@ class Repeats {
 void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, SiteTable& sites,
                RankSteps& steps) {
   struct Seen {
-    bool is_there = false;
     CountedCalls counted;
     Repeats all;
     Repeats like_the_first;
@@ -123,7 +125,6 @@ void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& 
       seen.resize(id + std::size_t{1});
     }
     Seen& site = seen[id];
-    site.is_there = true;
     const std::optional<CallsOfSite> counts = site.counted.count(*calls[i], i);
     if (!counts) {
       continue;
@@ -134,8 +135,8 @@ void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& 
     }
   }
   for (std::uint32_t id = 0; id < seen.size(); ++id) {
-    if (seen[id].is_there) {
-      steps.sites.push_back({id, seen[id].all.times(calls), seen[id].like_the_first.times(calls)});
+    if (const Seen& site = seen[id]; site.all.any()) {
+      steps.sites.push_back({id, site.all.times(calls), site.like_the_first.times(calls)});
     }
   }
 }

@@ -62,7 +62,6 @@ Status start_push(const Place& source, const Offer& published, std::unique_ptr<P
                           .is_pinned = source.is_pinned_throughout()};
     const Place to{.buffer = {.pointer = reinterpret_cast<void*>(memory.first),
                               .kind = BufferKind::device,
-                              .device = context->device(),
                               .context = context->handle()},
                    .layout = Layout::contiguous(bytes),
                    .is_free = true};

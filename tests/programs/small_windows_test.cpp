@@ -1,5 +1,6 @@
 // Windows of messages so small that they travel through the MPI library, and so are copied from and to the
-// devices at both ends: what is posted together, what comes together, and in which order.
+// devices at both ends: what is posted together, what comes together, and in which order. And larger ones
+// between devices and host memory, which are copied together, too.
 #include <array>
 #include <chrono>
 #include <thread>

@@ -74,10 +74,11 @@ const Table& table() {
   return *known.load(std::memory_order_relaxed);
 }
 
-/// Asked once: how the machine is wired does not change.
+/// Asked once: how the machine is wired does not change. Never destroyed: a thread may still be sending at
+/// exit.
 const std::vector<std::string>& neighbours_of(int device) {
   static std::mutex once;
-  static std::map<int, std::vector<std::string>> known;
+  static auto& known = *new std::map<int, std::vector<std::string>>;
   const std::lock_guard lock(once);
   const auto found = known.find(device);
   if (found != known.end()) return found->second;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "transports/cuda/driver_symbol.hpp"
+#include "transports/cuda/symbol.hpp"
 
 namespace penstock::transports::cuda {
 namespace {
@@ -27,18 +28,12 @@ std::uint64_t objects_loaded() noexcept {
   return count;
 }
 
-template <class Function>
-bool find(void* library, const char* symbol, Function& function) noexcept {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  return function != nullptr;
-}
-
 bool resolve(void* library, Driver& driver) noexcept {
   driver.library = library;
   bool complete = true;
 #define NEEDED(function) \
-  complete = find(library, PENSTOCK_DRIVER_SYMBOL(function), driver.function) && complete;
-#define OPTIONAL(function) find(library, PENSTOCK_DRIVER_SYMBOL(function), driver.function);
+  complete = find_symbol(library, PENSTOCK_DRIVER_SYMBOL(function), driver.function) && complete;
+#define OPTIONAL(function) find_symbol(library, PENSTOCK_DRIVER_SYMBOL(function), driver.function);
 #include "transports/cuda/driver_functions.def"
 #undef OPTIONAL
 #undef NEEDED

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "transports/cuda/symbol.hpp"
+
 namespace penstock::transports::cuda {
 namespace {
 
@@ -24,21 +26,15 @@ struct Nvml {
   int (*p2p_status)(NvmlDevice device, NvmlDevice peer, int capability, int* status) = nullptr;
 };
 
-template <class Function>
-bool find(void* library, const char* name, Function*& function) noexcept {
-  function = reinterpret_cast<Function*>(dlsym(library, name));
-  return function != nullptr;
-}
-
 /// Stays loaded. False: it is not there, or too old.
 bool load(Nvml& nvml) noexcept {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-  return library != nullptr && find(library, "nvmlInit_v2", nvml.init) &&
-         find(library, "nvmlShutdown", nvml.shut_down) &&
-         find(library, "nvmlDeviceGetCount_v2", nvml.count) &&
-         find(library, "nvmlDeviceGetHandleByIndex_v2", nvml.device_at) &&
-         find(library, "nvmlDeviceGetUUID", nvml.uuid_of) &&
-         find(library, "nvmlDeviceGetP2PStatus", nvml.p2p_status);
+  return library != nullptr && find_symbol(library, "nvmlInit_v2", nvml.init) &&
+         find_symbol(library, "nvmlShutdown", nvml.shut_down) &&
+         find_symbol(library, "nvmlDeviceGetCount_v2", nvml.count) &&
+         find_symbol(library, "nvmlDeviceGetHandleByIndex_v2", nvml.device_at) &&
+         find_symbol(library, "nvmlDeviceGetUUID", nvml.uuid_of) &&
+         find_symbol(library, "nvmlDeviceGetP2PStatus", nvml.p2p_status);
 }
 
 /// NVML counts how often it was started, so the application's own use of it is not disturbed.

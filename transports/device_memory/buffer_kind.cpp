@@ -132,7 +132,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   const bool managed = attributes.get<std::uint8_t>(1) != 0;
   if (type == CU_MEMORYTYPE_HOST && !managed) {
     buffer.kind = BufferKind::pinned;
-    // what kernels would have to address otherwise, as some devices do memory that was registered, none shall
+    // some devices address registered memory otherwise than the host does: kernels are kept from it
     if (attributes.get<const void*>(8) == pointer) {
       buffer.range_base = attributes.get<CUdeviceptr>(6);
       buffer.range_bytes = attributes.get<std::size_t>(7);

@@ -30,7 +30,7 @@ constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
 /// messages: by 16 instead of 32, those of 1 MiB took 254 µs instead of 282, but those of 8 KiB 133 instead
 /// of 122, as each launch takes 3.7.)
 constexpr std::size_t enough_items = CopyKernels::most_items;
-constexpr std::uint64_t enough_bytes = 8u << 20;
+constexpr std::uint64_t enough_bytes_between_devices = 8u << 20;
 constexpr std::uint64_t longest_wait_ns = 20'000;
 /// To and from host memory, where so much takes the GPU 45 µs, in which it can hardly do anything else.
 constexpr std::uint64_t enough_bytes_with_host = 2u << 20;
@@ -43,7 +43,7 @@ struct Route {
   friend bool operator==(const Route&, const Route&) = default;
 
   [[nodiscard]] std::uint64_t enough_bytes() const noexcept {
-    return is_with_host ? enough_bytes_with_host : penstock::transports::enough_bytes;
+    return is_with_host ? enough_bytes_with_host : enough_bytes_between_devices;
   }
 };
 

@@ -31,7 +31,7 @@ struct Tuning {
   std::uint64_t staged_chunk;  ///< the largest chunk of a staged payload
 
   // Not measured.
-  std::uint64_t host_batched_to;  ///< the same between a device and pinned memory
+  std::uint64_t host_batched_to;  ///< as batched_to, between a device and pinned memory
   std::uint64_t network_from;   ///< between nodes in chunks, and collectives by messages; below, in one piece
   std::uint64_t uploaded_from;  ///< from host memory to a device as the GPU fetches it; below, by the MPI
                                 ///< library and from there
