@@ -130,12 +130,14 @@ class Adviser {
   }
 
   void kernels_waited_for() {
+    const bool kernels = !report_.kernels.empty();
     for (const CallSiteFigures& site : report_.call_sites) {
       add(AdviceKind::waits_for_kernel, of(site.by_cause, Cause::gpu_not_ready),
-          fmt::format(
-              "{} waits for a kernel, not for the network: {} a rank, {} of it exposed. Compute what is sent "
-              "first, in a kernel of its own.",
-              call(site), time(site.gpu_wait_ns), time(of(site.by_cause, Cause::gpu_not_ready))),
+          fmt::format("{} waits for {}, not for the network: {} a rank, {} of it exposed. {}", call(site),
+                      kernels ? "a kernel" : "earlier work on the GPU", time(site.gpu_wait_ns),
+                      time(of(site.by_cause, Cause::gpu_not_ready)),
+                      kernels ? "Compute what is sent first, in a kernel of its own."
+                              : "No kernel was recorded: it is copies, memsets, or another process's work."),
           "call_sites", report_.call_sites, site);
     }
   }

@@ -83,6 +83,7 @@ TEST(Advice, a_wait_for_the_own_gpu_is_no_wait_for_the_network) {
   Report report = two_ranks();
   report.call_sites = {site("MPI_Waitall", Cause::gpu_not_ready, 40 * ms)};
   report.call_sites[0].gpu_wait_ns = 100 * ms;
+  report.kernels = {{"stencil", 10, 500 * ms, 0, 0, ""}};
   const std::vector<Advice> advice = advise(report);
   ASSERT_EQ(advice.size(), 1u);
   EXPECT_EQ(advice[0].kind, AdviceKind::waits_for_kernel);
@@ -91,6 +92,19 @@ TEST(Advice, a_wait_for_the_own_gpu_is_no_wait_for_the_network) {
             "MPI_Waitall at exchange (halo.cpp:12) waits for a kernel, not for the network: 50.0 ms a rank, "
             "20.0 ms of "
             "it exposed. Compute what is sent first, in a kernel of its own.");
+}
+
+TEST(Advice, a_wait_for_the_own_gpu_names_no_kernel_where_none_was_recorded) {
+  Report report = two_ranks();
+  report.call_sites = {site("MPI_Waitall", Cause::gpu_not_ready, 40 * ms)};
+  report.call_sites[0].gpu_wait_ns = 100 * ms;
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(
+      advice[0].text,
+      "MPI_Waitall at exchange (halo.cpp:12) waits for earlier work on the GPU, not for the network: "
+      "50.0 ms a rank, 20.0 ms of it exposed. No kernel was recorded: it is copies, memsets, or another "
+      "process's work.");
 }
 
 TEST(Advice, staging_by_hand_is_worth_the_copies_that_nothing_hides) {

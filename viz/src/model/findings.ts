@@ -23,7 +23,7 @@ const titles: Record<Kind, string> = {
   better_transport: 'Take a faster transport',
   post_receives_early: 'Post receives earlier',
   join_messages: 'Send fewer, larger messages',
-  waits_for_kernel: 'Do not wait for the whole kernel',
+  waits_for_kernel: 'Do not wait for other work on the GPU',
   overlap: 'Compute while data moves',
   pass_device_pointers: 'Give device pointers to MPI',
   balance_ranks: 'Balance the ranks',
