@@ -167,7 +167,7 @@ struct StandbyTask {
   const char* from;
   std::uint32_t bytes;
   std::uint32_t count;     ///< of orders with it
-  bool is_shared;          ///< a copy, by all blocks
+  bool is_shared;          ///< by all blocks; of a collective fused_task() says it
   bool comes_beside;       ///< its payload does, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
   bool is_strided;         ///< and what `strided` says
@@ -204,11 +204,13 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   task.count = done + ahead;
   task.is_shared = (order.from & shared_bit) != 0;
   task.comes_beside = from == beside_address;
-  task.is_strided = to == strided_address;
+  task.is_strided = to < least_address && to % (1u << strided_size_shift) == strided_address;
   task.is_fused = to == fused_address;
   task.goes_down_stamped = to == down_address;
   task.is_last = to == 0;
-  if (task.is_shared) {
+  if (task.is_strided) {
+    last_byte |= to >> strided_size_shift << 16;
+  } else if (task.is_shared) {
     last_byte |= from % shared_alignment << 16 | to % shared_alignment << 20;
     from -= from % shared_alignment;
     to -= to % shared_alignment;
@@ -225,16 +227,16 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
 constexpr std::uint64_t nothing_relayed = UINT64_MAX;
 struct Relay {
   StandbyOrder order = {nothing_relayed, 0};  ///< between launches
-  std::uint32_t words[words_beside] = {};     ///< beside it, of a fused collective
-  std::uint32_t executed = 0;                 ///< blocks that have done their part of that
+  std::uint32_t words[words_beside] = {};     ///< beside it
+  std::uint32_t executed = 0;                 ///< blocks that have done their part of a fused collective
 };
 __device__ Relay relays[slot_count];
 
-/// By the first block: takes an order of the host's, and tells the others.
+/// By the first block: takes an order of the host's, and tells the others, unless words belong to it.
 __device__ bool take_and_relay(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
                                StandbyTask& task) {
   if (!take(order, standby, done, task)) return false;
-  if (task.is_shared) write(relays[standby.slot].order, order);
+  if (task.is_shared && !task.is_strided) write(relays[standby.slot].order, order);
   return true;
 }
 
@@ -319,7 +321,7 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
 }
 
 /// By the first warp of the first block, to the others.
-__device__ void relay_fused(const Standby& standby, const StandbyOrder& order, const std::uint32_t* words) {
+__device__ void relay_with_words(const Standby& standby, const StandbyOrder& order, const std::uint32_t* words) {
   Relay& relay = relays[standby.slot];
   if (threadIdx.x < words_beside) relay.words[threadIdx.x] = words[threadIdx.x];
   __syncwarp();
@@ -329,13 +331,14 @@ __device__ void relay_fused(const Standby& standby, const StandbyOrder& order, c
 }
 
 /// By the first warp of another block, once its first thread has taken the order.
-__device__ void read_relayed(const Standby& standby, const StandbyTask& task) {
+__device__ void read_relayed(const Standby& standby, StandbyTask& task) {
   __shared__ std::uint32_t words[words_beside];
   __threadfence();
   if (threadIdx.x < words_beside)
     words[threadIdx.x] = load<Loads::fresh>(relays[standby.slot].words + threadIdx.x);
   __syncwarp();
-  read_fused(words, standby, task.from);
+  if (task.is_fused) read_fused(words, standby, task.from);
+  if (task.is_strided && threadIdx.x == 0) read_strided(words, standby, task);
 }
 
 /// By the first thread of the first block: a collective that takes its own vector's place is not to be begun
@@ -401,9 +404,10 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
     const bool is_complete = is_there && (!has_words || __all_sync(~0u, has_come(part, task, payload)));
     __syncwarp();
     if (!is_complete) continue;
+    const bool is_shared =
+        task.is_fused ? (payload[FusedWords::what] >> FusedWords::is_shared & 1) != 0 : task.is_shared;
+    if (has_words && is_shared) relay_with_words(standby, part, payload);
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
-    if (task.is_fused && (payload[FusedWords::what] >> FusedWords::is_shared & 1) != 0)
-      relay_fused(standby, part, payload);
     if (task.is_fused) read_fused(payload, standby, task.from);
     __syncwarp();  // the other threads may use at once what the first one has read
     return;
@@ -446,7 +450,7 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
     return;
   }
   if (task.is_strided) {
-    copy_strided<Loads::fresh>(task.strided, 0, UINT32_MAX, group);
+    copy_strided<Loads::fresh>(task.strided, 0, UINT32_MAX, task.is_shared ? spread_over_blocks() : group);
     return;
   }
   if (task.is_fused) {
@@ -540,7 +544,7 @@ __device__ void follow(const Standby& standby) {
     if (threadIdx.x < warp_threads) {
       while (threadIdx.x == 0 && !take(read(order), standby, done, task)) let_others_run();
       __syncwarp();
-      if (task.is_fused) read_relayed(standby, task);
+      if (task.is_fused || task.is_strided) read_relayed(standby, task);
     }
     __syncthreads();
     if (task.is_last) return;

@@ -40,6 +40,12 @@ inline constexpr std::uint32_t largest_order = 65536;
 inline constexpr std::uint32_t least_shared_order = 32768 + 1;
 /// More goes as fast by the copy engine.
 inline constexpr std::uint32_t largest_shared_order = 8u << 20;
+/// The same of strided orders. One multiprocessor takes 8 µs longer for 32 KiB in words of 8 bytes than for
+/// 4, several 2. Above, a launch on the whole device is faster, which takes 5 µs more to begin (H200, NVLink:
+/// halves of round trips of 32 KiB 18.6 → 12.5 µs, 128 KiB 20.6 → 14.9, 1 MiB 22.4 → 18.5 to 21, 1.1 MiB
+/// 38.5 → 40.4).
+inline constexpr std::uint32_t least_shared_strided_order = 8192 + 1;
+inline constexpr std::uint32_t largest_shared_strided_order = 1u << 20;
 /// Both addresses of a shared order. In place of their lowest four bits stand more of `bytes - 1`: in `from`
 /// those above 16, in `to` those above 20.
 inline constexpr std::uint64_t shared_alignment = 16;
@@ -49,9 +55,13 @@ inline constexpr std::uint64_t shared_alignment = 16;
 inline constexpr std::uint64_t bounce_address = 1;
 inline constexpr std::uint64_t beside_address = 2;
 inline constexpr std::uint64_t down_address = 3;
-inline constexpr std::uint64_t strided_address =
-    4;  ///< of `to`: the words beside the order say how both sides lie
-/// The same: the words beside the order say what to combine or to exchange, and a FusedRoute with whom.
+/// Of `to`: the words beside the order say how both sides lie. From bit strided_size_shift on stand the bits
+/// of `bytes - 1` above 16; still less than any address.
+inline constexpr std::uint64_t strided_address = 4;
+inline constexpr unsigned strided_size_shift = 4;
+inline constexpr std::uint64_t least_address = 4096;
+static_assert((largest_shared_strided_order - 1) >> 16 << strided_size_shift < least_address);
+/// Of `to`, too: the words beside the order say what to combine or to exchange, and a FusedRoute with whom.
 inline constexpr std::uint64_t fused_address = 5;
 inline constexpr std::uint32_t bounce_bytes = 65536;
 
@@ -69,9 +79,9 @@ inline constexpr std::uint32_t largest_beside = words_beside * stamped_bytes;
 /// of 5.1, 16 KiB in more.
 inline constexpr std::uint32_t largest_down = 4096;
 
-/// What stands beside a strided order, which is one of largest_order at most: where it goes, and of each side
-/// the row's bytes, the count of the inner loop, and the strides of both loops (0: there is none). Words of
-/// 32 bits, of wider numbers the lower first.
+/// What stands beside a strided order: where it goes, and of each side the row's bytes, the count of the
+/// inner loop, and the strides of both loops (0: there is none). Words of 32 bits, of wider numbers the lower
+/// first.
 struct StridedWords {
   static constexpr std::uint32_t to = 0;
   static constexpr std::uint32_t from_side = 2;

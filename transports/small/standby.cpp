@@ -227,7 +227,8 @@ bool suits_standby(const CopySource& source, const Place& destination) noexcept 
     return false;
   }
   if (is_strided(source, destination)) {
-    return source.bytes <= kernels::largest_order && lives_on_device(destination.buffer.kind) &&
+    return source.bytes <= kernels::largest_shared_strided_order &&
+           lives_on_device(destination.buffer.kind) &&
            (destination.layout.is_contiguous() || destination.layout.loops()) &&
            StandbyCopy::takes(item_of(source, destination));
   }
@@ -236,8 +237,9 @@ bool suits_standby(const CopySource& source, const Place& destination) noexcept 
 }
 
 bool suits_sharing(const CopySource& source, const Place& destination) noexcept {
-  return lives_on_device(destination.buffer.kind) && !is_strided(source, destination) &&
-         StandbyCopy::is_shared(destination.first_byte(), source.pointer, source.bytes);
+  if (!lives_on_device(destination.buffer.kind)) return false;
+  if (is_strided(source, destination)) return StandbyCopy::is_shared(item_of(source, destination));
+  return StandbyCopy::is_shared(destination.first_byte(), source.pointer, source.bytes);
 }
 
 std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,

@@ -139,14 +139,23 @@ bool StandbyCopy::takes(const void* to, const void* from, std::uint64_t bytes) n
          address_of(to) < kernels::addresses_end && address_of(from) < kernels::addresses_end;
 }
 
+bool StandbyCopy::is_shared(const CopyItem& item) noexcept {
+  return item.bytes >= kernels::least_shared_strided_order &&
+         item.bytes <= kernels::largest_shared_strided_order;
+}
+
 bool StandbyCopy::takes(const CopyItem& item) noexcept {
   const auto is_told = [](const CopySide& side) {
     return side.begin == 0 && side.loops.depth <= kernels::StridedWords::most_loops &&
-           (side.is_contiguous() || side.loops.row_bytes <= kernels::largest_order);
+           (side.is_contiguous() || side.loops.row_bytes <= kernels::largest_shared_strided_order);
   };
-  return item.bytes > 0 && item.bytes <= kernels::largest_order && is_told(item.to_side) &&
+  return item.bytes > 0 && item.bytes <= kernels::largest_shared_strided_order && is_told(item.to_side) &&
          is_told(item.from_side) && address_of(item.to) < kernels::addresses_end &&
          address_of(item.from) < kernels::addresses_end;
+}
+
+bool StandbyCopy::is_ready_for(const CopyItem& item) const noexcept {
+  return is_ready() && takes(item) && (item.bytes <= kernels::largest_order || shares());
 }
 
 bool StandbyCopy::is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept {
@@ -239,7 +248,7 @@ void StandbyCopy::order(const CopyItem& item) noexcept {
   put_side(Words::to_side, item.to_side.loops);
   words[Words::from_side + Words::row_bytes] |= unit_shift_of(item) << Words::unit_position;
   write_beside(words, kernels::words_beside);
-  order_between(kernels::strided_address, address_of(item.from), item.bytes);
+  order_strided(address_of(item.from), item.bytes, is_shared(item) && shares());
 }
 
 void StandbyCopy::write_beside(const std::uint32_t (&words)[kernels::words_beside],
@@ -262,6 +271,14 @@ void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32
   from |= last_byte >> 16 & (kernels::shared_alignment - 1);
   give(to << kernels::address_shift | (last_byte & 0xffff),
        from << kernels::address_shift | kernels::shared_bit);
+}
+
+void StandbyCopy::order_strided(std::uint64_t from, std::uint32_t bytes, bool is_shared) noexcept {
+  sharers_ = is_shared ? kernels::standby_blocks : 1;
+  const std::uint64_t last_byte = bytes - 1;
+  const std::uint64_t to = kernels::strided_address | last_byte >> 16 << kernels::strided_size_shift;
+  give(to << kernels::address_shift | (last_byte & 0xffff),
+       from << kernels::address_shift | (is_shared ? kernels::shared_bit : 0));
 }
 
 void StandbyCopy::dismiss() noexcept {

@@ -36,7 +36,7 @@ class StandbyCopy {
   [[nodiscard]] bool is_ready() const noexcept;
   /// The same, for an order of that kind, which takes() it.
   [[nodiscard]] bool is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept;
-  [[nodiscard]] bool is_ready_for(const CopyItem& item) const noexcept { return is_ready() && takes(item); }
+  [[nodiscard]] bool is_ready_for(const CopyItem& item) const noexcept;
   [[nodiscard]] bool is_ready_for(const FusedOrder& collective) const noexcept;
   /// The same, for a download or an upload.
   [[nodiscard]] bool is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept;
@@ -52,6 +52,7 @@ class StandbyCopy {
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
   /// The same for layouts in pieces.
   [[nodiscard]] static bool takes(const CopyItem& item) noexcept;
+  [[nodiscard]] static bool is_shared(const CopyItem& item) noexcept;
   void order(const CopyItem& item) noexcept;
   /// The same, where host memory, which no kernel need reach, is one side: at most kernels::bounce_bytes.
   /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
@@ -93,6 +94,7 @@ class StandbyCopy {
   void write_beside(const std::uint32_t (&words)[kernels::words_beside], std::uint32_t count) noexcept;
   void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
   void order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
+  void order_strided(std::uint64_t from, std::uint32_t bytes, bool is_shared) noexcept;
   void give(std::uint64_t to, std::uint64_t from) noexcept;
   void tell(std::uint64_t to, std::uint64_t from) noexcept;
   /// Whatever stands in the mailbox is of the last order that was counted.
