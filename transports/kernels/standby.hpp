@@ -44,7 +44,7 @@ inline constexpr std::uint32_t largest_shared_order = 8u << 20;
 /// 4, several 2. Above, a launch on the whole device is faster, which takes 5 µs more to begin (H200, NVLink:
 /// halves of round trips of 32 KiB 18.6 → 12.5 µs, 128 KiB 20.6 → 14.9, 1 MiB 22.4 → 18.5 to 21, 1.1 MiB
 /// 38.5 → 40.4).
-inline constexpr std::uint32_t least_shared_strided_order = 8192 + 1;
+inline constexpr std::uint32_t least_shared_strided_order = 12288 + 1;
 inline constexpr std::uint32_t largest_shared_strided_order = 1u << 20;
 /// Both addresses of a shared order. In place of their lowest four bits stand more of `bytes - 1`: in `from`
 /// those above 16, in `to` those above 20.

@@ -50,7 +50,7 @@ struct Upload {
   const char* host;
 };
 inline constexpr std::size_t most_joint_uploads = 64;
-inline constexpr std::size_t largest_joint_upload = 4096;
+inline constexpr std::size_t largest_joint_upload = 16384;
 /// Several such uploads by one launch, with room for most_joint_uploads of largest_joint_upload each: a
 /// launch and its end take as long as two or three orders (H200: 8 to 9 µs). Waits for the application's
 /// earlier work, as far as it concerns one of them. False: they have to be made one by one, for whatever
