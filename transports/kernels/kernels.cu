@@ -321,7 +321,8 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
 }
 
 /// By the first warp of the first block, to the others.
-__device__ void relay_with_words(const Standby& standby, const StandbyOrder& order, const std::uint32_t* words) {
+__device__ void relay_with_words(const Standby& standby, const StandbyOrder& order,
+                                 const std::uint32_t* words) {
   Relay& relay = relays[standby.slot];
   if (threadIdx.x < words_beside) relay.words[threadIdx.x] = words[threadIdx.x];
   __syncwarp();
