@@ -126,7 +126,7 @@ Report analyse(const std::filesystem::path& path, const AnalysisOptions& options
 
 std::optional<Report> analyse_together(const std::filesystem::path& path, const AnalysisOptions& options,
                                        Team& team, RankVisitor* visitor) {
-  return run(path, options, team.size() == 1 ? nullptr : &team, visitor);
+  return run(path, options, &team, visitor);
 }
 
 }  // namespace penstock::analysis
