@@ -50,6 +50,7 @@ struct Upload {
   const char* host;
 };
 inline constexpr std::size_t most_joint_uploads = 64;
+/// Larger payloads do not come through the MPI library (Tuning::uploaded_from, as shipped).
 inline constexpr std::size_t largest_joint_upload = 16384;
 /// Several such uploads by one launch, with room for most_joint_uploads of largest_joint_upload each: a
 /// launch and its end take as long as two or three orders (H200: 8 to 9 µs). Waits for the application's

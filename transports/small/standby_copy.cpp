@@ -248,7 +248,9 @@ void StandbyCopy::order(const CopyItem& item) noexcept {
   put_side(Words::to_side, item.to_side.loops);
   words[Words::from_side + Words::row_bytes] |= unit_shift_of(item) << Words::unit_position;
   write_beside(words, kernels::words_beside);
-  order_strided(address_of(item.from), item.bytes, is_shared(item) && shares());
+  const std::uint32_t upper_size = (item.bytes - 1) >> 16;
+  order_between(kernels::strided_address | upper_size << kernels::strided_size_shift, address_of(item.from),
+                item.bytes, is_shared(item) && shares());
 }
 
 void StandbyCopy::write_beside(const std::uint32_t (&words)[kernels::words_beside],
@@ -259,26 +261,17 @@ void StandbyCopy::write_beside(const std::uint32_t (&words)[kernels::words_besid
   }
 }
 
-void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
-  sharers_ = 1;
-  give(to << kernels::address_shift | (bytes - 1), from << kernels::address_shift);
+void StandbyCopy::order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes,
+                                bool is_shared) noexcept {
+  sharers_ = is_shared ? kernels::standby_blocks : 1;
+  give(to << kernels::address_shift | ((bytes - 1) & 0xffff),
+       from << kernels::address_shift | (is_shared ? kernels::shared_bit : 0));
 }
 
 void StandbyCopy::order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept {
-  sharers_ = kernels::standby_blocks;
-  const std::uint64_t last_byte = bytes - 1;
-  to |= last_byte >> 20 & (kernels::shared_alignment - 1);
-  from |= last_byte >> 16 & (kernels::shared_alignment - 1);
-  give(to << kernels::address_shift | (last_byte & 0xffff),
-       from << kernels::address_shift | kernels::shared_bit);
-}
-
-void StandbyCopy::order_strided(std::uint64_t from, std::uint32_t bytes, bool is_shared) noexcept {
-  sharers_ = is_shared ? kernels::standby_blocks : 1;
-  const std::uint64_t last_byte = bytes - 1;
-  const std::uint64_t to = kernels::strided_address | last_byte >> 16 << kernels::strided_size_shift;
-  give(to << kernels::address_shift | (last_byte & 0xffff),
-       from << kernels::address_shift | (is_shared ? kernels::shared_bit : 0));
+  const std::uint32_t last_byte = bytes - 1;
+  order_between(to | (last_byte >> 20 & (kernels::shared_alignment - 1)),
+                from | (last_byte >> 16 & (kernels::shared_alignment - 1)), bytes, true);
 }
 
 void StandbyCopy::dismiss() noexcept {

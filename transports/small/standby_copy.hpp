@@ -92,9 +92,10 @@ class StandbyCopy {
   /// Begins an order: counts it. Then tell() of it, as kernels::StandbyOrder says.
   void count() noexcept;
   void write_beside(const std::uint32_t (&words)[kernels::words_beside], std::uint32_t count) noexcept;
-  void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
+  /// Of more than kernels::largest_order bytes `to` and `from` say the rest.
+  void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes,
+                     bool is_shared = false) noexcept;
   void order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
-  void order_strided(std::uint64_t from, std::uint32_t bytes, bool is_shared) noexcept;
   void give(std::uint64_t to, std::uint64_t from) noexcept;
   void tell(std::uint64_t to, std::uint64_t from) noexcept;
   /// Whatever stands in the mailbox is of the last order that was counted.
