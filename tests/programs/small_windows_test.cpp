@@ -159,7 +159,7 @@ TEST(SmallWindows, both_ways_are_completed_in_every_way) {
 
 TEST(SmallWindows, of_all_sizes_and_lengths) {
   if (rank() > 1) return;
-  for (const std::size_t bytes : {1u, 7u, 8u, 63u, 64u, 65u, 4096u, 4097u}) {
+  for (const std::size_t bytes : {1u, 7u, 8u, 63u, 64u, 65u, 4096u, 4097u, 16383u, 16384u}) {
     for (const std::size_t window : {1u, 2u, 3u, 33u, 100u})
       exchange_windows(MemoryKind::device, MemoryKind::device, bytes, window, wait_for_all);
   }

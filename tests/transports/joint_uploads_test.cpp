@@ -21,7 +21,8 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr BufferKind kinds[] = {BufferKind::device, BufferKind::async_pool, BufferKind::virtual_memory};
-constexpr std::size_t sizes[] = {1, 2, 7, 8, 15, 16, 17, 63, 64, 1000, 4095, 4096};
+constexpr std::size_t sizes[] = {
+    1, 2, 7, 8, 15, 16, 17, 63, 64, 1000, 4095, 4096, largest_joint_upload - 1, largest_joint_upload};
 constexpr std::size_t area_bytes = largest_joint_upload + 32;
 
 /// As many uploads as go together, each of an area of its own in one allocation, and their host sides.
