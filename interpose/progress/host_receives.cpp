@@ -64,7 +64,7 @@ class HostReceiveRegistry {
     if (receive.state_ == HostReceive::State::tracked) {
       take_out_of_place(receive);
       const auto group = group_of(receive);
-      if (--group->second.receives == 0) groups_.erase(group);
+      if (--group->second.receives == 0) spare_ = groups_.extract(group);
     }
     receive.state_ = HostReceive::State::outside;
   }
@@ -115,9 +115,7 @@ class HostReceiveRegistry {
     auto behind = first;
     while (behind != groups_.end() && behind->first < receive.end_) ++behind;
     if (first == behind) {
-      Group& group = groups_[receive.begin_];
-      group.end = receive.end_;
-      add(receive, group, wanted);
+      add(receive, new_group(receive), wanted);
       return wanted;
     }
     // one group of all that it touches
@@ -137,6 +135,13 @@ class HostReceiveRegistry {
     add(receive, group, HostReceive::Target::staging_buffer);
     groups_.insert(std::move(joined));
     return HostReceive::Target::staging_buffer;
+  }
+
+  Group& new_group(const HostReceive& receive) {
+    if (spare_.empty()) return groups_[receive.begin_] = {receive.end_, 0, nullptr};
+    spare_.key() = receive.begin_;
+    spare_.mapped() = {receive.end_, 0, nullptr};
+    return groups_.insert(std::move(spare_)).position->second;
   }
 
   void add(HostReceive& receive, Group& group, HostReceive::Target target) noexcept {
@@ -187,6 +192,7 @@ class HostReceiveRegistry {
   std::atomic<bool> is_tracking_{false};
   HostReceive* untracked_ = nullptr;
   Groups groups_;
+  Groups::node_type spare_;  ///< the last one that was left: saves the next an allocation
   /// Receives with `shares_`: until they are over no envelope may come.
   std::size_t sharing_ = 0;
   /// Receives with `has_no_room_`: until they are over none of a small payload.

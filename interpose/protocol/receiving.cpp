@@ -128,7 +128,7 @@ class Receive final : public Pending,
     }
     if (!is_staged() || was_cancelled(status)) return true;  // the MPI library has done it all, or nothing
     if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
-    bring(staged_, bytes_of(status), status);
+    bring(staged_, arrived_bytes_, status);
     return true;
   }
 
@@ -275,10 +275,10 @@ class Receive final : public Pending,
     }
     is_read_ = true;
     arrival_ = status;
-    const std::uint64_t received = bytes_of(status);
-    staging_.was_written(received);
-    const bool may_be_envelope =
-        received == envelope_bytes && (is_staged() || capacity_ >= envelope_bytes) && !was_cancelled(status);
+    arrived_bytes_ = bytes_of(status);
+    staging_.was_written(arrived_bytes_);
+    const bool may_be_envelope = arrived_bytes_ == envelope_bytes &&
+                                 (is_staged() || capacity_ >= envelope_bytes) && !was_cancelled(status);
     Envelope envelope;
     std::byte bytes[envelope_bytes];
     if (may_be_envelope && take_envelope(first_bytes(bytes), &envelope)) {
@@ -385,7 +385,7 @@ class Receive final : public Pending,
 
   bool has_come(bool may_ask) noexcept override { return is_read_ || (may_ask && read_message(nullptr)); }
   std::optional<transports::Upload> payload() override {
-    const std::uint64_t bytes = bytes_of(arrival_);
+    const std::uint64_t bytes = arrived_bytes_;
     const bool is_payload = !envelope_ && !is_uploaded_ && !was_cancelled(arrival_);
     if (!is_payload || bytes == 0 || bytes > capacity_ || !may_be_written_now()) return std::nullopt;
     place_.layout = place_.layout.prefix(bytes);
@@ -440,7 +440,8 @@ class Receive final : public Pending,
   MessageRecord record_;
   StreamOrderWait stream_order_wait_;
   MPI_Status stashed_status_{};
-  MPI_Status arrival_{};  ///< of what has come, once it is_read_
+  MPI_Status arrival_{};             ///< of what has come, once it is_read_
+  std::uint64_t arrived_bytes_ = 0;  ///< by it
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
@@ -470,13 +471,18 @@ bool keep_first_bytes(const ReceiveCall& call, ReceivePlan& plan) {
 ReceivePlan plan_receive(const ReceiveCall& call) {
   ReceivePlan plan;
   plan.on_device = touches_device(call.buffer, call.count, call.datatype);
-  plan.is_ignored = plan.is_direct = call.source == MPI_PROC_NULL || !settings().move;
+  plan.is_ignored = call.source == MPI_PROC_NULL || !settings().move;
+  if (!plan.is_ignored) expect_envelopes_if(NodeDirectory::gpu_seen());
+  return plan;
+}
+
+ReceivePlan plan_blocking_receive(const ReceiveCall& call) {
+  ReceivePlan plan = plan_receive(call);
+  plan.is_direct = plan.is_ignored;
   if (plan.is_ignored) return plan;
-  const bool gpu_seen = NodeDirectory::gpu_seen();
-  expect_envelopes_if(gpu_seen);
   const bool may_be_stashed = engine().stashed_messages.load(std::memory_order_relaxed) != 0;
   // another thread's probe must not take a message between the look into the stash and the post
-  const bool may_become_stashed = engine().is_threaded() && gpu_seen;
+  const bool may_become_stashed = engine().is_threaded() && NodeDirectory::gpu_seen();
   plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed &&
                    !(small_payloads_may_come() && !keep_first_bytes(call, plan));
   return plan;

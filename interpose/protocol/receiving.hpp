@@ -29,12 +29,13 @@ struct ReceiveCall {
 struct ReceivePlan {
   bool is_ignored = false;  ///< it is the MPI library's own: from nobody, or Penstock moves nothing
   bool on_device = false;
-  /// PMPI_Recv itself may do a blocking one: host memory, and nothing is stashed that it might match.
+  /// Of a blocking one: PMPI_Recv itself may do it: host memory, and nothing is stashed that it might match.
   bool is_direct = false;
   /// Of a direct one: what an envelope may come over (host_receives.hpp), where there is as much.
   std::array<std::byte, envelope_bytes> first_bytes;
 };
 [[nodiscard]] ReceivePlan plan_receive(const ReceiveCall& call);
+[[nodiscard]] ReceivePlan plan_blocking_receive(const ReceiveCall& call);
 
 /// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
 /// operation is then to be attached or finished.

@@ -68,7 +68,7 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
 
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
-  const ReceivePlan plan = plan_receive(call);
+  const ReceivePlan plan = plan_blocking_receive(call);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (plan.is_direct) {
@@ -125,7 +125,7 @@ template <typename Plain>
 int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                       Plain plain) {
   const SendPlan send_plan = plan_send(send);
-  const ReceivePlan receive_plan = plan_receive(receive);
+  const ReceivePlan receive_plan = plan_blocking_receive(receive);
   describe(scope, send, send_plan);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
@@ -149,7 +149,7 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
 template <typename Plain>
 int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                      Plain plain) {
-  if (plan_receive(receive).is_direct && plan_send(send).is_plain()) {
+  if (plan_blocking_receive(receive).is_direct && plan_send(send).is_plain()) {
     return exchange_blocking(scope, send, receive, status, plain);
   }
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);
