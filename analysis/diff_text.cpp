@@ -16,11 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t screen_columns = 100;
-
-class Writer {
+class DiffWriter {
  public:
-  Writer(const Diff& diff, bool colours)
+  DiffWriter(const Diff& diff, bool colours)
       : diff_(diff),
         colours_(colours),
         unit_(std::max(diff.totals.front().before_ns, diff.totals.front().after_ns)) {}
@@ -179,7 +177,7 @@ Json document_of(const Diff& diff) {
 }  // namespace
 
 std::string to_text(const Diff& diff, bool colours, std::size_t top) {
-  return Writer(diff, colours).write(top);
+  return DiffWriter(diff, colours).write(top);
 }
 
 std::string to_json(const Diff& diff) {

@@ -15,7 +15,6 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::size_t screen_columns = 100;
 constexpr std::size_t few_ranks = 8;
 constexpr std::size_t few_pieces_of_advice = 3;
 
@@ -23,9 +22,9 @@ Cause main_cause(const TimeByCause& times) {
   return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
 }
 
-class Writer {
+class ReportWriter {
  public:
-  Writer(const Report& report, const TextOptions& options)
+  ReportWriter(const Report& report, const TextOptions& options)
       : report_(report),
         options_(options),
         ranks_(static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1))),
@@ -603,7 +602,7 @@ class Writer {
 }  // namespace
 
 std::string to_text(const Report& report, const TextOptions& options) {
-  return Writer(report, options).write();
+  return ReportWriter(report, options).write();
 }
 
 }  // namespace penstock::analysis

@@ -9,6 +9,9 @@
 
 namespace penstock::analysis {
 
+/// A terminal's width that texts are made for.
+inline constexpr std::size_t screen_columns = 100;
+
 enum class Align { left, right };
 
 struct Column {

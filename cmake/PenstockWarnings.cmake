@@ -1,12 +1,17 @@
 # One interface target that carries the project's compiler warnings and include root.
 add_library(penstock_options INTERFACE)
 target_include_directories(penstock_options INTERFACE ${CMAKE_SOURCE_DIR})
+# Sources that are compiled as one see each other's names, and shadow some.
+set(shadow_warning -Wshadow)
+if(CMAKE_UNITY_BUILD)
+  set(shadow_warning "")
+endif()
 target_compile_options(
   penstock_options
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall
             -Wextra
             -Wpedantic
-            -Wshadow
+            ${shadow_warning}
             -Wconversion
             -Wno-missing-field-initializers>)
 option(PENSTOCK_WERROR "Treat warnings as errors" ON)

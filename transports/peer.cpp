@@ -28,7 +28,7 @@ const char* why_not_exported(const Offer& offer) noexcept {
                                                      : "sender's memory could not be exported";
 }
 
-Verdict judge(const Payload& payload) {
+Verdict judge_peer(const Payload& payload) {
   const Offer& offer = payload.offer;
   // its own handles cannot be opened; why the local transport was not taken says that transport
   if (payload.is_own()) return {false, ""};
@@ -43,7 +43,7 @@ class PeerTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::peer; }
 
-  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge_peer(payload); }
 
   [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {

@@ -10,7 +10,7 @@
 namespace penstock::transports {
 namespace {
 
-Verdict judge(const Payload& payload) {
+Verdict judge_pushed(const Payload& payload) {
   const Offer& offer = payload.offer;
   const Place& destination = payload.destination;
   // refusals without a reason leave it to what the other transports have to say
@@ -30,7 +30,7 @@ class PushedTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::pushed; }
 
-  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge_pushed(payload); }
 
   [[nodiscard]] Status start(const Payload& /*payload*/, std::unique_ptr<Pull>& /*pull*/) noexcept override {
     return {Code::declined, "a payload that its sender has to push"};

@@ -11,7 +11,7 @@
 namespace penstock::transports {
 namespace {
 
-Verdict judge(const Payload& payload) {
+Verdict judge_relayed(const Payload& payload) {
   const Offer& offer = payload.offer;
   // refusals without a reason leave it to what the better transports had to say
   if (payload.is_own() || offer.payload_bytes == 0) return {false, ""};
@@ -31,7 +31,7 @@ class RelayedTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::relayed; }
 
-  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge_relayed(payload); }
 
   [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {

@@ -181,7 +181,7 @@ class StripedPull final : public Pull {
   Status failure_;
 };
 
-Verdict judge(const Payload& payload) {
+Verdict judge_striped(const Payload& payload) {
   const Offer& offer = payload.offer;
   const Place& destination = payload.destination;
   // where the sender offers no tail, or the other transports refuse as well, they say why
@@ -196,7 +196,7 @@ class StripedTransport final : public Transport {
  public:
   [[nodiscard]] TransportKind kind() const noexcept override { return TransportKind::striped; }
 
-  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge(payload); }
+  [[nodiscard]] Verdict accepts(const Payload& payload) const override { return judge_striped(payload); }
 
   [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {

@@ -20,10 +20,6 @@
 namespace penstock::cli {
 namespace {
 
-void line(std::string_view title, std::string_view text) {
-  fmt::print("{:<19}{}\n", title, text);
-}
-
 /// Asks the library itself; it may be asked before MPI_Init. Empty if it cannot be loaded.
 std::string version_of_mpi(const std::filesystem::path& library) {
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -52,36 +48,36 @@ void show_mpi() {
     const std::string what = mpi.empty()       ? "not found"
                              : version.empty() ? mpi.string()
                                                : fmt::format("{}  {}", version, mpi.string());
-    line(family == MpiFamily::mpich ? "MPICH" : "Open MPI", what);
-    line("", is_built ? fmt::format("preload library {}", preload.string())
-                      : fmt::format("no preload library ({} is missing)", preload.string()));
+    show_line(family == MpiFamily::mpich ? "MPICH" : "Open MPI", what);
+    show_line("", is_built ? fmt::format("preload library {}", preload.string())
+                           : fmt::format("no preload library ({} is missing)", preload.string()));
   }
 }
 
 void show_library(const char* title, std::initializer_list<const char*> names, const char* without_it) {
   for (const char* name : names) {
     if (::dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr) {  // stays loaded, as the MPIs above
-      return line(title, name);
+      return show_line(title, name);
     }
   }
-  line(title, fmt::format("not found by the loader: {}", without_it));
+  show_line(title, fmt::format("not found by the loader: {}", without_it));
 }
 
 void show_gpus(const transports::MachineInfo& machine) {
   if (!machine.driver_found) {
-    line("GPU driver", "none (libcuda.so.1 is not there, or has no device)");
+    show_line("GPU driver", "none (libcuda.so.1 is not there, or has no device)");
     return;
   }
-  line("GPU driver", machine.simulated ? "simulated GPU"
-                                       : fmt::format("CUDA {}.{}", machine.driver_version / 1000,
-                                                     machine.driver_version % 1000 / 10));
+  show_line("GPU driver", machine.simulated ? "simulated GPU"
+                                            : fmt::format("CUDA {}.{}", machine.driver_version / 1000,
+                                                          machine.driver_version % 1000 / 10));
   for (const transports::DeviceInfo& device : machine.devices) {
     constexpr double gib = 1024.0 * 1024 * 1024;
-    line(fmt::format("  GPU {}", device.ordinal),
-         fmt::format("{}  {:.0f} GiB  {}  {}", device.name, static_cast<double>(device.memory_bytes) / gib,
-                     device.pci_bus_id, device.uuid));
-    line("", device.peers.empty() ? "no peer access to other GPUs"
-                                  : fmt::format("peer access to GPU {}", fmt::join(device.peers, ", ")));
+    show_line(fmt::format("  GPU {}", device.ordinal),
+              fmt::format("{}  {:.0f} GiB  {}  {}", device.name,
+                          static_cast<double>(device.memory_bytes) / gib, device.pci_bus_id, device.uuid));
+    show_line("", device.peers.empty() ? "no peer access to other GPUs"
+                                       : fmt::format("peer access to GPU {}", fmt::join(device.peers, ", ")));
   }
 }
 
@@ -93,12 +89,12 @@ int info() {
       "CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
       "kernels are recorded if it lies beside the program's CUDA libraries, or PENSTOCK_CUPTI names it");
   for (const transports::TransportInfo& transport : machine.transports) {
-    line(fmt::format("transport {}", transports::name_of(transport.kind)),
-         fmt::format("{}{}{}", transport.open ? "open" : "closed", transport.why.empty() ? "" : ": ",
-                     transport.why));
+    show_line(fmt::format("transport {}", transports::name_of(transport.kind)),
+              fmt::format("{}{}{}", transport.open ? "open" : "closed", transport.why.empty() ? "" : ": ",
+                          transport.why));
   }
   if (const std::string problem = transports::wished_tuning(tuning_wish()).problem; !problem.empty())
-    line("PENSTOCK_TUNING", problem);
+    show_line("PENSTOCK_TUNING", problem);
   if (!machine.devices.empty()) show_tuning(transports::find_tuning(tuning_wish()), machine);
   return 0;
 }

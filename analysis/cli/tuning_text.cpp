@@ -18,10 +18,6 @@ using transports::TuningEntry;
 using transports::TuningParameter;
 using transports::cuda::Link;
 
-void line(std::string_view title, std::string_view text) {
-  fmt::print("{:<19}{}\n", title, text);
-}
-
 std::string origin_of(const transports::FoundTuning& tuning) {
   if (tuning.file) return fmt::format("{}, measured {}", tuning.path, tuning.file->measured);
   if (!tuning.problem.empty()) return fmt::format("as shipped, since {}", tuning.problem);
@@ -77,7 +73,7 @@ class Figure {
 };
 
 void figure_line(std::string_view what, const std::string& ways, const Figure& figure) {
-  line("", fmt::format("{:<26}{}{}", what, ways, figure.why()));
+  show_line("", fmt::format("{:<26}{}{}", what, ways, figure.why()));
 }
 
 void show_link(const transports::FoundTuning& tuning, Link link) {
@@ -108,8 +104,12 @@ bool has_link(const transports::MachineInfo& machine, Link link) {
 
 }  // namespace
 
+void show_line(std::string_view title, std::string_view text) {
+  fmt::print("{:<19}{}\n", title, text);
+}
+
 void show_tuning(const transports::FoundTuning& tuning, const transports::MachineInfo& machine) {
-  line("transports by", origin_of(tuning));
+  show_line("transports by", origin_of(tuning));
   struct Title {
     Link link;
     const char* text;
@@ -118,11 +118,11 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
                             Title{Link::pcie, "between GPUs with peer access over PCIe:"},
                             Title{Link::same_device, "on one GPU:"}}) {
     if (!has_link(machine, title.link)) continue;
-    line("", title.text);
+    show_line("", title.text);
     show_link(tuning, title.link);
   }
-  if (has_link(machine, Link::none)) line("", "between GPUs without peer access: staged");
-  line("", "any:");
+  if (has_link(machine, Link::none)) show_line("", "between GPUs without peer access: staged");
+  show_line("", "any:");
   const auto figure = [&](std::string_view name) { return Figure(tuning, name, Link::none); };
   const Figure pushed = figure("pushed_from");
   figure_line("pinned memory to a GPU", pushed.from("staged", "pushed"), pushed);

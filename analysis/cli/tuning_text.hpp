@@ -2,13 +2,19 @@
 // it is measured nor how it is read.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "transports/machine.hpp"
 #include "transports/tuning/tuning_file.hpp"
 
 namespace penstock::cli {
 
-/// Prints it: where it is from, then what holds for each kind of link that the machine has, and for the
-/// machine.
+/// Prints a line of what these commands show; one without a title goes on with what is above it.
+void show_line(std::string_view title, std::string_view text);
+
+/// Prints the table: where it is from, then what holds for each kind of link that the machine has, and for
+/// the machine.
 void show_tuning(const transports::FoundTuning& tuning, const transports::MachineInfo& machine);
 
 /// What PENSTOCK_TUNING says, or nothing.

@@ -41,7 +41,8 @@ Words words_of(const RankTrace& rank, const exports::Slice& slice, exports::Rank
     }
     case exports::Source::transfer: {
       const trace::Transfer& transfer = rank.transfers[i].record;
-      return {texts.id_of(fmt::format("{}: {}", name_of(transfer.transport), names.text(transfer.reason))),
+      return {texts.id_of(
+                  fmt::format("{}: {}", analysis::name_of(transfer.transport), names.text(transfer.reason))),
               transfer.bytes, transfer.peer};
     }
     case exports::Source::kernel:

@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t screen_columns = 100;
-
 std::string ranks_text(std::int32_t ranks) {
   return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
 }
@@ -33,9 +31,9 @@ std::string law_text(const ScalingLaw& law) {
   return text;
 }
 
-class Writer {
+class ScalingWriter {
  public:
-  Writer(const Scaling& scaling, bool colours)
+  ScalingWriter(const Scaling& scaling, bool colours)
       : scaling_(scaling), colours_(colours), unit_(scaling.runs.back().time_ns) {}
 
   [[nodiscard]] std::string write() {
@@ -167,7 +165,7 @@ Json efficiency_json(const Scaling& scaling, std::int32_t ranks, double time_ns)
 }  // namespace
 
 std::string to_text(const Scaling& scaling, bool colours) {
-  return Writer(scaling, colours).write();
+  return ScalingWriter(scaling, colours).write();
 }
 
 std::string to_json(const Scaling& scaling) {

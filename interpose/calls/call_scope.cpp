@@ -22,7 +22,7 @@ constexpr std::int32_t any_peer = -2;
 constexpr std::int32_t no_tag = -1;
 
 /// What finish_at_end_of_calls() has set; ordered by detail::is_awake.
-void (*finish)() noexcept = nullptr;
+void (*finish_pieces_of_calls)() noexcept = nullptr;
 
 /// Per thread, and plain data: reaching it costs one instruction. `storm` counts the calls that follow the
 /// one written last; nothing is pending when its repeats are zero.
@@ -103,7 +103,7 @@ void CallScope::stand_aside_asleep() noexcept {
 }
 
 void CallScope::finish_pieces() noexcept {
-  finish();
+  finish_pieces_of_calls();
 }
 
 void CallScope::begin_record(const void* return_address) noexcept {
@@ -183,7 +183,7 @@ void CallScope::add_bytes(std::uint64_t bytes) noexcept {
 
 void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept {
   detail::unfinished_pieces = pieces;
-  finish = finish_them;
+  finish_pieces_of_calls = finish_them;
 }
 
 void stand_aside_on_this_thread() noexcept {

@@ -81,7 +81,7 @@ std::size_t size_of(MPI_Datatype datatype) {
   return as_size(size);
 }
 
-std::ptrdiff_t extent_of(MPI_Datatype datatype) {
+std::ptrdiff_t readable_extent_of(MPI_Datatype datatype) {
   MPI_Count lower_bound = 0;
   MPI_Count extent = 0;
   const int code = PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
@@ -93,7 +93,7 @@ std::ptrdiff_t extent_of(MPI_Datatype datatype) {
 /// after it, laid out as a C struct of the two.
 Layout layout_of_named(MPI_Datatype datatype) {
   const std::size_t size = size_of(datatype);
-  const auto extent = extent_of(datatype);
+  const auto extent = readable_extent_of(datatype);
   if (extent == static_cast<std::ptrdiff_t>(size) || size <= sizeof(int)) return Layout::contiguous(size);
   const std::size_t value_bytes = size - sizeof(int);
   constexpr std::size_t alignment = alignof(int);
@@ -253,7 +253,7 @@ Layout layout_of_derived(DatatypeContents& contents) {
 
 Element element_of(MPI_Datatype datatype) {
   Element element;
-  element.extent = extent_of(datatype);
+  element.extent = readable_extent_of(datatype);
   if (DatatypeContents::is_predefined(datatype)) {
     element.layout = layout_of_named(datatype);
   } else {
@@ -333,7 +333,7 @@ bool is_simple(MPI_Datatype datatype, std::size_t& bytes) {
   if (known.handle != handle) {
     if (datatype == MPI_DATATYPE_NULL || !DatatypeContents::is_predefined(datatype)) return false;
     const std::size_t size = size_of(datatype);
-    if (extent_of(datatype) != static_cast<std::ptrdiff_t>(size)) return false;
+    if (readable_extent_of(datatype) != static_cast<std::ptrdiff_t>(size)) return false;
     known = {.handle = handle, .bytes = size};
   }
   bytes = known.bytes;
@@ -354,7 +354,7 @@ Layout layout_of(MPI_Datatype datatype, MPI_Count count) {
   if (std::size_t bytes = 0; is_simple(datatype, bytes)) return Layout::contiguous(bytes * as_size(count));
   if (datatype == MPI_DATATYPE_NULL || count <= 0) return {};
   if (DatatypeContents::is_predefined(datatype)) {
-    return layout_of_named(datatype).repeated(as_size(count), extent_of(datatype));
+    return layout_of_named(datatype).repeated(as_size(count), readable_extent_of(datatype));
   }
   return DerivedElement(datatype)->of(count);
 }

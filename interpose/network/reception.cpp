@@ -16,7 +16,6 @@ namespace {
 
 using transports::ChunkCopies;
 using transports::ChunkRing;
-using transports::Way;
 
 }  // namespace
 
@@ -70,12 +69,12 @@ void Reception::take_memory() {
     return;
   }
   if (is_wanted_ && on_device) {
-    if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(Way::in);
+    if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(transports::Way::in);
     bool taken = false;
     Status begun = ring_->try_take(destination_.buffer, taken);
     if (begun.ok() && !taken) return;
     say_what_was_refused();
-    if (begun.ok()) begun = ChunkCopies::start(destination_, Way::in, copies_);
+    if (begun.ok()) begun = ChunkCopies::start(destination_, transports::Way::in, copies_);
     if (begun.ok()) {
       if (!is_noted_) unpack_ = room_for_bitmap(destination_, integers_);
       memory_ = ring_->data();
@@ -87,7 +86,7 @@ void Reception::take_memory() {
   }
   if (!take_zone()) return expect_no_more({Code::out_of_memory, "receiving from another node"});
   if (!is_wanted_) return;
-  if (Status begun = ChunkCopies::start(destination_, Way::in, copies_); !begun.ok()) fail(begun);
+  if (Status begun = ChunkCopies::start(destination_, transports::Way::in, copies_); !begun.ok()) fail(begun);
 }
 
 bool Reception::take_zone() {
@@ -123,7 +122,7 @@ void Reception::expect_bitmap() {
   if (room == nullptr) return expect_no_more({Code::peer_lost, "sender's bitmap of a list"});
   wire_bytes_ = room->layout.bytes();
   if (!is_wanted_) return;
-  if (Status begun = ChunkCopies::start(*room, Way::in, copies_); !begun.ok()) fail(begun);
+  if (Status begun = ChunkCopies::start(*room, transports::Way::in, copies_); !begun.ok()) fail(begun);
 }
 
 /// True when there is nothing to unpack (any more).

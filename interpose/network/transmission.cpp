@@ -18,7 +18,6 @@ namespace {
 
 using transports::ChunkCopies;
 using transports::ChunkRing;
-using transports::Way;
 
 /// What this process keeps for receivers of other nodes who have not come.
 std::atomic<std::size_t> all_buffered_bytes{0};
@@ -121,7 +120,8 @@ Status Transmission::step() {
     if (Status noted = send_note(); !noted.ok()) return noted;
   }
   if (copies_ == nullptr) {
-    if (Status started = ChunkCopies::start(source_, Way::out, copies_); !started.ok()) return started;
+    if (Status started = ChunkCopies::start(source_, transports::Way::out, copies_); !started.ok())
+      return started;
   }
   return move();
 }
@@ -158,7 +158,7 @@ Status Transmission::take_memory() {
     if (!on_device || receiver_is_late()) buffer_payload();
     return {};
   }
-  if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(Way::out);
+  if (ring_ == nullptr) ring_ = std::make_unique<ChunkRing>(transports::Way::out);
   bool taken = false;
   if (Status tried = ring_->try_take(source_.buffer, taken); !tried.ok() || !taken) return tried;
   say_what_was_refused();

@@ -4,7 +4,7 @@ namespace penstock::interpose {
 namespace {
 
 /// Consecutive tags of a sender have places of their own.
-std::size_t place_of(int sender, int tag) noexcept {
+std::size_t index_of(int sender, int tag) noexcept {
   constexpr std::uint32_t spread = 61;
   return (static_cast<std::uint32_t>(sender) * spread + static_cast<std::uint32_t>(tag)) % forecast_places;
 }
@@ -17,13 +17,13 @@ std::uint8_t bit_of(HostDeviceCopy copy) noexcept {
 
 bool expects(HostDeviceCopy copy, const DirectoryRow& receiver, int tag) noexcept {
   const int own_rank = node_directory().own_row()->world_rank.load(std::memory_order_relaxed);
-  return (receiver.crossed[place_of(own_rank, tag)].load(std::memory_order_relaxed) & bit_of(copy)) != 0;
+  return (receiver.crossed[index_of(own_rank, tag)].load(std::memory_order_relaxed) & bit_of(copy)) != 0;
 }
 
 void note_destination(HostDeviceCopy copy, bool crossed, int sender, int tag) noexcept {
   DirectoryRow* own = node_directory().own_row();
   if (own == nullptr || sender < 0) return;
-  std::atomic<std::uint8_t>& place = own->crossed[place_of(sender, tag)];
+  std::atomic<std::uint8_t>& place = own->crossed[index_of(sender, tag)];
   const bool says_so = (place.load(std::memory_order_relaxed) & bit_of(copy)) != 0;
   // most often it says so already: senders go on reading their copies of the line
   if (says_so == crossed) return;
