@@ -112,7 +112,7 @@ class Receive final : public Pending,
     if (delivery_ != nullptr) return step_delivery();
     if (from_stash_) return true;
     if (is_uploaded_) {
-      if (arrived) note_payload(bytes_of(status), status);
+      if (arrived) note_payload(arrived_bytes_, status);
       return arrived;
     }
     if (!arrived) {

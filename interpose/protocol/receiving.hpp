@@ -35,6 +35,7 @@ struct ReceivePlan {
   std::array<std::byte, envelope_bytes> first_bytes;
 };
 [[nodiscard]] ReceivePlan plan_receive(const ReceiveCall& call);
+/// The same of a blocking one, and whether it is direct.
 [[nodiscard]] ReceivePlan plan_blocking_receive(const ReceiveCall& call);
 
 /// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
