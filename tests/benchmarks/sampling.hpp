@@ -18,12 +18,14 @@ template <class Step>
 
 /// How often to repeat a step for a sample of about `sample_s`; `seconds_each(n)` does it n times and returns
 /// what one took. Doubles the number until it takes so long, since the first few are slow (caches, clocks,
-/// what is opened once) and say little of the others.
+/// what is opened once) and say little of the others; and looks twice, as something may be done once in the
+/// midst of them, too.
 template <class SecondsEach>
 [[nodiscard]] std::uint64_t repetitions_for(double sample_s, SecondsEach seconds_each) {
   constexpr std::uint64_t most = 10'000;
   for (std::uint64_t number = 1;; number *= 2) {
-    const double each_s = std::max(seconds_each(number), 1e-7);
+    const double first_s = seconds_each(number);
+    const double each_s = std::max(std::min(first_s, seconds_each(number)), 1e-7);
     const double fitting = sample_s / each_s;
     if (2 * number >= most || fitting <= static_cast<double>(2 * number))
       return static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(most)));
