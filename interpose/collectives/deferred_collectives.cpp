@@ -55,7 +55,13 @@ class DeferredCall {
   }
   /// That a buffer's GPU has nothing to do is remembered. What the application queues after this call must
   /// not keep messages waiting that are posted in a later one.
-  void look_at_gpu() const { static_cast<void>(agrees() && plan_->may_begin()); }
+  void look_at_gpu() const {
+    if (agrees()) {
+      static_cast<void>(plan_->may_begin());
+    } else {
+      written_back_.look_at_gpu();
+    }
+  }
 
   /// By kernels, in that series.
   void begin(FusedSeries& series) {
@@ -295,7 +301,7 @@ void DeferredCollectives::post_in_turn(const CallScope& scope, const std::shared
   try {
     if (is_known) return call->begin(scope, Way::library, {});
     step(scope);
-    if (!call->has_begun()) call->look_at_gpu();
+    if (!call->has_begun() || !call->agrees()) call->look_at_gpu();
   } catch (const std::bad_alloc&) {
     // a later step finds more
   }

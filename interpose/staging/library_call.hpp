@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -15,15 +16,22 @@
 #include "interpose/progress/requests.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/staging/staged_call.hpp"
+#include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
 
-/// Keeps the stand-ins of a call that waits for nothing until their bytes are back on the device.
+/// Keeps the stand-ins of a call that waits for nothing until their bytes are back on the device: after what
+/// the application queued there before the call, which is the one that makes this.
 class PendingStagedCall final : public Pending {
  public:
   explicit PendingStagedCall(std::shared_ptr<const StagedCall> call) noexcept : call_(std::move(call)) {}
 
+  /// Within the call: that a buffer's GPU has nothing to do is remembered, lest the bytes wait for what is
+  /// queued later.
+  void look_at_gpu() const { static_cast<void>(call_->may_write_back_now()); }
+
   bool advance(bool arrived, const MPI_Status&) override {
+    const transports::AsOfCall as_of_call(since_ns_);
     if (!arrived || !stream_order_wait_.is_over([this] { return call_->may_write_back_now(); })) return false;
     status_ = call_->write_back();
     return true;
@@ -33,6 +41,7 @@ class PendingStagedCall final : public Pending {
   }
 
  private:
+  const std::uint64_t since_ns_ = transports::time_of_call_ns();
   std::shared_ptr<const StagedCall> call_;
   StreamOrderWait stream_order_wait_;
   Status status_;
@@ -77,10 +86,12 @@ class LibraryCall {
     if constexpr (is_nonblocking<Arguments...>) {
       // a read into host memory, too: it may be waited for together with a device message
       constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;
-      std::unique_ptr<Pending> pending;
-      if (staged.is_staged())
-        pending = std::make_unique<PendingStagedCall>(std::make_shared<StagedCall>(std::move(staged)));
-      pending = on_request(std::move(pending));
+      std::unique_ptr<PendingStagedCall> written_back;
+      if (staged.is_staged()) {
+        written_back = std::make_unique<PendingStagedCall>(std::make_shared<StagedCall>(std::move(staged)));
+        written_back->look_at_gpu();
+      }
+      std::unique_ptr<Pending> pending = on_request(std::move(written_back));
       const int code = library_(arguments...);
       if (code == MPI_SUCCESS && (pending != nullptr || asked == Asked::by_test))
         attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending), asked);
