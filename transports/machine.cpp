@@ -7,10 +7,12 @@
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/devices.hpp"
+#include "transports/cuda/kernels.hpp"
 #include "transports/device_memory/ipc_cache.hpp"
 #include "transports/device_memory/pinned_memory.hpp"
 #include "transports/device_memory/relay_memory.hpp"
 #include "transports/host/copy_workers.hpp"
+#include "transports/host/guarded.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/stream_order/ready_flags.hpp"
@@ -72,6 +74,29 @@ bool has_context() noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+void prepare_kernels() noexcept {
+  static std::atomic<bool> are_somewhere{false};
+  if (are_somewhere.load(std::memory_order_relaxed) || !cuda_in_use()) return;
+  static_cast<void>(guarded([]() -> Status {
+    const cuda::ContextRef& context = cuda::Context::any();
+    if (context != nullptr && cuda::Kernels::ready_in(*context).ok())
+      are_somewhere.store(true, std::memory_order_relaxed);
+    return {};
+  }));
+}
+
+void prepare_kernels(const Buffer& buffer) noexcept {
+  static std::atomic<CUcontext> latest{nullptr};
+  if (!lives_on_device(buffer.kind)) return;
+  if (buffer.context != nullptr && buffer.context == latest.load(std::memory_order_relaxed)) return;
+  static_cast<void>(guarded([&]() -> Status {
+    const cuda::ContextRef& context = cuda::Context::of(buffer);
+    if (context != nullptr && cuda::Kernels::ready_in(*context).ok())
+      latest.store(context->handle(), std::memory_order_relaxed);
+    return {};
+  }));
 }
 
 void shut_down() noexcept {

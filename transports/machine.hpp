@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::transports {
@@ -17,6 +18,14 @@ namespace penstock::transports {
 
 /// True if the calling process has had a CUDA context that a receive could use. Makes none.
 [[nodiscard]] bool has_context() noexcept;
+
+/// Puts the library's kernels where they will be used, if the application's streams are idle, as the first
+/// launch may wait for what runs there (cuda/kernels.hpp). For calls in which that is likely: while the
+/// program begins, and when a receive is posted, before work that is to overlap with it. Into the context
+/// that the process uses, if any; into that of the buffer. Cost: a load once they are there, else a query of
+/// the GPU. Thread: any.
+void prepare_kernels() noexcept;
+void prepare_kernels(const Buffer& buffer) noexcept;
 
 /// Frees every stream, event, cached handle, mapping and region. Copies in flight are waited for (bounded).
 /// To be called before the driver can be gone: in MPI_Finalize, never from static destructors.

@@ -11,10 +11,14 @@
 #include "interpose/collectives/fused_blocks.hpp"
 #include "interpose/collectives/rounds_over_nodes.hpp"
 #include "interpose/collectives/swap_exchange.hpp"
+#include "interpose/node/settings.hpp"
+#include "transports/machine.hpp"
 
 namespace penstock::interpose {
 
+/// Behind one, programs often begin what they will do again and again.
 inline constexpr auto barrier = [](const auto& call, MPI_Comm communicator, auto... request) {
+  if (settings().move) transports::prepare_kernels();
   return call.run({}, call.begin(communicator, no_root, [] { return std::uint64_t{0}; }), communicator,
                   communicator, request...);
 };

@@ -5,6 +5,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
+#include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/tuning/tuning.hpp"
 
@@ -33,7 +34,7 @@ bool FusedCollectives::may_take(std::size_t bytes) const noexcept {
 
 bool FusedCollectives::suits(std::size_t bytes, const transports::cuda::ContextRef& context) const noexcept {
   return may_take(bytes) && (series_ == nullptr || series_->context() == context) &&
-         !transports::is_on_shared_gpu(*context);
+         !transports::is_on_shared_gpu(*context) && transports::cuda::Kernels::ready_in(*context).ok();
 }
 
 bool FusedCollectives::prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context) {

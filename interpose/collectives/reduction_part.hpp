@@ -11,6 +11,7 @@
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
 #include "interpose/node/policy.hpp"
+#include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/tuning/tuning.hpp"
 
@@ -64,11 +65,9 @@ class ReductionPart {
   void sends_at_a_time(std::size_t elements) noexcept { message_bytes_ = elements * shape_.element_bytes(); }
   /// This rank combines, and needs so many bytes of memory for it.
   void take_place(const void* own, void* result, std::size_t bytes) {
-    if (!is_for_gpu_ || !lies_on_device(own) || !transports::DeviceReduction::available().ok()) {
-      return leave_to_library();
-    }
+    if (!is_for_gpu_ || !lies_on_device(own)) return leave_to_library();
     place_ = Workplace::make(own, result, bytes);
-    if (!place_) return leave_to_library();
+    if (!place_ || !transports::cuda::Kernels::ready_in(*place_->context()).ok()) return leave_to_library();
     if (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
         transports::is_on_shared_gpu(*place_->context())) {
       return leave_to_library(BroughtBuffers::shared_gpu);
@@ -81,7 +80,7 @@ class ReductionPart {
   void combine_nothing(const void* own, void* result) {
     if (!is_for_gpu_) return;
     if (result == nullptr) result = const_cast<void*>(own);
-    if (kernel_part_ && lies_on_device(own) && transports::DeviceReduction::available().ok()) {
+    if (kernel_part_ && lies_on_device(own)) {
       const std::optional<Workplace> beside = Workplace::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());
     }

@@ -29,6 +29,7 @@
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"
+#include "transports/machine.hpp"
 #include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -61,6 +62,7 @@ class Receive final : public Pending,
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown)
         return raise_freed(call_.communicator, "MPI_Recv");
+      transports::prepare_kernels(place_.buffer);
     } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
       in_one_piece_ = true;
     } else {

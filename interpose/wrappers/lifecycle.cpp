@@ -121,6 +121,7 @@ void rise(int provided) {
   begin_recording(rank, size);
   open_communicators();
   if (transports::cuda_in_use()) record::gpu_seen();
+  if (settings().move) transports::prepare_kernels();
   finish_at_end_of_calls(&NodeDelivery::small_ones_in_flight(), finish_small_pulls);
   wake_up();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/benchmarks/transports_pair.hpp"
+#include "transports/cuda/kernels.hpp"
 #include "transports/host/host_copy.hpp"
 #include "transports/small/batched_copy.hpp"
 #include "transports/staged.hpp"
@@ -96,7 +97,7 @@ void batched(benchmark::State& state) {
   const cuda::ContextScope scope(*context);
   CUstream stream = nullptr;
   require(context->stream(cuda::StreamUse::pull_0, stream));
-  require(BatchedCopy::prepare(context, stream));
+  require(cuda::Kernels::ready_in(*context));
   BatchedCopy batch;
   const RawCopies raw;
   measure_beside_raw(

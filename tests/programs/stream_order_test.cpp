@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/programs/test_messages.hpp"
+#include "tests/programs/until_told.hpp"
 
 namespace penstock::programs {
 namespace {
@@ -106,29 +107,6 @@ void expect_all(const Buffer& buffer, int value) {
       std::ranges::all_of(content, [&](std::byte byte) { return byte == static_cast<std::byte>(value); }))
       << "not all " << value << " of " << content.size() << " bytes";
 }
-
-/// Work on the legacy stream that goes on until it is told to end.
-class UntilTold {
- public:
-  UntilTold() {
-    cudaLaunchHostFunc(
-        nullptr,
-        [](void* told) {
-          while (!static_cast<std::atomic<bool>*>(told)->load()) std::this_thread::yield();
-        },
-        &told_);
-  }
-  ~UntilTold() {
-    tell();
-    cudaStreamSynchronize(nullptr);
-  }
-  UntilTold(const UntilTold&) = delete;
-  UntilTold& operator=(const UntilTold&) = delete;
-  void tell() { told_ = true; }
-
- private:
-  std::atomic<bool> told_ = false;
-};
 
 /// As many sends of rank 0 follow each other in each step, so that Penstock expects them.
 class Row {

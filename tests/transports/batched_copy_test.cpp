@@ -56,7 +56,7 @@ class Launcher {
     const cuda::ContextScope scope(*context_);
     if (!scope.status().ok()) return scope.status();
     if (Status made = context_->stream(lane_, stream_); !made.ok()) return made;
-    return BatchedCopy::prepare(context_, stream_);
+    return cuda::Kernels::ready_in(*context_);
   }
   Status copy(std::span<const CopyItem> items) {
     BatchedCopy batch;

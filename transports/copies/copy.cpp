@@ -1,7 +1,9 @@
 #include "transports/copies/copy.hpp"
 
 #include "transports/copies/copy_kernels.hpp"
+#include "transports/cuda/context.hpp"
 #include "transports/cuda/driver.hpp"
+#include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
@@ -130,11 +132,9 @@ Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32
 /// Of fewer blocks a call each is sooner made than a table, which some layouts are used only once for.
 constexpr std::size_t least_table_blocks = 12;
 
-Status launch_irregular(const Place& place, std::uint32_t begin, void* contiguous, std::uint32_t bytes,
-                        bool gathers, CUstream stream) {
+Status launch_irregular(const Place& place, const cuda::ContextRef& context, std::uint32_t begin,
+                        void* contiguous, std::uint32_t bytes, bool gathers, CUstream stream) {
   if (place.layout.blocks().size() < least_table_blocks) return {Code::declined, "few blocks"};
-  const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-  if (context == nullptr) return cuda::no_driver();
   std::shared_ptr<const LayoutTable> table;
   if (Status made = LayoutTable::of(place.layout, context, table); !made.ok()) return made;
   if (!place.buffer.holds(table->begin(), static_cast<std::uint64_t>(table->end() - table->begin())))
@@ -163,17 +163,19 @@ bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Si
                   bool gathers, CUstream stream) noexcept {
   if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||
       place.buffer.kind == BufferKind::managed || place.layout.bytes() > UINT32_MAX ||
-      cursor.position() + bytes > place.layout.bytes() || !CopyKernels::available().ok() ||
-      !is_reached_by_kernels(contiguous, side, bytes) ||
+      cursor.position() + bytes > place.layout.bytes() || !is_reached_by_kernels(contiguous, side, bytes) ||
       (side == Side::host && is_in_few_rows(place.layout) && is_on_shared_gpu(place.buffer))) {
     return false;
   }
   const auto begin = static_cast<std::uint32_t>(cursor.position());
   const auto size = static_cast<std::uint32_t>(bytes);
-  const Status launched = guarded([&] {
+  const Status launched = guarded([&]() -> Status {
+    const cuda::ContextRef& context = cuda::Context::of(place.buffer);
+    if (context == nullptr) return cuda::no_driver();
+    if (Status usable = cuda::Kernels::ready_in(*context); !usable.ok()) return usable;
     const auto loops = place.layout.loops();
     return loops ? launch_strided(place, *loops, begin, contiguous, size, gathers, stream)
-                 : launch_irregular(place, begin, contiguous, size, gathers, stream);
+                 : launch_irregular(place, context, begin, contiguous, size, gathers, stream);
   });
   if (launched.ok()) cursor.skip(bytes);
   return launched.ok();

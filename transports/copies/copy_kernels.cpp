@@ -161,27 +161,6 @@ Status CopyKernels::launch(CUstream stream, std::span<const CopyItem> items, con
                         : launch_all_strided(stream, items, flag, launched);
 }
 
-Status CopyKernels::launch_nothing(CUstream stream) noexcept {
-  if (Status usable = available(); !usable.ok()) return usable;
-  const auto launch_empty = [&](cuda::Kernel kernel, auto batch) {
-    batch.count = 1;
-    return launch_kernel(kernel, batch, 1, warp_threads, stream);
-  };
-#define ROW(capacity)                                                                             \
-  if (Status ready = launch_empty(cuda::Kernel::copy_##capacity, kernels::CopyBatch<capacity>{}); \
-      !ready.ok())                                                                                \
-    return ready;
-  PENSTOCK_COPY_CAPACITIES(ROW)
-#undef ROW
-#define ROW(capacity)                                                                                        \
-  if (Status ready = launch_empty(cuda::Kernel::strided_copy_##capacity, kernels::StridedBatch<capacity>{}); \
-      !ready.ok())                                                                                           \
-    return ready;
-  PENSTOCK_STRIDED_CAPACITIES(ROW)
-#undef ROW
-  return {};
-}
-
 Status launch_runs_copy(CUstream stream, const LayoutTable& table, const RunsCopyItem& item) noexcept {
   if (Status usable = CopyKernels::available(); !usable.ok() || item.bytes == 0) return usable;
   const std::uint64_t all = table.alignment() | item.begin | item.bytes |

@@ -55,14 +55,12 @@ class CopyKernels {
   /// Cost: then a millisecond or so, later 2 ns.
   [[nodiscard]] static Status available() noexcept;
 
-  /// Queues the copies, most_items at most, on a stream of the current context. They may run in any order.
-  /// `launched`: at least one kernel was queued, and the flag will be raised if there is no error; items of 0
-  /// bytes are none. Errors: as available(); bad_argument for too many items; the driver's refusal.
+  /// Queues the copies, most_items at most, on a stream of the current context, in which the kernels are
+  /// ready (else the driver may wait: kernels.hpp). They may run in any order. `launched`: at least one
+  /// kernel was queued, and the flag will be raised if there is no error; items of 0 bytes are none. Errors:
+  /// as available(); bad_argument for too many items; the driver's refusal.
   [[nodiscard]] static Status launch(CUstream stream, std::span<const CopyItem> items, const LaunchFlag& flag,
                                      bool& launched) noexcept;
-  /// One launch of each that copies nothing and raises no flag, by which the driver puts them into the
-  /// current context. May wait for kernels that run there.
-  [[nodiscard]] static Status launch_nothing(CUstream stream) noexcept;
 };
 
 /// Bytes of a message that lies in an irregular layout, from there into memory in one piece, or the other way

@@ -319,6 +319,13 @@ void CaptureScope::exchange() noexcept {
   }
 }
 
+bool legacy_stream_is_captured(const Driver& driver) noexcept {
+  if (driver.cuStreamIsCapturing == nullptr) return false;
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &capture) != CUDA_SUCCESS ||
+         capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 ContextScope::ContextScope(const Context& context) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr || !context.is_alive()) {

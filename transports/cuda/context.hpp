@@ -84,6 +84,10 @@ class Context {
     if (idle_at_ns() < at_ns) note_idle(at_ns);
   }
 
+  /// Whether Penstock's kernels have been put into it (kernels.hpp).
+  [[nodiscard]] bool has_kernels() const noexcept { return has_kernels_.load(std::memory_order_relaxed); }
+  void note_kernels() noexcept { has_kernels_.store(true, std::memory_order_relaxed); }
+
   /// All are non-blocking but `beside_capture`: that one's work waits for the legacy stream's, which may not
   /// be touched itself while the application captures one of its blocking streams.
   [[nodiscard]] Status stream(StreamUse use, CUstream& stream) noexcept;
@@ -109,6 +113,7 @@ class Context {
   std::atomic<unsigned> turn_{0};
   mutable std::atomic<std::uint64_t> seen_alive_in_{0};  ///< number_of_call() of the program's only thread
   std::atomic<std::uint64_t> idle_at_ns_{0};
+  std::atomic<bool> has_kernels_{false};
   CallersMutex mutex_;
   std::array<CUstream, stream_uses> streams_{};
   std::vector<CUevent> idle_events_;
@@ -131,6 +136,10 @@ class CaptureScope {
   void exchange() noexcept;
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
+
+/// True while the legacy stream may not be touched, as the application captures a blocking stream of the
+/// current context: that would spoil its graph.
+[[nodiscard]] bool legacy_stream_is_captured(const Driver& driver) noexcept;
 
 /// Makes a context current on this thread while it lives; a CaptureScope too. Thread: the calling one.
 class ContextScope {

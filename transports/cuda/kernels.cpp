@@ -1,6 +1,7 @@
 #include "transports/cuda/kernels.hpp"
 
 #include <atomic>
+#include <mutex>
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/kernel_image.hpp"
@@ -37,9 +38,31 @@ constexpr const char* names[] = {
 };
 static_assert(std::size(names) == kernel_count);
 
-/// Why the process has none; written before the flag that nobody has been told.
-constinit Status refusal;
-constinit std::atomic<bool> is_refusal_untold{false};
+/// Why the process has none, or does not use them.
+struct Refusal {
+  std::mutex mutex;
+  Status status;  ///< under the mutex
+  std::atomic<bool> is_untold{false};
+
+  void note(const Status& why) noexcept {
+    const std::lock_guard lock(mutex);
+    status = why;
+    is_untold.store(!why.ok(), std::memory_order_release);
+  }
+};
+constinit Refusal refusal;
+
+/// So often in a row they were not put into a context, as it was busy: a program that is slower for it is
+/// told.
+constexpr std::uint32_t many_attempts = 1000;
+std::atomic<std::uint32_t> attempts_in_vain{0};
+
+constexpr Status busy_gpu{Code::declined, "whenever they could have been loaded, the GPU was busy"};
+
+/// What the application has put into the legacy stream, and into those that wait for it.
+bool is_done_with_its_work(const Driver& driver) noexcept {
+  return !legacy_stream_is_captured(driver) && driver.cuStreamQuery(CU_STREAM_LEGACY) != CUDA_ERROR_NOT_READY;
+}
 
 }  // namespace
 
@@ -51,8 +74,7 @@ const Kernels& Kernels::of_process() noexcept {
   }
   static const Kernels loaded = [&] {
     const Kernels kernels(driver);
-    refusal = kernels.status();
-    is_refusal_untold.store(!refusal.ok(), std::memory_order_release);
+    refusal.note(kernels.status());
     return kernels;
   }();
   return loaded;
@@ -60,15 +82,46 @@ const Kernels& Kernels::of_process() noexcept {
 
 Status Kernels::take_refusal() noexcept {
   // mostly there is none: no write to what all threads read
-  if (!is_refusal_untold.load(std::memory_order_relaxed)) return {};
-  return is_refusal_untold.exchange(false, std::memory_order_acquire) ? refusal : Status{};
+  if (!refusal.is_untold.load(std::memory_order_relaxed)) return {};
+  const std::lock_guard lock(refusal.mutex);
+  return refusal.is_untold.exchange(false, std::memory_order_relaxed) ? refusal.status : Status{};
+}
+
+Status Kernels::ready_in(Context& context) noexcept {
+  if (context.has_kernels()) return {};
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return no_driver();
+  const ContextScope scope(context);
+  if (!scope.status().ok()) return scope.status();
+  if (!is_done_with_its_work(*driver)) {
+    if (attempts_in_vain.fetch_add(1, std::memory_order_relaxed) + 1 == many_attempts) refusal.note(busy_gpu);
+    return busy_gpu;
+  }
+  // what is loaded once a process may go into all its contexts, too (CUDA_MODULE_LOADING=EAGER)
+  const Kernels& kernels = of_process();
+  return kernels.status().ok() ? kernels.put_into(context) : kernels.status();
+}
+
+Status Kernels::put_into(Context& context) const noexcept {
+  const Driver& driver = *cuda::driver();
+  for (CUfunction kernel : functions_) {
+    CUfunction there = nullptr;
+    if (Status put = check(driver.cuKernelGetFunction(&there, reinterpret_cast<CUkernel>(kernel)),
+                           "cuKernelGetFunction");
+        !put.ok())
+      return put;
+  }
+  context.note_kernels();
+  attempts_in_vain.store(0, std::memory_order_relaxed);
+  return {};
 }
 
 Kernels::Kernels(const Driver* driver) noexcept : status_(driver == nullptr ? no_driver() : load(*driver)) {}
 
 Status Kernels::load(const Driver& driver) noexcept {
   if (driver.cuLibraryLoadData == nullptr || driver.cuLibraryGetKernel == nullptr ||
-      driver.cuLibraryUnload == nullptr || driver.cuLaunchKernel == nullptr)
+      driver.cuLibraryUnload == nullptr || driver.cuKernelGetFunction == nullptr ||
+      driver.cuLaunchKernel == nullptr)
     return {Code::declined, "kernels need a driver of CUDA 12"};
   const CaptureScope capture;
   CUlibrary library = nullptr;

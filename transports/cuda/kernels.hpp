@@ -1,5 +1,8 @@
-// The library's own kernels, ready to be launched: found in the image that it carries, once a process. They
-// belong to no context; the driver puts them into each at its first launch. Knows none of their parameters.
+// The library's own kernels, ready to be launched: found in the image that it carries, once a process. Before
+// the first launch in a context the driver puts them there. At that it waits for all that runs in the
+// context, and holds up the copies of other threads meanwhile (H100, driver 580): for ever, if what runs
+// waits for a message. So it is made to do so while the application's streams are idle. Knows none of the
+// kernels' parameters.
 #pragma once
 
 #include <array>
@@ -12,6 +15,8 @@
 #include "transports/kernels/strided_copy.hpp"
 
 namespace penstock::transports::cuda {
+
+class Context;
 
 enum class Kernel : std::uint8_t {
 #define ROW(capacity) copy_##capacity,
@@ -49,8 +54,14 @@ class Kernels {
   [[nodiscard]] static const Kernels& of_process() noexcept;
   explicit Kernels(const Driver* driver) noexcept;
 
-  /// Why the process's could not be loaded, to the first who asks since; ok if they were, or if nobody has
-  /// needed them yet. Cost: a load.
+  /// Whether they can be launched in that context at once. If they are not there yet, puts them there,
+  /// provided that the legacy stream has done all its work: streams that do not wait for it cannot be asked.
+  /// Errors: `declined` if they are not there yet, or as status(); the driver's refusal. Cost: a load; until
+  /// they are there, a query, once some 10 ms. Thread: any.
+  [[nodiscard]] static Status ready_in(Context& context) noexcept;
+
+  /// Why the process's could not be loaded, or could not be used so far, to the first who asks since; ok if
+  /// they were, or if nobody has needed them yet. Cost: a load.
   [[nodiscard]] static Status take_refusal() noexcept;
 
   /// Why there are none: `declined` if the driver is too old (before CUDA 12.0).
@@ -61,6 +72,7 @@ class Kernels {
 
  private:
   [[nodiscard]] Status load(const Driver& driver) noexcept;
+  [[nodiscard]] Status put_into(Context& context) const noexcept;
 
   std::array<CUfunction, kernel_count> functions_{};
   Status status_;

@@ -2,13 +2,6 @@
 
 namespace penstock::transports {
 
-Status BatchedCopy::prepare(const cuda::ContextRef& context, CUstream stream) noexcept {
-  if (Status usable = CopyKernels::available(); !usable.ok()) return usable;
-  const cuda::FlagPage* page = nullptr;
-  if (Status pinned = context->flags(page); !pinned.ok()) return pinned;
-  return CopyKernels::launch_nothing(stream);
-}
-
 Status BatchedCopy::launch(const cuda::ContextRef& context, CUstream stream,
                            std::span<const CopyItem> items) noexcept {
   if (Status usable = CopyKernels::available(); !usable.ok()) return usable;

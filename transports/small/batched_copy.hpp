@@ -16,16 +16,10 @@ namespace penstock::transports {
 /// may have been (or part) if query() or wait() does.
 class BatchedCopy {
  public:
-  /// Does what the first launches in a context, which is current, would have to do: pins its flags, and has
-  /// the driver put the kernels there. That may wait for kernels that run in the context, so call it when the
-  /// context is first met; without it launches do the same when they need it. Errors: as launch().
-  [[nodiscard]] static Status prepare(const cuda::ContextRef& context, CUstream stream) noexcept;
-
   /// Queues the copies on a stream of the context, which is current (cuda::ContextScope). They may run in any
   /// order; where two write the same byte, either may win. Errors: as CopyKernels::launch();
   /// bad_argument while the last batch is not done; out_of_memory when all flags are in use; the driver's
-  /// refusal. Cost: one driver call; the first time in a context more, which may wait for kernels that run
-  /// there.
+  /// refusal. Cost: one driver call.
   [[nodiscard]] Status launch(const cuda::ContextRef& context, CUstream stream,
                               std::span<const CopyItem> items) noexcept;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/guarded.hpp"
@@ -65,6 +66,7 @@ Status upload_jointly(std::span<const Upload> uploads) {
   const cuda::ContextRef context = cuda::Context::of(first.buffer);
   if (driver == nullptr || context == nullptr) return cuda::no_driver();
   if (is_on_shared_gpu(*context)) return {Code::declined, "a GPU that others use, too"};
+  if (Status usable = cuda::Kernels::ready_in(*context); !usable.ok()) return usable;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return scope.status();
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
@@ -34,8 +35,8 @@ class KernelPull final : public Pull, public Recycled<KernelPull> {
   BatchedCopy copy_;  ///< goes first, which waits for the kernel
 };
 
-bool runs_copy_kernels(const cuda::Context& context) noexcept {
-  return !is_on_shared_gpu(context) && CopyKernels::available().ok();
+bool runs_copy_kernels(cuda::Context& context) noexcept {
+  return !is_on_shared_gpu(context) && cuda::Kernels::ready_in(context).ok();
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ unsigned unit_shift_of(const FusedParts& parts) noexcept {
 }  // namespace
 
 Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, Size size) noexcept {
+  if (Status usable = cuda::Kernels::ready_in(*context_); !usable.ok()) return usable;
   const cuda::Kernels& all = cuda::Kernels::of_process();
-  if (!all.status().ok()) return all.status();
   if (has_failed_) return {Code::declined, "the standby kernel has failed before"};
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr) return cuda::no_driver();

@@ -13,21 +13,13 @@ namespace {
 
 std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
 
-/// True if asking the legacy stream would disturb a graph that the application captures.
-bool legacy_stream_is_captured(const cuda::Driver& driver) noexcept {
-  if (driver.cuStreamIsCapturing == nullptr) return false;
-  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  return driver.cuStreamIsCapturing(CU_STREAM_LEGACY, &capture) != CUDA_SUCCESS ||
-         capture != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /// The stream in which an event stands for what the application has queued: the legacy stream, or while that
 /// must not be touched, one that waits for the legacy stream's own work. No such stream waits for the other
 /// blocking streams.
 Status stream_behind_application(const cuda::Driver& driver, cuda::Context& context,
                                  CUstream& stream) noexcept {
   stream = CU_STREAM_LEGACY;
-  return legacy_stream_is_captured(driver) ? context.stream(cuda::StreamUse::beside_capture, stream)
+  return cuda::legacy_stream_is_captured(driver) ? context.stream(cuda::StreamUse::beside_capture, stream)
                                            : Status{};
 }
 
@@ -65,7 +57,7 @@ Status health_of(const Place& place) noexcept {
     if (context == nullptr) return {Code::cuda_failed, "the CUDA context", CUDA_ERROR_CONTEXT_IS_DESTROYED};
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();
-    if (legacy_stream_is_captured(*driver)) return {};
+    if (cuda::legacy_stream_is_captured(*driver)) return {};
     const CUresult state = driver->cuStreamQuery(CU_STREAM_LEGACY);
     return state == CUDA_ERROR_NOT_READY ? Status{} : cuda::check(state, "the application's earlier work");
   });

@@ -107,6 +107,11 @@ void Context::synchronise() {
   for (const auto& queue : queues(false)) queue->last().wait();
 }
 
+void Context::synchronise_and_hold_up_others() {
+  const std::scoped_lock lock(submit_mutex_);
+  synchronise();
+}
+
 void Context::enable_peer(const Device& peer) {
   require(&peer != &device_, CUDA_ERROR_INVALID_DEVICE);
   require(peer_access_exists(), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);

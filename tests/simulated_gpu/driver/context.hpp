@@ -31,6 +31,8 @@ class Context {
 
   /// Waits for all work queued so far in all streams.
   void synchronise();
+  /// The same; meanwhile no other thread can queue any.
+  void synchronise_and_hold_up_others();
 
   /// Errors as cuCtxEnablePeerAccess and cuCtxDisablePeerAccess.
   void enable_peer(const Device& peer);

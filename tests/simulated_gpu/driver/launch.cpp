@@ -87,7 +87,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         CUstream stream, void** parameters, void** extra) {
   return driver_call(__func__, [&] {
     require(shared_bytes == 0 && extra == nullptr, CUDA_ERROR_NOT_SUPPORTED);
-    const SimulatedGpuKernel& kernel = kernel_of(function);
+    const SimulatedGpuKernel& kernel = kernel_in(stream_of(stream)->context(), function);
     require(parameters != nullptr || kernel.parameter_count == 0, CUDA_ERROR_INVALID_VALUE);
     const std::vector<char> arguments = packed(kernel, parameters);
     submit({kernel.function,

@@ -1,6 +1,8 @@
 #include "library.hpp"
 
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "registry.hpp"
 
@@ -8,7 +10,25 @@ namespace simulated_gpu {
 namespace {
 
 struct Library {
+  explicit Library(const SimulatedGpuImage* all) : image(all) {}
+
+  [[nodiscard]] const SimulatedGpuKernel* find(CUfunction function) const {
+    for (std::size_t i = 0; i < image->count; ++i) {
+      const SimulatedGpuKernel& kernel = image->kernels[i];
+      if (reinterpret_cast<const SimulatedGpuKernel*>(function) == &kernel) return &kernel;
+    }
+    return nullptr;
+  }
+  void put_into(Context& context) {
+    const std::scoped_lock lock(mutex);
+    if (contexts.contains(context.id())) return;
+    context.synchronise_and_hold_up_others();
+    contexts.insert(context.id());
+  }
+
   const SimulatedGpuImage* image;
+  std::mutex mutex;
+  std::set<unsigned> contexts;  ///< ids of those that it has been put into
 };
 
 Registry<Library, CUlibrary>& libraries() {
@@ -18,12 +38,12 @@ Registry<Library, CUlibrary>& libraries() {
 
 }  // namespace
 
-const SimulatedGpuKernel& kernel_of(CUfunction function) {
+const SimulatedGpuKernel& kernel_in(Context& context, CUfunction function) {
   for (const auto& library : libraries().all()) {
-    for (std::size_t i = 0; i < library->image->count; ++i) {
-      const SimulatedGpuKernel& kernel = library->image->kernels[i];
-      if (reinterpret_cast<const SimulatedGpuKernel*>(function) == &kernel) return kernel;
-    }
+    const SimulatedGpuKernel* const kernel = library->find(function);
+    if (kernel == nullptr) continue;
+    library->put_into(context);
+    return *kernel;
   }
   throw Failure(CUDA_ERROR_INVALID_HANDLE);
 }
@@ -39,7 +59,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
     require(jit_options == 0 && library_options == 0, CUDA_ERROR_NOT_SUPPORTED);
     const auto* const image = static_cast<const SimulatedGpuImage*>(code);
     require(image->magic == SIMULATED_GPU_IMAGE_MAGIC, CUDA_ERROR_INVALID_IMAGE);
-    *library = libraries().add(std::make_shared<Library>(Library{image}));
+    *library = libraries().add(std::make_shared<Library>(image));
     return CUDA_SUCCESS;
   });
 }
@@ -61,5 +81,15 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
       return CUDA_SUCCESS;
     }
     return CUDA_ERROR_NOT_FOUND;
+  });
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  return driver_call(__func__, [&] {
+    require(function != nullptr, CUDA_ERROR_INVALID_VALUE);
+    const auto wanted = reinterpret_cast<CUfunction>(kernel);
+    static_cast<void>(kernel_in(current_context(), wanted));
+    *function = wanted;
+    return CUDA_SUCCESS;
   });
 }

@@ -2,6 +2,9 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 struct Shift {
@@ -66,6 +69,45 @@ TEST_F(LibraryTest, refuses_what_it_does_not_know) {
   EXPECT_EQ(launch(find("shift"), nullptr), CUDA_ERROR_INVALID_VALUE);
   const std::vector<char> no_image(64, 'x');
   EXPECT_EQ(load(no_image.data()), CUDA_ERROR_INVALID_IMAGE);
+}
+
+/// As NVIDIA's driver does.
+TEST_F(LibraryTest, a_first_launch_waits_for_what_runs_and_later_ones_do_not) {
+  cudaStream_t busy = nullptr;
+  cudaStream_t other = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
+  std::atomic<bool> may_end = false;
+  const auto keep_busy = [&] {
+    return cudaLaunchHostFunc(
+        busy,
+        [](void* end) {
+          while (!static_cast<std::atomic<bool>*>(end)->load()) std::this_thread::yield();
+        },
+        &may_end);
+  };
+  const auto launch_nothing = [&] {
+    return cuLaunchKernel(find("nothing"), 1, 1, 1, 1, 1, 1, 0, other, nullptr, nullptr);
+  };
+  ASSERT_EQ(keep_busy(), cudaSuccess);
+  std::atomic<bool> is_launched = false;
+  std::thread first([&] {
+    EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+    EXPECT_EQ(launch_nothing(), CUDA_SUCCESS);
+    is_launched = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(is_launched);
+  may_end = true;
+  first.join();
+  may_end = false;
+  ASSERT_EQ(keep_busy(), cudaSuccess);
+  EXPECT_EQ(launch_nothing(), CUDA_SUCCESS);
+  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+  may_end = true;
+  EXPECT_EQ(cudaStreamSynchronize(busy), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(busy), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(other), cudaSuccess);
 }
 
 TEST_F(LibraryTest, kernels_go_with_their_library) {
