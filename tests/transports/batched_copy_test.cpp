@@ -377,19 +377,6 @@ TEST(BatchedCopy, ends_when_its_context_is_destroyed_and_the_token_serves_anothe
   }
 }
 
-TEST(Kernels, say_why_there_are_none) {
-  use_device(0);
-  ASSERT_NE(cuda::driver(), nullptr);
-  cuda::Driver old = *cuda::driver();
-  old.cuLibraryLoadData = nullptr;
-  EXPECT_EQ(cuda::Kernels(&old).status().code(), Code::declined);
-  cuda::Driver other = *cuda::driver();
-  other.cuLibraryGetKernel = [](CUkernel*, CUlibrary, const char*) { return CUDA_ERROR_NOT_FOUND; };
-  EXPECT_EQ(cuda::Kernels(&other).status().code(), Code::cuda_failed);
-  EXPECT_EQ(cuda::Kernels(&other).status().detail(), CUDA_ERROR_NOT_FOUND);
-  EXPECT_FALSE(cuda::Kernels(nullptr).status().ok());
-}
-
 /// Faults are read when the driver starts, so each of these tests is a process of its own.
 class BatchedCopyWithFaults : public testing::Test {
  protected:

@@ -99,7 +99,11 @@ Status Kernels::ready_in(Context& context) noexcept {
   }
   // what is loaded once a process may go into all its contexts, too (CUDA_MODULE_LOADING=EAGER)
   const Kernels& kernels = of_process();
-  return kernels.status().ok() ? kernels.put_into(context) : kernels.status();
+  if (!kernels.status().ok()) return kernels.status();
+  Status put = kernels.put_into(context);
+  static std::atomic<bool> is_told{false};
+  if (!put.ok() && !is_told.exchange(true, std::memory_order_relaxed)) refusal.note(put);
+  return put;
 }
 
 Status Kernels::put_into(Context& context) const noexcept {
