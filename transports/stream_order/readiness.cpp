@@ -20,7 +20,7 @@ Status stream_behind_application(const cuda::Driver& driver, cuda::Context& cont
                                  CUstream& stream) noexcept {
   stream = CU_STREAM_LEGACY;
   return cuda::legacy_stream_is_captured(driver) ? context.stream(cuda::StreamUse::beside_capture, stream)
-                                           : Status{};
+                                                 : Status{};
 }
 
 }  // namespace
