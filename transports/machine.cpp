@@ -91,12 +91,7 @@ void prepare_kernels(const Buffer& buffer) noexcept {
   static std::atomic<CUcontext> latest{nullptr};
   if (!lives_on_device(buffer.kind)) return;
   if (buffer.context != nullptr && buffer.context == latest.load(std::memory_order_relaxed)) return;
-  static_cast<void>(guarded([&]() -> Status {
-    const cuda::ContextRef& context = cuda::Context::of(buffer);
-    if (context != nullptr && cuda::Kernels::ready_in(*context).ok())
-      latest.store(context->handle(), std::memory_order_relaxed);
-    return {};
-  }));
+  if (cuda::Kernels::ready_for(buffer).ok()) latest.store(buffer.context, std::memory_order_relaxed);
 }
 
 void shut_down() noexcept {

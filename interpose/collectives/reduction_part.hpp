@@ -65,9 +65,12 @@ class ReductionPart {
   void sends_at_a_time(std::size_t elements) noexcept { message_bytes_ = elements * shape_.element_bytes(); }
   /// This rank combines, and needs so many bytes of memory for it.
   void take_place(const void* own, void* result, std::size_t bytes) {
-    if (!is_for_gpu_ || !lies_on_device(own)) return leave_to_library();
+    if (!is_for_gpu_ || !lies_on_device(own) ||
+        !transports::cuda::Kernels::ready_for(transports::inspect(own)).ok()) {
+      return leave_to_library();
+    }
     place_ = Workplace::make(own, result, bytes);
-    if (!place_ || !transports::cuda::Kernels::ready_in(*place_->context()).ok()) return leave_to_library();
+    if (!place_) return leave_to_library();
     if (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
         transports::is_on_shared_gpu(*place_->context())) {
       return leave_to_library(BroughtBuffers::shared_gpu);

@@ -31,8 +31,9 @@ class PendingStagedCall final : public Pending {
   void look_at_gpu() const { static_cast<void>(call_->may_write_back_now()); }
 
   bool advance(bool arrived, const MPI_Status&) override {
+    if (!arrived) return false;
     const transports::AsOfCall as_of_call(since_ns_);
-    if (!arrived || !stream_order_wait_.is_over([this] { return call_->may_write_back_now(); })) return false;
+    if (!stream_order_wait_.is_over([this] { return call_->may_write_back_now(); })) return false;
     status_ = call_->write_back();
     return true;
   }

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "tests/programs/test_messages.hpp"
-#include "tests/programs/until_told.hpp"
+#include "tests/support/busy_gpu.hpp"
 
 namespace penstock::programs {
 namespace {
+
+using test_support::BusyGpu;
 
 constexpr int rows = 64;
 constexpr int stride = 4;
@@ -69,7 +71,7 @@ TEST(FirstWork, may_wait_for_an_exchange_that_was_posted_before_it) {
   MPI_Irecv(received.data(), 1, column.type(), other, 0, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(sent.data(), 1, column.type(), other, 0, MPI_COMM_WORLD, &requests[1]);
   {
-    UntilTold work;
+    BusyGpu work;
     MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
   }
   EXPECT_EQ(received.read(),
@@ -84,7 +86,7 @@ TEST(FirstWork, may_wait_for_a_receive_if_it_began_behind_a_barrier) {
   if (rank() == 0) MPI_Send(buffer.data(), 1, column.type(), 1, 0, MPI_COMM_WORLD);
   if (rank() != 1) return;
   {
-    UntilTold work(stream.get());
+    BusyGpu work(stream.get());
     MPI_Recv(buffer.data(), 1, column.type(), 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   EXPECT_EQ(buffer.read(), Column::in(payload(bytes, 0), payload(bytes, 1)));
@@ -97,7 +99,7 @@ TEST(FirstWork, may_wait_for_a_collective_that_was_begun_before_it) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(MPI_IN_PLACE, buffer.data(), ints, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   {
-    UntilTold work;
+    BusyGpu work;
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   std::vector<int> sum(ints);

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "tests/programs/test_messages.hpp"
-#include "tests/programs/until_told.hpp"
+#include "tests/support/busy_gpu.hpp"
 
 namespace penstock::programs {
 namespace {
+
+using test_support::BusyGpu;
 
 constexpr int rounds = 20;
 
@@ -191,10 +193,10 @@ TEST(StreamOrder, no_send_of_a_row_waits_for_what_is_queued_after_it) {
       MPI_Barrier(MPI_COMM_WORLD);
       if (rank() == 0) {
         row.send(0, before);
-        UntilTold work;
+        BusyGpu work;
         row.send(before, Row::sends);
         MPI_Recv(nullptr, 0, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        work.tell();
+        work.end();
         row.wait(Row::sends);
       } else {
         row.receive(0, before);
@@ -220,9 +222,9 @@ TEST(StreamOrder, no_send_to_a_late_receiver_waits_for_what_is_queued_after_it) 
         fill.start(buffer, round);
         cudaStreamWaitEvent(nullptr, fill.filled(), 0);
         MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD, &request);
-        UntilTold work;
+        BusyGpu work;
         MPI_Recv(nullptr, 0, MPI_BYTE, 1, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        work.tell();
+        work.end();
         MPI_Wait(&request, MPI_STATUS_IGNORE);
       } else {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));

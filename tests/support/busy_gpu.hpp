@@ -8,25 +8,28 @@
 
 namespace penstock::test_support {
 
-/// The legacy stream of the current device is busy while one lives.
+/// A stream, which must live longer, is busy until it is told to end, or while one lives; by default the
+/// legacy stream of the current device.
 class BusyGpu {
  public:
-  BusyGpu() {
+  explicit BusyGpu(cudaStream_t stream = nullptr) : stream_(stream) {
     cudaLaunchHostFunc(
-        nullptr,
+        stream_,
         [](void* over) {
           while (!static_cast<std::atomic<bool>*>(over)->load()) ::sched_yield();
         },
         &over_);
   }
   ~BusyGpu() {
-    over_ = true;
-    cudaStreamSynchronize(nullptr);
+    end();
+    cudaStreamSynchronize(stream_);
   }
   BusyGpu(const BusyGpu&) = delete;
   BusyGpu& operator=(const BusyGpu&) = delete;
+  void end() { over_ = true; }
 
  private:
+  cudaStream_t stream_;
   std::atomic<bool> over_{false};
 };
 

@@ -5,6 +5,7 @@
 
 #include "transports/cuda/context.hpp"
 #include "transports/cuda/kernel_image.hpp"
+#include "transports/host/guarded.hpp"
 
 namespace penstock::transports::cuda {
 namespace {
@@ -39,7 +40,7 @@ constexpr const char* names[] = {
 static_assert(std::size(names) == kernel_count);
 
 /// Why the process has none, or does not use them.
-struct Refusal {
+struct UntoldRefusal {
   std::mutex mutex;
   Status status;  ///< under the mutex
   std::atomic<bool> is_untold{false};
@@ -50,7 +51,7 @@ struct Refusal {
     is_untold.store(!why.ok(), std::memory_order_release);
   }
 };
-constinit Refusal refusal;
+constinit UntoldRefusal refusal;
 
 /// So often in a row they were not put into a context, as it was busy: a program that is slower for it is
 /// told.
@@ -104,6 +105,13 @@ Status Kernels::ready_in(Context& context) noexcept {
   static std::atomic<bool> is_told{false};
   if (!put.ok() && !is_told.exchange(true, std::memory_order_relaxed)) refusal.note(put);
   return put;
+}
+
+Status Kernels::ready_for(const Buffer& buffer) noexcept {
+  return guarded([&]() -> Status {
+    const ContextRef& context = Context::of(buffer);
+    return context == nullptr ? no_driver() : ready_in(*context);
+  });
 }
 
 Status Kernels::put_into(Context& context) const noexcept {

@@ -13,6 +13,7 @@
 #include "transports/kernels/copy_batch.hpp"
 #include "transports/kernels/reduction.hpp"
 #include "transports/kernels/strided_copy.hpp"
+#include "transports/memory/buffer.hpp"
 
 namespace penstock::transports::cuda {
 
@@ -59,6 +60,8 @@ class Kernels {
   /// Errors: `declined` if they are not there yet, or as status(); the driver's refusal. Cost: a load; until
   /// they are there, a query, once some 10 ms. Thread: any.
   [[nodiscard]] static Status ready_in(Context& context) noexcept;
+  /// The same of the context in which a buffer on a device is copied.
+  [[nodiscard]] static Status ready_for(const Buffer& buffer) noexcept;
 
   /// Why the process's could not be loaded, or could not be used so far, to the first who asks since; ok if
   /// they were, or if nobody has needed them yet. Cost: a load.

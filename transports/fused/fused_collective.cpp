@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "transports/cuda/kernels.hpp"
 #include "transports/kernels/copy_batch.hpp"
 #include "transports/stream_order/stream_order.hpp"
 
@@ -133,7 +134,7 @@ bool FusedCollective::order() noexcept try {
 }
 
 Status FusedCollective::launch_kernel(bool sends, std::uint64_t since_ns) noexcept {
-  if (Status usable = DeviceReduction::available(); !usable.ok()) return usable;
+  if (Status usable = cuda::Kernels::of_process().status(); !usable.ok()) return usable;
   const cuda::ContextRef& context = memory_.context();
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return scope.status();

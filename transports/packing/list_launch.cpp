@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "transports/cuda/context.hpp"
-#include "transports/host/guarded.hpp"
-
 namespace penstock::transports {
 namespace {
 
@@ -31,10 +28,7 @@ Status judge_list(const Place& list, Integer integer) noexcept {
   const std::uint64_t count = bytes / element;
   if (count < 2 || count > UINT32_MAX || most_words(bytes) == 0)
     return {Code::declined, "a list too short or too long for a bitmap"};
-  return guarded([&]() -> Status {
-    const cuda::ContextRef& context = cuda::Context::of(list.buffer);
-    return context == nullptr ? cuda::no_driver() : cuda::Kernels::ready_in(*context);
-  });
+  return cuda::Kernels::ready_for(list.buffer);
 }
 
 Status launch_list_kernel(cuda::Kernel kernel, std::uint64_t blocks, CUstream stream,

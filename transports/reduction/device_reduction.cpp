@@ -79,12 +79,8 @@ bool is_defined(ReductionOperation operation, ElementType type) noexcept {
   return false;
 }
 
-Status DeviceReduction::available() noexcept {
-  return cuda::Kernels::of_process().status();
-}
-
 Status DeviceReduction::launch_in_turn(std::span<const VectorReduction> reductions) noexcept {
-  if (Status usable = available(); !usable.ok()) return usable;
+  if (Status usable = cuda::Kernels::of_process().status(); !usable.ok()) return usable;
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;

@@ -43,10 +43,6 @@ struct VectorReduction {
 /// then.
 class DeviceReduction {
  public:
-  /// Why there can be none in this process (`declined`: the driver is too old for the kernels). Cost: 2 ns
-  /// after the first call.
-  [[nodiscard]] static Status available() noexcept;
-
   explicit DeviceReduction(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
 
   /// Queues it on a stream of Penstock's, behind the last one, and returns. What the application has queued
