@@ -42,6 +42,7 @@ OWNERS = [
     ("staged_calls", r"(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT),
     ("freed_handles", r"(Type|Op)_free"),
+    ("error_handlers", r"Comm_set_errhandler|Errhandler_set"),
     ("pcontrol", r"Pcontrol"),
     ("pass", r".*"),
 ]

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "interpose/calls/quiet_errors.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -36,6 +38,7 @@ void Arrivals::look() {
   });
   if (awaited_.empty()) return;
   int count = 0;
+  const QuietErrors quiet;
   const int code = PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
                                  indices_.data(), statuses_.data());
   if (count == MPI_UNDEFINED || count == 0) {

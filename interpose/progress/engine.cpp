@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/host_receives.hpp"
@@ -35,6 +36,7 @@ void Engine::look_for_arrival(Entry& entry) {
   }
   int flag = 0;
   int code = MPI_SUCCESS;
+  const QuietErrors quiet;  // the call that ends it raises them
   if (entry.operation.asked == Asked::by_test) {
     code = PMPI_Test(&entry.operation.request, &flag, &entry.status);
     if (flag != 0) entry.code = code;
@@ -148,7 +150,7 @@ bool Engine::advance_pending(Entry& entry) {
   return entry.finished;
 }
 
-int Engine::release(Entry* entry, MPI_Status& status) {
+int Engine::release(Entry* entry, MPI_Status& status, int& library_code) {
   Operation operation;
   MPI_Request handle = MPI_REQUEST_NULL;
   Handle kind = Handle::own;
@@ -172,7 +174,11 @@ int Engine::release(Entry* entry, MPI_Status& status) {
       erase(entry);
     }
   }
-  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+  if (operation.request != MPI_REQUEST_NULL) {
+    const QuietErrors quiet;
+    code = PMPI_Wait(&operation.request, &status);
+  }
+  library_code = code;
   if (kind == Handle::token) {
     MPI_Request token = handle;
     PMPI_Grequest_complete(token);
@@ -354,7 +360,10 @@ void Engine::release_finished_orphans() {
       code = entry->code;
       recycle(entry);
     }
-    if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &status);
+    if (operation.request != MPI_REQUEST_NULL) {
+      const QuietErrors quiet;  // nobody hears of errors of a request that was freed
+      code = PMPI_Wait(&operation.request, &status);
+    }
     if (operation.is_persistent && operation.request != MPI_REQUEST_NULL)
       PMPI_Request_free(&operation.request);
     static_cast<void>(complete(operation, status, code));

@@ -100,9 +100,10 @@ class Engine {
   [[nodiscard]] static Pending::Progress need_of(const Entry& entry) noexcept;
 
   /// Ends a finished entry: releases the MPI library's request, tells the payload's truth in `status`, takes
-  /// the entry out of the table or deactivates it. Returns the code of the call; may raise an MPI error, so
-  /// it is called without Lock.
-  int release(Entry* entry, MPI_Status& status);
+  /// the entry out of the table or deactivates it. Returns the code of the operation; may raise an MPI error,
+  /// so it is called without Lock. `library_code` is what the MPI library returned for the request, which the
+  /// caller raises (quiet_errors.hpp).
+  int release(Entry* entry, MPI_Status& status, int& library_code);
 
   /// Posts a persistent entry's operation, which may wait for the GPU and may raise an MPI error: not under
   /// Lock. Nobody else starts or completes an inactive request meanwhile.

@@ -79,7 +79,10 @@ class HostReceiveRegistry {
       unlink(receive, untracked_);
       try {
         const HostReceive::Target target = track(receive, HostReceive::Target::user_buffer);
-        // too late for these, too
+        // Nothing but payloads could come until now, so what is kept now is kept in time, even if the payload
+        // is just coming: then it is not needed.
+        receive.keep_first_bytes();
+        // it is too late for a staging buffer
         receive.has_no_room_ = receive.end_ - receive.begin_ < envelope_bytes;
         if (receive.has_no_room_) ++without_room_;
         if (target == HostReceive::Target::user_buffer) continue;
@@ -224,8 +227,12 @@ void HostReceive::leave() noexcept {
   if (std::exchange(end_, 0) != 0) HostReceiveRegistry::of_process().leave(*this);
 }
 
+bool envelopes_may_come() noexcept {
+  return HostReceiveRegistry::of_process().is_tracking();
+}
+
 bool small_payloads_may_come() noexcept {
-  return HostReceiveRegistry::of_process().is_tracking() && !engine().is_threaded();
+  return envelopes_may_come() && !engine().is_threaded();
 }
 
 void expect_envelopes_if(bool gpu_is_used) noexcept {

@@ -45,6 +45,9 @@ class HostReceive {
   /// come; false if it has not. Under the registry's mutex, by a thread that may be another than the
   /// receive's.
   virtual bool read_message(const MPI_Status* status) noexcept = 0;
+  /// Keeps what the user's buffer holds in the bytes that an envelope of a smaller payload may overwrite. The
+  /// receive was posted before such envelopes could come. Under the registry's mutex.
+  virtual void keep_first_bytes() noexcept = 0;
 
   enum class State : std::uint8_t {
     outside,
@@ -65,9 +68,13 @@ class HostReceive {
   bool has_no_room_ = false;
 };
 
-/// Whether envelopes of payloads may come that are smaller than an envelope: receives in which there is no
-/// room for one get a staging buffer, and the others keep what the envelope will overwrite. Not where several
-/// threads receive, which would not learn of it in time. Cost: a load.
+/// Whether envelopes may come to this process at all: receives in which there is no room for one get a
+/// staging buffer. Cost: a load.
+[[nodiscard]] bool envelopes_may_come() noexcept;
+
+/// Whether envelopes of payloads may come that are smaller than an envelope: receives in which there is room
+/// for one keep what the envelope will overwrite. Not where several threads receive, which would not learn of
+/// it in time. Cost: a load.
 [[nodiscard]] bool small_payloads_may_come() noexcept;
 
 /// As soon as envelopes may come to this process, its receives have to be kept apart. Tells the other ranks

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/tuning.hpp"
@@ -46,23 +47,34 @@ int wait_polling(MPI_Request* request, MPI_Status* status) {
   Backoff backoff;
   for (;;) {
     int flag = 0;
-    const int code = PMPI_Test(request, &flag, status);
+    int code = MPI_SUCCESS;
+    {
+      const QuietErrors quiet;
+      code = PMPI_Test(request, &flag, status);
+    }
     if (code != MPI_SUCCESS || flag != 0) return code;
     progress();
     backoff.pause();
   }
 }
 
-int finish(Operation operation, MPI_Status* status) {
+int finish(Operation operation, MPI_Comm communicator, MPI_Status* status) {
   if (operation.pending == nullptr) {
-    return must_poll() ? wait_polling(&operation.request, status) : PMPI_Wait(&operation.request, status);
+    if (must_poll()) return raise_quieted(communicator, wait_polling(&operation.request, status));
+    int code = MPI_SUCCESS;
+    {
+      const QuietErrors quiet;
+      code = PMPI_Wait(&operation.request, status);
+    }
+    return raise_quieted(communicator, code);
   }
-  Waiting waiting(std::move(operation));
+  Waiting waiting(std::move(operation), communicator);
   for (Backoff backoff; !waiting.step(); backoff.pause()) progress();
   return waiting.end(status);
 }
 
-Waiting::Waiting(Operation operation) : entry_(std::make_unique<Entry>()) {
+Waiting::Waiting(Operation operation, MPI_Comm communicator)
+    : entry_(std::make_unique<Entry>()), communicator_(communicator) {
   entry_->operation = std::move(operation);
 }
 
@@ -85,13 +97,18 @@ int Waiting::end(MPI_Status* status) {
   Operation& operation = entry_->operation;
   MPI_Status local = local_copy_of(status);
   copy_without_error(entry_->status, local);
-  int code = MPI_SUCCESS;
-  if (operation.request != MPI_REQUEST_NULL) code = PMPI_Wait(&operation.request, &local);
+  int library_code = entry_->code;
+  if (operation.request != MPI_REQUEST_NULL) {
+    const QuietErrors quiet;
+    library_code = PMPI_Wait(&operation.request, &local);
+  }
+  int code = library_code;
   if (operation.pending != nullptr) {
     operation.pending->mend(local);
     code = operation.pending->complete(local, code);
   }
   hand_out(local, status);
+  raise_quieted(communicator_, library_code);
   return code;
 }
 

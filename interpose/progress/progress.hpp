@@ -17,16 +17,19 @@ struct Entry;
 /// callers then use the non-blocking form and wait_polling(). Cost: two or three relaxed loads.
 [[nodiscard]] bool must_poll() noexcept;
 
-/// Waits for a request of the MPI library while all pending work goes on. As PMPI_Wait otherwise.
+/// Waits for a request of the MPI library while all pending work goes on. As PMPI_Wait otherwise, but for the
+/// caller to raise the error (quiet_errors.hpp).
 int wait_polling(MPI_Request* request, MPI_Status* status);
 
-/// Waits for a posted operation and returns the code of the call; `status` may be MPI_STATUS_IGNORE.
-int finish(Operation operation, MPI_Status* status);
+/// Waits for a posted operation and returns the code of the call, which is on that communicator and hears of
+/// its errors; `status` may be MPI_STATUS_IGNORE.
+int finish(Operation operation, MPI_Comm communicator, MPI_Status* status);
 
 /// The same in steps, for a call that waits for several operations at once (and progress() in between).
 class Waiting {
  public:
-  explicit Waiting(Operation operation);
+  /// `communicator`: of the call, which hears of errors.
+  Waiting(Operation operation, MPI_Comm communicator);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -40,6 +43,7 @@ class Waiting {
 
  private:
   std::unique_ptr<Entry> entry_;
+  MPI_Comm communicator_;
 };
 
 /// One step of everything that needs it. Thread: any.

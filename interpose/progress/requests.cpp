@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/progress/engine.hpp"
 
 namespace penstock::interpose {
@@ -24,6 +25,7 @@ int cancel_token(void* /*state*/, int /*complete*/) {
 bool may_be_shared(MPI_Request handle) {
   if (handle == MPI_REQUEST_NULL) return true;
   int complete = 0;
+  const QuietErrors quiet;
   return PMPI_Request_get_status(handle, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete != 0;
 }
 

@@ -1,8 +1,10 @@
 #include "interpose/progress/user_request.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 
 namespace penstock::interpose {
 
@@ -15,6 +17,7 @@ Entry* find_entry(MPI_Request request) {
 bool UserRequest::is_done() const {
   if (entry_ == nullptr) {
     int flag = 1;
+    const QuietErrors quiet;  // complete() tells them
     if (*request_ != MPI_REQUEST_NULL) PMPI_Request_get_status(*request_, &flag, MPI_STATUS_IGNORE);
     return flag != 0;
   }
@@ -29,13 +32,16 @@ bool UserRequest::is_done_as_arrived() const {
 }
 
 int UserRequest::complete(MPI_Status& status) {
-  if (entry_ == nullptr) return PMPI_Wait(request_, &status);
+  if (entry_ == nullptr) {
+    const QuietErrors quiet;
+    return unraised_ = PMPI_Wait(request_, &status);
+  }
   if (!entry_->active) {
     copy_without_error(empty_status(), status);
     return MPI_SUCCESS;
   }
   if (entry_->kind != Handle::persistent) *request_ = MPI_REQUEST_NULL;
-  return engine().release(std::exchange(entry_, nullptr), status);
+  return engine().release(std::exchange(entry_, nullptr), status, unraised_);
 }
 
 UserRequest::Outcome UserRequest::try_complete(MPI_Status& status, int& code) {
@@ -44,7 +50,8 @@ UserRequest::Outcome UserRequest::try_complete(MPI_Status& status, int& code) {
     // of one request, this tells an inactive one from one that is done
     int index = MPI_UNDEFINED;
     int flag = 0;
-    code = PMPI_Testany(1, request_, &index, &flag, &status);
+    const QuietErrors quiet;
+    unraised_ = code = PMPI_Testany(1, request_, &index, &flag, &status);
     if (flag == 0) return Outcome::pending;
     return index == MPI_UNDEFINED ? Outcome::inactive : Outcome::completed;
   }
@@ -60,6 +67,18 @@ std::unique_ptr<Pending> UserRequest::detach() {
   if (pending != nullptr) pending->detached();
   engine().erase(std::exchange(entry_, nullptr));
   return pending;
+}
+
+int raise_unraised(const UserRequest& request, int code) {
+  raise_quieted(MPI_COMM_WORLD, request.unraised());
+  return code;
+}
+
+int raise_unraised(const std::vector<UserRequest>& requests, int code) {
+  const bool is_unraised = std::ranges::any_of(
+      requests, [](const UserRequest& request) { return request.unraised() != MPI_SUCCESS; });
+  if (is_unraised) raise_quieted(MPI_COMM_WORLD, code);
+  return code;
 }
 
 std::vector<UserRequest> user_requests(int count, MPI_Request* requests) {

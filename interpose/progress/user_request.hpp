@@ -30,8 +30,11 @@ class UserRequest {
   /// The same for a caller that asks the MPI library by itself (Arrivals).
   [[nodiscard]] bool is_done_as_arrived() const;
 
-  /// Completes a request that is done. Returns the code of its operation.
+  /// Completes a request that is done. Returns the code of its operation. What the MPI library found wrong
+  /// has not been raised then (unraised()); what Penstock did has.
   int complete(MPI_Status& status);
+  /// The MPI library's code of the request that was completed, for the caller to raise.
+  [[nodiscard]] int unraised() const noexcept { return unraised_; }
 
   enum class Outcome : unsigned char { inactive, pending, completed };
   /// Completes the request if it is active and done.
@@ -45,7 +48,13 @@ class UserRequest {
  private:
   MPI_Request* request_;
   Entry* entry_;
+  int unraised_ = MPI_SUCCESS;
 };
+
+/// Raises what complete() left unraised, where the MPI library would for MPI_Wait and its like.
+int raise_unraised(const UserRequest& request, int code);
+/// The same for a call about several, which raises one error.
+int raise_unraised(const std::vector<UserRequest>& requests, int code);
 
 [[nodiscard]] std::vector<UserRequest> user_requests(int count, MPI_Request* requests);
 

@@ -11,6 +11,7 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/messages/message_record.hpp"
@@ -36,6 +37,13 @@
 
 namespace penstock::interpose {
 namespace {
+
+/// Of a buffer in one piece that begins `offset` bytes from the call's. By number: MPI_BOTTOM is null, and
+/// the offset an address.
+std::byte* first_byte_of(const ReceiveCall& call, std::ptrdiff_t offset) noexcept {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(call.buffer) +
+                                      static_cast<std::uintptr_t>(offset));
+}
 
 /// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
 class Receive final : public Pending,
@@ -215,10 +223,13 @@ class Receive final : public Pending,
   /// Whether the MPI library writes to memory of Penstock's: for a device, since another receive is pending
   /// in the user's buffer, or since an envelope would not fit there.
   [[nodiscard]] bool is_staged() const noexcept { return staged_ != nullptr; }
-  /// So small that an envelope would not fit.
+  /// So small that an envelope would not fit. An empty receive is, too: the sender of an envelope that the
+  /// MPI library had cut off would wait for its answer.
   [[nodiscard]] bool is_small() const noexcept {
-    return !on_device_ && capacity_ != 0 && capacity_ < envelope_bytes && small_payloads_may_come();
+    return !on_device_ && capacity_ < envelope_bytes && envelopes_may_come();
   }
+  /// Of a buffer in one piece.
+  [[nodiscard]] std::byte* first_byte() const noexcept { return first_byte_of(call_, offset_); }
 
   [[nodiscard]] int choose_target(Target wanted) {
     if (!on_device_) {
@@ -250,9 +261,8 @@ class Receive final : public Pending,
   };
   /// From the first to the last byte that the payload may be written to.
   [[nodiscard]] HostRange host_range() const noexcept {
-    const auto* base = static_cast<const std::byte*>(call_.buffer);
-    if (in_one_piece_) return {base + offset_, capacity_};
-    base = static_cast<const std::byte*>(place_.buffer.pointer);
+    if (in_one_piece_) return {first_byte(), capacity_};
+    const auto* const base = static_cast<const std::byte*>(place_.buffer.pointer);
     std::ptrdiff_t begin = PTRDIFF_MAX;
     std::ptrdiff_t end = PTRDIFF_MIN;
     for (const transports::Block& block : place_.layout.blocks()) {
@@ -269,6 +279,7 @@ class Receive final : public Pending,
     if (is_read_) return true;
     MPI_Status status;
     int has_come = arrived != nullptr ? 1 : 0;
+    const QuietErrors quiet;
     if (arrived != nullptr) {
       status = *arrived;
     } else if (request_ == MPI_REQUEST_NULL ||
@@ -294,7 +305,7 @@ class Receive final : public Pending,
   /// envelope_bytes.
   template <typename Function>
   void for_first_bytes(Function function) const {
-    if (in_one_piece_) return function(static_cast<std::byte*>(call_.buffer) + offset_, 0, envelope_bytes);
+    if (in_one_piece_) return function(first_byte(), 0, envelope_bytes);
     std::size_t used = 0;
     for (const transports::Block& block : place_.layout.blocks()) {
       for (std::size_t i = 0; i < block.count && used < envelope_bytes; ++i) {
@@ -306,9 +317,9 @@ class Receive final : public Pending,
       }
     }
   }
-  /// An envelope of less may come over them.
-  void keep_first_bytes() noexcept {
-    if (capacity_ < envelope_bytes || (in_one_piece_ && call_.buffer == nullptr)) return;
+  /// An envelope of less may come over them. The MPI library refuses a buffer that is null.
+  void keep_first_bytes() noexcept override {
+    if (capacity_ < envelope_bytes || (in_one_piece_ && first_byte() == nullptr)) return;
     for_first_bytes([&](const std::byte* from, std::size_t at, std::size_t bytes) {
       std::memcpy(small_.data() + at, from, bytes);
     });
@@ -322,7 +333,7 @@ class Receive final : public Pending,
   /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
   [[nodiscard]] const void* first_bytes(std::byte* scratch) const {
     if (is_staged()) return staged_;
-    if (in_one_piece_) return static_cast<const std::byte*>(call_.buffer) + offset_;
+    if (in_one_piece_) return first_byte();
     for_first_bytes([&](const std::byte* from, std::size_t at, std::size_t bytes) {
       std::memcpy(scratch + at, from, bytes);
     });
@@ -332,8 +343,7 @@ class Receive final : public Pending,
   /// The place as the transports see it; host buffers are looked at only when an envelope has come.
   [[nodiscard]] transports::Place place() const {
     if (!in_one_piece_) return place_;
-    return {transports::inspect(static_cast<std::byte*>(call_.buffer) + offset_),
-            transports::Layout::contiguous(capacity_)};
+    return {transports::inspect(first_byte()), transports::Layout::contiguous(capacity_)};
   }
 
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
@@ -416,7 +426,7 @@ class Receive final : public Pending,
   /// To host memory: no copy that anybody would want to be told of.
   void write_small(const void* bytes, std::uint64_t count) noexcept {
     static_cast<void>(may_write());  // as in write()
-    std::memcpy(static_cast<std::byte*>(call_.buffer) + offset_, bytes, count);
+    if (count != 0) std::memcpy(first_byte(), bytes, count);
   }
 
   /// Copies what has come to host memory to its place. `reason` is a literal.
@@ -461,10 +471,11 @@ class Receive final : public Pending,
 bool keep_first_bytes(const ReceiveCall& call, ReceivePlan& plan) {
   std::ptrdiff_t offset = 0;
   std::size_t capacity = 0;
-  if (call.count <= 0 || call.datatype == MPI_DATATYPE_NULL || call.buffer == nullptr) return true;
+  if (call.count < 0 || call.datatype == MPI_DATATYPE_NULL) return true;  // the MPI library refuses them
   if (!is_contiguous(call.datatype, call.count, &offset, &capacity)) return false;
-  if (capacity < envelope_bytes) return capacity == 0;
-  std::memcpy(plan.first_bytes.data(), static_cast<const std::byte*>(call.buffer) + offset, envelope_bytes);
+  if (capacity < envelope_bytes) return false;
+  const std::byte* const first = first_byte_of(call, offset);
+  if (first != nullptr) std::memcpy(plan.first_bytes.data(), first, envelope_bytes);
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/messages/message_record.hpp"
@@ -113,6 +114,7 @@ const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
 /// live as long, if there is one.
 void tail(Operation& operation, StagingBuffer copy, MessageRecord record) {
   int complete = 0;
+  const QuietErrors quiet;
   PMPI_Request_get_status(operation.request, &complete, MPI_STATUS_IGNORE);
   if (complete != 0) {
     record.complete();
@@ -219,6 +221,8 @@ SendPlan plan_send(const SendCall& call) {
   }
   plan.source = place_of(call.buffer, call.count, call.datatype);
   plan.source->handed_over_ns = transports::time_of_call_ns();
+  // nothing is read for an empty message, and its receive need not have room for an envelope
+  if (plan.source->layout.bytes() == 0) plan.source.reset();
   return plan;
 }
 

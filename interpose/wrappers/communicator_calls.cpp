@@ -3,6 +3,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicator_hints.hpp"
 #include "interpose/calls/communicators.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/progress/progress.hpp"
@@ -282,6 +283,7 @@ PENSTOCK_EXPORT int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Co
 
 PENSTOCK_EXPORT int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
                                                MPI_Errhandler errhandler, MPI_Comm* newcomm) {
+  if (is_awake()) note_error_handlers();
   return meet(Function::Comm_create_from_group, PENSTOCK_CALLER,
               origin_of(Meeting::group, hash_of(stringtag)), newcomm,
               [&] { return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm); });
@@ -291,6 +293,7 @@ PENSTOCK_EXPORT int MPI_Intercomm_create_from_groups(MPI_Group local_group, int 
                                                      MPI_Group remote_group, int remote_leader,
                                                      const char* stringtag, MPI_Info info,
                                                      MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+  if (is_awake()) note_error_handlers();
   return meet(Function::Intercomm_create_from_groups, PENSTOCK_CALLER,
               origin_of(Meeting::intercommunicator, hash_of(stringtag)), newintercomm, [&] {
                 return PMPI_Intercomm_create_from_groups(local_group, local_leader, remote_group,

@@ -7,6 +7,7 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/arrivals.hpp"
 #include "interpose/progress/engine.hpp"
@@ -49,7 +50,10 @@ void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index, bool
 
 int wait_one(MPI_Request* request, MPI_Status* status) {
   UserRequest item(request);
-  if (!item.has_entry()) return must_poll() ? wait_polling(request, status) : PMPI_Wait(request, status);
+  if (!item.has_entry()) {
+    if (!must_poll()) return PMPI_Wait(request, status);
+    return raise_quieted(MPI_COMM_WORLD, wait_polling(request, status));
+  }
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (!must_poll() && item.may_detach()) {
@@ -62,7 +66,7 @@ int wait_one(MPI_Request* request, MPI_Status* status) {
     code = item.complete(local);
   }
   hand_out(local, status);
-  return code;
+  return raise_unraised(item, code);
 }
 
 /// Completes all (done) items in order, as MPI_Waitall and MPI_Testall report it.
@@ -79,7 +83,7 @@ int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
     local[i].MPI_ERROR = codes[i];
     hand_out_at(local[i], statuses, static_cast<int>(i), failed);
   }
-  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+  return failed ? raise_unraised(items, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 /// Host traffic only, so far: the MPI library waits, then each envelope that came after all is delivered.
@@ -173,7 +177,8 @@ struct AnyResult {
   bool any_active = false;
 };
 
-/// One round over the items: completes the first that is done.
+/// One round over the items: completes the first that is done. The code is still to be raised, by
+/// raise_unraised().
 int try_any(std::vector<UserRequest>& items, AnyResult& result, MPI_Status& status) {
   int code = MPI_SUCCESS;
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -197,7 +202,7 @@ int wait_any(std::vector<UserRequest>& items, int* index, MPI_Status* status) {
       *index = result.index;
       if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
       hand_out(local, status);
-      return code;
+      return raise_unraised(items, code);
     }
     progress();
   }
@@ -225,7 +230,7 @@ int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI
   if (failed && statuses != MPI_STATUSES_IGNORE) {
     for (std::size_t i = 0; i < codes.size(); ++i) statuses[i].MPI_ERROR = codes[i];
   }
-  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+  return failed ? raise_unraised(items, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
 }  // namespace
@@ -257,7 +262,7 @@ PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status
   MPI_Status local = local_copy_of(status);
   const int code = item.complete(local);
   hand_out(local, status);
-  return code;
+  return raise_unraised(item, code);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
@@ -301,7 +306,7 @@ PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, i
   } else {
     progress();
   }
-  return code;
+  return raise_unraised(items, code);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 

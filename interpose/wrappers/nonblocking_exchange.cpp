@@ -23,8 +23,10 @@ namespace {
 /// Complete when both are; the status is the receive's.
 class PendingExchange final : public Pending {
  public:
-  PendingExchange(Operation receive, Operation send, StagingBuffer copy)
-      : copy_(std::move(copy)), receive_(std::move(receive)), send_(std::move(send)) {}
+  PendingExchange(Operation receive, Operation send, MPI_Comm communicator, StagingBuffer copy)
+      : copy_(std::move(copy)),
+        receive_(std::move(receive), communicator),
+        send_(std::move(send), communicator) {}
 
   bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
     return receive_.step() & send_.step();
@@ -53,12 +55,12 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
   Operation sending;
   if (const int code = post_send(send, plan_send(send), scope, false, sending); code != MPI_SUCCESS) {
     if (receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
-    finish(std::move(receiving), MPI_STATUS_IGNORE);
+    finish(std::move(receiving), receive.communicator, MPI_STATUS_IGNORE);
     return code;
   }
   *request = MPI_REQUEST_NULL;  // attach() makes a handle
-  attach(request,
-         std::make_unique<PendingExchange>(std::move(receiving), std::move(sending), std::move(copy)));
+  attach(request, std::make_unique<PendingExchange>(std::move(receiving), std::move(sending),
+                                                    receive.communicator, std::move(copy)));
   return MPI_SUCCESS;
 }
 

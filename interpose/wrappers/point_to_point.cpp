@@ -52,7 +52,7 @@ int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
   }
   Operation operation;
   const int code = post_send(call, plan, scope, true, operation);
-  return code == MPI_SUCCESS ? finish(std::move(operation), MPI_STATUS_IGNORE) : code;
+  return code == MPI_SUCCESS ? finish(std::move(operation), call.communicator, MPI_STATUS_IGNORE) : code;
 }
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
@@ -78,7 +78,7 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
     Operation operation;
     code = post_receive(call, plan, scope, true, operation);
     if (code != MPI_SUCCESS) return code;
-    code = finish(std::move(operation), &local);
+    code = finish(std::move(operation), call.communicator, &local);
   }
   if (scope.recording()) {
     describe(scope, call, plan);
@@ -109,8 +109,8 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePl
   Operation sending;
   const int send_code = post_send(send, send_plan, scope, true, sending);
   if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
-  Waiting wait_receive(std::move(receiving));
-  Waiting wait_send(std::move(sending));
+  Waiting wait_receive(std::move(receiving), receive.communicator);
+  Waiting wait_send(std::move(sending), send.communicator);
   for (Backoff backoff; !(wait_receive.step() & wait_send.step()); backoff.pause()) progress();
   code = wait_send.end(MPI_STATUS_IGNORE);
   int receive_code = wait_receive.end(status);

@@ -28,6 +28,43 @@ TEST(EdgeBuffers, an_empty_message_needs_no_buffer) {
   EXPECT_EQ(MPI_Bcast(nullptr, 0, MPI_BYTE, 0, MPI_COMM_WORLD), MPI_SUCCESS);
 }
 
+/// Sent without waiting, after messages by which the receiver has told that small payloads may come.
+TEST(EdgeBuffers, an_empty_datatype_is_sent_as_an_empty_message) {
+  MPI_Datatype empty = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(0, MPI_BYTE, &empty);
+  MPI_Type_commit(&empty);
+  for (const MemoryKind sender : {MemoryKind::pageable, MemoryKind::device}) {
+    for (const MemoryKind receiver : {MemoryKind::pageable, MemoryKind::device}) {
+      const Buffer sent(sender, 100, 1);
+      const Buffer received(receiver, 100, 2);
+      for (int round = 0; round < 5; ++round) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (rank() == 0) {
+          MPI_Isend(sent.data(), 10, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+          MPI_Isend(sent.data(), 7, empty, 1, 3, MPI_COMM_WORLD, &request);
+          MPI_Wait(&request, MPI_STATUS_IGNORE);
+          continue;
+        }
+        if (rank() != 1) continue;
+        MPI_Recv(received.data(), 10, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Status status;
+        const int room = round == 4 ? 100 : 0;
+        if (round % 2 == 0) {
+          EXPECT_EQ(MPI_Recv(received.data(), room, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &status), MPI_SUCCESS);
+        } else {
+          MPI_Irecv(received.data(), 3, empty, 0, 3, MPI_COMM_WORLD, &request);
+          EXPECT_EQ(MPI_Wait(&request, &status), MPI_SUCCESS);
+        }
+        int count = -1;
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        EXPECT_EQ(count, 0);
+      }
+    }
+  }
+  MPI_Type_free(&empty);
+}
+
 TEST(EdgeBuffers, messages_to_and_from_MPI_PROC_NULL_touch_nothing) {
   const Buffer buffer(MemoryKind::device, 70000, 4);
   MPI_Status status{};

@@ -1,8 +1,10 @@
 // Receives that are posted before any rank uses a GPU are the MPI library's, in the user's buffer: what comes
-// from a device arrives in them all the same, also where they are smaller than an envelope. One is over only
-// after messages have gone on for a while.
+// from a device arrives in them all the same, also where they are smaller than an envelope, and what lies
+// behind a message that is shorter than its receive stays. Some are over only after messages have gone on for
+// a while.
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -15,9 +17,25 @@ namespace {
 using penstock::test_support::Memory;
 using penstock::test_support::MemoryKind;
 
-constexpr std::array<int, 5> sizes = {1, 8, 24, 63, 64};
-constexpr int early_tag = 4;  // each size has one of its own, from here on
+struct Early {
+  int sent;
+  int room;
+  bool is_persistent = false;
+};
+/// Those without room for an envelope first: until they are over, no small payload comes by one.
+constexpr std::array<Early, 10> early_ones = {{{1, 1},
+                                               {8, 8},
+                                               {24, 24},
+                                               {16, 32, true},
+                                               {63, 63},
+                                               {64, 64},
+                                               {16, 1000},
+                                               {8, 64},
+                                               {60, 100, true},
+                                               {64, 1000}}};
+constexpr int early_tag = 4;  // each has one of its own, from here on
 constexpr int late_tag = 20;
+constexpr std::byte untouched{0x5a};
 
 using Bytes = std::vector<std::byte>;
 
@@ -36,12 +54,13 @@ void send(Memory& memory, int bytes, int tag) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/// `buffer` has a byte more than was to be received.
-bool is_right(const Bytes& buffer, int tag) {
-  const std::size_t bytes = buffer.size() - 1;
-  const bool holds = std::memcmp(buffer.data(), content_of(tag).data(), bytes) == 0;
-  if (!holds || buffer.back() != std::byte{0}) std::printf("the receive of tag %d is wrong\n", tag);
-  return holds && buffer.back() == std::byte{0};
+/// Of `buffer`, so many bytes were to be received, and the rest to stay.
+bool is_right(const Bytes& buffer, int bytes, int tag) {
+  const bool holds = std::memcmp(buffer.data(), content_of(tag).data(), static_cast<std::size_t>(bytes)) == 0;
+  const bool rest_is_left =
+      std::all_of(buffer.begin() + bytes, buffer.end(), [](std::byte one) { return one == untouched; });
+  if (!holds || !rest_is_left) std::printf("the receive of tag %d is wrong\n", tag);
+  return holds && rest_is_left;
 }
 
 }  // namespace
@@ -51,11 +70,17 @@ int main(int argument_count, char** arguments) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<Bytes> early;
-  std::array<MPI_Request, sizes.size()> requests{};
-  for (std::size_t i = 0; rank == 1 && i < sizes.size(); ++i) {
-    early.emplace_back(static_cast<std::size_t>(sizes[i]) + 1);
-    MPI_Irecv(early[i].data(), sizes[i], MPI_BYTE, 0, early_tag + static_cast<int>(i), MPI_COMM_WORLD,
-              &requests[i]);
+  std::array<MPI_Request, early_ones.size()> requests{};
+  for (std::size_t i = 0; rank == 1 && i < early_ones.size(); ++i) {
+    const Early& one = early_ones[i];
+    const int tag = early_tag + static_cast<int>(i);
+    early.emplace_back(static_cast<std::size_t>(one.room) + 1, untouched);
+    if (one.is_persistent) {
+      MPI_Recv_init(early[i].data(), one.room, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &requests[i]);
+      MPI_Start(&requests[i]);
+    } else {
+      MPI_Irecv(early[i].data(), one.room, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &requests[i]);
+    }
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (penstock::test_support::gpu_count() == 0) {
@@ -77,18 +102,20 @@ int main(int argument_count, char** arguments) {
       const int tag = late_tag + round;
       if (rank == 0) {
         send(memory, 8, tag);
-        if (round % 10 == 5)
-          send(memory, sizes[static_cast<std::size_t>(round) / 10], early_tag + round / 10);
+        if (round % 5 == 2)
+          send(memory, early_ones[static_cast<std::size_t>(round) / 5].sent, early_tag + round / 5);
         continue;
       }
-      Bytes late(9);
+      Bytes late(9, untouched);
       MPI_Recv(late.data(), 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      is_well = is_right(late, tag) && is_well;
+      is_well = is_right(late, 8, tag) && is_well;
     }
     if (rank == 1) {
       MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-      for (std::size_t i = 0; i < sizes.size(); ++i)
-        is_well = is_right(early[i], early_tag + static_cast<int>(i)) && is_well;
+      for (std::size_t i = 0; i < early_ones.size(); ++i) {
+        is_well = is_right(early[i], early_ones[i].sent, early_tag + static_cast<int>(i)) && is_well;
+        if (early_ones[i].is_persistent) MPI_Request_free(&requests[i]);
+      }
     }
   }
   MPI_Finalize();

@@ -96,6 +96,40 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SmallPayloadsInto,
                          testing::Values(MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device),
                          [](const auto& parameters) { return std::string(name_of(parameters.param)); });
 
+/// By MPI_BOTTOM and a datatype with the address.
+TEST(SmallPayloads, leave_the_rest_alone_of_a_receive_at_an_absolute_address) {
+  for (int round = 0; round < 6; ++round) {
+    for (const bool is_blocking : {true, false}) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        const Sent sent;
+        continue;
+      }
+      for (const std::size_t bytes : sizes) {
+        const Buffer buffer(MemoryKind::pageable, 1000, 3);
+        MPI_Aint address = 0;
+        MPI_Get_address(buffer.data(), &address);
+        const int length = buffer.count();
+        MPI_Datatype absolute = MPI_DATATYPE_NULL;
+        MPI_Type_create_hindexed(1, &length, &address, MPI_BYTE, &absolute);
+        MPI_Type_commit(&absolute);
+        MPI_Status status;
+        if (is_blocking) {
+          MPI_Recv(MPI_BOTTOM, 1, absolute, 0, 4, MPI_COMM_WORLD, &status);
+        } else {
+          MPI_Request request = MPI_REQUEST_NULL;
+          MPI_Irecv(MPI_BOTTOM, 1, absolute, 0, 4, MPI_COMM_WORLD, &request);
+          MPI_Wait(&request, &status);
+        }
+        MPI_Type_free(&absolute);
+        expect_count(status, bytes);
+        EXPECT_EQ(buffer.read(), arrived(bytes, payload(1000, 3)));
+        EXPECT_TRUE(buffer.guard_is_intact());
+      }
+    }
+  }
+}
+
 /// Every second number of the receive's memory, from 24 to 160 bytes of them: nothing between.
 TEST(SmallPayloads, arrive_in_pieces_of_host_memory) {
   for (int round = 0; round < 4; ++round) {

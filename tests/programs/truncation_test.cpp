@@ -14,9 +14,10 @@ struct Sizes {
 };
 /// Below and above the size of an envelope on both sides, eager and not.
 constexpr std::array sizes = {
-    Sizes{100, 80},   Sizes{100, 64},   Sizes{100, 10},      Sizes{5000, 0},
-    Sizes{70000, 64}, Sizes{70000, 80}, Sizes{1 << 20, 100}, Sizes{1 << 20, (1 << 20) - 1},
-    Sizes{64, 63},    Sizes{63, 62},    Sizes{16, 8},        Sizes{40, 0}};
+    Sizes{100, 80},    Sizes{100, 64},    Sizes{100, 10},      Sizes{5000, 0},
+    Sizes{70000, 64},  Sizes{70000, 80},  Sizes{1 << 20, 100}, Sizes{1 << 20, (1 << 20) - 1},
+    Sizes{64, 63},     Sizes{63, 62},     Sizes{16, 8},        Sizes{40, 0},
+    Sizes{1 << 20, 0}, Sizes{1 << 20, 10}};
 
 /// Rank 0 sends too much, rank 1 does something about it; then a message of the right size follows.
 class Truncation : public testing::TestWithParam<std::tuple<MemoryKind, MemoryKind>> {

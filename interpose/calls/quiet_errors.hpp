@@ -1,0 +1,63 @@
+// Keeps the errors that the MPI library raises while Penstock asks about the program's requests, or completes
+// them for it, away from the program's error handlers; the call that the error belongs to raises it, once.
+// MPICH (4.0) raises errors of all functions that ask about requests on MPI_COMM_WORLD, whatever communicator
+// the request is of. Open MPI raises them on that communicator, and only where the request ends. Knows no
+// requests.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+
+#include "interpose/calls/errors.hpp"
+
+namespace penstock::interpose {
+
+#ifdef OPEN_MPI
+inline constexpr bool library_raises_on_world = false;
+#else
+inline constexpr bool library_raises_on_world = true;
+#endif
+
+namespace detail {
+/// The program has set an error handler, and that of MPI_COMM_WORLD does more than return.
+inline constinit std::atomic<bool> world_may_hear{false};
+}  // namespace detail
+
+/// While one lives, errors that the MPI library raises on MPI_COMM_WORLD in this thread reach no handler of
+/// the program's. Not over code of the program's. Thread: any. Cost: a load, until the program sets an error
+/// handler.
+class QuietErrors {
+ public:
+  QuietErrors() noexcept {
+    if constexpr (library_raises_on_world) {
+      if (detail::world_may_hear.load(std::memory_order_relaxed)) [[unlikely]]
+        begin();
+    }
+  }
+  ~QuietErrors() {
+    if (is_begun_) [[unlikely]]
+      end();
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  void begin() noexcept;
+  static void end() noexcept;
+
+  bool is_begun_ = false;
+};
+
+/// A request was completed under QuietErrors, with `code`: raises it if the MPI library has not done so.
+/// Returns the code.
+inline int raise_quieted(MPI_Comm communicator, int code) {
+  return library_raises_on_world && code != MPI_SUCCESS ? raise(communicator, code) : code;
+}
+
+/// `set` sets the error handler of a communicator in the MPI library, and returns its code. After MPI_Init.
+int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler));
+/// The program has made communicators with an error handler of its own.
+void note_error_handlers() noexcept;
+
+}  // namespace penstock::interpose

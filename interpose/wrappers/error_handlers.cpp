@@ -1,0 +1,18 @@
+// The wrappers of the calls that set error handlers of communicators: from the first on, errors may do
+// something else than end the job.
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/quiet_errors.hpp"
+
+using namespace penstock::interpose;
+
+PENSTOCK_EXPORT int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  const CallScope scope(Function::Comm_set_errhandler, __builtin_return_address(0));
+  if (scope.stands_aside()) return PMPI_Comm_set_errhandler(comm, errhandler);
+  return set_error_handler(comm, errhandler, PMPI_Comm_set_errhandler);
+}
+
+PENSTOCK_EXPORT int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
+  const CallScope scope(Function::Errhandler_set, __builtin_return_address(0));
+  if (scope.stands_aside()) return PMPI_Errhandler_set(comm, errhandler);
+  return set_error_handler(comm, errhandler, PMPI_Errhandler_set);
+}
