@@ -1,4 +1,4 @@
-# Includes go one way: each folder of the interposer and of the transports names here what it may include besides
+# Includes go one way: each folder of the interposer, of the transports and of the analysis names here what it may include besides
 # itself, and nothing that is named below it. A new arrow is a line of this file, for a reviewer to see.
 #   cmake -D SOURCE=. -P cmake/check_includes.cmake
 cmake_minimum_required(VERSION 3.25)
@@ -51,11 +51,31 @@ may_include(interpose/collectives ${basis} interpose/datatypes interpose/progres
             interpose/protocol interpose/staging)
 may_include(interpose/wrappers ${known})
 
+# What reads a recording. Of the recorder it knows the trace format; only the command knows transports.
+may_include(analysis/tables)
+may_include(analysis/recording analysis/tables)
+may_include(analysis/sharing analysis/recording)
+may_include(analysis/joining analysis/tables analysis/recording analysis/sharing)
+may_include(analysis/causes analysis/tables analysis/recording analysis/joining)
+set(explained analysis/recording analysis/joining analysis/causes)
+may_include(analysis/report ${explained})
+may_include(analysis/replay ${explained} analysis/tables analysis/report)
+may_include(analysis/figures ${explained} analysis/tables analysis/report analysis/replay)
+may_include(analysis/comparison analysis/recording analysis/report analysis/figures)
+may_include(analysis/export analysis/recording analysis/sharing analysis/joining analysis/report analysis/figures)
+may_include(analysis/pipeline ${explained} analysis/tables analysis/sharing analysis/report analysis/figures)
+may_include(analysis/scaling analysis/report analysis/figures)
+may_include(analysis/job_timeline analysis/tables analysis/joining analysis/causes analysis/report analysis/figures
+            analysis/export analysis/pipeline)
+may_include(analysis/cli analysis/recording analysis/sharing analysis/report analysis/comparison analysis/export
+            analysis/pipeline analysis/scaling analysis/job_timeline)
+
 # Folders with one header for all others.
 set(entry_transports/small small_copies.hpp)
 
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/interpose/*.cpp ${SOURCE}/interpose/*.hpp
-     ${SOURCE}/interpose/*.def ${SOURCE}/transports/*.cpp ${SOURCE}/transports/*.hpp ${SOURCE}/transports/*.cu)
+     ${SOURCE}/interpose/*.def ${SOURCE}/transports/*.cpp ${SOURCE}/transports/*.hpp ${SOURCE}/transports/*.cu
+     ${SOURCE}/analysis/*.cpp ${SOURCE}/analysis/*.hpp)
 set(checked 0)
 foreach(source IN LISTS sources)
   cmake_path(GET source PARENT_PATH folder)
@@ -63,7 +83,11 @@ foreach(source IN LISTS sources)
     message(SEND_ERROR "${source}: its folder is not named in cmake/check_includes.cmake")
     continue()
   endif()
-  file(STRINGS ${SOURCE}/${source} lines REGEX "^#include \"(interpose|transports)/")
+  set(trees "interpose|transports")
+  if(folder MATCHES "^analysis/")
+    set(trees "analysis")
+  endif()
+  file(STRINGS ${SOURCE}/${source} lines REGEX "^#include \"(${trees})/")
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^#include \"([^\"]+)/[^/\"]+\".*" "\\1" included "${line}")
     math(EXPR checked "${checked} + 1")

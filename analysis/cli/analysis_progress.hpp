@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "analysis/analyse.hpp"
 #include "analysis/cli/progress_bar.hpp"
+#include "analysis/pipeline/analyse.hpp"
 
 namespace penstock::cli {
 

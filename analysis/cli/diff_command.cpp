@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analyse.hpp"
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
-#include "analysis/diff.hpp"
-#include "analysis/diff_text.hpp"
+#include "analysis/comparison/diff.hpp"
+#include "analysis/comparison/diff_text.hpp"
+#include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
-#include "analysis/report_html.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::cli {

@@ -11,7 +11,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/progress_bar.hpp"
 #include "analysis/export/export.hpp"
-#include "analysis/text_figures.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "analysis/cli/elf_needs.hpp"
 #include "analysis/cli/launch_plan.hpp"
 #include "analysis/cli/tuning_text.hpp"
-#include "analysis/text_figures.hpp"
+#include "analysis/report/text_figures.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::cli {

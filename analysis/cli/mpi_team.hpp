@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/team.hpp"
+#include "analysis/sharing/team.hpp"
 
 namespace penstock::cli {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "analysis/export/output.hpp"
-#include "analysis/flaw.hpp"
-#include "analysis/text_figures.hpp"
+#include "analysis/recording/flaw.hpp"
+#include "analysis/report/text_figures.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::cli {

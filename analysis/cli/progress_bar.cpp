@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "analysis/text_figures.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::cli {
 namespace {

@@ -12,18 +12,18 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analyse.hpp"
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
-#include "analysis/fail_condition.hpp"
+#include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
-#include "analysis/report_html.hpp"
-#include "analysis/report_json.hpp"
-#include "analysis/report_text.hpp"
-#include "analysis/text_table.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/report/report_text.hpp"
+#include "analysis/report/text_table.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::cli {

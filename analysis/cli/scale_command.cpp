@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analyse.hpp"
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "analysis/scaling/scaling_text.hpp"
 
 namespace penstock::cli {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/text_figures.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::cli {
 namespace {

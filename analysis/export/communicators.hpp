@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/rank_trace.hpp"
+#include "analysis/recording/rank_trace.hpp"
 
 namespace penstock::analysis::exports {
 

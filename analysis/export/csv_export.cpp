@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "analysis/export/csv_table.hpp"
-#include "analysis/report.hpp"
-#include "analysis/text_figures.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis::exports {
 namespace {

@@ -7,15 +7,15 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/call_sites.hpp"
 #include "analysis/export/csv_export.hpp"
 #include "analysis/export/exporter.hpp"
 #include "analysis/export/otf2_export.hpp"
 #include "analysis/export/output.hpp"
 #include "analysis/export/perfetto_export.hpp"
 #include "analysis/export/perfetto_packets.hpp"
-#include "analysis/job.hpp"
-#include "analysis/text_figures.hpp"
+#include "analysis/figures/call_sites.hpp"
+#include "analysis/recording/job.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis::exports {
 namespace {

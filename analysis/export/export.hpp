@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/flaw.hpp"
-#include "analysis/progress.hpp"
+#include "analysis/recording/flaw.hpp"
+#include "analysis/sharing/progress.hpp"
 
 namespace penstock::analysis::exports {
 

@@ -12,8 +12,8 @@
 
 #include "analysis/export/job_clock.hpp"
 #include "analysis/export/names.hpp"
-#include "analysis/messages.hpp"
-#include "analysis/rank_trace.hpp"
+#include "analysis/joining/messages.hpp"
+#include "analysis/recording/rank_trace.hpp"
 
 namespace penstock::analysis::exports {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "analysis/symbol_names.hpp"
+#include "analysis/recording/symbol_names.hpp"
 
 namespace penstock::analysis::exports {
 namespace {

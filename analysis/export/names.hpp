@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/call_sites.hpp"
-#include "analysis/rank_trace.hpp"
+#include "analysis/figures/call_sites.hpp"
+#include "analysis/recording/rank_trace.hpp"
 
 namespace penstock::analysis::exports {
 

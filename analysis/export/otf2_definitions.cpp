@@ -3,7 +3,7 @@
 #include <array>
 #include <numeric>
 
-#include "analysis/flaw.hpp"
+#include "analysis/recording/flaw.hpp"
 
 namespace penstock::analysis::exports::otf2 {
 namespace {

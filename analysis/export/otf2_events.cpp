@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 
 namespace penstock::analysis::exports::otf2 {
 namespace {

@@ -13,7 +13,7 @@
 #include "analysis/export/otf2_definitions.hpp"
 #include "analysis/export/otf2_events.hpp"
 #include "analysis/export/tracks.hpp"
-#include "analysis/flaw.hpp"
+#include "analysis/recording/flaw.hpp"
 
 namespace penstock::analysis::exports {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "analysis/flaw.hpp"
+#include "analysis/recording/flaw.hpp"
 
 namespace penstock::analysis::exports {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/interval_set.hpp"
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/tables/interval_set.hpp"
 
 namespace penstock::analysis::job_timeline {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "analysis/interval_set.hpp"
 #include "analysis/job_timeline/choice.hpp"
 #include "analysis/job_timeline/rank_tracks.hpp"
+#include "analysis/tables/interval_set.hpp"
 
 namespace penstock::analysis::job_timeline {
 

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/call_sites.hpp"
-#include "analysis/job_axis.hpp"
+#include "analysis/figures/call_sites.hpp"
 #include "analysis/job_timeline/choice.hpp"
 #include "analysis/job_timeline/detail.hpp"
 #include "analysis/job_timeline/rank_tracks.hpp"
 #include "analysis/job_timeline/shares.hpp"
 #include "analysis/job_timeline/text_table.hpp"
-#include "analysis/rank_visitor.hpp"
+#include "analysis/joining/job_axis.hpp"
+#include "analysis/pipeline/rank_visitor.hpp"
 
 namespace penstock::analysis::job_timeline {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/causes.hpp"
+#include "analysis/causes/causes.hpp"
+#include "analysis/causes/timeline.hpp"
 #include "analysis/export/tracks.hpp"
-#include "analysis/job_axis.hpp"
-#include "analysis/messages.hpp"
-#include "analysis/timeline.hpp"
+#include "analysis/joining/job_axis.hpp"
+#include "analysis/joining/messages.hpp"
 
 namespace penstock::analysis::job_timeline {
 

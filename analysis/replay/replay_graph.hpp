@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/causes.hpp"
-#include "analysis/interval_set.hpp"
-#include "analysis/messages.hpp"
-#include "analysis/rank_trace.hpp"
-#include "analysis/timeline.hpp"
+#include "analysis/causes/causes.hpp"
+#include "analysis/causes/timeline.hpp"
+#include "analysis/joining/messages.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/tables/interval_set.hpp"
 
 namespace penstock::analysis {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/rank_trace.hpp"
+#include "analysis/recording/rank_trace.hpp"
 
 namespace penstock::analysis {
 

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/message_class.hpp"
-#include "analysis/text_figures.hpp"
+#include "analysis/joining/message_class.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/replay/replay_graph.hpp"
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 
 namespace penstock::analysis {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/text_figures.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
 namespace {

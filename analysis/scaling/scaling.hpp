@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/scaling/scaling_law.hpp"
 
 namespace penstock::analysis {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "analysis/confidence.hpp"
+#include "analysis/figures/confidence.hpp"
 
 namespace penstock::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // What is advised for which figures. Times are ns.
-#include "analysis/advice.hpp"
+#include "analysis/report/advice.hpp"
 
 #include <gtest/gtest.h>
 

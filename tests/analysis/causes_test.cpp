@@ -1,11 +1,11 @@
 // Why ranks waited, on recordings whose truth is written down beside them. Times are ns from the origin.
-#include "analysis/causes.hpp"
+#include "analysis/causes/causes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -1,5 +1,5 @@
 // Clocks with known differences and drifts, seen only through messages. Times are ns.
-#include "analysis/clock_alignment.hpp"
+#include "analysis/joining/clock_alignment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,10 +6,10 @@
 #include <random>
 #include <vector>
 
-#include "analysis/analyse.hpp"
-#include "analysis/rank_trace.hpp"
-#include "analysis/report_json.hpp"
-#include "analysis/report_text.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/report/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -1,13 +1,13 @@
 // Comparisons whose answer is known. Times are ns.
-#include "analysis/diff.hpp"
+#include "analysis/comparison/diff.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/confidence.hpp"
-#include "analysis/diff_text.hpp"
+#include "analysis/comparison/diff_text.hpp"
+#include "analysis/figures/confidence.hpp"
 
 namespace penstock::analysis {
 namespace {

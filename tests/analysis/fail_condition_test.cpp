@@ -1,4 +1,4 @@
-#include "analysis/fail_condition.hpp"
+#include "analysis/report/fail_condition.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/interval_set.hpp"
+#include "analysis/tables/interval_set.hpp"
 
 #include <gtest/gtest.h>
 

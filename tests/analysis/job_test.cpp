@@ -1,4 +1,4 @@
-#include "analysis/job.hpp"
+#include "analysis/recording/job.hpp"
 
 #include <gtest/gtest.h>
 

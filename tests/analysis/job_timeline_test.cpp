@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analyse.hpp"
 #include "analysis/job_timeline/columns.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis::job_timeline {

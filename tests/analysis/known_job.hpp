@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "analysis/causes.hpp"
+#include "analysis/causes/causes.hpp"
 
 namespace penstock::analysis::testing {
 

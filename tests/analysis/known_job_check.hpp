@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report.hpp"
+#include "analysis/report/report.hpp"
 #include "tests/analysis/known_job.hpp"
 
 namespace penstock::analysis::testing {

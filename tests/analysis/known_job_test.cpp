@@ -1,7 +1,7 @@
 // Reports of generated jobs against what is known of them in closed form.
 #include <gtest/gtest.h>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/known_job_check.hpp"
 #include "tests/analysis/recording_builder.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

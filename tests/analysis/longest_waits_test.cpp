@@ -1,12 +1,12 @@
 // The longest single waits, and the axis on which they lie. Times are ns.
-#include "analysis/longest_waits.hpp"
+#include "analysis/figures/longest_waits.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "analysis/analyse.hpp"
-#include "analysis/job_axis.hpp"
+#include "analysis/joining/job_axis.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

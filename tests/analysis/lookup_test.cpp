@@ -5,11 +5,11 @@
 #include <random>
 #include <vector>
 
-#include "analysis/call_cursor.hpp"
-#include "analysis/id_table.hpp"
-#include "analysis/interval_set.hpp"
-#include "analysis/release.hpp"
-#include "analysis/sum_table.hpp"
+#include "analysis/joining/call_cursor.hpp"
+#include "analysis/tables/id_table.hpp"
+#include "analysis/tables/interval_set.hpp"
+#include "analysis/tables/release.hpp"
+#include "analysis/tables/sum_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

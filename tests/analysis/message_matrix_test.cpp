@@ -1,6 +1,6 @@
 // Messages by sender and receiver, in recordings whose figures can be added up by hand. Times are ns, so that
 // bytes by time are GB/s.
-#include "analysis/message_matrix.hpp"
+#include "analysis/figures/message_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -1,5 +1,5 @@
 // Work by several threads, whose outcome must not show how many they were.
-#include "analysis/parallel.hpp"
+#include "analysis/sharing/parallel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/analyse.hpp"
-#include "analysis/archive.hpp"
-#include "analysis/report_json.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/sharing/archive.hpp"
 #include "tests/analysis/known_job.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/thread_team.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analyse.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

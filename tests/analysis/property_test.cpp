@@ -8,8 +8,8 @@
 #include <numeric>
 #include <random>
 
-#include "analysis/analyse.hpp"
-#include "analysis/report_json.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/report_json.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/simulated_job.hpp"
 

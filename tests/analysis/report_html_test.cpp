@@ -1,12 +1,12 @@
-#include "analysis/report_html.hpp"
+#include "analysis/comparison/report_html.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "analysis/flaw.hpp"
-#include "analysis/report_json.hpp"
+#include "analysis/recording/flaw.hpp"
+#include "analysis/report/report_json.hpp"
 
 namespace penstock::analysis {
 namespace {

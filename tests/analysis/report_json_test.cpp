@@ -1,10 +1,10 @@
-#include "analysis/report_json.hpp"
+#include "analysis/report/report_json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

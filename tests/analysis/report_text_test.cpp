@@ -1,12 +1,12 @@
-#include "analysis/report_text.hpp"
+#include "analysis/report/report_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <sstream>
 
-#include "analysis/analyse.hpp"
-#include "analysis/text_table.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/text_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

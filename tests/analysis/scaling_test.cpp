@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/text_table.hpp"
 #include "analysis/scaling/scaling_text.hpp"
-#include "analysis/text_table.hpp"
 #include "tests/analysis/simulated_job.hpp"
 
 namespace penstock::analysis {

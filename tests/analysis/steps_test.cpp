@@ -1,11 +1,11 @@
 // What a program repeats, found in recordings written by hand. Times are ns.
-#include "analysis/steps.hpp"
+#include "analysis/causes/steps.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "analysis/analyse.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

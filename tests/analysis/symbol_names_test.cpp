@@ -1,4 +1,4 @@
-#include "analysis/symbol_names.hpp"
+#include "analysis/recording/symbol_names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/needed_facts.hpp"
+#include "analysis/joining/needed_facts.hpp"
 #include "tests/analysis/known_job.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/thread_team.hpp"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/analyse.hpp"
-#include "analysis/report_json.hpp"
-#include "analysis/team.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/sharing/team.hpp"
 
 namespace penstock::analysis::testing {
 

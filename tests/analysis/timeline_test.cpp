@@ -1,4 +1,4 @@
-#include "analysis/timeline.hpp"
+#include "analysis/causes/timeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "analysis/trace_reader.hpp"
+#include "analysis/recording/trace_reader.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "analysis/rank_trace.hpp"
+#include "analysis/recording/rank_trace.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

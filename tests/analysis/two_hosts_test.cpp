@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "analysis/analyse.hpp"
-#include "analysis/report_json.hpp"
-#include "analysis/report_text.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/report/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "analysis/analyse.hpp"
-#include "analysis/rank_trace.hpp"
-#include "analysis/trace_reader.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/recording/trace_reader.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace {

@@ -16,8 +16,8 @@
 #include <fstream>
 #include <string>
 
-#include "analysis/analyse.hpp"
-#include "analysis/report_json.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/report_json.hpp"
 #include "tests/analysis/known_job_check.hpp"
 
 namespace {

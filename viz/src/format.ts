@@ -1,4 +1,4 @@
-// How numbers are written, with their units: the one place for that. Follows analysis/text_figures.cpp, so that
+// How numbers are written, with their units: the one place for that. Follows analysis/report/text_figures.cpp, so that
 // the page and `penstock report` say the same.
 
 /** The unit in which all times of a table or chart are written. */
@@ -46,7 +46,7 @@ export function bytes_text(bytes: number): string {
   return `${value.toFixed(Number.isInteger(value) || value >= 100 ? 0 : 1)} ${units[unit] ?? ''}`;
 }
 
-/** The largest limit of message sizes that analysis/message_class.hpp tells apart. */
+/** The largest limit of message sizes that analysis/joining/message_class.hpp tells apart. */
 const largest_limit_bytes = 256 * 1024 * 1024;
 
 /** Sizes of a class of messages; null: larger than all limits. */

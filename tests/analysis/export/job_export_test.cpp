@@ -12,8 +12,8 @@
 #include <map>
 #include <string>
 
-#include "analysis/job.hpp"
-#include "analysis/rank_trace.hpp"
+#include "analysis/recording/job.hpp"
+#include "analysis/recording/rank_trace.hpp"
 #include "tests/analysis/export/perfetto_reader.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #ifdef PENSTOCK_HAS_OTF2

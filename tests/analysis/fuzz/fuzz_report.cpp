@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analyse.hpp"
-#include "analysis/diff.hpp"
-#include "analysis/diff_text.hpp"
+#include "analysis/comparison/diff.hpp"
+#include "analysis/comparison/diff_text.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
-#include "analysis/report_json.hpp"
-#include "analysis/report_text.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/report/report_text.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace {

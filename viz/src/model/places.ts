@@ -1,4 +1,4 @@
-// Call sites in words, as analysis/text_figures.cpp writes them.
+// Call sites in words, as analysis/report/text_figures.cpp writes them.
 import type { CallSite } from '../generated/report';
 
 const base_name = (path: string) => path.slice(path.lastIndexOf('/') + 1);

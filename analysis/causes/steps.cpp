@@ -1,0 +1,343 @@
+#include "analysis/causes/steps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "analysis/causes/timeline.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::uint64_t least_times = 3;
+
+/// How often the same number of other calls lies between two calls of a site. Keeps the first few numbers
+/// that it meets: a site that is regular has hardly any others.
+class Distances {
+ public:
+  void add(std::uint64_t distance) {
+    ++all_;
+    for (auto& [known, times] : counts_) {
+      if (times == 0 || known == distance) {
+        known = distance;
+        ++times;
+        return;
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t irregular() const {
+    std::uint64_t most = 0;
+    for (const auto& [distance, times] : counts_) {
+      most = std::max(most, times);
+    }
+    return all_ - most;
+  }
+  /// Four out of five are the same.
+  [[nodiscard]] bool are_regular() const { return irregular() * 5 <= all_; }
+
+ private:
+  std::array<std::pair<std::uint64_t, std::uint64_t>, 4> counts_{};
+  std::uint64_t all_ = 0;
+};
+
+/// The communicating calls of the thread that has most of them, in order of time.
+std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
+  std::vector<std::uint64_t> calls_of_lane(rank.calls_of_lanes().size(), 0);
+  for (const Call& each : rank.calls) {
+    calls_of_lane[each.lane] += communicates(each.record) ? 1 : 0;
+  }
+  std::vector<const trace::MpiCall*> calls;
+  if (rank.calls.empty()) {
+    return calls;
+  }
+  const auto busiest = std::max_element(calls_of_lane.begin(), calls_of_lane.end());
+  calls.reserve(*busiest);
+  const auto lane = static_cast<std::uint32_t>(busiest - calls_of_lane.begin());
+  for (const Call& each : rank.calls) {
+    if (each.lane == lane && communicates(each.record)) {
+      calls.push_back(&each.record);
+    }
+  }
+  return calls;
+}
+
+/// Which calls of one site count, asked of each in their order.
+class CountedCalls {
+ public:
+  /// `index`: among the communicating calls. None: it goes on with a row. One that is like the first counts
+  /// among all, too; the first one always does.
+  std::optional<CallsOfSite> count(const trace::MpiCall& call, std::size_t index) {
+    const bool is_first = !first_;
+    if (is_first) {
+      first_ = {call.peer, call.tag};
+    }
+    const bool goes_on = !is_first && call.waits == 0 && index == last_ + 1;
+    last_ = index;
+    if (goes_on) {
+      return std::nullopt;
+    }
+    return first_ == std::pair(call.peer, call.tag) ? CallsOfSite::like_the_first : CallsOfSite::all;
+  }
+
+ private:
+  std::optional<std::pair<std::int32_t, std::int32_t>> first_;  ///< call's peer and tag
+  std::size_t last_ = 0;
+};
+
+/// Calls that count, among all that communicate.
+class Repeats {
+ public:
+  void add(std::size_t index) {
+    if (times_++ == 0) {
+      first_ = index;
+    } else {
+      distances_.add(index - last_);
+    }
+    last_ = index;
+  }
+  [[nodiscard]] bool any() const noexcept { return times_ != 0; }
+  /// Where there are any.
+  [[nodiscard]] RankSteps::Times times(const std::vector<const trace::MpiCall*>& calls) const {
+    return {times_, calls[first_]->begin_ns, last_ - first_ + 1, distances_.irregular(),
+            times_ >= least_times && distances_.are_regular()};
+  }
+
+ private:
+  std::uint64_t times_ = 0;
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+  Distances distances_;
+};
+
+void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, SiteTable& sites,
+               RankSteps& steps) {
+  struct Seen {
+    CountedCalls counted;
+    Repeats all;
+    Repeats like_the_first;
+  };
+  std::vector<Seen> seen;  // by site: the table holds this rank's, or little more
+  sites.begin_rank();
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::uint32_t id = sites.id_of(rank, calls[i]->call_site, calls[i]->function);
+    if (id >= seen.size()) {
+      seen.resize(id + std::size_t{1});
+    }
+    Seen& site = seen[id];
+    const std::optional<CallsOfSite> counts = site.counted.count(*calls[i], i);
+    if (!counts) {
+      continue;
+    }
+    site.all.add(i);
+    if (*counts == CallsOfSite::like_the_first) {
+      site.like_the_first.add(i);
+    }
+  }
+  for (std::uint32_t id = 0; id < seen.size(); ++id) {
+    if (const Seen& site = seen[id]; site.all.any()) {
+      steps.sites.push_back({id, site.all.times(calls), site.like_the_first.times(calls)});
+    }
+  }
+}
+
+void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, RankSteps& steps) {
+  struct Seen {
+    std::uint64_t times = 0;
+    std::uint64_t begin_ns = ~std::uint64_t{0};
+    std::uint64_t end_ns = 0;
+    std::uint8_t depth = 0;  ///< the deepest: an inner range may stand alone during start-up
+  };
+  std::map<std::uint32_t, Seen> seen;
+  Seen* range = nullptr;
+  std::uint32_t name = trace::no_string;
+  for (const trace::Range& each : rank.ranges) {
+    if (range == nullptr || each.name != name) {
+      name = each.name;
+      range = &seen[name];
+    }
+    ++range->times;
+    range->begin_ns = std::min(range->begin_ns, each.begin_ns);
+    range->end_ns = std::max(range->end_ns, each.end_ns);
+    range->depth = std::max(range->depth, each.depth);
+  }
+  const auto index_at = [&calls](std::uint64_t time_ns) {
+    return std::partition_point(calls.begin(), calls.end(),
+                                [time_ns](const trace::MpiCall* call) { return call->begin_ns < time_ns; }) -
+           calls.begin();
+  };
+  for (const auto& [id, each] : seen) {
+    steps.ranges.push_back({rank.strings.at(id),
+                            each.depth,
+                            {each.times, each.begin_ns,
+                             static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)), 0,
+                             each.times >= least_times}});
+  }
+}
+
+}  // namespace
+
+RankSteps possible_steps(const RankTrace& rank, SiteTable& sites) {
+  RankSteps steps;
+  const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
+  steps.used_gpu = rank.used_gpu();
+  steps.calls = calls.size();
+  add_sites(rank, calls, sites, steps);
+  add_ranges(rank, calls, steps);
+  return steps;
+}
+
+void StepFinder::Candidate::add(const RankSteps::Times& rank) {
+  if (ranks == 0) {
+    fewest_times = rank.times;
+    first_ns = rank.begin_ns;
+  }
+  ++ranks;
+  fewest_times = std::min(fewest_times, rank.times);
+  most_times = std::max(most_times, rank.times);
+  covered_calls += rank.covered_calls;
+  irregular += rank.irregular;
+  times += rank.times;
+  is_regular = is_regular && rank.is_regular;
+}
+
+/// Where a job was killed, some ranks are a step ahead.
+bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
+  return most_times - fewest_times <= 1 + fewest_times / 100;
+}
+
+bool StepFinder::Candidate::is_more_regular_than(const Candidate& other) const noexcept {
+  return irregular * other.times < other.irregular * times;
+}
+
+void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites) {
+  Group& group = rank.used_gpu ? with_gpu_ : without_gpu_;
+  ++group.ranks;
+  group.calls += rank.calls;
+  for (const RankSteps::AtSite& each : rank.sites) {
+    Site& site = group.sites[sites[each.site]];
+    site.all.add(each.all);
+    site.like_the_first.add(each.like_the_first);
+  }
+  for (const RankSteps::OfRange& each : rank.ranges) {
+    Candidate& candidate = group.ranges[each.name];
+    candidate.depth = std::max(candidate.depth, each.depth);
+    candidate.add(each.times);
+  }
+}
+
+std::optional<StepMark> StepFinder::found() const {
+  const Group& group = with_gpu_.ranks != 0 ? with_gpu_ : without_gpu_;
+  const auto is_possible = [&group](const Candidate& each) {
+    return each.is_regular && each.is_alike_on_ranks() && each.ranks == group.ranks &&
+           each.covered_calls * 2 >= group.calls;
+  };
+  struct OfSite {
+    std::uint32_t site;
+    CallsOfSite calls;
+    const Candidate* candidate;
+  };
+  std::vector<OfSite> sites;
+  for (const auto& [site, each] : group.sites) {
+    const bool all_are_possible = is_possible(each.all);
+    if (is_possible(each.like_the_first) &&
+        (!all_are_possible || each.like_the_first.is_more_regular_than(each.all))) {
+      sites.push_back({site, CallsOfSite::like_the_first, &each.like_the_first});
+    } else if (all_are_possible) {
+      sites.push_back({site, CallsOfSite::all, &each.all});
+    }
+  }
+  std::uint64_t most_calls = 0;
+  for (const auto& [name, each] : group.ranges) {
+    most_calls = std::max(most_calls, is_possible(each) ? each.covered_calls : 0);
+  }
+  for (const OfSite& each : sites) {
+    most_calls = std::max(most_calls, each.candidate->covered_calls);
+  }
+  const auto covers_as_much = [&](const Candidate& each) {
+    return each.covered_calls * 10 >= most_calls * 9;
+  };
+
+  std::optional<StepMark> best;
+  const Candidate* best_range = nullptr;
+  for (const auto& [name, each] : group.ranges) {
+    if (is_possible(each) && covers_as_much(each) &&
+        (best_range == nullptr ||
+         std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
+      best_range = &each;
+      best = StepMark{.range = name};
+    }
+  }
+  if (best) {
+    return best;
+  }
+  const Candidate* best_site = nullptr;
+  for (const OfSite& each : sites) {
+    const Candidate& candidate = *each.candidate;
+    if (covers_as_much(candidate) &&
+        (best_site == nullptr || std::tie(best_site->most_times, candidate.first_ns) <
+                                     std::tie(candidate.most_times, best_site->first_ns))) {
+      best_site = &candidate;
+      best = StepMark{.site = each.site, .calls = each.calls};
+    }
+  }
+  return best;
+}
+
+std::optional<StepMark> StepFinder::range(std::string_view name) const {
+  const bool is_known = with_gpu_.ranges.contains(name) || without_gpu_.ranges.contains(name);
+  return is_known ? std::optional(StepMark{.range = std::string(name)}) : std::nullopt;
+}
+
+std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark, const SiteTable& sites) {
+  std::vector<std::uint64_t> bounds;
+  if (mark.range.empty()) {
+    std::map<std::pair<std::uint64_t, std::uint32_t>, bool> is_mark;
+    auto last = is_mark.end();
+    CountedCalls counted;
+    const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      const trace::MpiCall* const call = calls[i];
+      const std::pair place(call->call_site, call->function);
+      if (last == is_mark.end() || last->first != place) {
+        last = is_mark.find(place);
+        if (last == is_mark.end()) {
+          const bool is_it = sites.find(rank, call->call_site, call->function) == mark.site;
+          last = is_mark.emplace(place, is_it).first;
+        }
+      }
+      const std::optional<CallsOfSite> counts = last->second ? counted.count(*call, i) : std::nullopt;
+      if (counts && (mark.calls == CallsOfSite::all || *counts == CallsOfSite::like_the_first)) {
+        bounds.push_back(call->begin_ns);
+      }
+    }
+  } else {
+    IdTable<bool> is_mark;
+    std::uint64_t end_ns = 0;
+    for (const trace::Range& each : rank.ranges) {
+      const bool* known = is_mark.find(each.name);
+      if (known == nullptr) {
+        known = &(is_mark[each.name] = rank.strings.at(each.name) == mark.range);
+      }
+      if (*known) {
+        bounds.push_back(each.begin_ns);
+        end_ns = std::max(end_ns, each.end_ns);
+      }
+    }
+    if (!bounds.empty()) {
+      bounds.push_back(end_ns);
+    }
+  }
+  for (std::uint64_t& each : bounds) {
+    each = std::clamp(each, rank.begin_ns, rank.end_ns);
+  }
+  if (!std::is_sorted(bounds.begin(), bounds.end())) {
+    std::sort(bounds.begin(), bounds.end());
+  }
+  if (bounds.size() < 2) {
+    bounds.clear();
+  }
+  return bounds;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,57 @@
+// What one rank was doing when, as sets of time (DESIGN's K, H, R and C): kernels of the application, the
+// host inside communicating MPI calls, non-blocking operations in flight. Knows no other rank and no cause.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/tables/interval_set.hpp"
+
+namespace penstock::analysis {
+
+/// A piece of H and the call that it is counted for. Where calls of several threads overlap, the time belongs
+/// to the one that began first, so that no second is counted twice.
+struct HostSegment {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint32_t call;  ///< index in RankTrace::calls
+};
+
+/// A piece of K and the kernel that it is counted for; where kernels overlap, the one that began first.
+struct KernelSegment {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint32_t name;  ///< string of the rank
+};
+
+/// A kernel of the application begins, whether or not another one runs.
+struct KernelStart {
+  std::uint64_t time_ns;
+  std::uint32_t name;  ///< string of the rank
+};
+
+/// All sets lie within the rank's run, between MPI_Init and MPI_Finalize, or within a part of it. Unit: ns.
+struct Timeline {
+  IntervalSet kernels;        ///< K: the application's; no copies, no kernels of Penstock or NCCL
+  IntervalSet host;           ///< H
+  IntervalSet in_flight;      ///< R
+  IntervalSet communication;  ///< C = H ∪ R
+  IntervalSet exposed;        ///< H \ K
+  std::vector<HostSegment> host_segments;
+  std::vector<KernelSegment> kernel_segments;
+  std::vector<KernelStart> kernel_starts;  ///< in no particular order
+  std::vector<Interval> scratch;           ///< memory that the next one uses
+};
+
+[[nodiscard]] Timeline make_timeline(const RankTrace& rank);
+/// The same into the memory of one that is no longer needed.
+void make_timeline(const RankTrace& rank, Timeline& timeline);
+/// Leaves what of it lies in `window`.
+void cut_to(Interval window, Timeline& timeline);
+
+/// A call that waits for other ranks, carries bytes or starts a collective. Others (MPI_Comm_rank, MPI_Wtime
+/// …) are no communication.
+[[nodiscard]] bool communicates(const trace::MpiCall& call) noexcept;
+
+}  // namespace penstock::analysis

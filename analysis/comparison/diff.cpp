@@ -1,0 +1,257 @@
+#include "analysis/comparison/diff.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "analysis/figures/confidence.hpp"
+#include "analysis/report/text_figures.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::size_t batches = 20;
+
+bool has_steps(const Report& report) {
+  return report.steps && !report.steps->each.empty();
+}
+
+/// What a report's sums are divided by.
+double shares(const Report& report, bool is_by_step) {
+  const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
+  return ranks * (is_by_step ? static_cast<double>(report.steps->each.size()) : 1.0);
+}
+
+std::uint64_t sum_of(const TimeByCause& times) {
+  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+}
+
+/// A figure of a step, summed over ranks.
+using StepFigure = std::uint64_t (*)(const StepFigures& step, std::size_t cause);
+
+std::uint64_t time_of(const StepFigures& step, std::size_t) {
+  return step.total_ns;
+}
+std::uint64_t counted_in(const StepFigures& step, std::size_t) {
+  return sum_of(step.by_cause);
+}
+std::uint64_t of_cause(const StepFigures& step, std::size_t cause) {
+  return step.by_cause[cause];
+}
+
+/// Means of batches of the steps of one run, a rank and step.
+std::vector<double> batch_means(const Report& report, StepFigure figure, std::size_t cause) {
+  const std::vector<StepFigures>& steps = report.steps->each;
+  const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
+  const std::size_t count = std::min(batches, steps.size());
+  std::vector<double> means;
+  for (std::size_t batch = 0; batch < count; ++batch) {
+    const std::size_t begin = steps.size() * batch / count;
+    const std::size_t end = steps.size() * (batch + 1) / count;
+    std::uint64_t sum_ns = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      sum_ns += figure(steps[i], cause);
+    }
+    means.push_back(static_cast<double>(sum_ns) / static_cast<double>(end - begin) / ranks);
+  }
+  return means;
+}
+
+ComparedState state_of(const Report& report) {
+  return {report.program,    report.mpi_version,       report.hosts,        report.devices,
+          report.world_size, report.began_realtime_ns, report.simulated_gpu};
+}
+
+class Comparison {
+ public:
+  Comparison(const std::vector<Report>& before, const std::vector<Report>& after)
+      : before_(before), after_(after) {
+    const auto all = [&](auto condition) {
+      return std::all_of(before.begin(), before.end(), condition) &&
+             std::all_of(after.begin(), after.end(), condition);
+    };
+    diff_.runs_before = before.size();
+    diff_.runs_after = after.size();
+    diff_.before = state_of(before.front());
+    diff_.after = state_of(after.front());
+    diff_.is_by_step = all(has_steps);
+    const auto is_exposed = [](const Report& report) {
+      return report.measure == Measure::exposed_communication;
+    };
+    diff_.is_exposed = all(is_exposed);
+    is_one_measure_ = diff_.is_exposed || all([&](const Report& report) { return !is_exposed(report); });
+    diff_.from_steps = diff_.is_by_step && before.size() == 1 && after.size() == 1;
+  }
+
+  [[nodiscard]] Diff make() {
+    totals();
+    if (is_one_measure_) {
+      for (std::size_t i = 0; i < cause_count; ++i) {
+        DiffRow cause = row(
+            std::string(name_of(static_cast<Cause>(i))),
+            [i](const Report& report) { return report.by_cause[i]; }, of_cause, i);
+        const auto within_error = [i](const Report& report) { return report.within_error[i]; };
+        const double clock_error_ns =
+            mean_of(values(before_, within_error)) + mean_of(values(after_, within_error));
+        if (cause.margin_ns &&
+            clock_error_ns > 0) {  // what differs by no more may differ by the clocks alone
+          *cause.margin_ns += clock_error_ns;
+          cause.verdict = verdict_on(cause);
+        }
+        if (cause.before_ns != 0 || cause.after_ns != 0) {
+          diff_.causes.push_back(cause);
+        }
+      }
+      call_sites();
+    }
+    remarks();
+    return std::move(diff_);
+  }
+
+ private:
+  static Verdict verdict_on(const DiffRow& row) {
+    if (!row.margin_ns) {
+      return Verdict::unknown;
+    }
+    const double change_ns = row.after_ns - row.before_ns;
+    return std::abs(change_ns) <= *row.margin_ns ? Verdict::jitter
+           : change_ns < 0                       ? Verdict::less
+                                                 : Verdict::more;
+  }
+
+  /// A sum of each report, a rank and step.
+  template <typename Sum>
+  [[nodiscard]] std::vector<double> values(const std::vector<Report>& reports, Sum sum) const {
+    std::vector<double> of_runs;
+    for (const Report& each : reports) {
+      of_runs.push_back(static_cast<double>(sum(each)) / shares(each, diff_.is_by_step));
+    }
+    return of_runs;
+  }
+
+  /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null when steps do not tell.
+  template <typename Sum>
+  DiffRow row(std::string name, Sum sum, StepFigure of_step, std::size_t cause = 0) const {
+    const std::vector<double> before = values(before_, sum);
+    const std::vector<double> after = values(after_, sum);
+    DiffRow result{std::move(name), mean_of(before), mean_of(after), std::nullopt, Verdict::unknown};
+    result.margin_ns = diff_.from_steps && of_step != nullptr
+                           ? margin_of_difference(batch_means(before_.front(), of_step, cause),
+                                                  batch_means(after_.front(), of_step, cause))
+                           : margin_of_difference(before, after);
+    result.verdict = verdict_on(result);
+    return result;
+  }
+
+  void totals() {
+    const auto of_ranks = [](std::uint64_t RankFigures::*figure) {
+      return [figure](const Report& report) {
+        std::uint64_t sum_ns = 0;
+        for (const RankFigures& rank : report.ranks) {
+          sum_ns += rank.is_counted ? rank.*figure : 0;
+        }
+        return sum_ns;
+      };
+    };
+    diff_.totals.push_back(row(diff_.is_by_step ? "step" : "run", of_ranks(&RankFigures::total_ns), time_of));
+    if (diff_.is_exposed) {
+      diff_.totals.push_back(row("exposed", of_ranks(&RankFigures::exposed_ns), counted_in));
+      diff_.totals.push_back(row("hidden", of_ranks(&RankFigures::hidden_ns), nullptr));
+      diff_.totals.push_back(row("kernels", of_ranks(&RankFigures::kernels_ns), nullptr));
+    }
+    diff_.totals.push_back(row("in MPI", of_ranks(&RankFigures::host_ns), nullptr));
+  }
+
+  /// Names that a program keeps when it is changed: lines and addresses are others then.
+  static std::string name_of_site(const CallSiteFigures& site) {
+    return site.function.empty() ? fmt::format("{} at {}", site.mpi_function, place_in_sentence(site))
+                                 : fmt::format("{} in {}", site.mpi_function, site.function);
+  }
+
+  void call_sites() {
+    std::set<std::string> names;
+    std::map<const Report*, std::map<std::string, std::uint64_t>> sums;
+    for (const std::vector<Report>* const reports : {&before_, &after_}) {
+      for (const Report& each : *reports) {
+        for (const CallSiteFigures& site : each.call_sites) {
+          const std::string name = name_of_site(site);
+          sums[&each][name] += site.counted_ns;
+          names.insert(name);
+        }
+      }
+    }
+    for (const std::string& name : names) {
+      const auto sum = [&](const Report& report) {
+        const std::map<std::string, std::uint64_t>& of_report = sums[&report];
+        const auto found = of_report.find(name);
+        return found == of_report.end() ? std::uint64_t{0} : found->second;
+      };
+      diff_.call_sites.push_back(row(name, sum, nullptr));
+    }
+    std::stable_sort(
+        diff_.call_sites.begin(), diff_.call_sites.end(), [](const DiffRow& left, const DiffRow& right) {
+          return std::abs(left.after_ns - left.before_ns) > std::abs(right.after_ns - right.before_ns);
+        });
+  }
+
+  void remarks() {
+    const auto differ = [&](const char* what, auto figure) {
+      std::set<std::string> values;
+      for (const std::vector<Report>* const reports : {&before_, &after_}) {
+        for (const Report& each : *reports) {
+          values.insert(figure(each));
+        }
+      }
+      if (values.size() > 1) {
+        diff_.remarks.push_back(fmt::format("{} differ: {}", what, fmt::join(values, "; ")));
+      }
+    };
+    differ("numbers of ranks", [](const Report& report) { return std::to_string(report.world_size); });
+    differ("GPUs", [](const Report& report) {
+      return report.simulated_gpu ? std::string("simulated")
+                                  : fmt::format("{}", fmt::join(report.devices, ", "));
+    });
+    differ("MPI libraries", [](const Report& report) { return short_version(report.mpi_version); });
+    differ("commands", [](const Report& report) { return command_text(report.program); });
+    if (diff_.is_by_step) {
+      differ("marks of the steps", [](const Report& report) { return report.steps->mark; });
+    }
+    if (!is_one_measure_) {
+      diff_.remarks.emplace_back(
+          "some runs have no record of kernels, so only the time in MPI can be compared, not what is "
+          "exposed");
+    }
+  }
+
+  const std::vector<Report>& before_;
+  const std::vector<Report>& after_;
+  bool is_one_measure_;  ///< exposed communication in all, or communication time in all
+  Diff diff_;
+};
+
+}  // namespace
+
+std::string_view identifier_of(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::less:
+      return "less";
+    case Verdict::more:
+      return "more";
+    case Verdict::jitter:
+      return "jitter";
+    case Verdict::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+Diff compare(const std::vector<Report>& before, const std::vector<Report>& after) {
+  return Comparison(before, after).make();
+}
+
+}  // namespace penstock::analysis

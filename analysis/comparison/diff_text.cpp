@@ -1,0 +1,197 @@
+#include "analysis/comparison/diff_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "analysis/report/text_figures.hpp"
+#include "analysis/report/text_table.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class DiffWriter {
+ public:
+  DiffWriter(const Diff& diff, bool colours)
+      : diff_(diff),
+        colours_(colours),
+        unit_(std::max(diff.totals.front().before_ns, diff.totals.front().after_ns)) {}
+
+  [[nodiscard]] std::string write(std::size_t top) {
+    verdict();
+    table("Figure", diff_.totals, diff_.totals.size());
+    table(diff_.is_exposed ? "Why exposed" : "Communication time by cause", diff_.causes,
+          diff_.causes.size());
+    table("Where", diff_.call_sites, top);
+    closing();
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view content = "") { (text_ += content) += '\n'; }
+  [[nodiscard]] std::string styled(const char* code, std::string_view content) const {
+    return colours_ ? fmt::format("\033[{}m{}\033[0m", code, content) : std::string(content);
+  }
+  void paragraph(const char* code, std::string_view content) {
+    for (const std::string& each : wrapped(content, screen_columns)) {
+      line(styled(code, each));
+    }
+  }
+  [[nodiscard]] static std::string change_text(const DiffRow& row) {
+    if (row.before_ns == 0) {
+      return row.after_ns == 0 ? "0 %" : "new";
+    }
+    return fmt::format("{:+.1f} %", 100 * (row.after_ns - row.before_ns) / row.before_ns);
+  }
+  [[nodiscard]] static std::string_view verdict_text(Verdict verdict) {
+    return verdict == Verdict::unknown ? "?" : identifier_of(verdict);
+  }
+
+  void verdict() {
+    const DiffRow& time = diff_.totals.front();
+    const char* const what = diff_.is_by_step ? "A step" : "The run";
+    const std::string times =
+        fmt::format("{} before, {} after", unit_.with_unit(time.before_ns), unit_.with_unit(time.after_ns));
+    switch (time.verdict) {
+      case Verdict::less:
+        paragraph("1", fmt::format("{} became faster: {} ({}).", what, times, change_text(time)));
+        break;
+      case Verdict::more:
+        paragraph("1", fmt::format("{} became slower: {} ({}).", what, times, change_text(time)));
+        break;
+      case Verdict::jitter:
+        paragraph("1", fmt::format(
+                           "{} takes as long as before, as far as can be told: {} ({}, which may be chance).",
+                           what, times, change_text(time)));
+        break;
+      case Verdict::unknown:
+        paragraph("1", fmt::format("{}: {} ({}). One run each does not tell whether that is chance.", what,
+                                   times, change_text(time)));
+        break;
+    }
+  }
+
+  void table(const char* title, const std::vector<DiffRow>& list, std::size_t top) {
+    if (list.empty()) {
+      return;
+    }
+    TextTable rows({{title, Align::left, true},
+                    {fmt::format("{} before", unit_.name()), Align::right},
+                    {"after", Align::right},
+                    {"change", Align::right},
+                    {"±", Align::right},
+                    {"", Align::right},
+                    {""}});
+    for (std::size_t i = 0; i < std::min(list.size(), top); ++i) {
+      const DiffRow& row = list[i];
+      rows.add_row({printable(row.name), unit_.number(row.before_ns), unit_.number(row.after_ns),
+                    fmt::format("{:+.3f}", (row.after_ns - row.before_ns) / unit_.ns()),
+                    row.margin_ns ? unit_.number(*row.margin_ns) : "?", change_text(row),
+                    std::string(verdict_text(row.verdict))});
+    }
+    line();
+    bool is_title = true;
+    for (const std::string& each : rows.lines(screen_columns)) {
+      line(is_title ? styled("1", each) : each);
+      is_title = false;
+    }
+    if (list.size() > top) {
+      line(styled("2", fmt::format("… and {} more (--top {})", list.size() - top, list.size())));
+    }
+  }
+
+  void closing() {
+    std::string text =
+        fmt::format("{} before, {} after; time a {} of the average rank. ", runs_text(diff_.runs_before),
+                    runs_text(diff_.runs_after), diff_.is_by_step ? "step" : "run");
+    if (diff_.from_steps) {
+      text +=
+          "± is the 95 % confidence interval by how the steps vary within a run; runs may differ by more: "
+          "repeat them "
+          "(penstock diff --before A1 A2 A3 --after B1 B2 B3).";
+    } else if (diff_.totals.front().margin_ns) {
+      text += "± is the 95 % confidence interval by how the runs vary; the rest is called jitter.";
+    } else {
+      text +=
+          "Repeat the runs to tell change from jitter (penstock diff --before A1 A2 A3 --after B1 B2 B3).";
+    }
+    line();
+    paragraph("2", text);
+    for (const std::string& remark : diff_.remarks) {
+      paragraph("33", "! " + printable(remark));
+    }
+  }
+  static std::string runs_text(std::size_t runs) {
+    return fmt::format("{} run{}", runs, runs == 1 ? "" : "s");
+  }
+
+  const Diff& diff_;
+  bool colours_;
+  TimeUnit unit_;
+  std::string text_;
+};
+
+Json rows_of(const std::vector<DiffRow>& rows) {
+  Json list = Json::array();
+  for (const DiffRow& row : rows) {
+    list.push_back({{"name", row.name},
+                    {"before_s", row.before_ns * 1e-9},
+                    {"after_s", row.after_ns * 1e-9},
+                    {"margin_s", row.margin_ns ? Json(*row.margin_ns * 1e-9) : Json(nullptr)},
+                    {"verdict", identifier_of(row.verdict)}});
+  }
+  return list;
+}
+
+Json state_of(const ComparedState& state) {
+  return {{"program", state.program},
+          {"mpi", state.mpi_version},
+          {"ranks", state.world_size},
+          {"hosts", state.hosts},
+          {"gpus", state.devices},
+          {"simulated_gpu", state.simulated_gpu},
+          {"began_unix_s", static_cast<double>(state.began_realtime_ns) * 1e-9}};
+}
+
+Json document_of(const Diff& diff) {
+  return {{"schema", "penstock-diff-1"},
+          {"runs_before", diff.runs_before},
+          {"runs_after", diff.runs_after},
+          {"before", state_of(diff.before)},
+          {"after", state_of(diff.after)},
+          {"time_of", diff.is_by_step ? "step" : "run"},
+          {"measure", diff.is_exposed ? "exposed_communication" : "communication_time"},
+          {"margins_from", diff.from_steps ? "steps" : "runs"},
+          {"totals", rows_of(diff.totals)},
+          {"causes", rows_of(diff.causes)},
+          {"call_sites", rows_of(diff.call_sites)},
+          {"remarks", diff.remarks}};
+}
+
+}  // namespace
+
+std::string to_text(const Diff& diff, bool colours, std::size_t top) {
+  return DiffWriter(diff, colours).write(top);
+}
+
+std::string to_json(const Diff& diff) {
+  return document_of(diff).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_short_json(const Diff& diff, std::size_t most_rows) {
+  Json json = document_of(diff);
+  if (const std::size_t rows = json["call_sites"].size(); rows > most_rows) {
+    json["call_sites_left_out"] = rows - most_rows;
+    json["call_sites"].erase(json["call_sites"].begin() + static_cast<std::ptrdiff_t>(most_rows),
+                             json["call_sites"].end());
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace penstock::analysis

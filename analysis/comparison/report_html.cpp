@@ -1,0 +1,76 @@
+#include "analysis/comparison/report_html.hpp"
+
+#include "analysis/comparison/diff_text.hpp"
+#include "analysis/recording/flaw.hpp"
+#include "analysis/report/report_json.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::string_view report_place = "<!--penstock-report-->";
+constexpr std::string_view timeline_place = "<!--penstock-timeline-->";
+constexpr std::string_view second_timeline_place = "<!--penstock-second-timeline-->";
+constexpr std::string_view diff_place = "<!--penstock-diff-->";
+/// More rows than anybody reads; fewer where they are long.
+constexpr std::size_t most_rows = 5000;
+
+/// Nothing within a script element may look like its end or a comment. Only texts have "<", and may have it
+/// so.
+std::string escaped(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char each : json) {
+    if (each == '<') {
+      text += "\\u003c";
+    } else {
+      text += each;
+    }
+  }
+  return text;
+}
+
+/// Puts `json` where the page has a place for it.
+void fill(std::string& page, std::string_view place, std::string_view json) {
+  const std::size_t at = page.find(place);
+  if (at == std::string::npos) {
+    throw TraceError({"the page of this build", std::nullopt, "has no place for its figures"});
+  }
+  page.replace(at, place.size(), json);
+}
+
+/// As many rows of lists as fit.
+template <typename Figures>
+std::string json_of(const Figures& figures, std::size_t most_bytes) {
+  std::size_t rows = most_rows;
+  std::string json = escaped(to_short_json(figures, rows));
+  while (json.size() > most_bytes && rows > 1) {
+    rows /= 2;
+    json = escaped(to_short_json(figures, rows));
+  }
+  return json;
+}
+
+}  // namespace
+
+// What stands last is put in first: nothing that was put in is looked through for places.
+std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
+                    std::size_t most_bytes) {
+  std::string html(page);
+  fill(html, diff_place, "");
+  fill(html, second_timeline_place, "");
+  fill(html, timeline_place, escaped(timeline));
+  fill(html, report_place, json_of(report, most_bytes));
+  return html;
+}
+
+std::string to_html(const Diff& diff, const TwoTimelines& timelines, std::string_view page,
+                    std::size_t most_bytes) {
+  std::string html(page);
+  fill(html, diff_place, json_of(diff, most_bytes));
+  fill(html, second_timeline_place, escaped(timelines.after));
+  fill(html, timeline_place, escaped(timelines.before));
+  fill(html, report_place, "");
+  return html;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,33 @@
+// A report, or a comparison of two, as a page that a browser opens: puts the JSON into the page that viz/
+// builds. Must not know what the page shows.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "analysis/comparison/diff.hpp"
+#include "analysis/report/report.hpp"
+
+namespace penstock::analysis {
+
+/// The report takes no more of a page: longer lists lose their last rows, and the page says so. With the
+/// timeline, which has a bound of its own, and the page itself, a file stays under 20 MB.
+inline constexpr std::size_t most_report_bytes = 8'000'000;
+
+/// `page`: with the comments `<!--penstock-report-->`, `<!--penstock-timeline-->`,
+/// `<!--penstock-second-timeline-->` and `<!--penstock-diff-->`. `timeline`: its JSON; may be empty. Errors:
+/// TraceError if the page has no such places.
+[[nodiscard]] std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
+                                  std::size_t most_bytes = most_report_bytes);
+/// The timelines of two runs, as JSON; may be empty.
+struct TwoTimelines {
+  std::string before;
+  std::string after;
+};
+
+/// The comparison goes to `<!--penstock-diff-->`, and the report's place stays empty.
+[[nodiscard]] std::string to_html(const Diff& diff, const TwoTimelines& timelines, std::string_view page,
+                                  std::size_t most_bytes = most_report_bytes);
+
+}  // namespace penstock::analysis

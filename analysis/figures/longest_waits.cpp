@@ -1,0 +1,72 @@
+#include "analysis/figures/longest_waits.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace penstock::analysis {
+namespace {
+
+bool comes_first(const LongWait& left, const LongWait& right) {
+  return std::tie(right.counted_ns, left.when.begin_ns, left.rank) <
+         std::tie(left.counted_ns, right.when.begin_ns, right.rank);
+}
+
+bool overlap(Interval left, Interval right) {
+  return left.begin_ns < right.end_ns && right.begin_ns < left.end_ns;
+}
+
+}  // namespace
+
+bool LongestWaits::wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept {
+  return waits_.size() - first_of_rank_ < most_of_rank || waits_.back().rank != rank ||
+         counted_ns >= waits_[first_of_rank_].counted_ns;
+}
+
+void LongestWaits::add(const LongWait& wait) {
+  if (!waits_.empty() && waits_.back().rank != wait.rank) {
+    first_of_rank_ = waits_.size();
+  }
+  const auto first = [this] { return waits_.begin() + static_cast<std::ptrdiff_t>(first_of_rank_); };
+  if (waits_.size() - first_of_rank_ < most_of_rank) {
+    waits_.push_back(wait);
+    std::push_heap(first(), waits_.end(), comes_first);
+  } else if (comes_first(wait, *first())) {
+    std::pop_heap(first(), waits_.end(), comes_first);
+    waits_.back() = wait;
+    std::push_heap(first(), waits_.end(), comes_first);
+  }
+}
+
+void LongestWaits::merge(const LongestWaits& part, std::span<const std::uint32_t> sites) {
+  for (LongWait each : part.waits_) {
+    each.site = sites[each.site];
+    waits_.push_back(each);
+  }
+  first_of_rank_ = waits_.size();
+}
+
+std::vector<LongWait> LongestWaits::take() {
+  std::sort(waits_.begin(), waits_.end(), comes_first);
+  std::vector<LongWait> kept;
+  std::vector<std::set<std::int32_t>> others;
+  for (const LongWait& wait : waits_) {
+    const auto longer = std::find_if(kept.begin(), kept.end(),
+                                     [&](const LongWait& each) { return overlap(each.when, wait.when); });
+    if (longer == kept.end()) {
+      if (kept.size() < most_) {
+        kept.push_back(wait);
+        others.emplace_back();
+      }
+    } else if (longer->rank != wait.rank) {
+      others[static_cast<std::size_t>(longer - kept.begin())].insert(wait.rank);
+    }
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    kept[i].other_ranks = others[i].size();
+  }
+  waits_.clear();
+  return kept;
+}
+
+}  // namespace penstock::analysis

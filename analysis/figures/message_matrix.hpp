@@ -1,0 +1,90 @@
+// Adds up messages by sending and receiving rank: how much went from whom to whom, how fast, and how fast it
+// could have gone. Knows no waits and no causes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/joining/messages.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/tables/interval_set.hpp"
+
+namespace penstock::analysis {
+
+class CallCursor;
+
+/// Thread: one at a time, but for pairs_of(). Memory: the pairs of one rank and, however many ranks there
+/// are, `most_pairs` others and most_matrix_blocks² blocks; less than a hundred bytes each and 48 for every
+/// class of messages in it.
+class MessageMatrix {
+ public:
+  explicit MessageMatrix(const MessageIndex& index, std::size_t most_pairs = most_matrix_pairs)
+      : index_(index), most_pairs_(most_pairs) {}
+  struct Moved {
+    std::uint64_t bytes = 0;
+    std::uint64_t ns = 0;
+  };
+  /// Messages of one class between two ranks.
+  struct Share {
+    std::uint32_t message_class;
+    std::uint64_t bytes = 0;
+    Moved timed;       ///< those whose end was seen at once
+    Moved late_timed;  ///< those whose end was perhaps seen late
+  };
+  struct Sums {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::vector<Share> shares;
+    Share& of_class(std::uint32_t message_class);
+    void add(const Sums& other);
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, bytes, shares);
+    }
+  };
+  struct Pair {
+    std::int32_t sender;
+    std::int32_t receiver;
+    Sums sums;
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(sender, receiver, sums);
+    }
+  };
+  /// The messages that this rank received within `window`, and those it sent whose receiver's half is
+  /// missing.
+  void add(const RankTrace& rank, std::size_t position, Interval window) {
+    merge(pairs_of(rank, position, window), rank.header.world_size);
+  }
+  /// The same in two steps, of which the second one needs no records.
+  [[nodiscard]] std::vector<Pair> pairs_of(const RankTrace& rank, std::size_t position,
+                                           Interval window) const;
+  void merge(std::vector<Pair> pairs, std::int32_t world_size);
+  /// `transports`: of the same job, for what was possible. None where there were no messages.
+  [[nodiscard]] std::optional<MatrixFigures> finish(std::span<const TransportFigures> transports);
+
+ private:
+  void add_receive(const RankTrace& rank, std::size_t position, std::size_t half, CallCursor& starts,
+                   CallCursor& ends, Sums& sums) const;
+  void keep(Pair pair);
+  void drop_smallest();
+  void join_equal_pairs();
+  [[nodiscard]] MatrixCell cell_of(const Pair& pair, std::span<const double> possible_gbps) const;
+  [[nodiscard]] std::vector<double> possible_by_class(std::span<const TransportFigures> transports) const;
+
+  const MessageIndex& index_;
+  std::size_t most_pairs_;
+  std::int32_t ranks_ = 0;
+  std::int32_t ranks_per_block_ = 1;
+  std::vector<Pair> pairs_;
+  std::uint64_t dropped_pairs_ = 0;
+  std::unordered_map<std::uint64_t, Pair> blocks_;  ///< of all pairs, where blocks hold several ranks
+};
+
+}  // namespace penstock::analysis

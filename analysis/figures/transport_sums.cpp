@@ -1,0 +1,152 @@
+#include "analysis/figures/transport_sums.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <tuple>
+
+#include "analysis/joining/call_cursor.hpp"
+#include "analysis/tables/median.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
+  return static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns));
+}
+
+bool lies_in(Interval window, std::uint64_t time_ns) {
+  return window.begin_ns <= time_ns && time_ns <= window.end_ns;
+}
+
+}  // namespace
+
+TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
+  if (message_class >= sums_.size()) {
+    sums_.resize(index_.classes().all().size());
+  }
+  return sums_[message_class];
+}
+
+void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes, std::uint64_t wire_bytes) {
+  Sums& sums = sums_of(message_class);
+  ++sums.messages;
+  sums.bytes += bytes;
+  sums.wire_bytes += wire_bytes;
+}
+
+/// A transfer's time counts from when both sides, their GPUs too, were ready: waiting is another cause.
+/// Whoever moved it saw its end at once if it was in the same MPI call all the time, else perhaps only when
+/// it came back.
+void TransportSums::add(const RankTrace& rank, std::size_t position, Interval window) {
+  CallCursor starts(rank);
+  CallCursor ends(rank);
+  for (std::size_t i = 0; i < rank.transfers.size(); ++i) {
+    const Transfer& transfer = rank.transfers[i];
+    const trace::Transfer& each = transfer.record;
+    const std::uint32_t message_class = index_.class_of(position, i);
+    if (!lies_in(window, each.end_ns) || message_class == MessageClasses::no_message) {
+      continue;
+    }
+    add(message_class, each.bytes, wire_bytes_of(each));
+    const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
+    if (each.bytes != 0 && start_ns < each.end_ns) {
+      const bool is_seen_at_once =
+          starts.call_at(transfer.lane, start_ns) == ends.call_at(transfer.lane, each.end_ns);
+      Sums& sums = sums_of(message_class);
+      (is_seen_at_once ? sums.speeds_gbps : sums.least_speeds_gbps)
+          .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
+    }
+  }
+  // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
+  for (std::size_t i = 0; i < rank.halves.size(); ++i) {
+    const trace::MessageHalf& half = rank.halves[i].record;
+    if (half.direction != trace::Direction::receive || !lies_in(window, half.complete_ns) ||
+        !index_.transfers_of(rank, position, i).empty()) {
+      continue;
+    }
+    const std::optional<KnownHalf> own = index_.facts_of(rank, position, i);
+    if (!own) {
+      continue;
+    }
+    add(own->message_class, half.bytes, half.bytes);
+    const std::optional<KnownHalf> sender = index_.partner_of(rank, position, i);
+    if (sender && index_.clocks().can_convert(sender->host, own->host) && half.bytes != 0) {
+      const std::uint64_t start_ns =
+          std::max(index_.clocks().convert(sender->post_ns, sender->host, own->host), half.post_ns);
+      if (start_ns < half.complete_ns) {
+        Sums& sums = sums_of(own->message_class);
+        (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
+            .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
+      }
+    }
+  }
+}
+
+void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns,
+                           std::uint64_t within_error_ns) {
+  if (message_class != MessageClasses::no_message) {
+    Sums& sums = sums_of(message_class);
+    sums.by_cause[static_cast<std::size_t>(cause)] += time_ns;
+    sums.within_error[static_cast<std::size_t>(cause)] += within_error_ns;
+  }
+}
+
+void TransportSums::merge(const TransportSums& part) {
+  sums_.resize(std::max(sums_.size(), part.sums_.size()));
+  const auto append = [](std::vector<float>& all, const std::vector<float>& some) {
+    all.insert(all.end(), some.begin(), some.end());
+  };
+  for (std::size_t i = 0; i < part.sums_.size(); ++i) {
+    const Sums& added = part.sums_[i];
+    sums_[i].messages += added.messages;
+    sums_[i].bytes += added.bytes;
+    sums_[i].wire_bytes += added.wire_bytes;
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+      sums_[i].by_cause[cause] += added.by_cause[cause];
+      sums_[i].within_error[cause] += added.within_error[cause];
+    }
+    append(sums_[i].speeds_gbps, added.speeds_gbps);
+    append(sums_[i].least_speeds_gbps, added.least_speeds_gbps);
+  }
+}
+
+std::vector<TransportFigures> TransportSums::finish() {
+  std::vector<TransportFigures> figures;
+  for (std::uint32_t i = 0; i < sums_.size(); ++i) {
+    Sums& sums = sums_[i];
+    const std::uint64_t counted_ns =
+        std::accumulate(sums.by_cause.begin(), sums.by_cause.end(), std::uint64_t{0});
+    if (sums.messages == 0 && counted_ns == 0) {
+      continue;
+    }
+    const MessageClass& which = index_.classes().all()[i];
+    TransportFigures each;
+    each.source = which.source;
+    each.destination = which.destination;
+    each.size_limit_bytes = which.size_limit_bytes;
+    each.transport = which.transport;
+    each.reason = std::string(index_.classes().reason_of(i));
+    each.messages = sums.messages;
+    each.bytes = sums.bytes;
+    each.wire_bytes = sums.wire_bytes;
+    std::vector<float>& speeds_gbps = sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps;
+    each.median_gbps = median_of(speeds_gbps);
+    each.best_gbps = quantile_of(speeds_gbps, 0.95);
+    each.message_class = i;
+    each.counted_ns = counted_ns;
+    each.by_cause = sums.by_cause;
+    each.within_error = sums.within_error;
+    figures.push_back(std::move(each));
+  }
+  // what is equal in bytes has an order too, so that nothing depends on that of the records
+  const auto key = [](const TransportFigures& each) {
+    return std::tie(each.source, each.destination, each.size_limit_bytes, each.transport, each.reason);
+  };
+  std::sort(figures.begin(), figures.end(), [&](const TransportFigures& left, const TransportFigures& right) {
+    return left.bytes != right.bytes ? left.bytes > right.bytes : key(left) < key(right);
+  });
+  return figures;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,54 @@
+// Adds up, by class of messages, what they cost and how fast they were. Knows no call sites.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/causes/causes.hpp"
+#include "analysis/joining/messages.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/tables/interval_set.hpp"
+
+namespace penstock::analysis {
+
+/// Thread: one at a time. Memory: four bytes a message besides the classes.
+class TransportSums {
+ public:
+  explicit TransportSums(const MessageIndex& index) : index_(index) {}
+  /// The messages that this rank moved or, where the MPI library did, received within `window`.
+  void add(const RankTrace& rank, std::size_t position, Interval window);
+  /// `within_error_ns`: of it, by the hosts' clocks.
+  void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns, std::uint64_t within_error_ns);
+  void merge(const TransportSums& part);
+  /// By bytes, largest first.
+  [[nodiscard]] std::vector<TransportFigures> finish();
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(sums_);
+  }
+
+ private:
+  struct Sums {
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t wire_bytes = 0;
+    TimeByCause by_cause{};
+    TimeByCause within_error{};
+    std::vector<float> speeds_gbps;
+    std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
+    template <typename Archive>
+    void exchange(Archive& archive) {
+      archive(messages, bytes, wire_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
+    }
+  };
+  Sums& sums_of(std::uint32_t message_class);
+  void add(std::uint32_t message_class, std::uint64_t bytes, std::uint64_t wire_bytes);
+
+  const MessageIndex& index_;
+  std::vector<Sums> sums_;  ///< by class
+};
+
+}  // namespace penstock::analysis

@@ -1,0 +1,42 @@
+// One axis for the times of all ranks, as far as the messages between hosts brought their clocks together:
+// from when the first rank came out of MPI_Init. Knows no records.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/joining/messages.hpp"
+#include "analysis/tables/interval_set.hpp"
+
+namespace penstock::analysis {
+
+/// From one host's clock to the axis. Never turns the order of two times round.
+class HostAxis {
+ public:
+  HostAxis() = default;
+  HostAxis(Interval run, std::int64_t first_ns, std::int64_t last_ns);
+  /// Unit: ns. What lies before the axis is put at its begin, what lies behind it at its end.
+  [[nodiscard]] std::uint64_t at(std::uint64_t host_ns) const noexcept;
+  void ends_at(std::uint64_t end_ns) noexcept { end_ns_ = end_ns; }
+
+ private:
+  std::uint64_t begin_ns_ = 0;
+  std::uint64_t end_ns_ = ~std::uint64_t{0};  ///< of the axis
+  std::int64_t first_ns_ = 0;                 ///< where the host's first rank begins
+  double drift_ = 0;  ///< of the axis against the host's clock; 0 on one host, which keeps times exact
+};
+
+/// A host whose clock could not be brought to the others' begins at 0, as if its first rank had come out of
+/// MPI_Init together with theirs. Clocks are taken to drift evenly over the run.
+class JobAxis {
+ public:
+  explicit JobAxis(const MessageIndex& index);
+  [[nodiscard]] const HostAxis& of(std::uint32_t host) const { return hosts_.at(host); }
+  [[nodiscard]] std::uint64_t length_ns() const noexcept { return length_ns_; }
+
+ private:
+  std::vector<HostAxis> hosts_;
+  std::uint64_t length_ns_ = 0;
+};
+
+}  // namespace penstock::analysis

@@ -1,0 +1,78 @@
+// What messages are told apart by: their buffers, size, transport and the reason for it; and the table that
+// numbers these classes alike for all ranks. Knows no times.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "analysis/tables/string_pool.hpp"
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::analysis {
+
+/// Sizes are told apart by these limits; what is larger than the last one is a class of its own.
+inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
+
+/// Of a GPU, however it was allocated.
+[[nodiscard]] constexpr bool is_device_memory(trace::BufferKind kind) noexcept {
+  return kind == trace::BufferKind::device || kind == trace::BufferKind::async_pool ||
+         kind == trace::BufferKind::virtual_memory || kind == trace::BufferKind::managed;
+}
+
+/// From GPU to GPU, past host memory.
+[[nodiscard]] constexpr bool is_direct(trace::TransportKind transport) noexcept {
+  return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
+         transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
+}
+
+inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
+
+/// The place of the first limit that `bytes` does not exceed; behind the last one: larger than all.
+[[nodiscard]] std::uint8_t size_class_of(std::uint64_t bytes) noexcept;
+/// That limit; 0: larger than all.
+[[nodiscard]] std::uint64_t size_limit_of(std::uint64_t bytes) noexcept;
+[[nodiscard]] std::uint64_t limit_of_size_class(std::size_t size_class) noexcept;
+
+struct MessageClass {
+  trace::BufferKind source = trace::BufferKind::unknown;
+  trace::BufferKind destination = trace::BufferKind::unknown;
+  trace::TransportKind transport = trace::TransportKind::none;
+  std::uint32_t reason = 0;  ///< in the table's pool; its text 0 is empty
+  std::uint64_t size_limit_bytes = 0;
+  auto operator<=>(const MessageClass&) const = default;
+};
+
+/// Class 0 is "no message". Thread: one at a time.
+class MessageClasses {
+ public:
+  static constexpr std::uint32_t no_message = 0;
+
+  MessageClasses();
+  [[nodiscard]] std::uint32_t id_of(const MessageClass& message_class);
+  [[nodiscard]] const std::vector<MessageClass>& all() const noexcept { return classes_; }
+  [[nodiscard]] StringPool& reasons() noexcept { return reasons_; }
+  [[nodiscard]] std::string_view reason_of(std::uint32_t id) const {
+    return reasons_.at(classes_.at(id).reason);
+  }
+  /// See archive.hpp. Only a new one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<MessageClass> classes(classes_.begin() + 1, classes_.end());
+    archive(reasons_, classes);
+    for (const MessageClass& each : classes) {
+      static_cast<void>(id_of(each));
+    }
+  }
+
+ private:
+  std::vector<MessageClass> classes_;
+  std::map<MessageClass, std::uint32_t> ids_;
+  StringPool reasons_;
+};
+
+}  // namespace penstock::analysis

@@ -1,0 +1,166 @@
+// What is asked of the index, rank by rank. How it is joined: messages_join.cpp.
+#include "analysis/joining/messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/tables/release.hpp"
+
+namespace penstock::analysis {
+
+std::uint32_t MessageIndex::host_of(const RankTrace& rank) const {
+  const std::uint32_t* const position =
+      position_of_rank_.find(static_cast<std::uint32_t>(rank.header.world_rank));
+  return position == nullptr ? hosts_.at(rank.header.host_name) : ranks_[*position].host;
+}
+
+void MessageIndex::add(RankFacts facts) {
+  const auto position = static_cast<std::uint32_t>(ranks_.size());
+  Rank& rank = ranks_.emplace_back();
+  rank.number = facts.rank;
+  rank.host = hosts_.try_emplace(facts.host_name, static_cast<std::uint32_t>(hosts_.size())).first->second;
+  rank.facts = std::move(facts);
+  if (position != 0) {
+    const Rank& last = ranks_[position - 1];
+    rank.halves_before = last.halves_before + last.facts.halves.size();
+  }
+  if (const auto number = static_cast<std::uint32_t>(rank.number);
+      position_of_rank_.find(number) == nullptr) {
+    position_of_rank_[number] = position;
+  }
+  // alike on all ranks from here on
+  std::vector<std::uint32_t> class_of_own;
+  for (const MessageClass& own : rank.facts.classes.all()) {
+    MessageClass which = own;
+    which.reason = classes_.reasons().id_of(rank.facts.classes.reasons().at(own.reason));
+    class_of_own.push_back(class_of_own.empty() ? MessageClasses::no_message : classes_.id_of(which));
+  }
+  for (TransferFacts& each : rank.facts.transfers) {
+    each.message_class = class_of_own[each.message_class];
+    each.host = rank.host;
+  }
+  collectives_.add(rank.facts, rank.host);
+  release(rank.facts.arrivals);
+  const Interval run = rank.facts.run;
+  if (rank.host >= runs_.size()) {
+    runs_.push_back(run);
+  } else {
+    Interval& all = runs_[rank.host];
+    all = {std::min(all.begin_ns, run.begin_ns), std::max(all.end_ns, run.end_ns)};
+  }
+}
+
+bool MessageIndex::is_recognised(const RankTrace& rank, std::size_t position,
+                                 std::size_t half) const noexcept {
+  const std::vector<HalfFacts>& known = ranks_[position].facts.halves;
+  if (half >= known.size()) {
+    return false;
+  }
+  if (rank.halves.size() == known.size()) {
+    return true;  // nothing was recorded since
+  }
+  const trace::MessageHalf& record = rank.halves[half].record;
+  return ranks_[position].number == rank.header.world_rank && known[half].post_ns == record.post_ns &&
+         known[half].direction == record.direction && known[half].key == record.key;
+}
+
+std::optional<KnownHalf> MessageIndex::partner_of(const RankTrace& rank, std::size_t position,
+                                                  std::size_t half) const noexcept {
+  if (!is_recognised(rank, position, half)) {
+    return std::nullopt;
+  }
+  const Partner partner = ranks_[position].partners[half];
+  return partner.half == none ? std::nullopt : std::optional(known(partner));
+}
+
+std::optional<KnownHalf> MessageIndex::facts_of(const RankTrace& rank, std::size_t position,
+                                                std::size_t half) const noexcept {
+  if (!is_recognised(rank, position, half)) {
+    return std::nullopt;
+  }
+  return known({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(half)});
+}
+
+std::uint64_t MessageIndex::number_of(const RankTrace& rank, std::size_t position,
+                                      std::size_t half) const noexcept {
+  if (!partner_of(rank, position, half)) {
+    return 0;
+  }
+  const Partner partner = ranks_[position].partners[half];
+  const std::uint64_t own_number = ranks_[position].halves_before + half;
+  return std::min(own_number, ranks_[partner.position].halves_before + partner.half) + 1;
+}
+
+std::uint32_t MessageIndex::class_of(std::size_t position, std::size_t transfer) const noexcept {
+  const std::vector<std::uint32_t>& known = ranks_[position].transfer_classes;
+  return transfer < known.size() ? known[transfer] : MessageClasses::no_message;
+}
+
+std::size_t MessageIndex::bucket_of(std::uint64_t key) const noexcept {
+  return std::min<std::size_t>(sender_part_of(key), buckets_.size() - 2);
+}
+
+/// The first transfer with the key; `guess`: where it may be, or soon behind.
+std::uint32_t MessageIndex::find_transfer(std::uint64_t key, std::uint32_t guess) const noexcept {
+  const auto is_first = [&](std::size_t place) {
+    return place < transfers_.size() && transfers_[place].key == key &&
+           (place == 0 || transfers_[place - 1].key != key);
+  };
+  constexpr std::uint32_t near = 4;
+  for (std::uint32_t place = guess; place < guess + near; ++place) {
+    if (is_first(place)) {
+      return place;
+    }
+  }
+  if (key == 0 || buckets_.empty()) {
+    return none;
+  }
+  const auto begin = transfers_.begin();
+  const auto first =
+      std::lower_bound(begin + static_cast<std::ptrdiff_t>(buckets_[bucket_of(key)]),
+                       begin + static_cast<std::ptrdiff_t>(buckets_[bucket_of(key) + 1]), key,
+                       [](const TransferFacts& left, std::uint64_t wanted) { return left.key < wanted; });
+  return first != transfers_.end() && first->key == key ? static_cast<std::uint32_t>(first - begin) : none;
+}
+
+std::span<const TransferFacts> MessageIndex::transfers_of(const RankTrace& rank, std::size_t position,
+                                                          std::size_t half) const noexcept {
+  const std::vector<std::uint32_t>& first_transfers = ranks_[position].first_transfers;
+  if (half >= first_transfers.size() || first_transfers[half] == none) {
+    return is_recognised(rank, position, half) ? std::span<const TransferFacts>{}
+                                               : transfers_of(rank.halves[half].record.key);
+  }
+  const std::size_t first = first_transfers[half];
+  if (transfers_[first].key != rank.halves[half].record.key) {
+    return transfers_of(rank.halves[half].record.key);
+  }
+  std::size_t end = first;
+  while (end < transfers_.size() && transfers_[end].key == transfers_[first].key) {
+    ++end;
+  }
+  return std::span(transfers_).subspan(first, end - first);
+}
+
+std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) const noexcept {
+  const std::uint32_t first = key == 0 ? none : find_transfer(key, 0);
+  if (first == none) {
+    return {};
+  }
+  std::size_t end = first;
+  while (end < transfers_.size() && transfers_[end].key == key) {
+    ++end;
+  }
+  return std::span(transfers_).subspan(first, end - first);
+}
+
+std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const {
+  return collectives_.at(rank, call.communicator, call.collective_ordinal, 0, host_of(rank), clocks_);
+}
+
+std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank,
+                                                  const trace::CollectiveOperation& operation) const {
+  return collectives_.at(rank, operation.communicator, operation.collective_ordinal, operation.start,
+                         host_of(rank), clocks_);
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,131 @@
+// Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
+// the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
+//
+// Memory: about 110 bytes a message, 52 a transfer and 72 a collective call and host; nothing else of a rank
+// is kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/joining/clock_alignment.hpp"
+#include "analysis/joining/collective_index.hpp"
+#include "analysis/joining/message_class.hpp"
+#include "analysis/joining/rank_facts.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/sharing/team.hpp"
+#include "analysis/tables/id_table.hpp"
+
+namespace penstock::analysis {
+
+/// A half, and whose it is.
+struct KnownHalf : HalfFacts {
+  std::int32_t rank = -1;
+  std::uint32_t host = 0;  ///< ranks of one host share a clock
+};
+
+/// Thread: one at a time until it is joined, then any number.
+class MessageIndex {
+ public:
+  MessageIndex() = default;
+  /// Of the same job once more: what has a number in the table keeps it.
+  explicit MessageIndex(MessageClasses classes) : classes_(std::move(classes)) {}
+  /// Ranks are added in any order, each once; positions (see partner_of) count from 0 in this order.
+  void add(RankFacts facts);
+  void add(const RankTrace& rank) { add(analysis::facts_of(rank)); }
+  /// After the last add(). `threads`: so many do the work. `team`: each member has added all ranks in the
+  /// same order, those of its own share whole, of others what these need (NeededFacts), and can ask for its
+  /// own; null: all are here.
+  void join(unsigned threads = 1, Team* team = nullptr);
+
+  /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; none if it is not there. (A
+  /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
+  [[nodiscard]] std::optional<KnownHalf> partner_of(const RankTrace& rank, std::size_t position,
+                                                    std::size_t half) const noexcept;
+  /// What is known of `rank.halves[half]` itself; none as above.
+  [[nodiscard]] std::optional<KnownHalf> facts_of(const RankTrace& rank, std::size_t position,
+                                                  std::size_t half) const noexcept;
+  /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone. Where
+  /// all ranks are here.
+  [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,
+                                        std::size_t half) const noexcept;
+  /// What moved the message of `rank.halves[half]`, by whichever side it was recorded.
+  [[nodiscard]] std::span<const TransferFacts> transfers_of(const RankTrace& rank, std::size_t position,
+                                                            std::size_t half) const noexcept;
+  [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
+  /// In the clock of the rank's host. None for what is no collective call, or one of a communicator that is
+  /// not known.
+  [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const;
+  [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank,
+                                                    const trace::CollectiveOperation& operation) const;
+  [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
+
+  /// Of `rank.transfers[transfer]`; no_message for one that was recorded since.
+  [[nodiscard]] std::uint32_t class_of(std::size_t position, std::size_t transfer) const noexcept;
+  [[nodiscard]] const MessageClasses& classes() const noexcept { return classes_; }
+  /// For an index that takes the place of this one.
+  [[nodiscard]] MessageClasses take_classes() { return std::move(classes_); }
+
+  [[nodiscard]] std::size_t rank_count() const noexcept { return ranks_.size(); }
+  [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
+  /// From its first rank's begin to its last rank's end, in its own clock.
+  [[nodiscard]] Interval run_of(std::uint32_t host) const { return runs_.at(host); }
+  /// Of the hosts, numbered as in the facts.
+  [[nodiscard]] const ClockAlignment& clocks() const noexcept { return clocks_; }
+  [[nodiscard]] std::uint64_t unmatched_halves() const noexcept { return unmatched_; }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Partner {
+    std::uint32_t position = none;
+    std::uint32_t half = none;
+  };
+  struct Rank {
+    std::int32_t number = -1;
+    std::uint32_t host = 0;
+    std::uint64_t halves_before = 0;  ///< of the ranks that were added earlier
+    RankFacts facts;
+    std::vector<Partner> partners;               ///< of each half
+    std::vector<std::uint32_t> first_transfers;  ///< of each half, in transfers_; none
+    std::vector<std::uint32_t> transfer_classes;
+  };
+
+  void gather_transfers(unsigned threads);
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const noexcept;
+  [[nodiscard]] std::uint32_t find_transfer(std::uint64_t key, std::uint32_t guess) const noexcept;
+  void find_partners(std::uint32_t position);
+  void find_first_transfers(std::uint32_t position);
+  void join_strays();
+  void classify_halves(unsigned threads, Team* team);
+  void align_clocks(Team* team);
+  void forget_others(Team* team);
+  [[nodiscard]] const HalfFacts& at(Partner half) const noexcept {
+    return ranks_[half.position].facts.halves[half.half];
+  }
+  [[nodiscard]] KnownHalf known(Partner half) const noexcept {
+    const Rank& rank = ranks_[half.position];
+    return {rank.facts.halves[half.half], rank.number, rank.host};
+  }
+  [[nodiscard]] bool is_recognised(const RankTrace& rank, std::size_t position,
+                                   std::size_t half) const noexcept;
+
+  MessageClasses classes_;
+  std::unordered_map<std::string, std::uint32_t> hosts_;
+  std::vector<Rank> ranks_;                  ///< by position
+  IdTable<std::uint32_t> position_of_rank_;  ///< by its number
+  std::vector<TransferFacts> transfers_;     ///< those with keys, by key, then by time
+  std::vector<std::size_t> buckets_;         ///< by sender: where its keys begin in transfers_
+  CollectiveIndex collectives_;
+  std::vector<Interval> runs_;  ///< of each host, from its first rank's begin to its last rank's end
+  ClockAlignment clocks_;
+  std::uint64_t unmatched_ = 0;
+};
+
+}  // namespace penstock::analysis

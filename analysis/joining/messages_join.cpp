@@ -1,0 +1,274 @@
+// How the index joins the ranks: each rank finds the other halves of its own messages, so that ranks can do
+// so at the same time. What is known of the job as a whole, its classes of messages and its clocks, the
+// members of a team tell each other.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bitset>
+
+#include "analysis/joining/messages.hpp"
+#include "analysis/sharing/parallel.hpp"
+#include "analysis/sharing/teamwork.hpp"
+#include "analysis/tables/release.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::size_t kind_count = static_cast<std::size_t>(trace::BufferKind::managed) + 1;
+
+/// Classes of messages that the MPI library's own transport carries: by their buffers and size.
+constexpr std::size_t plain_class_count = kind_count * kind_count * size_class_count;
+using PlainClasses = std::bitset<plain_class_count>;
+
+/// Damage may have made a kind that there is not.
+std::size_t number_of(trace::BufferKind kind) {
+  const auto number = static_cast<std::size_t>(kind);
+  return number < kind_count ? number : 0;
+}
+
+/// Of a half and, where it is known, the other one: buffers of both sides, and the size that was received.
+std::size_t plain_class(const HalfFacts& half, const HalfFacts* partner) {
+  const bool is_send = half.direction == trace::Direction::send;
+  const std::size_t own = number_of(half.buffer);
+  const std::size_t others = partner == nullptr ? 0 : number_of(partner->buffer);
+  const std::size_t size = is_send && partner != nullptr ? partner->size_class : half.size_class;
+  return ((is_send ? own : others) * kind_count + (is_send ? others : own)) * size_class_count + size;
+}
+
+MessageClass class_of_plain(std::size_t number) {
+  const std::size_t buffers = number / size_class_count;
+  return {.source = static_cast<trace::BufferKind>(buffers / kind_count),
+          .destination = static_cast<trace::BufferKind>(buffers % kind_count),
+          .transport = trace::TransportKind::mpi,
+          .size_limit_bytes = limit_of_size_class(number % size_class_count)};
+}
+
+bool comes_first(const TransferFacts& left, const TransferFacts& right) {
+  return left.key != right.key ? left.key < right.key : left.begin_ns < right.begin_ns;
+}
+
+}  // namespace
+
+void MessageIndex::join(unsigned threads, Team* team) {
+  gather_transfers(threads);
+  for_each(ranks_.size(), threads, [this](std::size_t position, unsigned) {
+    find_partners(static_cast<std::uint32_t>(position));
+    find_first_transfers(static_cast<std::uint32_t>(position));
+  });
+  join_strays();
+  classify_halves(threads, team);
+  align_clocks(team);
+  collectives_.join(clocks_, hosts_.size());
+  forget_others(team);
+}
+
+/// By key: first by the sender that is part of it, then within each sender's.
+void MessageIndex::gather_transfers(unsigned threads) {
+  std::uint32_t most_senders = 0;
+  for (const Rank& rank : ranks_) {
+    most_senders = std::max(most_senders, static_cast<std::uint32_t>(std::max(0, rank.number)) + 2);
+  }
+  constexpr std::uint32_t most_buckets = 1u << 22;  // a damaged header may tell any rank
+  buckets_.assign(std::min(most_senders, most_buckets) + std::size_t{2}, 0);
+  for (const Rank& rank : ranks_) {
+    for (const TransferFacts& each : rank.facts.transfers) {
+      buckets_[bucket_of(each.key) + 1] += each.key == 0 ? 0 : 1;
+    }
+  }
+  for (std::size_t i = 1; i < buckets_.size(); ++i) {
+    buckets_[i] += buckets_[i - 1];
+  }
+  transfers_.resize(buckets_.back());
+  std::vector<std::size_t> next = buckets_;
+  for (Rank& rank : ranks_) {
+    rank.transfer_classes.reserve(rank.facts.transfers.size());
+    for (const TransferFacts& each : rank.facts.transfers) {
+      rank.transfer_classes.push_back(each.message_class);
+      if (each.key != 0) {
+        transfers_[next[bucket_of(each.key)]++] = each;
+      }
+    }
+    release(rank.facts.transfers);
+  }
+  for_each(buckets_.size() - 1, threads, [this](std::size_t bucket, unsigned) {
+    const auto begin = transfers_.begin() + static_cast<std::ptrdiff_t>(buckets_[bucket]);
+    const auto end = transfers_.begin() + static_cast<std::ptrdiff_t>(buckets_[bucket + 1]);
+    if (!std::is_sorted(begin, end, comes_first)) {
+      std::stable_sort(begin, end, comes_first);
+    }
+  });
+}
+
+/// MPI keeps the order of messages that are equal in communicator, source, destination and tag; so the first
+/// half of a group meets the first one of its counterpart.
+void MessageIndex::find_partners(std::uint32_t position) {
+  Rank& rank = ranks_[position];
+  rank.partners.resize(rank.facts.halves.size());
+  for (const HalfGroup& group : rank.facts.groups) {
+    const std::uint32_t* const peer = position_of_rank_.find(static_cast<std::uint32_t>(group.peer));
+    if (peer == nullptr) {
+      continue;
+    }
+    const RankFacts& others = ranks_[*peer].facts;
+    const HalfGroup* const counterpart = find_counterpart(others, rank.number, group);
+    if (counterpart == nullptr) {
+      continue;
+    }
+    std::uint32_t theirs = counterpart->begin;
+    for (std::uint32_t mine = group.begin; mine < group.end; ++mine) {
+      const std::uint32_t half = rank.facts.in_groups[mine];
+      if (group.has_keys) {
+        const std::uint64_t key = rank.facts.halves[half].key;
+        while (theirs < counterpart->end && others.halves[others.in_groups[theirs]].key < key) {
+          ++theirs;
+        }
+        if (theirs < counterpart->end && others.halves[others.in_groups[theirs]].key != key) {
+          continue;
+        }
+      }
+      if (theirs == counterpart->end) {
+        break;
+      }
+      rank.partners[half] = {*peer, others.in_groups[theirs++]};
+    }
+  }
+}
+
+void MessageIndex::find_first_transfers(std::uint32_t position) {
+  Rank& rank = ranks_[position];
+  rank.first_transfers.assign(rank.facts.halves.size(), none);
+  for (const HalfGroup& group : rank.facts.groups) {
+    if (!group.has_keys) {
+      continue;
+    }
+    std::uint32_t guess = 0;
+    for (std::uint32_t i = group.begin; i < group.end; ++i) {
+      const std::uint32_t half = rank.facts.in_groups[i];
+      const std::uint64_t key = rank.facts.halves[half].key;
+      const std::uint32_t first = find_transfer(key, guess);
+      rank.first_transfers[half] = first;
+      for (std::size_t each = first; each < transfers_.size() && transfers_[each].key == key; ++each) {
+        // the other side may note the same at this moment
+        std::atomic_ref<bool>(transfers_[each].is_of_message).store(true, std::memory_order_relaxed);
+        guess = static_cast<std::uint32_t>(each) + 1;
+      }
+    }
+  }
+}
+
+/// Halves with a key that did not find their other half where the recording says that it is.
+void MessageIndex::join_strays() {
+  std::vector<Partner> strays;
+  for (std::uint32_t position = 0; position < ranks_.size(); ++position) {
+    const Rank& rank = ranks_[position];
+    for (std::uint32_t half = 0; half < rank.partners.size(); ++half) {
+      if (rank.partners[half].half == none && rank.facts.halves[half].key != 0) {
+        strays.push_back({position, half});
+      }
+    }
+  }
+  std::stable_sort(strays.begin(), strays.end(), [this](Partner left, Partner right) {
+    const HalfFacts& a = at(left);
+    const HalfFacts& b = at(right);
+    return a.key != b.key ? a.key < b.key : a.direction < b.direction;
+  });
+  for (std::size_t i = 0; i + 1 < strays.size(); ++i) {
+    const HalfFacts& first = at(strays[i]);
+    const HalfFacts& second = at(strays[i + 1]);
+    if (first.key == second.key && first.direction == trace::Direction::send &&
+        second.direction == trace::Direction::receive) {
+      ranks_[strays[i].position].partners[strays[i].half] = strays[i + 1];
+      ranks_[strays[i + 1].position].partners[strays[i + 1].half] = strays[i];
+      ++i;
+    }
+  }
+}
+
+void MessageIndex::classify_halves(unsigned threads, Team* team) {
+  const auto partner_of_half = [this](const Rank& rank, std::size_t half) {
+    const Partner partner = rank.partners[half];
+    return partner.half == none ? nullptr : &at(partner);
+  };
+  struct Found {
+    PlainClasses classes;
+    std::uint64_t unmatched = 0;
+  };
+  std::vector<Found> found(ranks_.size());
+  const Share own = own_share(ranks_.size(), team);
+  for_each(ranks_.size(), threads, [&](std::size_t position, unsigned) {
+    Rank& rank = ranks_[position];
+    for (std::size_t half = 0; half < rank.partners.size(); ++half) {
+      const HalfFacts* const partner = partner_of_half(rank, half);
+      const std::size_t number = plain_class(rank.facts.halves[half], partner);
+      found[position].classes.set(number);
+      found[position].unmatched += partner == nullptr && own.has(position) ? 1 : 0;
+      rank.facts.halves[half].message_class = static_cast<std::uint32_t>(number);
+    }
+    release(rank.facts.groups);
+    release(rank.facts.in_groups);
+  });
+  const auto add = [](Found& all, const Found& some) {
+    all.classes |= some.classes;
+    all.unmatched += some.unmatched;
+  };
+  Found here;
+  for (const Found& each : found) {
+    add(here, each);
+  }
+  Found all;
+  for_each_member(team, here, [&](const Found& each) { add(all, each); });
+  unmatched_ = all.unmatched;
+  std::array<std::uint32_t, plain_class_count> ids{};
+  for (std::size_t number = 0; number < plain_class_count; ++number) {
+    ids[number] =
+        all.classes.test(number) ? classes_.id_of(class_of_plain(number)) : MessageClasses::no_message;
+  }
+  for_each(ranks_.size(), threads, [&](std::size_t position, unsigned) {
+    for (HalfFacts& each : ranks_[position].facts.halves) {
+      each.message_class = ids[each.message_class];
+    }
+  });
+}
+
+/// One host has one clock, and nothing to align. Of a team, each member observes what is here, some of it
+/// twice over, and all of it is what the job has.
+void MessageIndex::align_clocks(Team* team) {
+  if (hosts_.size() < 2) {
+    return;
+  }
+  clocks_ = ClockAlignment(runs_);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (const Rank& rank : ranks_) {
+      for (std::size_t half = 0; half < rank.partners.size(); ++half) {
+        const HalfFacts& receive = rank.facts.halves[half];
+        if (receive.direction == trace::Direction::receive && rank.partners[half].half != none) {
+          const KnownHalf send = known(rank.partners[half]);
+          clocks_.observe(send.host, send.post_ns, rank.host, receive.complete_ns);
+        }
+      }
+    }
+    collectives_.observe(clocks_);
+    if (team != nullptr) {
+      for_each_member(team, clocks_.bounds(),
+                      [this](const ClockAlignment::Bounds& each) { clocks_.take_in(each); });
+    }
+    if (pass == 0) {
+      clocks_.fit_drift();
+    }
+  }
+  clocks_.finish();
+}
+
+/// Other members' ranks are not asked for: of them, only the facts of their halves are needed from here on.
+void MessageIndex::forget_others(Team* team) {
+  const Share own = own_share(ranks_.size(), team);
+  for (std::size_t position = 0; position < ranks_.size(); ++position) {
+    if (!own.has(position)) {
+      release(ranks_[position].partners);
+      release(ranks_[position].first_transfers);
+      release(ranks_[position].transfer_classes);
+    }
+  }
+}
+
+}  // namespace penstock::analysis

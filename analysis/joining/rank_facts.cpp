@@ -1,0 +1,282 @@
+#include "analysis/joining/rank_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/joining/call_cursor.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::uint32_t self_local_id = 2;
+constexpr std::uint32_t world_local_id = 1;
+
+/// When the rank could first serve a message that is being waited for elsewhere: at once in a blocking call,
+/// else when it came back into MPI.
+std::uint64_t noticed_ns(const RankTrace& rank, const Half& half, CallCursor& cursor) {
+  const trace::MessageHalf& record = half.record;
+  if (record.blocking != 0) {
+    return record.post_ns;
+  }
+  std::uint64_t noticed_ns = record.complete_ns;
+  if (const std::uint32_t call = cursor.call_at(half.lane, record.complete_ns); call != RankTrace::no_call) {
+    noticed_ns = rank.calls[call].record.begin_ns;
+  }
+  if (record.direction == trace::Direction::receive && record.matched_ns != 0) {
+    noticed_ns = std::min(noticed_ns, record.matched_ns);
+  }
+  return std::max(noticed_ns, record.post_ns);
+}
+
+auto key_of(const HalfGroup& group) {
+  return std::tie(group.peer, group.has_keys, group.direction, group.communicator, group.tag);
+}
+
+/// Puts halves into groups, each group into its order. Halves of one group mostly come in order, and one
+/// after the other of few groups, so that sorting all of them would be most of the work.
+class Grouping {
+ public:
+  void add(const RankTrace& rank, const trace::MessageHalf& record) {
+    HalfGroup group{.peer = record.peer, .has_keys = record.key != 0, .direction = record.direction};
+    if (record.key == 0) {
+      group.communicator = rank.global_communicator(record.communicator);
+      group.tag = record.tag;
+      if (group.communicator == 0) {
+        of_half_.push_back(none);
+        return;
+      }
+    }
+    const std::uint64_t mixed = hash(group);
+    std::uint32_t& recent = recent_[mixed >> 58];
+    if (recent >= groups_.size() || key_of(groups_[recent]) != key_of(group)) {
+      recent = number_of(group, mixed);
+    }
+    const std::uint32_t number = recent;
+    ++groups_[number].end;  // counts, for now
+    of_half_.push_back(number);
+  }
+
+  void finish(RankFacts& facts) {
+    std::vector<std::uint32_t> sorted(groups_.size());
+    for (std::uint32_t i = 0; i < sorted.size(); ++i) {
+      sorted[i] = i;
+    }
+    std::sort(sorted.begin(), sorted.end(), [this](std::uint32_t left, std::uint32_t right) {
+      return key_of(groups_[left]) < key_of(groups_[right]);
+    });
+    std::vector<std::uint32_t> next(groups_.size());
+    std::uint32_t place = 0;
+    for (const std::uint32_t each : sorted) {
+      next[each] = place;
+      groups_[each].begin = place;
+      place += groups_[each].end;
+      groups_[each].end = place;
+      facts.groups.push_back(groups_[each]);
+    }
+    facts.in_groups.resize(place);
+    for (std::uint32_t half = 0; half < of_half_.size(); ++half) {
+      if (of_half_[half] != none) {
+        facts.in_groups[next[of_half_[half]]++] = half;
+      }
+    }
+    for (const HalfGroup& group : facts.groups) {
+      const auto comes_first = [&](std::uint32_t left, std::uint32_t right) {
+        const HalfFacts& a = facts.halves[left];
+        const HalfFacts& b = facts.halves[right];
+        return group.has_keys ? a.key < b.key : a.post_ns < b.post_ns;
+      };
+      const auto begin = facts.in_groups.begin() + group.begin;
+      const auto end = facts.in_groups.begin() + group.end;
+      if (!std::is_sorted(begin, end, comes_first)) {
+        std::stable_sort(begin, end, comes_first);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  static std::uint64_t hash(const HalfGroup& group) noexcept {
+    std::uint64_t mixed = static_cast<std::uint32_t>(group.peer);
+    mixed = mixed << 32 | static_cast<std::uint32_t>(group.tag);
+    mixed = (mixed ^ group.communicator) * 0x9e3779b97f4a7c15u;
+    mixed ^= mixed >> 29;
+    mixed += (group.has_keys ? 2u : 0u) + (group.direction == trace::Direction::send ? 0u : 1u);
+    return mixed * 0xbf58476d1ce4e5b9u;
+  }
+
+  std::uint32_t number_of(const HalfGroup& group, std::uint64_t mixed) {
+    std::vector<std::uint32_t>& known = numbers_[mixed];
+    for (const std::uint32_t number : known) {
+      if (key_of(groups_[number]) == key_of(group)) {
+        return number;
+      }
+    }
+    known.push_back(static_cast<std::uint32_t>(groups_.size()));
+    groups_.push_back(group);
+    return known.back();
+  }
+
+  std::vector<HalfGroup> groups_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> numbers_;  ///< by hash
+  std::array<std::uint32_t, 64> recent_{};                                 ///< by hash: the last answers
+  std::vector<std::uint32_t> of_half_;
+};
+
+void add_halves(const RankTrace& rank, RankFacts& facts) {
+  facts.halves.reserve(rank.halves.size());
+  CallCursor cursor(rank);
+  Grouping grouping;
+  for (const Half& half : rank.halves) {
+    const trace::MessageHalf& record = half.record;
+    facts.halves.push_back({.post_ns = record.post_ns,
+                            .complete_ns = record.complete_ns,
+                            .noticed_ns = noticed_ns(rank, half, cursor),
+                            .key = record.key,
+                            .buffer = record.buffer,
+                            .direction = record.direction,
+                            .size_class = size_class_of(record.bytes)});
+    grouping.add(rank, record);
+  }
+  grouping.finish(facts);
+}
+
+void add_transfers(const RankTrace& rank, RankFacts& facts) {
+  facts.transfers.reserve(rank.transfers.size());
+  // reasons are few, and each is the same string again and again
+  std::unordered_map<std::uint32_t, std::uint32_t> reasons{{trace::no_string, 0}};
+  MessageClass last{};
+  std::uint32_t last_id = MessageClasses::no_message;
+  for (const Transfer& each : rank.transfers) {
+    const trace::Transfer& record = each.record;
+    const auto [reason, is_new] = reasons.try_emplace(record.reason, 0u);
+    if (is_new) {
+      reason->second = facts.classes.reasons().id_of(rank.strings.at(record.reason));
+    }
+    const MessageClass which{record.source, record.destination, record.transport, reason->second,
+                             size_limit_of(record.bytes)};
+    if (last_id == MessageClasses::no_message || which != last) {
+      last = which;
+      last_id = facts.classes.id_of(which);
+    }
+    facts.transfers.push_back({.key = record.key,
+                               .begin_ns = record.begin_ns,
+                               .end_ns = record.end_ns,
+                               .pack_ns = record.pack_ns,
+                               .wait_ns = record.wait_ns,
+                               .message_class = last_id,
+                               .transport = record.transport});
+  }
+}
+
+/// Every rank needs something of every other before it can leave. Of calls with a count for each rank, where
+/// some may be none, nothing is known.
+bool needs_bytes_of_all_ranks(std::string_view function) {
+  return function == "MPI_Allreduce" || function == "MPI_Allgather" || function == "MPI_Alltoall" ||
+         function == "MPI_Reduce_scatter_block";
+}
+
+/// How collectives of the rank are told apart: what is known of its communicators and functions.
+class CollectiveNames {
+ public:
+  explicit CollectiveNames(const RankTrace& rank) : rank_(rank) {
+    sizes_[world_local_id] = rank.header.world_size;
+    for (const trace::Communicator& each : rank.communicators) {
+      sizes_[each.local_id] = each.size;
+    }
+  }
+  struct Function {
+    bool is_barrier;
+    bool needs_bytes;
+  };
+  const Function& function(std::uint32_t id) {
+    const Function* known = functions_.find(id);
+    if (known == nullptr) {
+      const std::string& name = rank_.strings.at(id);
+      known = &(functions_[id] = {name == "MPI_Barrier", needs_bytes_of_all_ranks(name)});
+    }
+    return *known;
+  }
+  /// Global id; 0: nothing is known of it, or it has nobody to wait for. (MPI_COMM_SELF may bear the same id
+  /// on all ranks.)
+  [[nodiscard]] std::uint64_t communicator(std::uint32_t local_id) const {
+    return local_id == self_local_id ? 0 : rank_.global_communicator(local_id);
+  }
+  [[nodiscard]] std::int32_t size(std::uint32_t local_id) const {
+    const std::int32_t* const size = sizes_.find(local_id);
+    return size == nullptr ? 0 : *size;
+  }
+
+ private:
+  const RankTrace& rank_;
+  IdTable<std::int32_t> sizes_;
+  IdTable<Function> functions_;
+};
+
+void add_arrivals(const RankTrace& rank, RankFacts& facts) {
+  CollectiveNames names(rank);
+  for (const Call& call : rank.calls) {
+    const trace::MpiCall& record = call.record;
+    const std::uint64_t communicator =
+        record.collective_ordinal == 0 ? 0 : names.communicator(record.communicator);
+    if (communicator == 0) {
+      continue;
+    }
+    const CollectiveNames::Function& function = names.function(record.function);
+    facts.arrivals.push_back(
+        {.communicator = communicator,
+         .came_ns = record.begin_ns,
+         .left_ns = record.end_ns,
+         .ordinal = record.collective_ordinal,
+         .expected = names.size(record.communicator),
+         .is_root = record.peer == rank.header.world_rank,
+         .nobody_leaves_before = function.is_barrier || (record.bytes != 0 && function.needs_bytes)});
+  }
+  for (const Operation& operation : rank.operations) {
+    const trace::CollectiveOperation& record = operation.record;
+    const std::uint64_t communicator = record.start == 0 ? 0 : names.communicator(record.communicator);
+    if (communicator == 0) {
+      continue;
+    }
+    facts.arrivals.push_back({.communicator = starts_id(communicator, record.collective_ordinal),
+                              .came_ns = record.post_ns,
+                              .left_ns = record.complete_ns,
+                              .ordinal = record.start,
+                              .expected = names.size(record.communicator),
+                              .is_root = record.root == rank.header.world_rank,
+                              .nobody_leaves_before = false});
+  }
+}
+
+}  // namespace
+
+std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept {
+  return communicator ^ (std::uint64_t{ordinal} + 1) * 0x9e3779b97f4a7c15u;
+}
+
+RankFacts facts_of(const RankTrace& rank) {
+  RankFacts facts;
+  facts.rank = rank.header.world_rank;
+  facts.host_name = rank.header.host_name;
+  facts.run = {rank.begin_ns, rank.end_ns};
+  add_halves(rank, facts);
+  add_transfers(rank, facts);
+  add_arrivals(rank, facts);
+  return facts;
+}
+
+const HalfGroup* find_counterpart(const RankFacts& facts, std::int32_t rank, const HalfGroup& mine) noexcept {
+  HalfGroup wanted = mine;
+  wanted.peer = rank;
+  wanted.direction =
+      mine.direction == trace::Direction::send ? trace::Direction::receive : trace::Direction::send;
+  const auto found = std::lower_bound(
+      facts.groups.begin(), facts.groups.end(), wanted,
+      [](const HalfGroup& left, const HalfGroup& right) { return key_of(left) < key_of(right); });
+  return found != facts.groups.end() && key_of(*found) == key_of(wanted) ? &*found : nullptr;
+}
+
+}  // namespace penstock::analysis

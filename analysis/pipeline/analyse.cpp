@@ -1,0 +1,132 @@
+#include "analysis/pipeline/analyse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "analysis/figures/metrics.hpp"
+#include "analysis/joining/job_axis.hpp"
+#include "analysis/pipeline/counting.hpp"
+#include "analysis/pipeline/joined_job.hpp"
+#include "analysis/recording/job.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/report/advice.hpp"
+#include "analysis/sharing/parallel.hpp"
+#include "analysis/sharing/teamwork.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// What the first member finds is what all go by.
+Job find_job_together(const std::filesystem::path& path, Team* team) {
+  if (team == nullptr) {
+    return find_job(path);
+  }
+  Job job;
+  std::vector<Flaw> failure;
+  if (team->own() == 0) {
+    try {
+      job = find_job(path);
+    } catch (const TraceError& error) {
+      failure.push_back(error.flaw());
+    }
+  }
+  broadcast(*team, 0, job, failure);
+  if (!failure.empty()) {
+    throw CommonTraceError(failure.front());
+  }
+  return job;
+}
+
+/// The mark of the steps that are counted; none: the whole run is.
+std::optional<StepMark> choose_steps(const std::filesystem::path& path, const AnalysisOptions& options,
+                                     JoinedJob& joined) {
+  if (options.step_range.empty()) {
+    return options.whole_run ? std::nullopt : joined.steps.found();
+  }
+  std::optional<StepMark> mark = joined.steps.range(options.step_range);
+  if (!mark) {
+    joined.job.flaws.push_back(
+        {path, std::nullopt,
+         fmt::format("no NVTX range \"{}\" in it, so the whole run is counted", options.step_range)});
+  }
+  return mark;
+}
+
+/// The third pass, for who wants to see the ranks again.
+void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visitor, Meter& meter) {
+  RankTrace rank;
+  for (const std::size_t position : joined.counted) {
+    meter.advance(2 * Meter::records_in(joined.job.files[position]), "drawing");
+  }
+  visitor.begin(report, joined.index);
+  for (const std::size_t position : joined.counted) {
+    load_rank(joined.job.files[position], rank);
+    visitor.visit(rank, position, joined.index);
+    meter.advance(Meter::records_in(joined.job.files[position]), "drawing");
+  }
+}
+
+/// None: the first member has it.
+std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptions& options, Team* team,
+                          RankVisitor* visitor) {
+  JoinedJob joined;
+  joined.job = find_job_together(path, team);
+  Job own_files;
+  const Share own = own_share(joined.job.files.size(), team);
+  own_files.files.assign(joined.job.files.begin() + static_cast<std::ptrdiff_t>(own.begin),
+                         joined.job.files.begin() + static_cast<std::ptrdiff_t>(own.end));
+  const unsigned wanted = options.threads == 0 ? usable_threads() : options.threads;
+  const auto threads = static_cast<unsigned>(std::clamp<std::size_t>(wanted, 1, joined.job.files.size()));
+  // Replaying takes about as long as two passes.
+  Meter meter(own_files, visitor == nullptr ? 4 : 5, options.progress);
+  join_ranks(options.only_rank, threads, team, meter, joined);
+  if (joined.counted.empty()) {
+    throw CommonTraceError(
+        {path, std::nullopt, fmt::format("no recording of rank {} in it", *options.only_rank)});
+  }
+  const std::optional<StepMark> mark = choose_steps(path, options, joined);
+  const JobAxis axis(joined.index);
+  // of the same numbers, and free to grow while other threads look for the mark in the joined ones
+  StringPool strings;
+  SiteTable sites(strings);
+  static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));
+  Metrics metrics(joined.index, axis, strings, sites, joined.vote.choice(), Metrics::Use::whole);
+  const Counting counting{joined, axis, mark, threads, team, visitor};
+  counting.count(metrics, meter);
+  if (team != nullptr && team->own() != 0) {
+    return std::nullopt;
+  }
+  meter.advance(0, "replaying");
+  if (counting.needs_all_ranks(metrics)) {
+    if (team != nullptr) {
+      join_all_messages(threads, joined);
+    }
+    counting.show_all_ranks(metrics);
+  }
+  Report report = metrics.finish(mark);
+  std::vector<Flaw>& flaws = joined.job.flaws;
+  report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
+                      std::make_move_iterator(flaws.end()));
+  report.advice = advise(report);
+  if (visitor != nullptr) {
+    show_ranks(joined, report, *visitor, meter);
+  }
+  return report;
+}
+
+}  // namespace
+
+Report analyse(const std::filesystem::path& path, const AnalysisOptions& options, RankVisitor* visitor) {
+  return *run(path, options, nullptr, visitor);
+}
+
+std::optional<Report> analyse_together(const std::filesystem::path& path, const AnalysisOptions& options,
+                                       Team& team, RankVisitor* visitor) {
+  return run(path, options, &team, visitor);
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,65 @@
+// The first pass over a job: what its ranks need to know of each other. Knows no figures.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/causes/steps.hpp"
+#include "analysis/figures/metrics.hpp"
+#include "analysis/joining/messages.hpp"
+#include "analysis/recording/job.hpp"
+#include "analysis/recording/site_table.hpp"
+#include "analysis/sharing/progress.hpp"
+#include "analysis/sharing/team.hpp"
+#include "analysis/tables/string_pool.hpp"
+
+namespace penstock::analysis {
+
+/// What a rank says to the question what can be measured.
+struct RankVote {
+  std::int32_t rank = -1;
+  bool used_gpu = false;
+  bool has_kernels = false;
+  std::string note;  ///< why a feature was off
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(rank, used_gpu, has_kernels, note);
+  }
+};
+
+/// Exposed communication can be told only if each rank that used a GPU has its kernels recorded.
+class MeasureVote {
+ public:
+  void add(const RankVote& rank);
+  [[nodiscard]] MeasureChoice choice() const;
+
+ private:
+  bool any_gpu_ = false;
+  std::string why_not_;
+};
+
+struct JoinedJob {
+  Job job;
+  MessageIndex index;
+  StringPool strings;
+  SiteTable sites{strings};
+  StepFinder steps;
+  MeasureVote vote;
+  std::vector<std::size_t> counted;  ///< positions in the index, and of files
+};
+
+/// Reads the files of `joined.job`, by `threads` threads and the members of `team`, who have the same in the
+/// end, but for the index, which each has for its own share of the ranks; it may be null. `only_rank`: the
+/// one that is counted; none: all. Memory: of other members' ranks, some megabytes or one rank at a time.
+void join_ranks(const std::optional<std::int32_t>& only_rank, unsigned threads, Team* team, Meter& meter,
+                JoinedJob& joined);
+
+/// Makes the index of one member, who needs it, one of all ranks.
+void join_all_messages(unsigned threads, JoinedJob& joined);
+
+}  // namespace penstock::analysis

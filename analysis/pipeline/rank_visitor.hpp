@@ -1,0 +1,32 @@
+// What goes over the ranks of a job together with the report, one rank's records at a time, and may go over
+// them once more when the report is known. Knows nothing of what visitors are for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "analysis/joining/messages.hpp"
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/report/report.hpp"
+
+namespace penstock::analysis {
+
+/// Ranks come by number, each once a pass. The index is complete from the first pass on and outlives both.
+class RankVisitor {
+ public:
+  RankVisitor() = default;
+  virtual ~RankVisitor() = default;
+  RankVisitor(const RankVisitor&) = delete;
+  RankVisitor& operator=(const RankVisitor&) = delete;
+
+  /// While the figures are made. `step_bounds`: as step_bounds() gives them.
+  virtual void note(const RankTrace& rank, const MessageIndex& index,
+                    std::span<const std::uint64_t> step_bounds) = 0;
+  /// Between the passes.
+  virtual void begin(const Report& report, const MessageIndex& index) = 0;
+  /// `position`: of the rank in the index.
+  virtual void visit(const RankTrace& rank, std::size_t position, const MessageIndex& index) = 0;
+};
+
+}  // namespace penstock::analysis

@@ -1,0 +1,29 @@
+// Finds the recordings that belong together: one directory may hold files of several runs, of which the
+// newest job is taken. Reads headers only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "analysis/recording/flaw.hpp"
+
+namespace penstock::analysis {
+
+struct Job {
+  std::vector<std::filesystem::path> files;  ///< one a rank, by rank
+  std::int32_t world_size = 0;
+  std::vector<Flaw> flaws;  ///< files that were left out, ranks that are missing
+
+  /// See archive.hpp.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    archive(files, world_size, flaws);
+  }
+};
+
+/// `path`: a directory of `rank-*.penstock`, or one such file.
+/// Errors: TraceError when there is no recording that can be used.
+[[nodiscard]] Job find_job(const std::filesystem::path& path);
+
+}  // namespace penstock::analysis

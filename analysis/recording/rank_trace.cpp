@@ -1,0 +1,198 @@
+#include "analysis/recording/rank_trace.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/recording/trace_reader.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// Sorts records into their places.
+struct Collector {
+  RankTrace& rank;
+  LoadOf what;
+  std::unordered_map<std::uint64_t, std::uint32_t> lanes;
+  std::uint64_t last_ns = 0;
+  std::uint64_t last_block_lane = 0;
+  std::uint32_t last_lane = ~std::uint32_t{0};
+
+  /// All records of a block are of one lane.
+  std::uint32_t lane_of(const trace::BlockHeader& block) {
+    if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane) {
+      last_block_lane = block.lane;
+      last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+    }
+    return last_lane;
+  }
+  /// Of those whose end is noted only.
+  void pass_over(std::uint64_t end_ns) {
+    ++rank.record_count;
+    last_ns = std::max(last_ns, end_ns);
+  }
+  template <typename Record>
+  void timed(std::vector<Laned<Record>>& list, const Record& record, std::uint64_t end_ns,
+             const trace::BlockHeader& block) {
+    ++rank.record_count;
+    last_ns = std::max(last_ns, end_ns);
+    list.push_back({record, lane_of(block)});
+  }
+  template <typename Record>
+  void timed(std::vector<Record>& list, const Record& record) {
+    ++rank.record_count;
+    last_ns = std::max(last_ns, record.end_ns);
+    list.push_back(record);
+  }
+
+  void operator()(const trace::Text& record, const trace::BlockHeader&) { rank.strings.append(record); }
+  void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
+  void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
+    rank.communicators.push_back(record);
+  }
+  void operator()(const trace::MpiCall& record, const trace::BlockHeader& block) {
+    timed(rank.calls, record, record.end_ns, block);
+  }
+  void operator()(const trace::MessageHalf& record, const trace::BlockHeader& block) {
+    timed(rank.halves, record, record.complete_ns, block);
+  }
+  void operator()(const trace::CollectiveOperation& record, const trace::BlockHeader& block) {
+    timed(rank.operations, record, record.complete_ns, block);
+  }
+  void operator()(const trace::Transfer& record, const trace::BlockHeader& block) {
+    timed(rank.transfers, record, record.end_ns, block);
+  }
+  void operator()(const trace::DeviceActivity& record, const trace::BlockHeader&) {
+    rank.has_gpu_records = true;
+    if (what == LoadOf::what_others_need) {
+      return pass_over(record.end_ns);
+    }
+    timed(record.kind == trace::RecordKind::kernel ? rank.kernels : rank.copies, record);
+  }
+  void operator()(const trace::Range& record, const trace::BlockHeader& block) {
+    timed(rank.ranges, record);
+    rank.range_lanes.push_back(lane_of(block));
+  }
+  void operator()(const trace::CudaSynchronisation& record, const trace::BlockHeader&) {
+    if (what == LoadOf::what_others_need) {
+      return pass_over(record.end_ns);
+    }
+    timed(rank.synchronisations, record);
+  }
+  void operator()(const trace::Notice& record, const trace::BlockHeader&) { rank.notices.push_back(record); }
+};
+
+bool is_earlier_in_lane(const Call& left, const Call& right) {
+  return left.lane != right.lane ? left.lane < right.lane : left.record.begin_ns < right.record.begin_ns;
+}
+
+}  // namespace
+
+void Strings::append(const trace::Text& piece) {
+  by_id_[piece.id].append(piece.characters, std::min<std::size_t>(piece.bytes, sizeof piece.characters));
+}
+
+const std::string& Strings::at(std::uint32_t id) const {
+  static const std::string unknown = "?";
+  const std::string* const found = by_id_.find(id);
+  return found == nullptr ? unknown : *found;
+}
+
+std::uint64_t RankTrace::global_communicator(std::uint32_t local_id) const noexcept {
+  const std::uint64_t* const found = global_ids_.find(local_id);
+  return found == nullptr ? 0 : *found;
+}
+
+std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) const noexcept {
+  const auto in_lane = [this, time_ns](std::uint32_t which) {
+    const auto [first, last] = calls_of_lane_[which];
+    const auto begin = calls.begin() + first;
+    const auto end = calls.begin() + last;
+    const auto after = std::upper_bound(begin, end, time_ns, [](std::uint64_t time, const Call& call) {
+      return time < call.record.begin_ns;
+    });
+    if (after == begin || (after - 1)->record.end_ns < time_ns) {
+      return no_call;
+    }
+    return static_cast<std::uint32_t>(after - 1 - calls.begin());
+  };
+  if (lane < calls_of_lane_.size()) {
+    if (const std::uint32_t own = in_lane(lane); own != no_call) {
+      return own;
+    }
+  }
+  for (std::uint32_t other = 0; other < calls_of_lane_.size(); ++other) {
+    if (const std::uint32_t found = other == lane ? no_call : in_lane(other); found != no_call) {
+      return found;
+    }
+  }
+  return no_call;
+}
+
+/// Forgets the records and keeps their memory.
+void RankTrace::clear() {
+  record_count = 0;
+  has_gpu_records = false;
+  strings.clear();
+  modules.clear();
+  communicators.clear();
+  calls.clear();
+  halves.clear();
+  operations.clear();
+  transfers.clear();
+  kernels.clear();
+  copies.clear();
+  ranges.clear();
+  range_lanes.clear();
+  synchronisations.clear();
+  notices.clear();
+  calls_of_lane_.clear();
+  global_ids_.clear();
+}
+
+RankTrace load_rank(const std::filesystem::path& file) {
+  RankTrace rank;
+  load_rank(file, rank);
+  return rank;
+}
+
+void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what) {
+  TraceReader reader(file);
+  rank.clear();
+  rank.file = file;
+  rank.header = reader.header();
+  Collector collector{.rank = rank, .what = what};
+  rank.flaws = reader.for_each(collector);
+
+  rank.begin_ns = rank.header.begin_ns;
+  rank.finished = rank.header.end_ns > rank.header.begin_ns;
+  rank.end_ns = rank.finished ? rank.header.end_ns : std::max(rank.begin_ns, collector.last_ns);
+  IdTable<bool> ends;
+  for (const Call& each : rank.calls) {
+    const bool* known = ends.find(each.record.function);
+    if (known == nullptr) {
+      known = &(ends[each.record.function] = rank.strings.at(each.record.function) == "MPI_Finalize");
+    }
+    if (*known && each.record.begin_ns > rank.begin_ns) {
+      rank.end_ns =
+          std::min(rank.end_ns, each.record.begin_ns);  // waiting for others to end is no communication
+    }
+  }
+  for (const trace::Communicator& each : rank.communicators) {
+    if (rank.global_ids_.find(each.local_id) == nullptr) {
+      rank.global_ids_[each.local_id] = each.global_id;
+    }
+  }
+  if (!std::is_sorted(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane)) {
+    std::stable_sort(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane);
+  }
+  rank.calls_of_lane_.resize(collector.lanes.size());
+  for (std::uint32_t i = 0; i < rank.calls.size(); ++i) {
+    auto& [first, last] = rank.calls_of_lane_[rank.calls[i].lane];
+    if (last == 0) {
+      first = i;
+    }
+    last = i + 1;
+  }
+}
+
+}  // namespace penstock::analysis

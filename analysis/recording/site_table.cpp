@@ -1,0 +1,81 @@
+#include "analysis/recording/site_table.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace penstock::analysis {
+namespace {
+
+/// The mapping that holds an address. A program has a few dozen.
+const trace::Module* module_at(const RankTrace& rank, std::uint64_t address) {
+  const auto found = std::find_if(
+      rank.modules.begin(), rank.modules.end(),
+      [address](const trace::Module& each) { return each.begin <= address && address < each.end; });
+  return found == rank.modules.end() ? nullptr : &*found;
+}
+
+/// `text_id`: gives a text its number in the pool.
+template <typename TextId>
+Site site_at(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function, const TextId& text_id) {
+  Site site{text_id(""), text_id(rank.strings.at(function)), call_site, call_site};
+  if (const trace::Module* module = module_at(rank, call_site); module != nullptr) {
+    site.module = text_id(rank.strings.at(module->path));
+    site.address = call_site - module->load_bias;
+    site.offset = call_site - module->begin + module->file_offset;
+  }
+  return site;
+}
+
+}  // namespace
+
+void SiteTable::begin_rank() {
+  of_rank_.clear();
+  recent_.fill({});
+}
+
+std::uint32_t SiteTable::number_of(const Site& site) {
+  const auto [found, is_new] = ids_.try_emplace(site, static_cast<std::uint32_t>(sites_.size()));
+  if (is_new) {
+    sites_.push_back(site);
+  }
+  return found->second;
+}
+
+std::uint32_t SiteTable::id_of(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function) {
+  const RankKey key{call_site, function};
+  Recent& recent = recent_[HashRankKey{}(key) % recent_.size()];
+  if (recent.is_there && recent.key == key) {
+    return recent.id;
+  }
+  const auto [known, is_new_to_rank] = of_rank_.try_emplace(key, 0u);
+  if (is_new_to_rank) {
+    known->second = number_of(
+        site_at(rank, call_site, function, [this](std::string_view text) { return pool_.id_of(text); }));
+  }
+  recent = {key, known->second, true};
+  return known->second;
+}
+
+std::optional<std::uint32_t> SiteTable::find(const RankTrace& rank, std::uint64_t call_site,
+                                             std::uint32_t function) const {
+  bool is_known = true;
+  const Site site = site_at(rank, call_site, function, [&](std::string_view text) {
+    const std::optional<std::uint32_t> id = pool_.find(text);
+    is_known = is_known && id.has_value();
+    return id.value_or(0);
+  });
+  const auto found = ids_.find(site);
+  return is_known && found != ids_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::vector<std::uint32_t> SiteTable::take_in(const SiteTable& other, std::span<const std::uint32_t> texts) {
+  std::vector<std::uint32_t> ids;
+  for (Site site : other.sites_) {
+    site.module = texts[site.module];
+    site.function = texts[site.function];
+    ids.push_back(number_of(site));
+  }
+  return ids;
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,80 @@
+// Numbers the places in a program that call MPI, alike on all ranks, wherever each had the program loaded.
+// Must not know what source stands there (call_sites does).
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/recording/rank_trace.hpp"
+#include "analysis/tables/string_pool.hpp"
+
+namespace penstock::analysis {
+
+/// A return address and the MPI function that was called there.
+struct Site {
+  std::uint32_t module;    ///< in the pool; empty text when no mapping holds the address
+  std::uint32_t function;  ///< in the pool
+  std::uint64_t address;   ///< relative to the module
+  std::uint64_t offset;    ///< in the module's file
+  auto operator<=>(const Site&) const = default;
+};
+
+/// Thread: one at a time, but for what is const. Ranks are asked about one after the other.
+class SiteTable {
+ public:
+  explicit SiteTable(StringPool& pool) : pool_(pool) {}
+  /// The sites asked for next are this rank's.
+  void begin_rank();
+  [[nodiscard]] std::uint32_t id_of(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function);
+  /// None of a site that id_of() was not asked for. Cost: a search by text.
+  [[nodiscard]] std::optional<std::uint32_t> find(const RankTrace& rank, std::uint64_t call_site,
+                                                  std::uint32_t function) const;
+  /// Adds the sites of another table, in its order. `texts`: the number in this table's pool of each number
+  /// in the other one's. Returns the number here of each number there.
+  [[nodiscard]] std::vector<std::uint32_t> take_in(const SiteTable& other,
+                                                   std::span<const std::uint32_t> texts);
+  [[nodiscard]] const std::vector<Site>& sites() const noexcept { return sites_; }
+  /// See archive.hpp. Only an empty one reads.
+  template <typename Archive>
+  void exchange(Archive& archive) {
+    std::vector<Site> sites = sites_;
+    archive(sites);
+    for (const Site& each : sites) {
+      static_cast<void>(number_of(each));
+    }
+  }
+
+ private:
+  struct RankKey {
+    std::uint64_t address;
+    std::uint32_t function;  ///< string of the rank
+    friend bool operator==(const RankKey&, const RankKey&) = default;
+  };
+  struct HashRankKey {
+    std::size_t operator()(const RankKey& key) const noexcept {
+      return static_cast<std::size_t>((key.address ^ key.function) * 0x9e3779b97f4a7c15u >> 16);
+    }
+  };
+  /// A program calls MPI at few places again and again: the last answers, by hash.
+  struct Recent {
+    RankKey key{};
+    std::uint32_t id = 0;
+    bool is_there = false;
+  };
+  std::uint32_t number_of(const Site& site);
+
+  StringPool& pool_;
+  std::vector<Site> sites_;
+  std::map<Site, std::uint32_t> ids_;
+  std::unordered_map<RankKey, std::uint32_t, HashRankKey> of_rank_;
+  std::array<Recent, 256> recent_{};
+};
+
+}  // namespace penstock::analysis

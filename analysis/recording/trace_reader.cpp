@@ -1,0 +1,179 @@
+#include "analysis/recording/trace_reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace penstock::analysis {
+namespace {
+
+/// Reads up to `bytes`; fewer only at the end of the file. Throws TraceError when the system refuses.
+std::size_t read_at(int descriptor, const std::filesystem::path& file, std::uint64_t offset, void* to,
+                    std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::pread(descriptor, static_cast<std::byte*>(to) + done, bytes - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      throw TraceError({file, offset + done, fmt::format("cannot be read ({})", std::strerror(errno))});
+    }
+    if (got == 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+template <std::size_t size>
+void terminate(char (&text)[size]) {
+  text[size - 1] = '\0';
+}
+
+/// Throws unless `header` is one that this reader understands.
+void check(const trace::FileHeader& header, const std::filesystem::path& file, std::size_t bytes_read) {
+  const auto refuse = [&file](std::size_t offset, std::string what) {
+    throw TraceError({file, offset, std::move(what)});
+  };
+  if (bytes_read < sizeof header.magic) {
+    refuse(bytes_read, bytes_read == 0 ? "empty file" : "cut off inside the header");
+  }
+  if (header.magic != trace::file_magic) {
+    refuse(0, header.magic == 0 ? "zero-filled, not a Penstock recording" : "not a Penstock recording");
+  }
+  if (bytes_read < offsetof(trace::FileHeader, version) + sizeof header.version) {
+    refuse(bytes_read, "cut off inside the header");
+  }
+  if (header.version != trace::format_version) {
+    refuse(offsetof(trace::FileHeader, version),
+           fmt::format("recording of format version {}, this penstock reads version {}", header.version,
+                       trace::format_version));
+  }
+  if (bytes_read < trace::file_header_bytes) {
+    refuse(bytes_read, "cut off inside the header");
+  }
+  if (header.header_bytes != trace::file_header_bytes || header.record_bytes != trace::record_bytes ||
+      header.block_bytes != trace::block_bytes) {
+    refuse(offsetof(trace::FileHeader, header_bytes), "sizes in the header are not those of this format");
+  }
+  if (header.world_size < 1 || header.world_rank < 0 || header.world_rank >= header.world_size) {
+    refuse(offsetof(trace::FileHeader, world_rank),
+           fmt::format("rank {} of {} ranks is impossible", header.world_rank, header.world_size));
+  }
+}
+
+}  // namespace
+
+TraceReader::TraceReader(std::filesystem::path file)
+    : file_(std::move(file)),
+      descriptor_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)),
+      block_(std::make_unique<std::byte[]>(trace::block_bytes)) {
+  if (descriptor_ < 0) {
+    throw TraceError({file_, std::nullopt, fmt::format("cannot be opened ({})", std::strerror(errno))});
+  }
+  try {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+      throw TraceError({file_, std::nullopt, "not a plain file"});
+    }
+    size_bytes_ = static_cast<std::uint64_t>(status.st_size);
+    const std::size_t got = read_at(descriptor_, file_, 0, block_.get(), trace::file_header_bytes);
+    std::memcpy(&header_, block_.get(), std::min(got, sizeof header_));
+    check(header_, file_, got);
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+  terminate(header_.host_name);
+  terminate(header_.program);
+  terminate(header_.mpi_version);
+  terminate(header_.device_name);
+  terminate(header_.features_note);
+  next_offset_ = trace::file_header_bytes;
+}
+
+TraceReader::TraceReader(TraceReader&& other) noexcept
+    : file_(std::move(other.file_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_bytes_(other.size_bytes_),
+      header_(other.header_),
+      next_offset_(other.next_offset_),
+      flaws_(std::move(other.flaws_)),
+      block_(std::move(other.block_)) {}
+
+TraceReader::~TraceReader() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+/// Moves to the next block that a writer has claimed. Blocks that nobody claimed are zero and are passed
+/// over.
+bool TraceReader::next_block() {
+  while (next_offset_ < size_bytes_) {
+    block_offset_ = next_offset_;
+    next_offset_ += trace::block_bytes;
+    std::size_t got = read_at(descriptor_, file_, block_offset_, block_.get(), trace::record_bytes);
+    if (got < trace::record_bytes) {
+      return false;  // cut off, as take_flaws() says
+    }
+    const auto kind = static_cast<trace::RecordKind>(block_[kind_offset_bytes]);
+    if (kind == trace::RecordKind::none) {
+      continue;
+    }
+    if (kind != trace::RecordKind::block) {
+      flaws_.push_back({file_, block_offset_, "not the beginning of a block; the block was left out"});
+      continue;
+    }
+    std::memcpy(&block_header_, block_.get(), sizeof block_header_);
+    got += read_at(descriptor_, file_, block_offset_ + got, block_.get() + got, trace::block_bytes - got);
+    records_in_block_ = got / trace::record_bytes;
+    return true;
+  }
+  return false;
+}
+
+void TraceReader::skip(std::size_t index, const char* what) {
+  if (skipped_records_++ == 0) {
+    first_skipped_ = {file_, block_offset_ + index * trace::record_bytes, what};
+  }
+}
+
+/// A zero kind ends a block. Records after it would have been committed by nobody: the block is damaged
+/// there.
+void TraceReader::note_end_of_block(std::size_t index) {
+  if (index + 1 < records_in_block_ &&
+      block_[(index + 1) * trace::record_bytes + kind_offset_bytes] != std::byte{0}) {
+    skip(index, "record wiped out; the rest of its block was left out");
+  }
+}
+
+std::vector<Flaw> TraceReader::take_flaws() {
+  if (skipped_records_ != 0) {
+    if (skipped_records_ > 1) {
+      first_skipped_.what += fmt::format(" ({} records were left out)", skipped_records_);
+    }
+    flaws_.push_back(first_skipped_);
+  }
+  if (header_.end_ns != 0 && header_.end_ns < header_.begin_ns) {
+    flaws_.push_back({file_, offsetof(trace::FileHeader, end_ns), "the end lies before the beginning"});
+  }
+  const std::uint64_t payload_bytes = size_bytes_ - trace::file_header_bytes;
+  if (payload_bytes % trace::block_bytes != 0 ||
+      payload_bytes / trace::block_bytes < header_.claimed_blocks) {
+    flaws_.push_back({file_, size_bytes_, "cut off; what stands before it was used"});
+  }
+  next_offset_ = trace::file_header_bytes;
+  skipped_records_ = 0;
+  return std::exchange(flaws_, {});
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,153 @@
+// Reads the recording of one rank, record by record. Trusts nothing in it: sizes, kinds and times are
+// checked, and what cannot be used is left out and named with file and byte. Must not know what the records
+// mean.
+//
+// Blocks are read with pread() rather than mapped: the job may still be running and trims its file at the
+// end, which would kill a reader that has the file mapped. Memory is one block, whatever the file's size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/recording/flaw.hpp"
+#include "interpose/record/trace_format.hpp"
+
+namespace penstock::analysis {
+
+/// Owns: a file descriptor and a block. Unit: ns, bytes. Thread: one at a time.
+/// Errors: TraceError when the header is no recording's; flaws() for the rest.
+class TraceReader {
+ public:
+  explicit TraceReader(std::filesystem::path file);
+  ~TraceReader();
+  TraceReader(TraceReader&& other) noexcept;
+  TraceReader(const TraceReader&) = delete;
+  TraceReader& operator=(const TraceReader&) = delete;
+  TraceReader& operator=(TraceReader&&) = delete;
+
+  [[nodiscard]] const trace::FileHeader& header() const noexcept { return header_; }
+  [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
+  /// True if the job came to MPI_Finalize, so that the recording is complete.
+  [[nodiscard]] bool is_finished() const noexcept { return header_.end_ns != 0; }
+
+  /// Calls `handle(record, block_header)` for every usable record, in the file's order. `Handler` takes each
+  /// record type of the trace format. Returns what could not be used.
+  template <typename Handler>
+  [[nodiscard]] std::vector<Flaw> for_each(Handler&& handle);
+
+ private:
+  bool next_block();
+  void skip(std::size_t index, const char* what);
+  void note_end_of_block(std::size_t index);
+  [[nodiscard]] std::vector<Flaw> take_flaws();
+
+  template <typename Record, typename Handler>
+  void pass_on(std::size_t index, Handler& handle);
+  template <typename Record, typename Handler>
+  void pass_on_timed(std::size_t index, Handler& handle);
+
+  static constexpr std::size_t records_per_block = trace::block_bytes / trace::record_bytes;
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::uint64_t size_bytes_ = 0;
+  trace::FileHeader header_{};
+
+  // of the pass in progress
+  std::uint64_t next_offset_ = 0;
+  std::uint64_t block_offset_ = 0;
+  std::size_t records_in_block_ = 0;  ///< whole ones, the block's header included
+  std::uint64_t skipped_records_ = 0;
+  Flaw first_skipped_;
+  std::vector<Flaw> flaws_;
+  trace::BlockHeader block_header_{};
+  std::unique_ptr<std::byte[]> block_;
+};
+
+/// The byte that says what a record is; 0 means that it was never committed.
+inline constexpr std::size_t kind_offset_bytes = trace::record_bytes - 1;
+
+template <typename Record, typename Handler>
+void TraceReader::pass_on(std::size_t index, Handler& handle) {
+  static_assert(sizeof(Record) == trace::record_bytes);
+  Record record;
+  std::memcpy(&record, block_.get() + index * trace::record_bytes, sizeof record);
+  handle(record, block_header_);
+}
+
+template <typename Record, typename Handler>
+void TraceReader::pass_on_timed(std::size_t index, Handler& handle) {
+  std::uint64_t times_ns[2];  // begin (or post) and end (or completion) open every timed record
+  std::memcpy(times_ns, block_.get() + index * trace::record_bytes, sizeof times_ns);
+  // damage shows as times that no job can have: turned round, or more than a year from the beginning
+  constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
+  const std::uint64_t earliest_ns = header_.begin_ns > year_ns ? header_.begin_ns - year_ns : 0;
+  if (times_ns[0] > times_ns[1] || times_ns[0] < earliest_ns || times_ns[1] - earliest_ns > 2 * year_ns) {
+    return skip(index, "impossible times");
+  }
+  pass_on<Record>(index, handle);
+}
+
+template <typename Handler>
+std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
+  while (next_block()) {
+    std::size_t index = 1;
+    for (bool more = true; more && index < records_in_block_; ++index) {
+      const auto kind =
+          static_cast<trace::RecordKind>(block_[index * trace::record_bytes + kind_offset_bytes]);
+      switch (kind) {
+        case trace::RecordKind::none:
+          note_end_of_block(index);
+          more = false;
+          break;
+        case trace::RecordKind::text:
+          pass_on<trace::Text>(index, handle);
+          break;
+        case trace::RecordKind::module:
+          pass_on<trace::Module>(index, handle);
+          break;
+        case trace::RecordKind::communicator:
+          pass_on<trace::Communicator>(index, handle);
+          break;
+        case trace::RecordKind::mpi_call:
+          pass_on_timed<trace::MpiCall>(index, handle);
+          break;
+        case trace::RecordKind::message_half:
+          pass_on_timed<trace::MessageHalf>(index, handle);
+          break;
+        case trace::RecordKind::collective_operation:
+          pass_on_timed<trace::CollectiveOperation>(index, handle);
+          break;
+        case trace::RecordKind::transfer:
+          pass_on_timed<trace::Transfer>(index, handle);
+          break;
+        case trace::RecordKind::kernel:
+        case trace::RecordKind::device_copy:
+        case trace::RecordKind::device_memset:
+          pass_on_timed<trace::DeviceActivity>(index, handle);
+          break;
+        case trace::RecordKind::range:
+          pass_on_timed<trace::Range>(index, handle);
+          break;
+        case trace::RecordKind::cuda_synchronisation:
+          pass_on_timed<trace::CudaSynchronisation>(index, handle);
+          break;
+        case trace::RecordKind::notice:
+          pass_on<trace::Notice>(index, handle);
+          break;
+        case trace::RecordKind::block:
+        default:
+          skip(index, "unknown record kind");
+          break;
+      }
+    }
+  }
+  return take_flaws();
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,319 @@
+#include "analysis/report/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "analysis/joining/message_class.hpp"
+#include "analysis/report/text_figures.hpp"
+#include "analysis/report/text_table.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+std::uint64_t of(const TimeByCause& times, Cause cause) {
+  return times[static_cast<std::size_t>(cause)];
+}
+
+/// Calls that return only when their message has gone or come.
+bool is_blocking(std::string_view function) {
+  constexpr std::array<std::string_view, 7> blocking{
+      "MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
+  return std::find(blocking.begin(), blocking.end(), function) != blocking.end();
+}
+
+/// Waits that are no more than the hosts' clocks may be off are no ground for advice.
+std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error, Cause cause) {
+  return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
+}
+
+class Adviser {
+ public:
+  explicit Adviser(const Report& report)
+      : report_(report), ranks_(static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1))) {}
+
+  [[nodiscard]] std::vector<Advice> advise() {
+    transports();
+    kernels_waited_for();
+    staging_by_hand();
+    late_receives();
+    late_ranks();
+    late_partners();
+    progress();
+    overlap();
+    std::stable_sort(advice_.begin(), advice_.end(),
+                     [](const Advice& left, const Advice& right) { return left.saves_ns > right.saves_ns; });
+    return std::move(advice_);
+  }
+
+ private:
+  void add(AdviceKind kind, std::uint64_t saves_ns, std::string text) {
+    if (saves_ns != 0 && saves_ns * 100 >= report_.counted_ns) {
+      advice_.push_back({kind, saves_ns, std::move(text)});
+    }
+  }
+  /// With the row that shows it: an element of one of the report's lists.
+  template <typename Figures>
+  void add(AdviceKind kind, std::uint64_t saves_ns, std::string text, const char* name,
+           const std::vector<Figures>& list, const Figures& row) {
+    const std::size_t before = advice_.size();
+    add(kind, saves_ns, std::move(text));
+    if (advice_.size() != before) {
+      advice_.back().list = name;
+      advice_.back().row = static_cast<std::size_t>(&row - list.data());
+    }
+  }
+  /// On the average rank.
+  [[nodiscard]] std::string time(std::uint64_t sum_ns) const {
+    return time_text(static_cast<double>(sum_ns) / ranks_);
+  }
+  [[nodiscard]] std::string call(const CallSiteFigures& site) const {
+    return fmt::format("{} at {}", printable(site.mpi_function), place_in_sentence(site));
+  }
+
+  /// What went through host memory, or in pieces too small, and why.
+  void transports() {
+    for (const TransportFigures& each : report_.transports) {
+      const std::uint64_t moving_ns = of(each.by_cause, Cause::wire) + of(each.by_cause, Cause::staging);
+      if (!is_device_memory(each.source) && !is_device_memory(each.destination)) {
+        continue;
+      }
+      const std::string which =
+          fmt::format("{} messages {} → {} of {}", count_text(each.messages), name_of(each.source),
+                      name_of(each.destination), size_class_text(each.size_limit_bytes));
+      if (each.reason == "receiver was late") {
+        add(AdviceKind::post_receives_early, moving_ns,
+            fmt::format(
+                "Post receives earlier: {} had to be copied aside because their receiver did not take them "
+                "in time. Where it was posted, the receiver was in no MPI call (PENSTOCK_PROGRESS=thread).",
+                which),
+            "transports", report_.transports, each);
+      } else if (!is_direct(each.transport)) {
+        const TransportFigures* const better = faster_alike(each);
+        double share = 1.0;
+        std::string proof;
+        if (better != nullptr) {
+          share -= *each.median_gbps / *better->median_gbps;
+          proof = fmt::format(" {} as large went by {} at {} GB/s instead of {}.",
+                              count_text(better->messages), name_of(better->transport),
+                              speed_text(*better->median_gbps), speed_text(*each.median_gbps));
+        }
+        add(AdviceKind::better_transport, static_cast<std::uint64_t>(static_cast<double>(moving_ns) * share),
+            fmt::format("{} went by {}{}{}.{}", which, name_of(each.transport),
+                        each.reason.empty() ? "" : ": ", printable(each.reason), proof),
+            "transports", report_.transports, each);
+      } else if (each.size_limit_bytes == size_limits_bytes[0]) {
+        add(AdviceKind::join_messages, moving_ns,
+            fmt::format("Join small messages: {}, {} bytes on average, cost their latency each.", which,
+                        count_text(each.messages == 0 ? 0 : each.bytes / each.messages)),
+            "transports", report_.transports, each);
+      }
+    }
+  }
+
+  /// Messages between device memory, as large, that went straight and faster.
+  [[nodiscard]] const TransportFigures* faster_alike(const TransportFigures& slow) const {
+    const TransportFigures* best = nullptr;
+    for (const TransportFigures& each : report_.transports) {
+      if (is_direct(each.transport) && each.source == slow.source && each.destination == slow.destination &&
+          each.size_limit_bytes == slow.size_limit_bytes && each.median_gbps && slow.median_gbps &&
+          *each.median_gbps > *slow.median_gbps &&
+          (best == nullptr || *each.median_gbps > *best->median_gbps)) {
+        best = &each;
+      }
+    }
+    return best;
+  }
+
+  void kernels_waited_for() {
+    const bool kernels = !report_.kernels.empty();
+    for (const CallSiteFigures& site : report_.call_sites) {
+      add(AdviceKind::waits_for_kernel, of(site.by_cause, Cause::gpu_not_ready),
+          fmt::format("{} waits for {}, not for the network: {} a rank, {} of it exposed. {}", call(site),
+                      kernels ? "a kernel" : "earlier work on the GPU", time(site.gpu_wait_ns),
+                      time(of(site.by_cause, Cause::gpu_not_ready)),
+                      kernels ? "Compute what is sent first, in a kernel of its own."
+                              : "No kernel was recorded: it is copies, memsets, or another process's work."),
+          "call_sites", report_.call_sites, site);
+    }
+  }
+
+  void staging_by_hand() {
+    for (const HandStagingFigures& each : report_.hand_staging) {
+      add(AdviceKind::pass_device_pointers, each.exposed_copies_ns,
+          fmt::format("Pass the device pointer to {}: {} messages, {}, are copied from or to the GPU by "
+                      "hand, which takes "
+                      "{} a rank, {} of it while no kernel runs.",
+                      printable(each.at), count_text(each.messages), bytes_text(each.bytes),
+                      time(each.copies_ns), time(each.exposed_copies_ns)),
+          "staging_by_hand", report_.hand_staging, each);
+    }
+  }
+
+  void late_receives() {
+    for (const LateReceiveFigures& each : report_.late_receives) {
+      add(AdviceKind::post_receives_early, each.hides_ns,
+          fmt::format(
+              "Post the receive of {} before {}, unless that uses its buffer: its messages ({}) had been "
+              "sent {} "
+              "before it was posted, on average, while that ran; it would hide {} a rank of their way.",
+              printable(each.at), printable(each.kernel), count_text(each.messages),
+              time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
+              time(each.hides_ns)));
+    }
+  }
+
+  [[nodiscard]] const PeerFigures* peer(std::int32_t rank) const {
+    const auto found = std::find_if(report_.peers.begin(), report_.peers.end(),
+                                    [rank](const PeerFigures& each) { return each.rank == rank; });
+    return found == report_.peers.end() ? nullptr : &*found;
+  }
+
+  /// At collectives. A rank is named once, with the place where it is latest.
+  void late_ranks() {
+    std::vector<std::int32_t> named;
+    for (const LateRankFigures& each : report_.late_ranks) {
+      const PeerFigures* const waits = peer(each.rank);
+      if (waits == nullptr || std::find(named.begin(), named.end(), each.rank) != named.end()) {
+        continue;
+      }
+      named.push_back(each.rank);
+      const std::uint64_t host_ns =
+          each.late_ns - std::min(each.late_ns, each.in_kernels_ns + each.in_mpi_ns);
+      std::string meanwhile = fmt::format("{} host code", percent_text(share_of(host_ns, each.late_ns)));
+      if (each.in_kernels_ns != 0) {
+        meanwhile = fmt::format("{} kernels (most of it {}), ",
+                                percent_text(share_of(each.in_kernels_ns, each.late_ns)),
+                                printable(each.main_kernel)) +
+                    meanwhile;
+      }
+      if (each.in_mpi_ns != 0) {
+        meanwhile +=
+            fmt::format(", {} other MPI calls", percent_text(share_of(each.in_mpi_ns, each.late_ns)));
+      }
+      if (is_within_error(each.late_ns, each.within_error_ns)) {
+        continue;
+      }
+      add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
+          fmt::format("Rank {} is waited for at {} at {}: {} times, {} after the first one on average. "
+                      "Meanwhile it is in: {}.",
+                      each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
+                      time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),
+                      meanwhile),
+          "late_ranks", report_.late_ranks, each);
+    }
+  }
+
+  /// In messages between two.
+  void late_partners() {
+    std::uint64_t kernels_ns = 0;
+    for (const RankFigures& rank : report_.ranks) {
+      kernels_ns += rank.kernels_ns;
+    }
+    const double mean_ns =
+        static_cast<double>(kernels_ns) / static_cast<double>(std::max<std::size_t>(report_.ranks.size(), 1));
+    for (const PeerFigures& each : report_.peers) {
+      const std::uint64_t sends_late_ns = certain(each.by_cause, each.within_error, Cause::late_sender);
+      const std::uint64_t receives_late_ns = certain(each.by_cause, each.within_error, Cause::late_receiver);
+      if (each.rank < 0) {
+        continue;
+      }
+      std::string load;
+      const auto own = std::find_if(report_.ranks.begin(), report_.ranks.end(),
+                                    [&](const RankFigures& rank) { return rank.rank == each.rank; });
+      if (own != report_.ranks.end() && own->kernels_known && mean_ns > 0) {
+        load = fmt::format(" Its kernels run {} of the mean.",
+                           percent_text(static_cast<double>(own->kernels_ns) / mean_ns));
+      }
+      std::vector<std::string> waits;
+      for (const auto& [time_ns, what] :
+           {std::pair{sends_late_ns, "send"}, std::pair{receives_late_ns, "receive"}}) {
+        if (time_ns != 0) {
+          waits.push_back(fmt::format("{} for it to {}", time_text(static_cast<double>(time_ns)), what));
+        }
+      }
+      add(AdviceKind::balance_ranks, sends_late_ns + receives_late_ns,
+          fmt::format("Others wait for rank {}: {}.{}", each.rank, fmt::join(waits, ", "), load), "peers",
+          report_.peers, each);
+    }
+  }
+
+  void progress() {
+    const std::uint64_t missing_ns = certain(report_.by_cause, report_.within_error, Cause::missing_progress);
+    add(AdviceKind::progress_thread, missing_ns,
+        fmt::format("Partners had posted their side and were in no MPI call: {} a rank. "
+                    "PENSTOCK_PROGRESS=thread, with a "
+                    "core to spare for each rank, lets their transfers go on.",
+                    time(missing_ns)));
+  }
+
+  /// Wire that nothing runs beside, and the kernel that could.
+  void overlap() {
+    for (const CallSiteFigures& site : report_.call_sites) {
+      const std::uint64_t wire_ns = of(site.by_cause, Cause::wire) + of(site.by_cause, Cause::staging);
+      const std::string place = place_in_sentence(site);
+      const auto kernel = std::find_if(report_.kernels.begin(), report_.kernels.end(),
+                                       [&](const KernelFigures& each) { return each.exposed_at == place; });
+      if (kernel == report_.kernels.end() || site.mpi_function.starts_with("MPI_I")) {
+        continue;
+      }
+      const std::uint64_t free_ns =
+          kernel->running_ns - kernel->hides_ns;  // of its time, no communication beside it
+      const std::uint64_t saves_ns = std::min(wire_ns, free_ns);
+      const std::string name = printable(kernel->name);
+      add(AdviceKind::overlap, saves_ns,
+          is_blocking(site.mpi_function)
+              ? fmt::format("{} blocks for {} a rank while data moves, after {} has ended. Post it "
+                            "non-blocking before the part "
+                            "of {} that needs none of its data ({} a rank).",
+                            call(site), time(wire_ns), name, name, time(free_ns))
+              : fmt::format("{} waits for {} a rank while data moves, after {} has ended. Let the part of {} "
+                            "that needs none of "
+                            "this data ({} a rank) run meanwhile.",
+                            call(site), time(wire_ns), name, name, time(free_ns)),
+          "call_sites", report_.call_sites, site);
+    }
+  }
+
+  const Report& report_;
+  double ranks_;
+  std::vector<Advice> advice_;
+};
+
+}  // namespace
+
+std::vector<Advice> advise(const Report& report) {
+  // without kernels nobody knows what would hide, or what is hidden already
+  if (report.measure != Measure::exposed_communication || report.counted_ranks == 0) {
+    return {};
+  }
+  return Adviser(report).advise();
+}
+
+std::string_view identifier_of(AdviceKind kind) noexcept {
+  switch (kind) {
+    case AdviceKind::better_transport:
+      return "better_transport";
+    case AdviceKind::post_receives_early:
+      return "post_receives_early";
+    case AdviceKind::waits_for_kernel:
+      return "waits_for_kernel";
+    case AdviceKind::pass_device_pointers:
+      return "pass_device_pointers";
+    case AdviceKind::balance_ranks:
+      return "balance_ranks";
+    case AdviceKind::progress_thread:
+      return "progress_thread";
+    case AdviceKind::overlap:
+      return "overlap";
+    case AdviceKind::join_messages:
+      break;
+  }
+  return "join_messages";
+}
+
+}  // namespace penstock::analysis

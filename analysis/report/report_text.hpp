@@ -1,0 +1,20 @@
+// The report for people: one screen, the verdict first. Knows how to say things, computes nothing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analysis/report/report.hpp"
+
+namespace penstock::analysis {
+
+struct TextOptions {
+  bool colours = false;
+  std::size_t top = 5;  ///< rows of each list
+  bool all = false;     ///< every section, not the first screen alone
+};
+
+/// At most 100 columns; no more than 52 lines with the default options.
+[[nodiscard]] std::string to_text(const Report& report, const TextOptions& options);
+
+}  // namespace penstock::analysis

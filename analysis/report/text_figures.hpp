@@ -1,0 +1,51 @@
+// How numbers and places are written for people: times in one unit, shares, bytes, bars, call sites. Knows no
+// layout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analysis/report/report.hpp"
+
+namespace penstock::analysis {
+
+/// One unit for all times of a report, so that columns compare at a glance.
+class TimeUnit {
+ public:
+  explicit TimeUnit(double typical_ns);
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+  [[nodiscard]] double ns() const noexcept { return ns_; }
+  [[nodiscard]] std::string number(double time_ns) const;
+  [[nodiscard]] std::string with_unit(double time_ns) const;
+
+ private:
+  double ns_;
+  const char* name_;
+};
+
+/// A time that stands alone, in the unit that suits it: "2.31 s", "417 µs".
+[[nodiscard]] std::string time_text(double time_ns);
+
+[[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
+[[nodiscard]] std::string percent_text(double share);
+[[nodiscard]] std::string bytes_text(std::uint64_t bytes);
+/// "≤ 64 KiB", or "> 256 MiB" for 0, the class that has no limit.
+[[nodiscard]] std::string size_class_text(std::uint64_t limit_bytes);
+/// "1,234,567"
+[[nodiscard]] std::string count_text(std::uint64_t count);
+[[nodiscard]] std::string speed_text(double gigabytes_per_s);
+/// In eighths of a column, so that small shares are seen too.
+[[nodiscard]] std::string bar_text(double share, std::size_t columns);
+/// "MPICH Version:  4.0.2\nMPICH Release …" → "MPICH 4.0.2"; "Open MPI v4.1.4, package: …" → "Open MPI
+/// v4.1.4".
+[[nodiscard]] std::string short_version(std::string_view version);
+/// "/home/me/app --steps 3" → "app --steps 3"
+[[nodiscard]] std::string command_text(std::string_view command_line);
+/// "halo.cpp:120 exchange" for a table: what identifies it comes first.
+[[nodiscard]] std::string place_text(const CallSiteFigures& site);
+/// "exchange (halo.cpp:120)" for a sentence.
+[[nodiscard]] std::string place_in_sentence(const CallSiteFigures& site);
+
+}  // namespace penstock::analysis
