@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -30,6 +31,40 @@ struct Options {
   bool persistent_collectives = false;
   bool nonblocking_collectives = false;
 };
+
+/// The day's own seeds, in UTC and readable: 20261126000 is the first of the 26th of November 2026.
+std::uint64_t first_seed_of_today() {
+  const std::chrono::year_month_day today(
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  const auto year = static_cast<std::uint64_t>(static_cast<int>(today.year()));
+  return ((year * 100 + static_cast<unsigned>(today.month())) * 100 + static_cast<unsigned>(today.day())) *
+         1000;
+}
+
+/// The ranks of a plain run take rank 0's: they may read the date on both sides of midnight.
+std::uint64_t seed_of_rank_0(std::uint64_t seed) {
+  MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  return seed;
+}
+
+struct PlainProgram {
+  std::uint64_t seed = 0;
+  std::size_t lines = 0;
+};
+
+/// Reads the line that is above those of each program of a plain run; false if there is none.
+bool read_header(std::ifstream& plain, PlainProgram& program) {
+  std::string word;
+  return static_cast<bool>(plain >> word >> program.seed >> program.lines >> std::ws) && word == "seed";
+}
+
+/// A checked run repeats what the plain run did, whatever day it is meanwhile. 0 if there was no plain run.
+std::uint64_t first_seed_in(std::ifstream& plain) {
+  PlainProgram first;
+  if (!read_header(plain, first)) return 0;
+  plain.seekg(0);
+  return first.seed;
+}
 
 /// Waits for all ranks, those that the program left out too, without taking the others' cores meanwhile.
 void meet() {
@@ -69,11 +104,14 @@ std::string describe(const Program& program, const std::string& line) {
 }
 
 /// Compares with the next lines of the plain run; false and one report at the first difference.
-bool matches(const Program& program, const std::vector<std::string>& seen, std::ifstream& plain, int rank) {
-  std::string header;
-  std::getline(plain, header);
-  std::size_t count = 0;
-  if (std::sscanf(header.c_str(), "%*s %*s %zu", &count) != 1) count = 0;
+bool matches(const Program& program, const std::vector<std::string>& seen, std::ifstream& plain, int rank,
+             int ranks) {
+  PlainProgram header;
+  if (!read_header(plain, header) || header.seed != program.seed) {
+    fmt::print(stderr, "FAILED seed {} on rank {}: the plain run has not run it\n", program.seed, rank);
+    return false;
+  }
+  const std::size_t count = header.lines;
   std::vector<std::string> expected(count);
   for (std::string& line : expected) std::getline(plain, line);
   for (std::size_t i = 0; i < std::max(count, seen.size()); ++i) {
@@ -82,8 +120,8 @@ bool matches(const Program& program, const std::vector<std::string>& seen, std::
     if (wanted == got) continue;
     fmt::print(stderr,
                "FAILED seed {} on rank {}: {}\n    plain    {}\n    Penstock {}\n"
-               "    rerun: tests/differential/run --first {} --seeds 1\n",
-               program.seed, rank, describe(program, got), wanted, got, program.seed);
+               "    rerun: tests/differential/run --ranks {} --first {} --seeds 1\n",
+               program.seed, rank, describe(program, got), wanted, got, ranks, program.seed);
     return false;
   }
   return true;
@@ -109,9 +147,14 @@ int run(const Options& options) {
   } else {
     expected.open(path);
   }
+  const std::uint64_t first = plain ? seed_of_rank_0(options.first) : first_seed_in(expected);
+  if (rank == 0) {
+    fmt::print("seeds {} to {} on {} ranks\n", first, first + options.seeds - 1, size);
+    std::fflush(stdout);
+  }
 
   std::uint64_t failed = 0;
-  for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
+  for (std::uint64_t seed = first; seed < first + options.seeds; ++seed) {
     test_support::progress("the start of seed %llu", static_cast<unsigned long long>(seed));
     const Program program = differential::generate(seed, size);
     const std::vector<std::string> seen = run_program(program, host_only, gpus, forms);
@@ -121,12 +164,12 @@ int run(const Options& options) {
       fmt::format_to(std::back_inserter(text), "seed {} {}\n", seed, seen.size());
       for (const std::string& line : seen) fmt::format_to(std::back_inserter(text), "{}\n", line);
       written.write(text.data(), static_cast<std::streamsize>(text.size()));
-    } else if (!matches(program, seen, expected, rank)) {
+    } else if (!matches(program, seen, expected, rank, size)) {
       ++failed;
     }
   }
   written.close();
-  fmt::print("rank {}: {} seeds from {}, {} failed\n", rank, options.seeds, options.first, failed);
+  fmt::print("rank {}: {} seeds from {}, {} failed\n", rank, options.seeds, first, failed);
   return failed > 0 || (plain && !written) || (!plain && !expected) ? 1 : 0;
 }
 
@@ -137,8 +180,14 @@ int main(int argument_count, char** arguments) {
   CLI::App app("Differential random programs; start it with tests/differential/run");
   auto* plain =
       app.add_option("--plain", options.plain_file, "write what is seen to FILE.<rank>, host memory only");
-  app.add_option("--check", options.check_file, "compare with FILE.<rank>")->excludes(plain);
-  app.add_option("--first", options.first, "first seed");
+  auto* check =
+      app.add_option("--check", options.check_file, "compare with FILE.<rank>, from its first seed on");
+  check->excludes(plain);
+  app.add_option("--first", options.first, "first seed, or date: of this day's own")
+      ->transform([](const std::string& text) {
+        return text == "date" ? std::to_string(first_seed_of_today()) : text;
+      })
+      ->excludes(check);
   app.add_option("--seeds", options.seeds, "how many");
   app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
   app.add_flag("--persistent-collectives", options.persistent_collectives,
