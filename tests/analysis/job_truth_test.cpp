@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/support/gtest_exit_code.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -42,7 +43,7 @@ TEST(JobTruth, waits_of_known_length_are_reported_by_cause) {
   const int code = exit_code_of(fmt::format("{} {} 2 -- {} run -o {}/recording {} 40 {}/truth", mpi_launch,
                                             family, penstock_command, path, program, path));
   if (code == 77) {
-    GTEST_SKIP() << "SKIPPED: no GPU";
+    GTEST_SKIP() << "no GPU";
   }
   ASSERT_EQ(code, 0);
   ASSERT_EQ(exit_code_of(fmt::format("{} report --json --step step {}/recording >{}/report", penstock_command,
@@ -80,5 +81,5 @@ int main(int argc, char** argv) {
   penstock::analysis::family = argv[2];
   penstock::analysis::program = argv[3];
   penstock::analysis::penstock_command = argv[4];
-  return RUN_ALL_TESTS();
+  return penstock::test_support::run_all_tests();
 }

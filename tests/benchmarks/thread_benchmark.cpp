@@ -17,6 +17,7 @@
 #include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/sampling.hpp"
 #include "tests/benchmarks/two_ranks.hpp"
+#include "tests/support/exit_code.hpp"
 #include "tests/support/memory.hpp"
 
 namespace {
@@ -240,6 +241,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   if (provided != MPI_THREAD_MULTIPLE) {
     std::puts("SKIPPED: no MPI_THREAD_MULTIPLE");
+    exit_code = penstock::test_support::skipped;
   } else {
     exit_code = run(argc, argv);
   }

@@ -73,7 +73,6 @@ def main():
                 "mpi": mpi_family(paths),
                 "timeout_s": properties.get("TIMEOUT", 120),
                 "skip_code": properties.get("SKIP_RETURN_CODE"),
-                "skip_pattern": properties.get("SKIP_REGULAR_EXPRESSION", []),
                 "pass_pattern": properties.get("PASS_REGULAR_EXPRESSION", []),
                 "fail_pattern": properties.get("FAIL_REGULAR_EXPRESSION", []),
                 "must_fail": properties.get("WILL_FAIL", False),

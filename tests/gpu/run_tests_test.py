@@ -21,7 +21,6 @@ def test(name, script, **changes):
         "mpi": None,
         "timeout_s": 20,
         "skip_code": None,
-        "skip_pattern": [],
         "pass_pattern": [],
         "fail_pattern": [],
         "must_fail": False,
@@ -74,7 +73,8 @@ class RunTests(unittest.TestCase):
                 test("must fail and does", "false", must_fail=True),
                 test("must fail and does not", "true", must_fail=True),
                 test("skips by code", "exit 77", skip_code=77),
-                test("skips by word", "echo SKIPPED: no peer", skip_pattern=["SKIPPED: "]),
+                test("says that it skips", "echo SKIPPED: no peer", skip_code=77),
+                test("says that it skips and fails", "echo SKIPPED: no peer; exit 1", skip_code=77),
             ]
         )
         self.assertEqual(code, 1)
@@ -87,7 +87,8 @@ class RunTests(unittest.TestCase):
                 "must fail and does": "passed",
                 "must fail and does not": "failed",
                 "skips by code": "skipped",
-                "skips by word": "skipped",
+                "says that it skips": "passed",
+                "says that it skips and fails": "failed",
             },
         )
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tests/programs/test_messages.hpp"
+#include "tests/support/exit_code.hpp"
 
 namespace {
 
@@ -124,7 +125,7 @@ int main(int argument_count, char** arguments) {
   if (test_support::gpu_count() == 0) {
     std::puts("SKIPPED: no GPU");
     MPI_Finalize();
-    return 0;
+    return test_support::skipped;
   }
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -43,7 +43,7 @@ class LocalThreads : public testing::Test {
   void SetUp() override {
     int provided = 0;
     MPI_Query_thread(&provided);
-    if (provided != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "SKIPPED: no MPI_THREAD_MULTIPLE";
+    if (provided != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "no MPI_THREAD_MULTIPLE";
     for (MPI_Comm& each : to_) MPI_Comm_dup(MPI_COMM_SELF, &each);
   }
   void TearDown() override {

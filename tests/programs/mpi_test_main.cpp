@@ -1,6 +1,6 @@
 // GoogleTest in an MPI job: every rank runs the same tests in the same order; the job fails if a test fails
-// on any. With the argument `single` they run after MPI_Init, with `funneled` at that level, else with
-// MPI_THREAD_MULTIPLE.
+// on any, and is skipped if all tests are. With the argument `single` they run after MPI_Init, with
+// `funneled` at that level, else with MPI_THREAD_MULTIPLE.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "tests/programs/test_messages.hpp"
+#include "tests/support/gtest_exit_code.hpp"
+#include "tests/support/job_exit_code.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -33,6 +35,17 @@ class InStep : public testing::EmptyTestEventListener {
   int rank_;
 };
 
+int run_tests(int rank) {
+  if (penstock::test_support::gpu_count() == 0) {
+    std::puts("SKIPPED: no GPU");
+    return penstock::test_support::skipped;
+  }
+  testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (rank != 0) delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new InStep(rank));
+  return penstock::test_support::run_all_tests();
+}
+
 }  // namespace
 
 int penstock::programs::thread_level_asked_for = MPI_THREAD_SINGLE;
@@ -51,17 +64,7 @@ int main(int argument_count, char** arguments) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   penstock::test_support::watch(rank, 60);
-  int failed = 0;
-  if (penstock::test_support::gpu_count() == 0) {
-    std::puts("SKIPPED: no GPU");
-  } else {
-    auto& listeners = testing::UnitTest::GetInstance()->listeners();
-    if (rank != 0) delete listeners.Release(listeners.default_result_printer());
-    listeners.Append(new InStep(rank));
-    failed = RUN_ALL_TESTS();
-  }
-  int failed_anywhere = 0;
-  MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+  const int code = penstock::test_support::job_exit_code(run_tests(rank));
   MPI_Finalize();
-  return failed_anywhere;
+  return code;
 }

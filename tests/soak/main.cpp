@@ -10,6 +10,7 @@
 #include "tests/soak/collective_traffic.hpp"
 #include "tests/soak/traffic.hpp"
 #include "tests/soak/usage.hpp"
+#include "tests/support/job_exit_code.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace {
@@ -75,17 +76,17 @@ int main(int argument_count, char** arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   test_support::watch(rank, 120);
-  int failed = 0;
+  int code = 0;
   if (test_support::gpu_count() == 0) {
     if (rank == 0) fmt::print("SKIPPED: no GPU\n");
+    code = test_support::skipped;
   } else if (size != 2) {
     fmt::print("two ranks are needed\n");
-    failed = 1;
+    code = 1;
   } else {
-    failed = collectives != 0 ? run_collectives(collectives, rank) : run_messages(messages, window, rank);
+    code = collectives != 0 ? run_collectives(collectives, rank) : run_messages(messages, window, rank);
   }
-  int failed_anywhere = 0;
-  MPI_Allreduce(&failed, &failed_anywhere, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+  code = test_support::job_exit_code(code);
   MPI_Finalize();
-  return failed_anywhere;
+  return code;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tests/analysis/known_times/spin_kernel.hpp"
+#include "tests/support/exit_code.hpp"
 
 namespace {
 
@@ -180,7 +181,7 @@ class Program {
     if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
       std::puts("SKIPPED: no GPU");
       MPI_Finalize();
-      std::exit(77);
+      std::exit(penstock::test_support::skipped);
     }
     check(cudaSetDevice(rank_ % gpus));
     check(cudaMalloc(&payload_, payload_bytes));

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "tests/support/gtest_exit_code.hpp"
+#include "tests/support/job_exit_code.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace {
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new Failures(rank));
   }
-  const int failed = RUN_ALL_TESTS();
+  const int code = penstock::test_support::job_exit_code(penstock::test_support::run_all_tests());
   MPI_Finalize();
-  return failed;
+  return code;
 }

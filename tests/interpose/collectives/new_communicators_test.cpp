@@ -154,7 +154,7 @@ MPI_Comm merge_the_first_and_the_others(const World& world) {
 class NewCommunicators : public testing::Test {
  protected:
   void SetUp() override {
-    if (gpu_count() == 0) GTEST_SKIP() << "SKIPPED: no GPU";
+    if (gpu_count() == 0) GTEST_SKIP() << "no GPU";
   }
   const World world;
 };

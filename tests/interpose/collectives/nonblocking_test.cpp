@@ -21,7 +21,7 @@ namespace {
 class NonblockingCollectives : public testing::Test {
  protected:
   void SetUp() override {
-    if (gpu_count() == 0) GTEST_SKIP() << "SKIPPED: no GPU";
+    if (gpu_count() == 0) GTEST_SKIP() << "no GPU";
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Comm_idup(MPI_COMM_WORLD, &all, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -7,6 +7,7 @@
 
 #include "interpose/binding/mpi_binding.hpp"
 #include "tests/interpose/pmpi_table/replaced_functions.hpp"
+#include "tests/support/gtest_exit_code.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -34,14 +35,15 @@ int main(int argument_count, char** arguments) {
   if (MPI_Init(nullptr, nullptr) != MPI_SUCCESS) return 3;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   penstock::test_support::watch(0, 60);
-  int failed = 0;
+  int code = 0;
   if (penstock::test_support::gpu_count() == 0) {
     std::puts("SKIPPED: no GPU");
+    code = penstock::test_support::skipped;
   } else {
     // those of a library that stands aside would fail where it does not
     if (!stands_aside) testing::GTEST_FLAG(filter) += "-StandsAside.*";
-    failed = RUN_ALL_TESTS();
+    code = penstock::test_support::run_all_tests();
   }
   MPI_Finalize();
-  return failed;
+  return code;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_memory.hpp"
+#include "tests/support/job_exit_code.hpp"
 
 namespace {
 
@@ -51,19 +52,21 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!before) has_gpu = test_support::make_context(rank);
-  bool good = true;
+  int code = 0;
   if (!has_gpu) {
     std::puts("SKIPPED: no GPU");
+    code = test_support::skipped;
   } else {
     for (const std::size_t bytes : {1u, 64u, 65u, 4096u, 65536u, 1u << 20, 9u << 20}) {
       // twice: the second finds its handles in the cache, or the address taken by another allocation
       for (int round = 0; round < 2; ++round) {
         if (exchange(rank, bytes)) continue;
         std::fprintf(stderr, "rank %d: %zu bytes arrived wrong\n", rank, bytes);
-        good = false;
+        code = 1;
       }
     }
   }
+  code = test_support::job_exit_code(code);
   MPI_Finalize();
-  return good ? 0 : 1;
+  return code;
 }
