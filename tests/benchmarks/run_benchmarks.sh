@@ -83,6 +83,8 @@ if [ ${#measured[@]} -gt 0 ]; then
   rm -f "$out/figures.csv"
   run figures "$out/figures.csv" "$here/to_csv" "${measured[@]}" || true
 fi
+write cliff_benchmark 'Cliffs: points twice as bad as a neighbour, or below 0.7 of raw copies' \
+  "${preloaded[@]}" "$build/benchmarks/cliff_benchmark_mpich" --seconds 240 --csv "$out/cliffs.csv"
 write host_message_cost 'What Penstock adds to a call on host memory' "$here/host_message_cost.sh" "$build"
 write ising_run 'The Ising example on two ranks, recorded' \
   "$launcher" -n 2 "$build/penstock" run --output "$out/ising_recording" \
