@@ -76,7 +76,9 @@ constexpr Function required[] = {
     Function::Comm_set_errhandler,
     Function::Comm_call_errhandler,
     Function::Allgather,
+    Function::Allreduce,
     Function::Ibarrier,
+    Function::Reduce_local,
     // the rest
     Function::Query_thread,
     Function::Error_class,

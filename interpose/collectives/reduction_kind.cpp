@@ -4,6 +4,7 @@
 #include <array>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/collectives/undefined_reductions.hpp"
 #include "interpose/datatypes/known_type.hpp"
 
 namespace penstock::interpose {
@@ -49,6 +50,8 @@ bool is_allowed(Allowed allowed, ReductionOperation operation) noexcept {
       return is_logical;
     case Allowed::bitwise:
       return operation >= ReductionOperation::bit_and;
+    case Allowed::nothing:
+      return false;
   }
   return false;
 }
@@ -69,9 +72,13 @@ std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operat
   const PredefinedOperation* const predefined = find(operation);
   if (type == nullptr || predefined == nullptr || !predefined->known) return std::nullopt;
   const ReductionOperation known = *predefined->known;
-  if (!is_allowed(type->allowed, known) || !transports::is_defined(known, type->type)) return std::nullopt;
+  if (!transports::is_defined(known, type->type)) return std::nullopt;
   const std::size_t bytes = transports::bytes_of(type->type);
   if (extent_of(datatype) != static_cast<std::ptrdiff_t>(bytes)) return std::nullopt;
+  if (!is_allowed(type->allowed, known) &&
+      !library_combines_alike({datatype, operation}, {type->type, known})) {
+    return std::nullopt;
+  }
   ReductionKind kind{type->type, known};
   if (payload_bytes(1, datatype) == bytes) return kind;
   MPI_Count begin = 0;

@@ -1,6 +1,7 @@
 // Which operations on which datatypes the GPU combines by itself: the predefined ones on whole, real and
-// complex numbers, truth values and pairs. Others are the MPI library's: long double and what is made of it,
-// and what the standard does not define (MPI_CHAR, MPI_WCHAR). Knows no collective.
+// complex numbers, truth values and pairs; and of what the standard does not define (MPI_CHAR) what the MPI
+// library does in the same way. Others are that library's: long double and what is made of it. Knows no
+// collective.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +25,7 @@ struct ReductionKind {
 [[nodiscard]] bool is_predefined(MPI_Op operation) noexcept;
 
 /// None: the MPI library's, be it that it refuses the pair. Cost: some comparisons of handles, and
-/// two questions about the datatype.
+/// two questions about the datatype; once for a pair that the standard does not define, two small reductions.
 [[nodiscard]] std::optional<ReductionKind> reduction_kind(MPI_Datatype datatype, MPI_Op operation) noexcept;
 
 }  // namespace penstock::interpose

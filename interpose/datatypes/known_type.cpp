@@ -42,6 +42,8 @@ const auto& known_types() {
       KnownType{MPI_UNSIGNED_SHORT, element_of<unsigned short>()},
       KnownType{MPI_SIGNED_CHAR, element_of<signed char>()},
       KnownType{MPI_UNSIGNED_CHAR, element_of<unsigned char>()},
+      KnownType{MPI_CHAR, element_of<char>(), Allowed::nothing},
+      KnownType{MPI_WCHAR, element_of<wchar_t>(), Allowed::nothing},
       KnownType{MPI_INT8_T, element_of<std::int8_t>()},
       KnownType{MPI_UINT8_T, element_of<std::uint8_t>()},
       KnownType{MPI_INT16_T, element_of<std::int16_t>()},
@@ -66,6 +68,7 @@ const auto& known_types() {
       KnownType{MPI_FLOAT_INT, ElementType::located_float32},
       KnownType{MPI_DOUBLE_INT, ElementType::located_float64},
       // Fortran's, where they are of these sizes
+      KnownType{MPI_CHARACTER, element_of<char>(), Allowed::nothing},
       KnownType{MPI_INTEGER, ElementType::int32, Allowed::not_logical},
       KnownType{MPI_INTEGER1, ElementType::int8, Allowed::not_logical},
       KnownType{MPI_INTEGER2, ElementType::int16, Allowed::not_logical},

@@ -10,8 +10,8 @@
 
 namespace penstock::interpose {
 
-/// What may be done with a datatype, besides what its elements can.
-enum class Allowed : std::uint8_t { everything, not_logical, logical, bitwise };
+/// What the standard defines of what the elements of a datatype can.
+enum class Allowed : std::uint8_t { everything, not_logical, logical, bitwise, nothing };
 
 struct KnownType {
   MPI_Datatype datatype;

@@ -66,6 +66,10 @@ void close_matched_messages() {
   if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
 }
 
+MPI_Comm communicator_of_this_rank() noexcept {
+  return self;
+}
+
 void note_message(MPI_Message handle, MPI_Comm communicator) {
   const std::lock_guard lock(held_mutex);
   held().push_back({handle, communicator, std::nullopt, MPI_REQUEST_NULL});

@@ -28,5 +28,8 @@ void take_matched_message(MPI_Message* handle, MPI_Comm* communicator,
 /// matched probes that find an envelope fail; a line says so.
 void open_matched_messages();
 void close_matched_messages();
+/// It has this rank only and returns errors, so that also questions may be asked on it of which no handler of
+/// the program's may hear. Null where there is none.
+[[nodiscard]] MPI_Comm communicator_of_this_rank() noexcept;
 
 }  // namespace penstock::interpose

@@ -2,11 +2,13 @@
 // several pieces, and the promise about the bits of floating-point results.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
@@ -436,6 +438,93 @@ TEST(Reductions, with_one_ranks_buffer_on_the_host_are_right) {
   }
 }
 
+/// Of types for which the standard defines no reduction, or not every one, and what the library makes of them
+/// all the same. All bytes, and all signs.
+struct UndefinedReduction {
+  MPI_Datatype type;
+  std::size_t bytes;
+};
+
+/// A random vector: the bits of any number.
+std::vector<std::uint8_t> random_elements(std::size_t bytes, std::uint64_t seed) {
+  std::vector<std::uint8_t> all(bytes);
+  Random(mix(seed)).fill(all.data(), bytes);
+  // zeros, for the logical operations
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (i / 64 % 3 == 0) all[i] = 0;
+  }
+  return all;
+}
+
+TEST(Reductions, that_the_standard_does_not_define_are_those_of_the_MPI_library) {
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  const World world;
+  constexpr int count = 16 * 1024 + 5;
+  std::size_t carried_out = 0;
+  for (const auto& [type, width] :
+       {UndefinedReduction{MPI_CHAR, 1}, UndefinedReduction{MPI_WCHAR, sizeof(wchar_t)},
+        UndefinedReduction{MPI_CHARACTER, 1}, UndefinedReduction{MPI_BYTE, 1},
+        UndefinedReduction{MPI_C_BOOL, 1}, UndefinedReduction{MPI_LOGICAL, 4},
+        UndefinedReduction{MPI_INTEGER, 4}, UndefinedReduction{MPI_INTEGER2, 2}}) {
+    const std::size_t bytes = count * width;
+    const std::vector<std::uint8_t> own = random_elements(bytes, 40 + static_cast<std::size_t>(world.rank));
+    Memory send(MemoryKind::device, bytes, own_gpu());
+    Memory receive(MemoryKind::device, bytes, own_gpu());
+    send.write(0, own.data(), bytes);
+    for (const MPI_Op operation :
+         {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR}) {
+      std::vector<std::uint8_t> expected(bytes);
+      const int code = MPI_Allreduce(own.data(), expected.data(), count, type, operation, communicator);
+      const int code_on_device =
+          MPI_Allreduce(send.data(), receive.data(), count, type, operation, communicator);
+      EXPECT_EQ(code == MPI_SUCCESS, code_on_device == MPI_SUCCESS);
+      if (code != MPI_SUCCESS) continue;
+      ++carried_out;
+      EXPECT_TRUE(read_all<std::uint8_t>(receive, bytes) == expected);
+    }
+  }
+  EXPECT_GT(carried_out, 20u);
+  MPI_Comm_free(&communicator);
+}
+
+std::atomic<int> errors_heard = 0;
+void hear(MPI_Comm*, int*, ...) {
+  ++errors_heard;
+}
+
+/// Whether the library would carry them out must be found out without a word to the program.
+TEST(Reductions, that_the_MPI_library_refuses_raise_one_error_on_their_communicator_and_none_elsewhere) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(hear, &handler);
+  MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler of_self = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world);
+  MPI_Comm_get_errhandler(MPI_COMM_SELF, &of_self);
+  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+  for (const MPI_Comm heard : {MPI_COMM_WORLD, MPI_COMM_SELF, communicator}) {
+    MPI_Comm_set_errhandler(heard, handler);
+  }
+  constexpr int count = 16 * 1024;
+  Memory send(MemoryKind::device, count * sizeof(wchar_t), own_gpu());
+  Memory receive(MemoryKind::device, count * sizeof(wchar_t), own_gpu());
+  // each for the first time, then again
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [type, operation] : {std::pair{MPI_WCHAR, MPI_MIN}, std::pair{MPI_C_BOOL, MPI_SUM},
+                                          std::pair{MPI_LOGICAL, MPI_PROD}, std::pair{MPI_CHAR, MPI_MAX}}) {
+      errors_heard = 0;
+      const int code = MPI_Allreduce(send.data(), receive.data(), count, type, operation, communicator);
+      EXPECT_EQ(errors_heard.load(), code == MPI_SUCCESS ? 0 : 1);
+    }
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, of_world);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, of_self);
+  for (MPI_Errhandler* const one : {&handler, &of_world, &of_self}) MPI_Errhandler_free(one);
+  MPI_Comm_free(&communicator);
+}
+
 TEST(Reductions, that_the_MPI_library_refuses_are_refused) {
   MPI_Comm communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
@@ -458,6 +547,8 @@ TEST(Reductions, DISABLED_that_the_GPU_cannot_do_are_an_MPI_error_on_each_rank) 
   Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
   Memory receive(MemoryKind::device, count * sizeof(int), own_gpu());
   EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator), MPI_SUCCESS);
+  EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), 4 * count, MPI_CHAR, MPI_SUM, communicator),
+            MPI_SUCCESS);
   // the first rank combines nothing
   EXPECT_EQ(MPI_Scan(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator) == MPI_SUCCESS,
             World().rank == 0);
