@@ -33,6 +33,7 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
+  if constexpr (is_blocking_form<decltype(request)...>) part.may_be_on_host(communicator);
   part.offer_kernel(communicator, [&] { return to_all(elements); });
   std::optional<ReductionPlan::NodeShapes> over_nodes;
   if (part.is_for_gpu()) {
@@ -40,17 +41,18 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
     if (map != nullptr && map->is_even()) {
       over_nodes = ReductionPlan::shapes_of(part.shape(), *map);
       part.sends_at_a_time(ReductionPlan::largest_at_a_time(*over_nodes, elements));
-      part.take_place(own, receive, ReductionPlan::workplace_bytes(*over_nodes, elements));
+      part.take_place(own, receive, elements, ReductionPlan::workplace_bytes(*over_nodes, elements));
     } else {
       const std::size_t at_a_time = ReductionPlan::largest_at_a_time(part.shape(), elements);
       part.sends_at_a_time(at_a_time);
-      part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), at_a_time));
+      part.take_place(own, receive, elements, ReductionPlan::workplace_bytes(part.shape(), at_a_time));
     }
   }
   const auto plan = [&] {
-    if (!over_nodes)
-      return ReductionPlan::all_to_all(part.shape(), part.take_place_away(), own, receive, elements);
-    return ReductionPlan::all_to_all_over_nodes(*over_nodes, part.take_place_away(), own, receive, elements);
+    return part.around(over_nodes ? ReductionPlan::all_to_all_over_nodes(*over_nodes, part.take_place_away(),
+                                                                         part.own(), part.result(), elements)
+                                  : ReductionPlan::all_to_all(part.shape(), part.take_place_away(),
+                                                              part.own(), part.result(), elements));
   };
   Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
   if (attempt.code) return *attempt.code;
@@ -65,6 +67,7 @@ Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const v
                     Request... request) {
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   ReductionPart part(ranks, datatype, operation, count);
+  if constexpr (is_blocking_form<Request...>) part.may_be_on_host(communicator);
   const ScanShape shape{part.shape(), static_cast<std::size_t>(count), prefix};
   const bool has_result = !shape.is_first() || prefix == Prefix::inclusive;
   part.offer_kernel(communicator, [&] {
@@ -73,11 +76,13 @@ Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const v
     return scanned;
   });
   if (!shape.is_first()) {
-    part.take_place(own, receive, shape.workplace_bytes());
+    part.take_place(own, receive, shape.count, shape.workplace_bytes());
   } else {
     part.combine_nothing(own, has_result ? receive : nullptr);
   }
-  const auto plan = [&] { return ScanPlan(shape, part.take_place_away(), own, receive); };
+  const auto plan = [&] {
+    return part.around(ScanPlan(shape, part.take_place_away(), part.own(), part.result()));
+  };
   return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
 }
 
@@ -142,16 +147,19 @@ Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* 
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto count = static_cast<MPI_Count>(total);
   ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
+  if constexpr (is_blocking_form<Request...>) part.may_be_on_host(communicator);
   // in place its own result must not come to lie where other parts have still to be sent from
   const bool lies_apart = send != MPI_IN_PLACE || ranges.empty() ||
                           ranges[static_cast<std::size_t>(ranks.rank)].count <= ranges.front().count;
   if (are_valid && lies_apart) part.offer_kernel(communicator, [&] { return shares_of(ranges, ranks.rank); });
   if (part.is_for_gpu()) {
     part.sends_at_a_time(largest);
-    part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), largest));
+    part.take_place(own, receive, ranges[static_cast<std::size_t>(ranks.rank)].count,
+                    ReductionPlan::workplace_bytes(part.shape(), largest));
   }
   const auto plan = [&] {
-    return ReductionPlan::scatter(part.shape(), part.take_place_away(), own, receive, std::move(ranges));
+    return part.around(ReductionPlan::scatter(part.shape(), part.take_place_away(), part.own(), part.result(),
+                                              std::move(ranges)));
   };
   return call.by_plan(communicator, part.buffers(own, count, datatype, shares), plan, request...);
 }

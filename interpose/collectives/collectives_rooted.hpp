@@ -234,6 +234,7 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   const void* const own = in_place ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
+  if constexpr (is_blocking_form<decltype(request)...>) part.may_be_on_host(communicator);
   // the library's tree does not bring every vector to the root's node
   const bool would_crowd = ranks.peers > 2 && node_map_of(communicator) != nullptr;
   const bool is_root = ranks.is_root(root);
@@ -242,10 +243,11 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   if (!is_root) {
     part.combine_nothing(own, nullptr);
   } else if (part.is_for_gpu()) {
-    part.take_place(own, receive, ReductionPlan::workplace_bytes(part.shape(), elements));
+    part.take_place(own, receive, elements, ReductionPlan::workplace_bytes(part.shape(), elements));
   }
   const auto plan = [&] {
-    return ReductionPlan::all_to_root(part.shape(), part.take_place_away(), own, receive, elements, root);
+    return part.around(ReductionPlan::all_to_root(part.shape(), part.take_place_away(), part.own(),
+                                                  part.result(), elements, root));
   };
   const auto root_number = static_cast<std::uint64_t>(root + 1);
   Attempt attempt =

@@ -3,10 +3,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
+#include "interpose/collectives/device_stand_ins.hpp"
 #include "interpose/collectives/fused_collectives.hpp"
 #include "interpose/collectives/reduction_shape.hpp"
 #include "interpose/collectives/workplace.hpp"
@@ -63,27 +66,46 @@ class ReductionPart {
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
   /// Its messages have so many elements, not all of the vector.
   void sends_at_a_time(std::size_t elements) noexcept { message_bytes_ = elements * shape_.element_bytes(); }
-  /// This rank combines, and needs so many bytes of memory for it.
-  void take_place(const void* own, void* result, std::size_t bytes) {
-    if (!is_for_gpu_ || !lies_on_device(own) ||
-        !transports::cuda::Kernels::ready_for(transports::inspect(own)).ok()) {
-      return leave_to_library();
+  /// Of a blocking call: its vectors may both lie in host memory, if other ranks of that communicator have
+  /// had some on devices. Only while nothing of the application's runs on the GPU: a plain MPI waits for no
+  /// kernel there.
+  void may_be_on_host(MPI_Comm communicator) noexcept {
+    const CommunicatorInfo* const info = peek_info(communicator);
+    may_be_on_host_ = info != nullptr && info->meets;
+  }
+  /// This rank combines, gets so many elements, and needs so many bytes of memory for it.
+  void take_place(const void* own, void* result, std::size_t elements, std::size_t bytes) {
+    if (elements == 0) result = const_cast<void*>(own);  // nothing is written
+    own_ = own;
+    result_ = result;
+    if (!is_for_gpu_) return;
+    const bool own_is_there = lies_on_device(own);
+    const bool goes_from_host = bytes_ >= policy::least_reduced_from_host_bytes;
+    if (!own_is_there && !goes_from_host) return leave_to_library(BroughtBuffers::so_little);
+    const bool result_is_there = result == own ? own_is_there : lies_on_device(result);
+    if (own_is_there || result_is_there) on_device_ = own_is_there ? own : result;
+    if (!own_is_there || !result_is_there) {
+      if (!goes_from_host) return leave_to_library(BroughtBuffers::so_little);
+      if (!take_stand_ins(elements * shape_.element_bytes())) return leave_to_library(in_host_memory);
     }
-    place_ = Workplace::make(own, result, bytes);
-    if (!place_) return leave_to_library();
+    place_ = Workplace::make(own_, result_, bytes);
+    if (!place_ || !transports::cuda::Kernels::ready_in(*place_->context()).ok()) return leave_to_library();
     if (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
         transports::is_on_shared_gpu(*place_->context())) {
       return leave_to_library(BroughtBuffers::shared_gpu);
     }
-    offer_kernel_at(place_->own(), result, place_->context());
+    if (!stand_ins_) offer_kernel_at(place_->own(), result_, place_->context());
     if (!kernel_ && is_little()) leave_to_library(BroughtBuffers::so_little);
   }
   /// This rank combines nothing by messages; a kernel on it may have part in what all do. `result` may be
   /// null: nothing is written then.
   void combine_nothing(const void* own, void* result) {
-    if (!is_for_gpu_) return;
     if (result == nullptr) result = const_cast<void*>(own);
-    if (kernel_part_ && lies_on_device(own)) {
+    own_ = own;
+    result_ = result;
+    if (!is_for_gpu_) return;
+    if (lies_on_device(own)) on_device_ = own;
+    if (kernel_part_ && on_device_ != nullptr) {
       const std::optional<Workplace> beside = Workplace::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());
     }
@@ -92,9 +114,19 @@ class ReductionPart {
   void leave_to_library(const char* why = no_kernel) noexcept {
     if (is_for_gpu_) why_library_ = why;
     is_for_gpu_ = false;
+    place_.reset();
+    stand_ins_.reset();
   }
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
     return std::exchange(place_, std::nullopt);
+  }
+  /// This rank's vectors, once a place has been taken: stand-ins for those in host memory.
+  [[nodiscard]] const void* own() const noexcept { return own_; }
+  [[nodiscard]] void* result() const noexcept { return result_; }
+  /// A plan for these, with the copies into and out of the stand-ins.
+  template <typename Plan>
+  [[nodiscard]] StandInPlan around(Plan plan) {
+    return {std::make_unique<Plan>(std::move(plan)), std::exchange(stand_ins_, std::nullopt)};
   }
 
   /// `shares`: a number that differs where ranks share the vector differently.
@@ -102,8 +134,8 @@ class ReductionPart {
                                        std::uint64_t shares = 0) const {
     BroughtBuffers all;
     if (is_for_gpu_) {
-      if (place_) {
-        all.add_on_device(own);
+      if (on_device_ != nullptr) {
+        all.add_on_device(on_device_);
       } else {
         all.add(own, one_block(count, datatype));
       }
@@ -132,7 +164,22 @@ class ReductionPart {
     kernel_ = OfferedKernel{work, own, context};
   }
 
+  /// Pairs with gaps are not copied byte by byte: what lies in their gaps stays as it is.
+  [[nodiscard]] bool take_stand_ins(std::size_t result_bytes) {
+    const auto is_usable = [](const void* pointer) {
+      return pointer != MPI_BOTTOM && pointer != MPI_IN_PLACE;
+    };
+    if (!is_usable(own_) || !is_usable(result_) || shape_.kind.pairs != MPI_DATATYPE_NULL) return false;
+    if (on_device_ == nullptr && !may_be_on_host_) return false;
+    stand_ins_ = DeviceStandIns::make({const_cast<void*>(own_), bytes_}, {result_, result_bytes});
+    if (!stand_ins_ || (on_device_ == nullptr && !stand_ins_->may_upload_now())) return false;
+    own_ = stand_ins_->own();
+    result_ = stand_ins_->result();
+    return true;
+  }
+
   static constexpr const char* no_kernel = "no kernel combines such vectors";
+  static constexpr const char* in_host_memory = "some of it lies in host memory, from where no GPU takes it";
   bool is_for_gpu_ = false;
   const char* why_library_ = no_kernel;
   FusedCollectives* fused_ = nullptr;
@@ -141,6 +188,11 @@ class ReductionPart {
   ReductionShape shape_{};
   std::size_t bytes_ = 0;  ///< of the vector
   std::size_t message_bytes_ = 0;
+  const void* own_ = nullptr;
+  void* result_ = nullptr;
+  const void* on_device_ = nullptr;  ///< one of the program's that lies there
+  bool may_be_on_host_ = false;
+  std::optional<DeviceStandIns> stand_ins_;
   std::optional<Workplace> place_;
 };
 

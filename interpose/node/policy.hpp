@@ -96,6 +96,8 @@ inline constexpr std::size_t largest_fused_block = 64u << 10;
 /// Vectors from so many bytes on are combined by the GPU (two H200: of 8 B in 22 µs, by the MPI library in
 /// 12, of 4 KiB in 21 and 18, of 32 KiB in 22 and 37).
 inline constexpr std::size_t least_reduced_bytes = 8u << 10;
+/// The same of a vector or a result in host memory, which is copied to the GPU or from it then (some 10 µs).
+inline constexpr std::size_t least_reduced_from_host_bytes = 32u << 10;
 /// Up to so much in all from the other ranks, each rank combines whole vectors: a second round of messages
 /// takes longer than what is saved.
 inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
