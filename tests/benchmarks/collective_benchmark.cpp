@@ -6,6 +6,12 @@
 // as much; those that begin with an i are MPI's non-blocking calls, those with persistent_ are started, and
 // both waited for at once. NCCL has no scan; beside it stands a reduce_scatter, and beside those with a v
 // what moves equal blocks. A figure is the time from a barrier to the last rank's end.
+//
+// Reductions of another element type, or from or into host memory, without figures of NCCL:
+//   … collective_benchmark_mpich --type char
+//   … collective_benchmark_mpich --send pageable --receive device --benchmark_filter=reduce/16777216
+// Beside those of mixed memory stands what a program would do by hand: copy to the device, reduce there, copy
+// back.
 #include <benchmark/benchmark.h>
 #include <mpi.h>
 
@@ -14,7 +20,9 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/benchmarks/framework.hpp"
@@ -109,7 +117,36 @@ struct Work {
   Form form = Form::blocking;
 };
 
+constexpr std::array types = {"float", "char", "int", "double", "long"};
+constexpr std::array kinds = {MemoryKind::device, MemoryKind::pageable, MemoryKind::pinned,
+                              MemoryKind::managed};
+
+/// Of reductions; all ranks are given the same.
+struct Elements {
+  std::string type = "float";
+  std::string send = "device";
+  std::string receive = "device";
+
+  [[nodiscard]] bool are_usual() const { return *this == Elements(); }
+  [[nodiscard]] bool are_mixed() const { return send != "device" || receive != "device"; }
+  [[nodiscard]] MPI_Datatype handle() const {
+    if (type == "char") return MPI_CHAR;
+    if (type == "int") return MPI_INT;
+    if (type == "double") return MPI_DOUBLE;
+    return type == "long" ? MPI_LONG : MPI_FLOAT;
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    if (type == "char") return 1;
+    return type == "double" || type == "long" ? 8 : 4;
+  }
+  [[nodiscard]] static MemoryKind kind(const std::string& name) {
+    return *std::ranges::find(kinds, name, [](MemoryKind one) { return std::string(name_of(one)); });
+  }
+  bool operator==(const Elements&) const = default;
+};
+
 struct Options {
+  Elements elements;
   std::vector<std::uint64_t> sizes{8, 1024, 4096, 32 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
   int samples = 0;  ///< 0: by size
   std::string facts_path;
@@ -118,7 +155,8 @@ struct Options {
 /// Medians over the samples, each that of the slowest rank.
 struct Figures {
   double mpi_s = 0;
-  double nccl_s = 0;
+  double nccl_s = 0;     ///< 0: not measured, as the next one
+  double by_hand_s = 0;  ///< of mixed memory
 };
 
 class Ranks {
@@ -142,6 +180,7 @@ class Ranks {
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
+  void take(const Elements& elements) { elements_ = elements; }
   [[nodiscard]] bool is_leader() const noexcept { return rank_ == 0; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] bool has_nccl() const noexcept { return nccl_->is_there(); }
@@ -151,19 +190,25 @@ class Ranks {
     MPI_Bcast(&work, sizeof work, MPI_BYTE, 0, control_);
     if (work.samples == 0) return {};
     const std::size_t blocks = static_cast<std::size_t>(size_);
-    Memory sent(MemoryKind::device, work.bytes * (sends_blocks(work.collective) ? blocks : 1), device_);
-    Memory received(MemoryKind::device, work.bytes * (receives_blocks(work.collective) ? blocks : 1),
+    const bool reduces = is_reduction(work.collective);
+    const auto kind_of = [&](const std::string& name) {
+      return reduces ? Elements::kind(name) : MemoryKind::device;
+    };
+    Memory sent(kind_of(elements_.send), work.bytes * (sends_blocks(work.collective) ? blocks : 1), device_);
+    Memory received(kind_of(elements_.receive), work.bytes * (receives_blocks(work.collective) ? blocks : 1),
                     device_);
     lay_out(work);
     fill(work, sent);
     Figures figures;
-    if (has_nccl()) {
+    if (has_nccl() && (!reduces || elements_.are_usual())) {
       figures.nccl_s = time(work.samples, [&] { run_nccl(work, sent, received); });
       const bool is_the_same = work.collective != Collective::scan && !has_counts(work.collective);
       if (is_the_same) check(work, sent, received, "NCCL");
     }
+    if (reduces && elements_.are_mixed() && work.form == Form::blocking)
+      figures.by_hand_s = time_by_hand(work, sent, received);
     fill(work, sent);
-    cudaMemset(received.data(), 0, received.size());
+    clear(received);
     MPI_Request request = MPI_REQUEST_NULL;
 #if MPI_VERSION >= 4
     if (work.form == Form::persistent) call(persistent_calls, work, sent, received, MPI_INFO_NULL, &request);
@@ -203,6 +248,34 @@ class Ranks {
     return median(all);
   }
 
+  /// By buffers on the device, made before.
+  double time_by_hand(const Work& work, Memory& sent, Memory& received) {
+    Memory own(MemoryKind::device, sent.size(), device_);
+    Memory result(MemoryKind::device, received.size(), device_);
+    const bool is_root = work.collective != Collective::reduce || rank_ == root;
+    const std::size_t bytes = work.collective == Collective::reduce_scatter
+                                  ? work.bytes / static_cast<std::size_t>(size_)
+                                  : work.bytes;
+    fill(work, sent);
+    clear(received);
+    const bool from_device = sent.kind() == MemoryKind::device;
+    const bool to_device = received.kind() == MemoryKind::device;
+    const double seconds = time(work.samples, [&] {
+      if (!from_device)
+        require(cudaMemcpy(own.data(), sent.data(), work.bytes, cudaMemcpyDefault), "copy up");
+      call(calls, work, from_device ? sent : own, to_device ? received : result);
+      if (!to_device && is_root)
+        require(cudaMemcpy(received.data(), result.data(), bytes, cudaMemcpyDefault), "copy down");
+    });
+    check(work, sent, received, "hand");
+    return seconds;
+  }
+
+  static void clear(Memory& memory) {
+    const std::vector<std::byte> zeros(memory.size());
+    memory.write(0, zeros.data(), zeros.size());
+  }
+
   static constexpr bool has_counts(Collective collective) {
     return collective == Collective::allgatherv || collective == Collective::alltoallv;
   }
@@ -227,7 +300,8 @@ class Ranks {
   void call(const Functions<Following...>& mpi, const Work& work, const Memory& sent, const Memory& received,
             Following... following) const {
     const int count = static_cast<int>(work.bytes);
-    const int floats = count / 4;
+    const int elements = count / static_cast<int>(elements_.bytes());
+    const MPI_Datatype element = elements_.handle();
     const MPI_Comm all = MPI_COMM_WORLD;
     const MPI_Datatype type = MPI_BYTE;
     std::byte* const from = sent.data();
@@ -257,16 +331,16 @@ class Ranks {
                       displacements_.data(), type, all, following...);
         break;
       case Collective::reduce:
-        mpi.reduce(from, to, floats, MPI_FLOAT, MPI_SUM, root, all, following...);
+        mpi.reduce(from, to, elements, element, MPI_SUM, root, all, following...);
         break;
       case Collective::allreduce:
-        mpi.allreduce(from, to, floats, MPI_FLOAT, MPI_SUM, all, following...);
+        mpi.allreduce(from, to, elements, element, MPI_SUM, all, following...);
         break;
       case Collective::reduce_scatter:
-        mpi.reduce_scatter(from, to, floats / size_, MPI_FLOAT, MPI_SUM, all, following...);
+        mpi.reduce_scatter(from, to, elements / size_, element, MPI_SUM, all, following...);
         break;
       case Collective::scan:
-        mpi.scan(from, to, floats, MPI_FLOAT, MPI_SUM, all, following...);
+        mpi.scan(from, to, elements, element, MPI_SUM, all, following...);
         break;
     }
   }
@@ -334,11 +408,23 @@ class Ranks {
     return static_cast<unsigned char>(sends_blocks(work.collective) ? 16 * from + to + 1 : from + 1);
   }
 
+  /// Calls `use(one)` of the type of the reductions' elements.
+  template <class Use>
+  void with_elements(Use use) const {
+    if (elements_.type == "char") return use(char{});
+    if (elements_.type == "int") return use(int{});
+    if (elements_.type == "double") return use(double{});
+    if (elements_.type == "long") return use(long{});
+    use(float{});
+  }
+
   void fill(const Work& work, Memory& sent) const {
     if (is_reduction(work.collective)) {
-      const std::vector<float> values(work.bytes / 4, static_cast<float>(rank_ + 1));
-      sent.write(0, values.data(), work.bytes);
-      return;
+      return with_elements([&](auto example) {
+        const std::vector<decltype(example)> values(work.bytes / sizeof example,
+                                                    static_cast<decltype(example)>(rank_ + 1));
+        sent.write(0, values.data(), values.size() * sizeof example);
+      });
     }
     const bool has_blocks = sends_blocks(work.collective);
     for (int to = 0; to < (has_blocks ? size_ : 1); ++to) {
@@ -367,11 +453,14 @@ class Ranks {
     if (is_for_root && rank_ != root) return;
     if (is_reduction(work.collective)) {
       const bool is_whole = work.collective != Collective::reduce_scatter;
-      std::vector<float> values(work.bytes / 4 / (is_whole ? 1 : static_cast<std::size_t>(size_)));
-      received.read(0, values.data(), values.size() * 4);
       const int ranks = work.collective == Collective::scan ? rank_ + 1 : size_;
-      const auto expected = static_cast<float>(ranks * (ranks + 1) / 2);
-      is_right = std::ranges::all_of(values, [&](float one) { return one == expected; });
+      with_elements([&](auto example) {
+        using T = decltype(example);
+        std::vector<T> values(work.bytes / sizeof(T) / (is_whole ? 1 : static_cast<std::size_t>(size_)));
+        received.read(0, values.data(), values.size() * sizeof(T));
+        const auto expected = static_cast<T>(ranks * (ranks + 1) / 2);
+        is_right = std::ranges::all_of(values, [&](T one) { return one == expected; });
+      });
     } else {
       const bool is_bcast = work.collective == Collective::bcast;
       const Memory& result = is_bcast ? sent : received;
@@ -391,6 +480,7 @@ class Ranks {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 
+  Elements elements_;
   MPI_Comm control_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 0;
@@ -407,7 +497,11 @@ void measure(benchmark::State& state, Ranks& ranks, Work work) {
     const Figures figures = ranks.perform(work);
     state.SetIterationTime(figures.mpi_s);
     state.counters["us"] = figures.mpi_s * 1e6;
-    if (!ranks.has_nccl()) continue;
+    if (figures.by_hand_s > 0) {
+      state.counters["by_hand_us"] = figures.by_hand_s * 1e6;
+      state.counters["of_by_hand"] = figures.mpi_s / figures.by_hand_s;
+    }
+    if (figures.nccl_s == 0) continue;
     state.counters["nccl_us"] = figures.nccl_s * 1e6;
     state.counters["of_nccl"] = figures.mpi_s / figures.nccl_s;
   }
@@ -421,12 +515,24 @@ int run(int argc, char** argv) {
   app.add_option("--samples", options.samples, "of which the median is taken; 0: by size")
       ->capture_default_str();
   app.add_option("--facts", options.facts_path, "JSON object to put beside the figures (date, GPU, …)");
+  app.add_option("--type", options.elements.type, "of the reductions' elements")
+      ->check(CLI::IsMember(std::vector<std::string>(types.begin(), types.end())))
+      ->capture_default_str();
+  std::vector<std::string> kind_names;
+  for (const MemoryKind kind : kinds) kind_names.emplace_back(name_of(kind));
+  for (auto& [name, kind] :
+       {std::pair{"--send", &options.elements.send}, std::pair{"--receive", &options.elements.receive}}) {
+    app.add_option(name, *kind, "what memory the reductions' vectors, or results, lie in")
+        ->check(CLI::IsMember(kind_names))
+        ->capture_default_str();
+  }
   Ranks ranks;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return ranks.is_leader() ? app.exit(error) : error.get_exit_code();
   }
+  ranks.take(options.elements);
   Work work;
   if (!ranks.is_leader()) {
     do {
@@ -441,6 +547,7 @@ int run(int argc, char** argv) {
       if (form == Form::persistent && MPI_VERSION < 4) continue;
       for (std::size_t which = 0; which < names.size(); ++which) {
         const auto collective = static_cast<Collective>(which);
+        if (!options.elements.are_usual() && !is_reduction(collective)) continue;
         // MPICH 4.0.2 itself fails with a persistent scatter on more than two ranks, which it does where
         // ranks share a GPU
         if (form == Form::persistent && collective == Collective::scatter && ranks.size() > 2) continue;
