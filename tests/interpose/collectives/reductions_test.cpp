@@ -466,7 +466,7 @@ TEST(Reductions, that_the_standard_does_not_define_are_those_of_the_MPI_library)
   for (const auto& [type, width] :
        {UndefinedReduction{MPI_CHAR, 1}, UndefinedReduction{MPI_WCHAR, sizeof(wchar_t)},
         UndefinedReduction{MPI_CHARACTER, 1}, UndefinedReduction{MPI_BYTE, 1},
-        UndefinedReduction{MPI_INTEGER, 4}, UndefinedReduction{MPI_INTEGER2, 2}}) {
+        UndefinedReduction{MPI_INTEGER, 4}}) {
     const std::size_t bytes = count * width;
     const std::vector<std::uint8_t> own = random_elements(bytes, 40 + static_cast<std::size_t>(world.rank));
     Memory send(MemoryKind::device, bytes, own_gpu());
