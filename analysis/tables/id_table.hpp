@@ -1,4 +1,4 @@
-// A table by small numbers that a recording gives away itself, from 1 on. Knows nothing of what it holds.
+// A table indexed by the small numbers that a recording assigns, from 1 on. Must not know what it holds.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace penstock::analysis {
 
-/// Numbers are looked up by place, so that it costs nothing to ask for each record. Those that no recorder
-/// would have given away yet (damage) are kept apart, so that one of them does not fill the memory.
+/// Small numbers index an array, so a look-up for each record costs next to nothing. Numbers that no recorder
+/// would have assigned yet (damage) go into a map, so that one of them does not fill the memory.
 template <typename Value>
 class IdTable {
  public:
-  /// Makes a value for the number if there is none.
+  /// Returns the number's value; creates it if there is none.
   Value& operator[](std::uint32_t id) {
     if (id >= most_near) {
       return far_[id];
@@ -24,7 +24,7 @@ class IdTable {
     near_[id].is_there = true;
     return near_[id].value;
   }
-  /// Null if there is none.
+  /// Returns null if there is none.
   [[nodiscard]] const Value* find(std::uint32_t id) const noexcept {
     if (id < near_.size()) {
       return near_[id].is_there ? &near_[id].value : nullptr;

@@ -27,7 +27,7 @@ void IntervalSet::assign_union_of(std::vector<Interval>& intervals) {
   join_sorted();
 }
 
-/// From intervals in the order of their begins to disjoint ones.
+/// Turns intervals that are sorted by their begins into disjoint ones.
 void IntervalSet::join_sorted() {
   std::size_t kept = 0;
   for (const Interval each : intervals_) {

@@ -1,5 +1,5 @@
-// Sets of time as disjoint intervals: the arithmetic behind "exposed", "hidden" and "overlap". Knows nothing
-// of what the intervals stand for.
+// Sets of time as disjoint intervals: the arithmetic behind "exposed", "hidden" and "overlap". Must not know
+// what the intervals stand for.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,26 @@
 
 namespace penstock::analysis {
 
-/// Half open: [begin, end).
+/// A half-open interval: [begin, end).
 struct Interval {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// A union of intervals, sorted and disjoint. Unit: ns. Cost: building is linear when the input is sorted.
+/// A union of intervals, sorted and disjoint. Unit: ns. Cost: building is linear if the input is sorted.
 class IntervalSet {
  public:
   IntervalSet() = default;
   [[nodiscard]] static IntervalSet union_of(std::vector<Interval> intervals);
-  /// The same; `intervals` gets the memory that the set had, so that it can be filled again.
+  /// Does the same in place; `intervals` receives the set's old memory, so that it can be filled again.
   void assign_union_of(std::vector<Interval>& intervals);
-  /// Leaves what lies in `window`.
+  /// Keeps only the part within `window`.
   void cut_to(Interval window);
 
   [[nodiscard]] const std::vector<Interval>& intervals() const noexcept { return intervals_; }
   [[nodiscard]] std::uint64_t measure_ns() const noexcept;
-  /// How much of [begin, end) lies in the set. Cost: logarithmic.
+  /// Returns how much of [begin, end) lies in the set. Cost: logarithmic.
   [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept;
 
  private:
@@ -41,28 +41,29 @@ class IntervalSet {
   std::vector<std::uint64_t> measure_before_each_ns_;
 };
 
-/// Asks a set about many spans that follow each other in time. The set must outlive it and stay as it is.
-/// Cost: by the intervals in and between the spans; logarithmic for one that begins before the last one did.
+/// Measures many spans that follow each other in time. The set must outlive the cursor and must not change.
+/// Cost: linear in the intervals in and between the spans; logarithmic for a span that begins before the
+/// previous one.
 class MeasureCursor {
  public:
   explicit MeasureCursor(const IntervalSet& set) : intervals_(set.intervals()) {}
-  /// How much of [begin, end) lies in the set.
+  /// Returns how much of [begin, end) lies in the set.
   [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept;
 
  private:
   const std::vector<Interval>& intervals_;
-  std::size_t next_ = 0;  ///< the first interval that ends behind the last span's begin
+  std::size_t next_ = 0;  ///< the first interval that ends after the last span's begin
   std::uint64_t last_begin_ns_ = 0;
 };
 
 [[nodiscard]] IntervalSet unite(const IntervalSet& left, const IntervalSet& right);
 [[nodiscard]] IntervalSet intersect(const IntervalSet& left, const IntervalSet& right);
-/// What is in `left` and not in `right`.
+/// Returns what is in `left` but not in `right`.
 [[nodiscard]] IntervalSet subtract(const IntervalSet& left, const IntervalSet& right);
-/// The same into the memory of a set that is no longer needed, and is neither of the two.
+/// Write the result into the memory of a set that is no longer needed; it must be neither operand.
 void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
 void subtract(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
-/// How long both are.
+/// Returns the length of the intersection.
 [[nodiscard]] std::uint64_t common_ns(const IntervalSet& left, const IntervalSet& right) noexcept;
 
 }  // namespace penstock::analysis

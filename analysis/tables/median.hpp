@@ -1,4 +1,4 @@
-// The median and other quantiles of many figures. Knows nothing of what they are.
+// The median and other quantiles of many values. Must not know what they measure.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace penstock::analysis {
 
-/// The upper one of the two in the middle; none of nothing. Puts the values into another order.
+/// Returns the median, the upper one if two values are in the middle; nullopt if there are no values.
+/// Reorders the values.
 template <typename Value>
 [[nodiscard]] std::optional<Value> median_of(std::vector<Value>& values) {
   if (values.empty()) {
@@ -19,7 +20,7 @@ template <typename Value>
   return *middle;
 }
 
-/// What a share of the values do not exceed.
+/// Returns the value that the given share of the values do not exceed. Reorders the values.
 template <typename Value>
 [[nodiscard]] std::optional<Value> quantile_of(std::vector<Value>& values, double share) {
   if (values.empty()) {

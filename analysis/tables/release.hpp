@@ -1,11 +1,11 @@
-// Gives the memory of a vector back. Knows nothing of what is in it.
+// Frees the memory of a vector. Must not know what it holds.
 #pragma once
 
 #include <vector>
 
 namespace penstock::analysis {
 
-/// Where `items = {}` and clear() would keep it.
+/// Frees the memory, which `items = {}` and clear() would keep.
 template <typename Item>
 void release(std::vector<Item>& items) noexcept {
   std::vector<Item>().swap(items);

@@ -1,4 +1,4 @@
-// Gives equal texts of different recordings the same number. Knows nothing of what the texts mean.
+// Gives equal texts of different recordings the same number. Must not know what the texts mean.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace penstock::analysis {
 
-/// Owns the texts; they stay where they are. Numbers count from 0.
+/// Owns the texts; their addresses never change. Numbers count from 0.
 class StringPool {
  public:
   StringPool() = default;
-  StringPool(StringPool&&) = default;  // the texts stay where they are
+  StringPool(StringPool&&) = default;  // moving the deque keeps the texts' addresses, so the views in ids_
+                                       // stay valid
   StringPool& operator=(StringPool&&) = default;
   StringPool(const StringPool&) = delete;
   StringPool& operator=(const StringPool&) = delete;
@@ -31,12 +32,13 @@ class StringPool {
     return id;
   }
   [[nodiscard]] const std::string& at(std::uint32_t id) const { return texts_.at(id); }
-  /// None of what id_of() was not asked for.
+  /// Returns nullopt for a text that was never passed to id_of().
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view text) const {
     const auto known = ids_.find(text);
     return known == ids_.end() ? std::nullopt : std::optional(known->second);
   }
-  /// Adds the texts of another pool, in its order. Returns the number here of each number there.
+  /// Adds the texts of another pool, in its order. Returns this pool's number for each number of the other
+  /// pool.
   [[nodiscard]] std::vector<std::uint32_t> take_in(const StringPool& other) {
     std::vector<std::uint32_t> ids;
     for (const std::string& text : other.texts_) {
@@ -44,7 +46,7 @@ class StringPool {
     }
     return ids;
   }
-  /// See archive.hpp. Only an empty one reads.
+  /// See archive.hpp. Only an empty pool may read.
   template <typename Archive>
   void exchange(Archive& archive) {
     std::size_t count = texts_.size();

@@ -1,4 +1,4 @@
-// Sums by a key that few values have, each again and again. Knows nothing of what is added up.
+// Sums by key, for few keys that each occur again and again. Must not know what is added up.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace penstock::analysis {
 
-/// `Hash` gives a std::uint64_t whose low bits are well mixed. Thread: one at a time. Cost: constant; hardly
-/// anything for the key of the last time.
+/// `Hash` returns a std::uint64_t whose low bits are well mixed. Thread: one at a time. Cost: constant; next
+/// to nothing if the key equals the previous one.
 template <typename Key, typename Hash, typename Sum = std::uint64_t>
 class SumTable {
  public:
@@ -34,9 +34,9 @@ class SumTable {
     places_[place] = static_cast<std::uint32_t>(entries_.size());
     return entries_.back().second;
   }
-  /// In the order in which the keys came first.
+  /// Returns the entries in the order in which their keys first occurred.
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
-  /// See archive.hpp. Only an empty one reads.
+  /// See archive.hpp. Only an empty table may read.
   template <typename Archive>
   void exchange(Archive& archive) {
     std::vector<Entry> entries = entries_;
@@ -65,7 +65,7 @@ class SumTable {
   std::size_t last_ = 0;
 };
 
-/// Mixes what a key is made of.
+/// Mixes one part of a key into its hash.
 [[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t hash, std::uint64_t part) noexcept {
   hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
   return hash ^ (hash >> 32);
