@@ -1,6 +1,6 @@
-// What analysis says when a recording is not as it should be: a flaw names the file and the byte. A flaw that
-// leaves the rest usable becomes a warning in the report; one that does not is thrown as the TraceError.
-// Knows nothing of what is read.
+// Reports what is wrong with a recording: a flaw names the file and the byte. A flaw that leaves the rest
+// usable becomes a warning in the report; any other flaw is thrown as a TraceError. Must not know what is
+// read.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace penstock::analysis {
 
 struct Flaw {
   std::filesystem::path file;
-  std::optional<std::uint64_t> offset_bytes;  ///< into the file; none when it concerns the file as a whole
+  std::optional<std::uint64_t> offset_bytes;  ///< into the file; none if the flaw concerns the whole file
   std::string what;
 
   template <typename Archive>
@@ -23,10 +23,10 @@ struct Flaw {
   }
 };
 
-/// "penstock-out/rank-3.penstock: at byte 4096: …"
+/// Returns "penstock-out/rank-3.penstock: at byte 4096: …".
 [[nodiscard]] std::string describe(const Flaw& flaw);
 
-/// The one exception of analysis: nothing can be read from here.
+/// The only exception type of the analysis: nothing can be read from this source.
 class TraceError : public std::runtime_error {
  public:
   explicit TraceError(Flaw flaw) : std::runtime_error(describe(flaw)), flaw_(std::move(flaw)) {}

@@ -24,8 +24,8 @@ struct Candidate {
   }
 };
 
-/// One job has one id on a node. Files of other nodes are taken to be of the same job when nothing speaks
-/// against it: same size and program, begun within a minute.
+/// Returns true if both files belong to one job. Files of one node do if their job ids are equal. Files of
+/// different nodes do if nothing contradicts it: same size and program, begun within a minute of each other.
 bool are_of_one_job(const Candidate& left, const Candidate& right) {
   const trace::FileHeader& a = left.header;
   const trace::FileHeader& b = right.header;
@@ -59,7 +59,7 @@ std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& di
   return files;
 }
 
-/// A list that may be very long, as "1, 2, 3 and 4 more".
+/// Formats a list that may be very long, as "1, 2, 3 and 4 more".
 class ShortList {
  public:
   void add(std::string item) {
@@ -67,7 +67,7 @@ class ShortList {
       text_ += (text_.empty() ? "" : ", ") + std::move(item);
     }
   }
-  /// `count` items, without naming them one by one where they are many.
+  /// Adds a range; items beyond the limit are only counted, not named one by one.
   void add_range(std::int64_t first, std::int64_t end) {
     for (std::int64_t item = first; item < end; ++item) {
       if (count_ >= shown) {

@@ -1,5 +1,5 @@
-// Finds the recordings that belong together: one directory may hold files of several runs, of which the
-// newest job is taken. Reads headers only.
+// Finds the recordings that belong together. One directory may hold files of several runs; the newest job is
+// taken. Reads headers only.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace penstock::analysis {
 
 struct Job {
-  std::vector<std::filesystem::path> files;  ///< one a rank, by rank
+  std::vector<std::filesystem::path> files;  ///< one per rank, in rank order
   std::int32_t world_size = 0;
   std::vector<Flaw> flaws;  ///< files that were left out, ranks that are missing
 
@@ -22,8 +22,8 @@ struct Job {
   }
 };
 
-/// `path`: a directory of `rank-*.penstock`, or one such file.
-/// Errors: TraceError when there is no recording that can be used.
+/// `path`: a directory of `rank-*.penstock`, or one such file. Errors: TraceError if there is no usable
+/// recording.
 [[nodiscard]] Job find_job(const std::filesystem::path& path);
 
 }  // namespace penstock::analysis

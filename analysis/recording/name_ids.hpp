@@ -1,5 +1,5 @@
-// The numbers that one rank's strings have among all ranks, looked up by text once each. Knows nothing of
-// what the texts mean.
+// Maps one rank's string numbers to the numbers shared by all ranks; each text is looked up once. Must not
+// know what the texts mean.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace penstock::analysis {
 
-/// Both must outlive it.
+/// Both arguments must outlive the object.
 class NameIds {
  public:
   NameIds(const Strings& strings, StringPool& pool) : strings_(strings), pool_(pool) {}
-  /// `string`: of the rank.
+  /// `string`: the rank's own number.
   [[nodiscard]] std::uint32_t id_of(std::uint32_t string) {
     if (const std::uint32_t* const known = ids_.find(string); known != nullptr) {
       return *known;

@@ -8,7 +8,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// Sorts records into their places.
+/// Sorts records into the lists of a RankTrace.
 struct Collector {
   RankTrace& rank;
   LoadOf what;
@@ -17,7 +17,7 @@ struct Collector {
   std::uint64_t last_block_lane = 0;
   std::uint32_t last_lane = ~std::uint32_t{0};
 
-  /// All records of a block are of one lane.
+  /// Returns the lane of the block's records; all records of a block belong to one lane.
   std::uint32_t lane_of(const trace::BlockHeader& block) {
     if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane) {
       last_block_lane = block.lane;
@@ -25,7 +25,7 @@ struct Collector {
     }
     return last_lane;
   }
-  /// Of those whose end is noted only.
+  /// Counts a record of which only the end time is used.
   void pass_over(std::uint64_t end_ns) {
     ++rank.record_count;
     last_ns = std::max(last_ns, end_ns);
@@ -128,7 +128,7 @@ std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) cons
   return no_call;
 }
 
-/// Forgets the records and keeps their memory.
+/// Forgets the records but keeps their memory.
 void RankTrace::clear() {
   record_count = 0;
   has_gpu_records = false;
@@ -174,7 +174,7 @@ void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what) 
     }
     if (*known && each.record.begin_ns > rank.begin_ns) {
       rank.end_ns =
-          std::min(rank.end_ns, each.record.begin_ns);  // waiting for others to end is no communication
+          std::min(rank.end_ns, each.record.begin_ns);  // waiting for other ranks to end is not communication
     }
   }
   for (const trace::Communicator& each : rank.communicators) {

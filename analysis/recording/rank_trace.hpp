@@ -1,5 +1,5 @@
-// One rank's recording in memory, sorted by what the records are: the window that the analysis works on. Must
-// not know other ranks, nor draw conclusions.
+// One rank's recording in memory, sorted by record type: the window that the analysis works on. Must not know
+// other ranks, nor draw conclusions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace penstock::analysis {
 
-/// A record and the lane (a thread of the job, numbered from 0) that wrote it.
+/// A record and the lane (a thread of the process, numbered from 0) that wrote it.
 template <typename Record>
 struct Laned {
   Record record;
@@ -27,7 +27,7 @@ using Half = Laned<trace::MessageHalf>;
 using Operation = Laned<trace::CollectiveOperation>;
 using Transfer = Laned<trace::Transfer>;
 
-/// Strings of one recording by id. An id that the recording does not hold (it was cut off) reads as "?".
+/// Strings of one recording by id. An id that is missing (the recording was cut off) reads as "?".
 class Strings {
  public:
   void append(const trace::Text& piece);
@@ -38,18 +38,18 @@ class Strings {
   IdTable<std::string> by_id_;
 };
 
-/// Which records are kept.
+/// Selects which records are kept.
 enum class LoadOf : std::uint8_t {
   all,
-  what_others_need,  ///< without those of the GPU and of CUDA
+  what_others_need,  ///< all but the records of the GPU and of CUDA
 };
 
-/// Owns copies of all records but those that no figure needs. Unit: ns of the rank's host clock.
+/// Owns copies of all records except those that no figure needs. Unit: ns of the rank's host clock.
 struct RankTrace {
   trace::FileHeader header{};
   std::filesystem::path file;
   std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;  ///< MPI_Finalize, or the last record where the job never came there
+  std::uint64_t end_ns = 0;  ///< MPI_Finalize, or the last record if the job never reached it
   bool finished = false;
   std::uint64_t record_count = 0;
   bool has_gpu_records = false;  ///< kernels, copies or memsets
@@ -70,12 +70,12 @@ struct RankTrace {
 
   [[nodiscard]] bool has(std::uint32_t feature) const noexcept { return (header.features & feature) != 0; }
   [[nodiscard]] bool used_gpu() const noexcept { return has(trace::feature::gpu_used) || has_gpu_records; }
-  /// Id of a communicator that is the same on all its ranks; 0 when the recording does not tell.
+  /// Returns a communicator id that is the same on all its ranks; 0 if the recording does not contain it.
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
-  /// Index of the call of `lane` that covers `time_ns`, else of any lane's; no_call if none does. Many
-  /// moments that follow each other are asked for through a CallCursor.
+  /// Returns the index of the call of `lane` that covers `time_ns`, else of any lane's; no_call if there is
+  /// none. For many moments in sequence, use a CallCursor.
   [[nodiscard]] std::uint32_t call_at(std::uint32_t lane, std::uint64_t time_ns) const noexcept;
-  /// Where the calls of each lane begin and end in `calls`.
+  /// Returns where the calls of each lane begin and end in `calls`.
   [[nodiscard]] const std::vector<std::pair<std::uint32_t, std::uint32_t>>& calls_of_lanes() const noexcept {
     return calls_of_lane_;
   }
@@ -89,9 +89,9 @@ struct RankTrace {
   IdTable<std::uint64_t> global_ids_;
 };
 
-/// Errors: TraceError when nothing of it can be used; RankTrace::flaws for parts.
+/// Loads a recording. Errors: TraceError if nothing is usable; RankTrace::flaws for damaged parts.
 [[nodiscard]] RankTrace load_rank(const std::filesystem::path& file);
-/// The same into the memory of a rank that is no longer needed: mapping fresh pages costs more than reading.
+/// Loads into the memory of a rank that is no longer needed: mapping fresh pages costs more than reading.
 void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what = LoadOf::all);
 
 }  // namespace penstock::analysis

@@ -6,7 +6,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// The mapping that holds an address. A program has a few dozen.
+/// Returns the mapping that holds an address. A program has a few dozen mappings.
 const trace::Module* module_at(const RankTrace& rank, std::uint64_t address) {
   const auto found = std::find_if(
       rank.modules.begin(), rank.modules.end(),
@@ -14,7 +14,7 @@ const trace::Module* module_at(const RankTrace& rank, std::uint64_t address) {
   return found == rank.modules.end() ? nullptr : &*found;
 }
 
-/// `text_id`: gives a text its number in the pool.
+/// `text_id`: returns a text's number in the pool.
 template <typename TextId>
 Site site_at(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function, const TextId& text_id) {
   Site site{text_id(""), text_id(rank.strings.at(function)), call_site, call_site};

@@ -1,5 +1,5 @@
-// Numbers the places in a program that call MPI, alike on all ranks, wherever each had the program loaded.
-// Must not know what source stands there (call_sites does).
+// Numbers the places in a program that call MPI, alike on all ranks, regardless of load addresses. Must not
+// know source lines (call_sites resolves them).
 #pragma once
 
 #include <array>
@@ -19,29 +19,29 @@ namespace penstock::analysis {
 
 /// A return address and the MPI function that was called there.
 struct Site {
-  std::uint32_t module;    ///< in the pool; empty text when no mapping holds the address
+  std::uint32_t module;    ///< in the pool; empty text if no mapping holds the address
   std::uint32_t function;  ///< in the pool
   std::uint64_t address;   ///< relative to the module
   std::uint64_t offset;    ///< in the module's file
   auto operator<=>(const Site&) const = default;
 };
 
-/// Thread: one at a time, but for what is const. Ranks are asked about one after the other.
+/// Thread: one at a time, except for const functions. Ranks are looked up one after the other.
 class SiteTable {
  public:
   explicit SiteTable(StringPool& pool) : pool_(pool) {}
-  /// The sites asked for next are this rank's.
+  /// Starts a rank: the sites looked up next belong to it.
   void begin_rank();
   [[nodiscard]] std::uint32_t id_of(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function);
-  /// None of a site that id_of() was not asked for. Cost: a search by text.
+  /// Returns nullopt for a site that was never passed to id_of(). Cost: a search by text.
   [[nodiscard]] std::optional<std::uint32_t> find(const RankTrace& rank, std::uint64_t call_site,
                                                   std::uint32_t function) const;
-  /// Adds the sites of another table, in its order. `texts`: the number in this table's pool of each number
-  /// in the other one's. Returns the number here of each number there.
+  /// Adds the sites of another table, in its order. `texts`: this pool's number for each number of the other
+  /// pool. Returns this table's number for each number of the other table.
   [[nodiscard]] std::vector<std::uint32_t> take_in(const SiteTable& other,
                                                    std::span<const std::uint32_t> texts);
   [[nodiscard]] const std::vector<Site>& sites() const noexcept { return sites_; }
-  /// See archive.hpp. Only an empty one reads.
+  /// See archive.hpp. Only an empty table may read.
   template <typename Archive>
   void exchange(Archive& archive) {
     std::vector<Site> sites = sites_;
@@ -62,7 +62,7 @@ class SiteTable {
       return static_cast<std::size_t>((key.address ^ key.function) * 0x9e3779b97f4a7c15u >> 16);
     }
   };
-  /// A program calls MPI at few places again and again: the last answers, by hash.
+  /// Caches the last results by hash, because a program calls MPI at a few places again and again.
   struct Recent {
     RankKey key{};
     std::uint32_t id = 0;

@@ -13,7 +13,7 @@ std::string without_parameters(std::string name) {
   for (std::size_t i = name.size(); i-- > 0;) {
     depth += name[i] == ')' ? 1 : name[i] == '(' ? -1 : 0;
     if (name[i] == '(' && depth == 0) {
-      // "operator()" and "(anonymous namespace)::f" open with a parenthesis that belongs to the name
+      // "operator()" and "(anonymous namespace)::f" contain a parenthesis that belongs to the name
       if (i != 0 && !name.substr(0, i).ends_with("operator") && !name.substr(0, i).ends_with("::")) {
         name.resize(i);
       }
@@ -23,10 +23,11 @@ std::string without_parameters(std::string name) {
   return name;
 }
 
-/// Template functions are mangled with their return type; it ends at the last blank outside of all brackets.
+/// Removes the return type, which the mangled names of template functions include. It ends at the last space
+/// outside all brackets.
 std::string without_return_type(const std::string& name) {
   if (name.find("operator") != std::string::npos) {
-    return name;  // "operator new" has a blank of its own
+    return name;  // "operator new" contains a space of its own
   }
   int depth = 0;
   for (std::size_t i = name.size(); i-- > 0;) {
@@ -42,8 +43,8 @@ std::string without_return_type(const std::string& name) {
 }  // namespace
 
 std::string readable_symbol(const std::string& symbol) {
-  // a damaged name can be of any length, and the time that a name takes grows with more than its length; "f"
-  // alone would be read as the type float
+  // A damaged name can have any length, and demangling time grows faster than the length. Unmangled names are
+  // returned as they are: "f" alone would be read as the type float.
   constexpr std::size_t longest = 16 * 1024;
   if (!symbol.starts_with("_Z") || symbol.size() > longest) {
     return symbol;

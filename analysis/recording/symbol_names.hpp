@@ -1,12 +1,12 @@
-// Makes names of functions and kernels readable. Knows no recordings.
+// Makes names of functions and kernels readable. Must not know recordings.
 #pragma once
 
 #include <string>
 
 namespace penstock::analysis {
 
-/// "_Z8exchangeIdEvi" → "exchange<double>": demangled where it is mangled, without return type and
-/// parameters, which say little and take the room.
+/// Turns "_Z8exchangeIdEvi" into "exchange<double>": demangles mangled names and drops return type and
+/// parameters, which are long and add little.
 [[nodiscard]] std::string readable_symbol(const std::string& symbol);
 
 }  // namespace penstock::analysis

@@ -12,7 +12,8 @@
 namespace penstock::analysis {
 namespace {
 
-/// Reads up to `bytes`; fewer only at the end of the file. Throws TraceError when the system refuses.
+/// Reads up to `bytes`; returns fewer only at the end of the file. Throws TraceError if the system call
+/// fails.
 std::size_t read_at(int descriptor, const std::filesystem::path& file, std::uint64_t offset, void* to,
                     std::size_t bytes) {
   std::size_t done = 0;
@@ -38,7 +39,7 @@ void terminate(char (&text)[size]) {
   text[size - 1] = '\0';
 }
 
-/// Throws unless `header` is one that this reader understands.
+/// Throws unless this reader supports the header's format.
 void check(const trace::FileHeader& header, const std::filesystem::path& file, std::size_t bytes_read) {
   const auto refuse = [&file](std::size_t offset, std::string what) {
     throw TraceError({file, offset, std::move(what)});
@@ -115,15 +116,14 @@ TraceReader::~TraceReader() {
   }
 }
 
-/// Moves to the next block that a writer has claimed. Blocks that nobody claimed are zero and are passed
-/// over.
+/// Moves to the next block that a writer has claimed. Unclaimed blocks are zero and are skipped.
 bool TraceReader::next_block() {
   while (next_offset_ < size_bytes_) {
     block_offset_ = next_offset_;
     next_offset_ += trace::block_bytes;
     std::size_t got = read_at(descriptor_, file_, block_offset_, block_.get(), trace::record_bytes);
     if (got < trace::record_bytes) {
-      return false;  // cut off, as take_flaws() says
+      return false;  // cut off; take_flaws() reports it
     }
     const auto kind = static_cast<trace::RecordKind>(block_[kind_offset_bytes]);
     if (kind == trace::RecordKind::none) {
@@ -147,8 +147,8 @@ void TraceReader::skip(std::size_t index, const char* what) {
   }
 }
 
-/// A zero kind ends a block. Records after it would have been committed by nobody: the block is damaged
-/// there.
+/// Checks the end of a block, which a zero kind marks. If a record follows, it was never committed properly:
+/// the block is damaged there.
 void TraceReader::note_end_of_block(std::size_t index) {
   if (index + 1 < records_in_block_ &&
       block_[(index + 1) * trace::record_bytes + kind_offset_bytes] != std::byte{0}) {

@@ -1,9 +1,8 @@
-// Reads the recording of one rank, record by record. Trusts nothing in it: sizes, kinds and times are
-// checked, and what cannot be used is left out and named with file and byte. Must not know what the records
-// mean.
+// Reads the recording of one rank, record by record. Trusts no byte: sizes, kinds and times are checked, and
+// unusable parts are left out and reported with file and byte. Must not know what the records mean.
 //
-// Blocks are read with pread() rather than mapped: the job may still be running and trims its file at the
-// end, which would kill a reader that has the file mapped. Memory is one block, whatever the file's size.
+// Blocks are read with pread() instead of mmap(): the job may still be running and trims its file at the end,
+// which would kill a reader that has the file mapped. Memory is one block, whatever the file's size.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@
 
 namespace penstock::analysis {
 
-/// Owns: a file descriptor and a block. Unit: ns, bytes. Thread: one at a time.
-/// Errors: TraceError when the header is no recording's; flaws() for the rest.
+/// Owns: a file descriptor and a block. Unit: ns, bytes. Thread: one at a time. Errors: TraceError if the
+/// header is not a recording's; for_each() returns the other flaws.
 class TraceReader {
  public:
   explicit TraceReader(std::filesystem::path file);
@@ -32,11 +31,11 @@ class TraceReader {
 
   [[nodiscard]] const trace::FileHeader& header() const noexcept { return header_; }
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
-  /// True if the job came to MPI_Finalize, so that the recording is complete.
+  /// Returns true if the job reached MPI_Finalize, so that the recording is complete.
   [[nodiscard]] bool is_finished() const noexcept { return header_.end_ns != 0; }
 
-  /// Calls `handle(record, block_header)` for every usable record, in the file's order. `Handler` takes each
-  /// record type of the trace format. Returns what could not be used.
+  /// Calls `handle(record, block_header)` for every usable record, in file order. `Handler` accepts each
+  /// record type of the trace format. Returns the flaws of what could not be used.
   template <typename Handler>
   [[nodiscard]] std::vector<Flaw> for_each(Handler&& handle);
 
@@ -58,10 +57,10 @@ class TraceReader {
   std::uint64_t size_bytes_ = 0;
   trace::FileHeader header_{};
 
-  // of the pass in progress
+  // State of the pass in progress.
   std::uint64_t next_offset_ = 0;
   std::uint64_t block_offset_ = 0;
-  std::size_t records_in_block_ = 0;  ///< whole ones, the block's header included
+  std::size_t records_in_block_ = 0;  ///< complete ones, including the block's header
   std::uint64_t skipped_records_ = 0;
   Flaw first_skipped_;
   std::vector<Flaw> flaws_;
@@ -69,7 +68,7 @@ class TraceReader {
   std::unique_ptr<std::byte[]> block_;
 };
 
-/// The byte that says what a record is; 0 means that it was never committed.
+/// The offset of the byte that holds a record's kind; 0 means that the record was never committed.
 inline constexpr std::size_t kind_offset_bytes = trace::record_bytes - 1;
 
 template <typename Record, typename Handler>
@@ -82,9 +81,10 @@ void TraceReader::pass_on(std::size_t index, Handler& handle) {
 
 template <typename Record, typename Handler>
 void TraceReader::pass_on_timed(std::size_t index, Handler& handle) {
-  std::uint64_t times_ns[2];  // begin (or post) and end (or completion) open every timed record
+  std::uint64_t times_ns[2];  // begin (or post) and end (or completion) are the first fields of every timed
+                              // record
   std::memcpy(times_ns, block_.get() + index * trace::record_bytes, sizeof times_ns);
-  // damage shows as times that no job can have: turned round, or more than a year from the beginning
+  // Damage shows as impossible times: end before begin, or more than a year from the beginning.
   constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
   const std::uint64_t earliest_ns = header_.begin_ns > year_ns ? header_.begin_ns - year_ns : 0;
   if (times_ns[0] > times_ns[1] || times_ns[0] < earliest_ns || times_ns[1] - earliest_ns > 2 * year_ns) {
