@@ -1,5 +1,6 @@
-// Data as bytes, for another process of the same program on a machine of the same kind. What can be sent has
-// a member exchange(archive) that names its parts, once for both directions. Knows nothing of what they mean.
+// Serialises data for another process of the same program on a machine of the same kind. Each type that can
+// be sent has a member exchange(archive) that lists its parts once for both directions. Must not know what
+// the data mean.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace penstock::analysis {
 
-/// Numbers, and structures of them that own nothing.
+/// Numbers, and structures of numbers that own nothing.
 template <typename Item>
 concept PlainData = std::is_trivially_copyable_v<Item> && !std::is_pointer_v<Item>;
 
@@ -39,7 +40,8 @@ class Writer {
     if constexpr (PlainData<Item>) {
       write_bytes(&item, sizeof item);
     } else {
-      const_cast<Item&>(item).exchange(*this);  // names the parts, and changes them only when it reads
+      const_cast<Item&>(item).exchange(*this);  // exchange() lists the parts and changes them only when it
+                                                // reads
     }
   }
   void write(const std::string& text) {
@@ -70,12 +72,12 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Errors: std::runtime_error when the bytes end too early.
+/// Errors: std::runtime_error if the bytes end too early.
 class Reader {
  public:
   static constexpr bool reads = true;
 
-  /// The bytes must outlive it.
+  /// The bytes must outlive the reader.
   explicit Reader(const std::vector<std::byte>& bytes) : bytes_(bytes) {}
   template <typename... Items>
   void operator()(Items&... items) {

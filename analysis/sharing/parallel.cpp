@@ -73,8 +73,8 @@ class Queue {
   std::mutex mutex_;
   std::condition_variable merged_one_;
   std::size_t next_ = 0;
-  std::size_t turn_ = 0;                  ///< to merge
-  std::size_t failed_ = ~std::size_t{0};  ///< the lowest item that did
+  std::size_t turn_ = 0;                  ///< the item that merges next
+  std::size_t failed_ = ~std::size_t{0};  ///< the lowest item that failed
   std::exception_ptr error_;
 };
 
@@ -88,7 +88,7 @@ void run(std::size_t count, unsigned threads, const ItemWork& work, const ItemWo
         others.emplace_back([&queue, worker] { queue.run(worker); });
       }
     } catch (const std::system_error&) {
-      // the system gives no more threads: fewer do it
+      // the system grants no more threads: continue with fewer
     }
     queue.run(0);
   }
@@ -108,7 +108,7 @@ void for_each_in_order(std::size_t count, unsigned threads, const ItemWork& work
 unsigned usable_threads() noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
-  // fails where there are more than a thousand CPUs
+  // fails on systems with more than a thousand CPUs
   if (::sched_getaffinity(0, sizeof set, &set) == 0) {
     return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
   }

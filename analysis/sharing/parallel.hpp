@@ -1,4 +1,4 @@
-// Work on many ranks by several threads. Knows nothing of the work.
+// Runs work on many ranks in several threads. Must not know what the work is.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,19 @@
 
 namespace penstock::analysis {
 
-/// What is to be done for item `i`; `worker`: below the number of threads, for what each keeps for itself.
+/// The work for item `i`. `worker` is below the number of threads and selects a thread's private data.
 using ItemWork = std::function<void(std::size_t i, unsigned worker)>;
 
-/// Calls work(i, worker) for all i below `count`, by up to `threads` threads; one: in the caller's. Errors:
-/// of what the work throws, that of the lowest item.
+/// Calls work(i, worker) for all i below `count`, in up to `threads` threads; with one, in the caller's.
+/// Errors: if several items throw, the exception of the lowest item is rethrown.
 void for_each(std::size_t count, unsigned threads, const ItemWork& work);
 
-/// The same, and merge(i, worker) behind each item's work: one at a time and in the order of the items, so
-/// that what is merged does not depend on the number of threads. A worker begins with another item when its
-/// last one is merged.
+/// Does the same and calls merge(i, worker) after each item's work: one at a time and in item order, so that
+/// the merged result does not depend on the number of threads. A worker starts its next item after its last
+/// one is merged.
 void for_each_in_order(std::size_t count, unsigned threads, const ItemWork& work, const ItemWork& merge);
 
-/// As many as this process may run at a time.
+/// Returns the number of threads that this process may run at a time.
 [[nodiscard]] unsigned usable_threads() noexcept;
 
 }  // namespace penstock::analysis

@@ -1,4 +1,4 @@
-// How far reading a job has come, for whoever shows it. Knows nothing of what is read.
+// Reports the progress of reading a job to whoever displays it. Must not know what is read.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace penstock::analysis {
 
-/// `what` is being done to `done` of `all` records.
+/// `what` is the current activity; `done` of `all` records are finished.
 using Progress = std::function<void(std::size_t done, std::size_t all, const std::string& what)>;
 
-/// Counts records over all passes; a file's size tells how many it has before it is read.
+/// Counts records over all passes. A file's size gives its number of records before it is read.
 class Meter {
  public:
-  /// `progress` may be empty, and must outlive it.
+  /// `progress` may be empty and must outlive the meter.
   Meter(const Job& job, std::size_t passes, const Progress& progress);
   [[nodiscard]] static std::size_t records_in(const std::filesystem::path& file);
   void advance(std::size_t records, const char* what);

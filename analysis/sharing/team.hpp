@@ -1,4 +1,5 @@
-// The processes that make one report together, as the analysis sees them. Knows neither MPI nor what is sent.
+// The processes that make one report together, as the analysis sees them. Must know neither MPI nor what is
+// sent.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,7 @@
 
 namespace penstock::analysis {
 
-/// All members call the same functions in the same order. Thread: one, the same one.
+/// All members call the same functions in the same order. Thread: always the same one.
 class Team {
  public:
   Team() = default;
@@ -15,11 +16,11 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   [[nodiscard]] virtual std::size_t size() const = 0;
-  /// Below size(); the first one, 0, has the report in the end.
+  /// Returns this member's number, below size(). Member 0, the first, ends up with the report.
   [[nodiscard]] virtual std::size_t own() const = 0;
-  /// What `sender` has, everywhere.
+  /// Copies the bytes of `sender` to all members.
   virtual void broadcast(std::size_t sender, std::vector<std::byte>& bytes) = 0;
-  /// What `sender` has, at the first one; elsewhere nothing changes.
+  /// Copies the bytes of `sender` to the first member; other members' bytes stay as they are.
   virtual void send_to_first(std::size_t sender, std::vector<std::byte>& bytes) = 0;
 };
 

@@ -1,5 +1,5 @@
-// How the members of a team divide a job's ranks among each other, and tell each other what they know. Knows
-// nothing of what that is.
+// Divides a job's ranks among the members of a team and exchanges results between members. Must not know what
+// the results are.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,20 @@
 
 namespace penstock::analysis {
 
-/// Some of a number of items, the first and the one behind the last.
+/// A range of items: the first one and the one past the last.
 struct Share {
   std::size_t begin;
   std::size_t end;
   [[nodiscard]] bool has(std::size_t item) const noexcept { return begin <= item && item < end; }
 };
-/// Of the members of a team, who may be null: all. Shares follow each other and differ by one at most.
+/// Returns a member's share. A null team has one member, whose share is all items. Shares are contiguous and
+/// differ by at most one item.
 [[nodiscard]] Share share_of(std::size_t items, const Team* team, std::size_t member);
 [[nodiscard]] inline Share own_share(std::size_t items, const Team* team) {
   return share_of(items, team, team == nullptr ? 0 : team->own());
 }
 
-/// What `sender` has of the items, everywhere; see archive.hpp.
+/// Copies the items of `sender` to all members; see archive.hpp.
 template <typename... Items>
 void broadcast(Team& team, std::size_t sender, Items&... items) {
   std::vector<std::byte> bytes;
@@ -39,8 +40,8 @@ void broadcast(Team& team, std::size_t sender, Items&... items) {
   }
 }
 
-/// Calls take(each) with what each member has as `own`, in their order. `team` may be null: of this one
-/// alone.
+/// Calls take(each) with every member's `own`, in member order. If `team` is null, it is called once, with
+/// this process's own.
 template <typename Item, typename Take>
 void for_each_member(Team* team, const Item& own, const Take& take) {
   for (std::size_t member = 0; member < (team == nullptr ? 1 : team->size()); ++member) {
