@@ -13,7 +13,7 @@ CallCursor::CallCursor(const RankTrace& rank) : rank_(rank) {
 std::uint32_t CallCursor::in_lane(std::uint32_t lane, std::uint64_t time_ns) {
   const auto [first, last] = rank_.calls_of_lanes()[lane];
   const auto begins_behind = [&](std::uint32_t call) { return rank_.calls[call].record.begin_ns > time_ns; };
-  // a few steps to either side, then by halves
+  // a few steps to either side, then binary search
   constexpr int steps = 8;
   std::uint32_t behind = behind_[lane];
   int step = 0;

@@ -1,5 +1,5 @@
-// Finds the MPI calls in which many moments lie that follow each other, nearly in order of time. Gives what
-// RankTrace::call_at() gives.
+// Finds the MPI calls that contain many moments, which follow each other nearly in order of time. Returns the
+// same as RankTrace::call_at().
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace penstock::analysis {
 
-/// Remembers, for each lane, where it was last. Thread: one at a time. Cost: by how far away the next moment
-/// lies, in calls; logarithmic where that is far.
+/// Remembers the last position in each lane. Thread: one at a time. Cost: linear in the distance to the next
+/// moment, in calls; logarithmic if it is far.
 class CallCursor {
  public:
-  /// The rank must outlive it, and its calls must stay.
+  /// The rank must outlive the cursor, and its calls must not change.
   explicit CallCursor(const RankTrace& rank);
   [[nodiscard]] std::uint32_t call_at(std::uint32_t lane, std::uint64_t time_ns);
 
@@ -21,7 +21,7 @@ class CallCursor {
   [[nodiscard]] std::uint32_t in_lane(std::uint32_t lane, std::uint64_t time_ns);
 
   const RankTrace& rank_;
-  std::vector<std::uint32_t> behind_;  ///< by lane: the first call that began behind the last moment
+  std::vector<std::uint32_t> behind_;  ///< by lane: the first call that began after the last moment
 };
 
 }  // namespace penstock::analysis

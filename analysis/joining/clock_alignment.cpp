@@ -9,8 +9,8 @@
 namespace penstock::analysis {
 namespace {
 
-/// Pieces of the run for which bounds are kept. Clocks drift by parts in a million, which the line takes
-/// away; the rest (temperature, a time service that steers) changes over seconds to minutes.
+/// Number of pieces of the run for which bounds are kept. Clocks drift by parts in a million, which the line
+/// removes; the rest (temperature, a time service that steers) changes over seconds to minutes.
 constexpr std::size_t window_count = 64;
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
@@ -68,7 +68,7 @@ void ClockDifference::take_in(const std::vector<Bounds>& others) noexcept {
   }
 }
 
-/// A least-squares line through the middles of the windows, the narrow ones weighing more.
+/// Fits a least-squares line through the middles of the windows; narrow windows weigh more.
 void ClockDifference::fit_line() {
   double weights = 0;
   double sum_x = 0;
@@ -81,7 +81,8 @@ void ClockDifference::fit_line() {
     if (!std::isfinite(width_ns)) {
       continue;
     }
-    const double weight = 1 / (1e6 + width_ns * width_ns);  // narrower than a microsecond is no better
+    const double weight = 1 / (1e6 + width_ns * width_ns);  // a window narrower than a microsecond is no
+                                                            // better
     const double x = centre_of(i) - begin_ns_;
     const double y = (bounds.most_ns + bounds.least_ns) / 2;
     weights += weight;
@@ -99,7 +100,7 @@ void ClockDifference::fit_line() {
   forget_bounds();
 }
 
-/// Windows that were not bounded from both sides take what lies between their neighbours.
+/// Interpolates windows that are not bounded from both sides between their neighbours.
 void ClockDifference::finish() {
   std::size_t last_known = window_count;
   for (std::size_t i = 0; i < window_count; ++i) {
@@ -110,7 +111,7 @@ void ClockDifference::finish() {
       continue;
     }
     window.rest_ns = (bounds.most_ns + bounds.least_ns) / 2;
-    // between two windows the truth may bend by as much as it steps from one to the other
+    // between two windows the true difference may deviate by as much as it steps from one to the other
     const double step_ns = is_known_ ? std::abs(window.rest_ns - windows_[last_known].rest_ns) : 0;
     error_ns_ = std::max(error_ns_, std::abs(half_ns) + step_ns / 2);
     const std::size_t first = is_known_ ? last_known + 1 : 0;
@@ -141,8 +142,8 @@ double ClockDifference::at(double time_ns) const noexcept {
 }
 
 double ClockDifference::time_when_other_shows(double other_ns) const noexcept {
-  // the line first, then what is left: it changes so slowly that one more turn is exact to far below a
-  // nanosecond
+  // Invert the line first, then correct for the rest. The rest changes so slowly that one more iteration is
+  // exact to far below a nanosecond.
   double time_ns = begin_ns_ + (other_ns - begin_ns_ - offset_ns_) / (1 + slope_);
   for (int turn = 0; turn < 2; ++turn) {
     time_ns = other_ns - at(time_ns);
@@ -188,7 +189,7 @@ void ClockAlignment::fit_drift() {
   }
 }
 
-/// The way to host 0 on which the errors add up to the least (Dijkstra).
+/// Finds each host's route to host 0 with the smallest sum of errors (Dijkstra).
 void ClockAlignment::finish() {
   std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, double>>> neighbours;
   for (auto& [pair, difference] : differences_) {
@@ -261,7 +262,8 @@ std::uint64_t ClockAlignment::error_ns() const noexcept {
   return static_cast<std::uint64_t>(std::ceil(error_ns));
 }
 
-/// What both have in common of their ways to host 0 is not gone.
+/// Adds the errors along the route from one host to the other. The common part of their routes to host 0 is
+/// not used.
 std::uint64_t ClockAlignment::error_ns(std::uint32_t from, std::uint32_t to) const noexcept {
   if (from == to || !can_convert(from, to)) {
     return 0;

@@ -76,7 +76,7 @@ void CollectiveIndex::add(const RankFacts& rank, std::uint32_t host) {
   PageId last_id{};
   Page* page = nullptr;
   for (const CollectiveArrival& each : rank.arrivals) {
-    // ranks of one job and host may be the only ones: then join() has nothing to do, and host is 0
+    // If the ranks of one job and host are the only ones, join() has nothing to do, and host is 0.
     const PageId id{each.communicator, each.ordinal / calls_per_page, host};
     if (page == nullptr || id != last_id) {
       page = &pages_[id];
@@ -97,7 +97,7 @@ void CollectiveIndex::add(const RankFacts& rank, std::uint32_t host) {
   }
 }
 
-/// Each host is compared with the communicator's first one: all pairs would be many and tell little more.
+/// Compares each host with the communicator's first one only: all pairs would be many and add little.
 void CollectiveIndex::observe(ClockAlignment& clocks) const {
   std::unordered_map<PageId, std::uint32_t, HashPageId> first_hosts;
   for (const auto& [id, page] : pages_) {
@@ -124,7 +124,7 @@ void CollectiveIndex::join(const ClockAlignment& clocks, std::size_t hosts) {
   if (hosts < 2) {
     return;
   }
-  // in the order of hosts, so that nothing depends on how a map lays out its keys
+  // in the order of hosts, so that the result does not depend on the map's layout
   std::vector<PageId> ids;
   for (const auto& [id, page] : pages_) {
     ids.push_back(id);
@@ -140,7 +140,7 @@ void CollectiveIndex::join(const ClockAlignment& clocks, std::size_t hosts) {
         all[i] = in_clock_of(0, all[i], clocks);
         take_in(all[i], in_clock_of(0, page[i], clocks));
       } else if (page[i].seen != 0) {
-        all[i] = page[i];  // of one host, whose clock may be unlike all others
+        all[i] = page[i];  // of one host, whose clock may differ from all others
       }
     }
   }

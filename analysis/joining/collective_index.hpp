@@ -1,5 +1,5 @@
-// Who came when to each collective call of the job. Filled rank by rank, joined once the hosts' clocks are
-// aligned, then asked. Knows no messages.
+// Records which rank arrived when at each collective call of the job. Filled rank by rank, joined once the
+// hosts' clocks are aligned, then queried. Must not know messages.
 #pragma once
 
 #include <array>
@@ -15,49 +15,51 @@
 
 namespace penstock::analysis {
 
-/// Who came when to the n-th collective call of a communicator. Unit: ns.
+/// The arrivals at the n-th collective call of a communicator. Unit: ns.
 struct Arrivals {
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
-  std::uint64_t root_ns = 0;        ///< when the root came; 0 if there is no root or it was not seen
+  std::uint64_t root_ns = 0;        ///< when the root arrived; 0 if there is no root or it was not seen
   std::uint64_t first_left_ns = 0;  ///< when the first rank left
   std::uint64_t runner_up_ns =
       0;  ///< the last arrival on other hosts than the last rank's; 0: there are none
   std::int32_t last_rank = -1;
   std::int32_t seen = 0;
   std::int32_t expected = 0;
-  std::uint32_t clock = 0;       ///< the host whose clock the times are of
-  std::uint32_t first_host = 0;  ///< of the ranks of these times
+  std::uint32_t clock = 0;       ///< the host whose clock the times are in
+  std::uint32_t first_host = 0;  ///< the host of the rank that `first_ns` belongs to; the next two likewise
   std::uint32_t last_host = 0;
   std::uint32_t root_host = 0;
-  bool one_clock = true;  ///< else the times of some hosts could not be brought together
+  bool one_clock = true;  ///< false: the clocks of some hosts could not be aligned
   bool nobody_leaves_before =
-      false;  ///< all have come before the first leaves, whatever the MPI library does
+      false;  ///< all ranks arrive before the first one leaves, whatever the MPI library does
 };
 
-/// How far `last_ns` may be off: by the last rank's clock, and by who else may have come later.
+/// Returns how far `last_ns` may be off: by the last rank's clock, and by other ranks that may have arrived
+/// later.
 [[nodiscard]] std::uint64_t error_of_last_ns(const Arrivals& arrivals, const ClockAlignment& clocks) noexcept;
 
-/// Operations by which data flows from one root (Bcast, Scatter): the others wait for the root alone.
+/// Returns true for operations whose data flow from one root (Bcast, Scatter): the others wait for the root
+/// alone.
 [[nodiscard]] bool flows_from_root(std::string_view mpi_function) noexcept;
 
-/// Thread: one at a time. Memory: 72 bytes a call and host.
+/// Thread: one at a time. Memory: 72 bytes per call and host.
 class CollectiveIndex {
  public:
   void add(const RankFacts& rank, std::uint32_t host);
-  /// Tells what collectives say of clocks: once all ranks of a host had come, no rank of another left
-  /// earlier.
+  /// Adds the clock bounds that collectives give: no rank of a host leaves before all ranks of another have
+  /// arrived.
   void observe(ClockAlignment& clocks) const;
-  /// After the clocks were aligned. `hosts`: how many there are.
+  /// Joins the hosts' arrivals; call it after the clocks are aligned. `hosts`: the number of hosts.
   void join(const ClockAlignment& clocks, std::size_t hosts);
-  /// In the clock of `host`, which is the rank's. `communicator`: its local id. `start`: of a persistent one,
-  /// which the call of that ordinal has initialised; 0: that call itself.
+  /// Returns the arrivals in the clock of `host`, which is the rank's host. `communicator`: its local id.
+  /// `start`: of a persistent collective, which the call of that ordinal initialised; 0: the call itself.
   [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, std::uint32_t communicator,
                                            std::uint32_t ordinal, std::uint32_t start, std::uint32_t host,
                                            const ClockAlignment& clocks) const;
 
  private:
-  /// Calls that follow each other on a communicator lie together: they are asked for in this order.
+  /// Consecutive calls on a communicator share a page, because they are queried in this order.
   static constexpr std::uint32_t calls_per_page = 16;
   using Page = std::array<Arrivals, calls_per_page>;
   struct PageId {

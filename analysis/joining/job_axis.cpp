@@ -9,7 +9,7 @@ namespace penstock::analysis {
 HostAxis::HostAxis(Interval run, std::int64_t first_ns, std::int64_t last_ns)
     : begin_ns_(run.begin_ns), first_ns_(first_ns) {
   const auto length_ns = static_cast<double>(run.end_ns - run.begin_ns);
-  // more than one in a thousand is no clock's drift
+  // a drift of more than one in a thousand is no clock's drift
   constexpr double largest_drift = 1e-3;
   if (length_ns > 0) {
     const double drift = static_cast<double>(last_ns - first_ns) / length_ns - 1;

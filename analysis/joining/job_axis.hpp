@@ -1,5 +1,5 @@
-// One axis for the times of all ranks, as far as the messages between hosts brought their clocks together:
-// from when the first rank came out of MPI_Init. Knows no records.
+// One time axis for all ranks, as far as messages between hosts align their clocks. It begins when the first
+// rank returns from MPI_Init. Must not know records.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace penstock::analysis {
 
-/// From one host's clock to the axis. Never turns the order of two times round.
+/// Maps one host's clock to the axis. Never reverses the order of two times.
 class HostAxis {
  public:
   HostAxis() = default;
   HostAxis(Interval run, std::int64_t first_ns, std::int64_t last_ns);
-  /// Unit: ns. What lies before the axis is put at its begin, what lies behind it at its end.
+  /// Unit: ns. Times before or after the axis are clamped to its begin or end.
   [[nodiscard]] std::uint64_t at(std::uint64_t host_ns) const noexcept;
   void ends_at(std::uint64_t end_ns) noexcept { end_ns_ = end_ns; }
 
@@ -26,8 +26,8 @@ class HostAxis {
   double drift_ = 0;  ///< of the axis against the host's clock; 0 on one host, which keeps times exact
 };
 
-/// A host whose clock could not be brought to the others' begins at 0, as if its first rank had come out of
-/// MPI_Init together with theirs. Clocks are taken to drift evenly over the run.
+/// A host whose clock cannot be aligned begins at 0, as if its first rank had returned from MPI_Init together
+/// with the first of the others. Clocks are assumed to drift evenly over the run.
 class JobAxis {
  public:
   explicit JobAxis(const MessageIndex& index);

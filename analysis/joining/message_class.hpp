@@ -1,5 +1,5 @@
-// What messages are told apart by: their buffers, size, transport and the reason for it; and the table that
-// numbers these classes alike for all ranks. Knows no times.
+// The properties that distinguish messages: buffers, size, transport and its reason. The table numbers these
+// classes alike for all ranks. Must not know times.
 #pragma once
 
 #include <compare>
@@ -15,16 +15,16 @@
 
 namespace penstock::analysis {
 
-/// Sizes are told apart by these limits; what is larger than the last one is a class of its own.
+/// The upper limits of the size classes; sizes above the last limit form a class of their own.
 inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
 
-/// Of a GPU, however it was allocated.
+/// Returns true for memory of a GPU, however it was allocated.
 [[nodiscard]] constexpr bool is_device_memory(trace::BufferKind kind) noexcept {
   return kind == trace::BufferKind::device || kind == trace::BufferKind::async_pool ||
          kind == trace::BufferKind::virtual_memory || kind == trace::BufferKind::managed;
 }
 
-/// From GPU to GPU, past host memory.
+/// Returns true if the payload goes from GPU to GPU and not through host memory.
 [[nodiscard]] constexpr bool is_direct(trace::TransportKind transport) noexcept {
   return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
          transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
@@ -32,9 +32,9 @@ inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 1
 
 inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
 
-/// The place of the first limit that `bytes` does not exceed; behind the last one: larger than all.
+/// Returns the index of the first limit that `bytes` does not exceed; one past the last if it exceeds all.
 [[nodiscard]] std::uint8_t size_class_of(std::uint64_t bytes) noexcept;
-/// That limit; 0: larger than all.
+/// Return that limit; 0 if the size exceeds all.
 [[nodiscard]] std::uint64_t size_limit_of(std::uint64_t bytes) noexcept;
 [[nodiscard]] std::uint64_t limit_of_size_class(std::size_t size_class) noexcept;
 
@@ -59,7 +59,7 @@ class MessageClasses {
   [[nodiscard]] std::string_view reason_of(std::uint32_t id) const {
     return reasons_.at(classes_.at(id).reason);
   }
-  /// See archive.hpp. Only a new one reads.
+  /// See archive.hpp. Only a new table may read.
   template <typename Archive>
   void exchange(Archive& archive) {
     std::vector<MessageClass> classes(classes_.begin() + 1, classes_.end());

@@ -1,4 +1,4 @@
-// What is asked of the index, rank by rank. How it is joined: messages_join.cpp.
+// Answers queries to the index, rank by rank. messages_join.cpp joins the ranks.
 #include "analysis/joining/messages.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void MessageIndex::add(RankFacts facts) {
       position_of_rank_.find(number) == nullptr) {
     position_of_rank_[number] = position;
   }
-  // alike on all ranks from here on
+  // from here on, classes are numbered alike on all ranks
   std::vector<std::uint32_t> class_of_own;
   for (const MessageClass& own : rank.facts.classes.all()) {
     MessageClass which = own;
@@ -100,7 +100,8 @@ std::size_t MessageIndex::bucket_of(std::uint64_t key) const noexcept {
   return std::min<std::size_t>(sender_part_of(key), buckets_.size() - 2);
 }
 
-/// The first transfer with the key; `guess`: where it may be, or soon behind.
+/// Returns the first transfer with the key. `guess`: the transfer's likely place; it may also lie shortly
+/// after.
 std::uint32_t MessageIndex::find_transfer(std::uint64_t key, std::uint32_t guess) const noexcept {
   const auto is_first = [&](std::size_t place) {
     return place < transfers_.size() && transfers_[place].key == key &&

@@ -1,5 +1,6 @@
 // Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
-// the arrivals at each collective call. Filled rank by rank, joined once, then asked. Knows no timelines.
+// the arrivals at each collective call. Filled rank by rank, joined once, then queried. Must not know
+// timelines.
 //
 // Memory: about 110 bytes a message, 52 a transfer and 72 a collective call and host; nothing else of a rank
 // is kept.
@@ -25,59 +26,60 @@
 
 namespace penstock::analysis {
 
-/// A half, and whose it is.
+/// A half and its owner.
 struct KnownHalf : HalfFacts {
   std::int32_t rank = -1;
   std::uint32_t host = 0;  ///< ranks of one host share a clock
 };
 
-/// Thread: one at a time until it is joined, then any number.
+/// Thread: one at a time until join() returns, then any number.
 class MessageIndex {
  public:
   MessageIndex() = default;
-  /// Of the same job once more: what has a number in the table keeps it.
+  /// Starts another index of the same job: classes that have a number in the table keep it.
   explicit MessageIndex(MessageClasses classes) : classes_(std::move(classes)) {}
-  /// Ranks are added in any order, each once; positions (see partner_of) count from 0 in this order.
+  /// Adds a rank; any order, each rank once. Positions (see partner_of) count from 0 in this order.
   void add(RankFacts facts);
   void add(const RankTrace& rank) { add(analysis::facts_of(rank)); }
-  /// After the last add(). `threads`: so many do the work. `team`: each member has added all ranks in the
-  /// same order, those of its own share whole, of others what these need (NeededFacts), and can ask for its
-  /// own; null: all are here.
+  /// Joins the ranks; call it after the last add(). `threads`: the number of threads. `team`: each member has
+  /// added all ranks in the same order: those of its own share completely, of others what these need
+  /// (NeededFacts). It can query its own ranks only. null: all ranks are here.
   void join(unsigned threads = 1, Team* team = nullptr);
 
-  /// The other half of `rank.halves[half]`, `rank` being the `position`-th added; none if it is not there. (A
-  /// rank that still runs may have recorded more since it was added; then the half is not recognised.)
+  /// Returns the other half of `rank.halves[half]`; `rank` is the `position`-th added rank. Returns nullopt
+  /// if it is missing. (A rank that still runs may have recorded more since it was added; such a half is not
+  /// recognised.)
   [[nodiscard]] std::optional<KnownHalf> partner_of(const RankTrace& rank, std::size_t position,
                                                     std::size_t half) const noexcept;
-  /// What is known of `rank.halves[half]` itself; none as above.
+  /// Returns the facts of `rank.halves[half]` itself; nullopt as above.
   [[nodiscard]] std::optional<KnownHalf> facts_of(const RankTrace& rank, std::size_t position,
                                                   std::size_t half) const noexcept;
-  /// A number that both halves of a message share and no other message has, from 1; 0 for a half alone. Where
-  /// all ranks are here.
+  /// Returns a number, from 1 on, that both halves of a message share and no other message has; 0 for a half
+  /// without a partner. Requires all ranks to be here.
   [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,
                                         std::size_t half) const noexcept;
-  /// What moved the message of `rank.halves[half]`, by whichever side it was recorded.
+  /// Returns the transfers that moved the message of `rank.halves[half]`, whichever side recorded them.
   [[nodiscard]] std::span<const TransferFacts> transfers_of(const RankTrace& rank, std::size_t position,
                                                             std::size_t half) const noexcept;
   [[nodiscard]] std::span<const TransferFacts> transfers_of(std::uint64_t key) const noexcept;
-  /// In the clock of the rank's host. None for what is no collective call, or one of a communicator that is
-  /// not known.
+  /// Returns arrivals in the clock of the rank's host; nullopt if the call is not collective or its
+  /// communicator is unknown.
   [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const;
   [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank,
                                                     const trace::CollectiveOperation& operation) const;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
-  /// Of `rank.transfers[transfer]`; no_message for one that was recorded since.
+  /// Returns the class of `rank.transfers[transfer]`; no_message if it was recorded later.
   [[nodiscard]] std::uint32_t class_of(std::size_t position, std::size_t transfer) const noexcept;
   [[nodiscard]] const MessageClasses& classes() const noexcept { return classes_; }
-  /// For an index that takes the place of this one.
+  /// Moves the classes out, for an index that replaces this one.
   [[nodiscard]] MessageClasses take_classes() { return std::move(classes_); }
 
   [[nodiscard]] std::size_t rank_count() const noexcept { return ranks_.size(); }
   [[nodiscard]] std::size_t host_count() const noexcept { return hosts_.size(); }
-  /// From its first rank's begin to its last rank's end, in its own clock.
+  /// Returns the time from the host's first begin to its last end of a rank, in the host's clock.
   [[nodiscard]] Interval run_of(std::uint32_t host) const { return runs_.at(host); }
-  /// Of the hosts, numbered as in the facts.
+  /// Returns the alignment of the hosts, numbered as in the facts.
   [[nodiscard]] const ClockAlignment& clocks() const noexcept { return clocks_; }
   [[nodiscard]] std::uint64_t unmatched_halves() const noexcept { return unmatched_; }
 

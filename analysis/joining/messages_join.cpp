@@ -1,6 +1,6 @@
-// How the index joins the ranks: each rank finds the other halves of its own messages, so that ranks can do
-// so at the same time. What is known of the job as a whole, its classes of messages and its clocks, the
-// members of a team tell each other.
+// Joins the ranks of the index: each rank finds the other halves of its own messages, so that ranks can be
+// joined in parallel. The members of a team exchange what concerns the whole job: its classes of messages and
+// its clocks.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,17 +16,17 @@ namespace {
 
 constexpr std::size_t kind_count = static_cast<std::size_t>(trace::BufferKind::managed) + 1;
 
-/// Classes of messages that the MPI library's own transport carries: by their buffers and size.
+/// The number of classes of messages that the MPI library's own transport carries: by buffers and size.
 constexpr std::size_t plain_class_count = kind_count * kind_count * size_class_count;
 using PlainClasses = std::bitset<plain_class_count>;
 
-/// Damage may have made a kind that there is not.
+/// Returns the kind's number; 0 for a kind that does not exist, which damage may have produced.
 std::size_t number_of(trace::BufferKind kind) {
   const auto number = static_cast<std::size_t>(kind);
   return number < kind_count ? number : 0;
 }
 
-/// Of a half and, where it is known, the other one: buffers of both sides, and the size that was received.
+/// Returns the class of a half and its partner, if known: the buffers of both sides and the received size.
 std::size_t plain_class(const HalfFacts& half, const HalfFacts* partner) {
   const bool is_send = half.direction == trace::Direction::send;
   const std::size_t own = number_of(half.buffer);
@@ -62,13 +62,13 @@ void MessageIndex::join(unsigned threads, Team* team) {
   forget_others(team);
 }
 
-/// By key: first by the sender that is part of it, then within each sender's.
+/// Sorts the transfers by key: first by the sender, which is part of the key, then within each sender.
 void MessageIndex::gather_transfers(unsigned threads) {
   std::uint32_t most_senders = 0;
   for (const Rank& rank : ranks_) {
     most_senders = std::max(most_senders, static_cast<std::uint32_t>(std::max(0, rank.number)) + 2);
   }
-  constexpr std::uint32_t most_buckets = 1u << 22;  // a damaged header may tell any rank
+  constexpr std::uint32_t most_buckets = 1u << 22;  // a damaged header may contain any rank
   buckets_.assign(std::min(most_senders, most_buckets) + std::size_t{2}, 0);
   for (const Rank& rank : ranks_) {
     for (const TransferFacts& each : rank.facts.transfers) {
@@ -99,8 +99,8 @@ void MessageIndex::gather_transfers(unsigned threads) {
   });
 }
 
-/// MPI keeps the order of messages that are equal in communicator, source, destination and tag; so the first
-/// half of a group meets the first one of its counterpart.
+/// Pairs halves in order. MPI keeps the order of messages that are equal in communicator, source, destination
+/// and tag; so the first half of a group belongs to the first one of its counterpart.
 void MessageIndex::find_partners(std::uint32_t position) {
   Rank& rank = ranks_[position];
   rank.partners.resize(rank.facts.halves.size());
@@ -148,7 +148,7 @@ void MessageIndex::find_first_transfers(std::uint32_t position) {
       const std::uint32_t first = find_transfer(key, guess);
       rank.first_transfers[half] = first;
       for (std::size_t each = first; each < transfers_.size() && transfers_[each].key == key; ++each) {
-        // the other side may note the same at this moment
+        // the other side may set the same flag at this moment
         std::atomic_ref<bool>(transfers_[each].is_of_message).store(true, std::memory_order_relaxed);
         guess = static_cast<std::uint32_t>(each) + 1;
       }
@@ -156,7 +156,7 @@ void MessageIndex::find_first_transfers(std::uint32_t position) {
   }
 }
 
-/// Halves with a key that did not find their other half where the recording says that it is.
+/// Pairs halves with a key whose other half is not on the recorded rank.
 void MessageIndex::join_strays() {
   std::vector<Partner> strays;
   for (std::uint32_t position = 0; position < ranks_.size(); ++position) {
@@ -230,8 +230,8 @@ void MessageIndex::classify_halves(unsigned threads, Team* team) {
   });
 }
 
-/// One host has one clock, and nothing to align. Of a team, each member observes what is here, some of it
-/// twice over, and all of it is what the job has.
+/// Aligns the clocks if there are several hosts; one host has one clock. Each member of a team observes what
+/// it has, some of it twice; together the members observe the whole job.
 void MessageIndex::align_clocks(Team* team) {
   if (hosts_.size() < 2) {
     return;
@@ -259,7 +259,8 @@ void MessageIndex::align_clocks(Team* team) {
   clocks_.finish();
 }
 
-/// Other members' ranks are not asked for: of them, only the facts of their halves are needed from here on.
+/// Frees what only queries need of other members' ranks: from here on, only the facts of their halves are
+/// needed.
 void MessageIndex::forget_others(Team* team) {
   const Share own = own_share(ranks_.size(), team);
   for (std::size_t position = 0; position < ranks_.size(); ++position) {

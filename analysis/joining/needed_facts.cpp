@@ -44,7 +44,8 @@ bool NeededFacts::has_key(std::uint64_t key) const noexcept {
                                                keys_.begin() + static_cast<std::ptrdiff_t>(keys->end), key);
 }
 
-/// Of each half, its place among those that stay. They keep their order, in which equal ones meet.
+/// Returns, for each half, its place among those that stay. They keep their order, because equal halves are
+/// paired in order.
 std::vector<std::uint32_t> NeededFacts::places_of_kept(const RankFacts& other) const {
   std::vector<std::uint32_t> places(other.halves.size(), left_out);
   for (const HalfGroup& group : other.groups) {

@@ -1,6 +1,6 @@
-// What some ranks of a job need to know of all others: the halves that can meet theirs, the transfers that
-// moved their messages, the arrivals at collectives of their communicators. So each member of a team keeps
-// what its own share of the ranks needs, and joins that as all would be joined. Knows no team.
+// Selects what some ranks of a job need of all others: the halves that can meet theirs, the transfers that
+// moved their messages, the arrivals at collectives of their communicators. Each member of a team keeps what
+// its own share of the ranks needs and joins it as if all ranks were there. Must not know the team.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace penstock::analysis {
 
-/// Whoever has a key of these ranks stays, whatever peer was recorded: one half may have been recorded wrong,
-/// and the other be a stray. So of each such key all halves and transfers of the job are there.
-/// Thread: one at a time. Memory: 8 bytes a half and a transfer with a key.
+/// Halves and transfers with a key of these ranks stay, whatever peer was recorded: one half may have been
+/// recorded wrong, and the other be a stray. So all halves and transfers of the job with such a key are
+/// present. Thread: one at a time. Memory: 8 bytes per half and per transfer with a key.
 class NeededFacts {
  public:
-  /// One of the ranks that need something. All are added before the first keep().
+  /// Adds one of the ranks that need something. All are added before the first keep_in().
   void add(const RankFacts& rank);
-  /// After the last add().
+  /// Sorts the keys; call it after the last add().
   void finish();
-  /// Leaves in the facts of another rank what is needed. Places of halves and transfers change.
+  /// Removes from another rank's facts what is not needed. Places of halves and transfers change.
   void keep_in(RankFacts& other) const;
 
  private:
@@ -34,7 +34,8 @@ class NeededFacts {
 
   IdTable<bool> ranks_;
   std::vector<std::uint64_t> keys_;  ///< of halves and transfers; sorted
-  IdTable<Keys> keys_of_sender_;  ///< where those are that a sender gave away; most keys are of none of ours
+  IdTable<Keys> keys_of_sender_;  ///< the range of each sender's keys in keys_; most senders have no key that
+                                  ///< our ranks need
   std::unordered_set<std::uint64_t> communicators_;  ///< see CollectiveArrival
 };
 

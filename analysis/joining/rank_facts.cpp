@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint32_t self_local_id = 2;
 constexpr std::uint32_t world_local_id = 1;
 
-/// When the rank could first serve a message that is being waited for elsewhere: at once in a blocking call,
-/// else when it came back into MPI.
+/// Returns when the rank could first serve a message that another rank waits for: at once in a blocking call,
+/// else when it next entered MPI.
 std::uint64_t noticed_ns(const RankTrace& rank, const Half& half, CallCursor& cursor) {
   const trace::MessageHalf& record = half.record;
   if (record.blocking != 0) {
@@ -35,8 +35,8 @@ auto key_of(const HalfGroup& group) {
   return std::tie(group.peer, group.has_keys, group.direction, group.communicator, group.tag);
 }
 
-/// Puts halves into groups, each group into its order. Halves of one group mostly come in order, and one
-/// after the other of few groups, so that sorting all of them would be most of the work.
+/// Puts halves into groups and each group into its order. Halves mostly arrive in order and in runs of few
+/// groups, so sorting all of them would be most of the work.
 class Grouping {
  public:
   void add(const RankTrace& rank, const trace::MessageHalf& record) {
@@ -55,7 +55,7 @@ class Grouping {
       recent = number_of(group, mixed);
     }
     const std::uint32_t number = recent;
-    ++groups_[number].end;  // counts, for now
+    ++groups_[number].end;  // a count, for now
     of_half_.push_back(number);
   }
 
@@ -122,7 +122,7 @@ class Grouping {
 
   std::vector<HalfGroup> groups_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> numbers_;  ///< by hash
-  std::array<std::uint32_t, 64> recent_{};                                 ///< by hash: the last answers
+  std::array<std::uint32_t, 64> recent_{};                                 ///< by hash: the last results
   std::vector<std::uint32_t> of_half_;
 };
 
@@ -172,14 +172,14 @@ void add_transfers(const RankTrace& rank, RankFacts& facts) {
   }
 }
 
-/// Every rank needs something of every other before it can leave. Of calls with a count for each rank, where
-/// some may be none, nothing is known.
+/// Returns true if every rank needs data from every other before it can leave. Calls with a count for each
+/// rank are excluded, because some counts may be zero.
 bool needs_bytes_of_all_ranks(std::string_view function) {
   return function == "MPI_Allreduce" || function == "MPI_Allgather" || function == "MPI_Alltoall" ||
          function == "MPI_Reduce_scatter_block";
 }
 
-/// How collectives of the rank are told apart: what is known of its communicators and functions.
+/// Identifies the rank's collectives: what is known of its communicators and functions.
 class CollectiveNames {
  public:
   explicit CollectiveNames(const RankTrace& rank) : rank_(rank) {
@@ -200,8 +200,8 @@ class CollectiveNames {
     }
     return *known;
   }
-  /// Global id; 0: nothing is known of it, or it has nobody to wait for. (MPI_COMM_SELF may bear the same id
-  /// on all ranks.)
+  /// Returns the global id; 0 if the communicator is unknown or has one rank only. (MPI_COMM_SELF may have
+  /// the same id on all ranks.)
   [[nodiscard]] std::uint64_t communicator(std::uint32_t local_id) const {
     return local_id == self_local_id ? 0 : rank_.global_communicator(local_id);
   }

@@ -1,6 +1,6 @@
-// What the other ranks, and the job as a whole, need to know of a rank once its records are forgotten: its
-// halves of messages, its transfers, when it came to collectives. Made of one rank alone, so that many can be
-// made at the same time; MessageIndex joins them. Knows no other rank.
+// The facts that other ranks, and the job as a whole, need of a rank once its records are forgotten: its
+// halves of messages, its transfers, its arrivals at collectives. They are made of one rank alone, so that
+// many can be made in parallel; MessageIndex joins them. Must not know other ranks.
 //
 // Memory: 44 bytes a half, 48 a transfer and 40 a collective call.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace penstock::analysis {
 
-/// Which rank gave a message its key, from 1 on (trace::MessageHalf); 0: of no key.
+/// Returns the rank that gave a message its key, from 1 on (trace::MessageHalf); 0 if there is no key.
 [[nodiscard]] constexpr std::uint32_t sender_part_of(std::uint64_t key) noexcept {
   return static_cast<std::uint32_t>(key >> 40);
 }
@@ -26,14 +26,14 @@ struct HalfFacts {
   std::uint64_t complete_ns = 0;
   std::uint64_t noticed_ns = 0;  ///< earliest time when the rank was in MPI and could serve the message
   std::uint64_t key = 0;
-  /// Where the MPI library's own transport carried it; known after MessageIndex::join().
+  /// Set if the MPI library's own transport carried the message; known after MessageIndex::join().
   std::uint32_t message_class = MessageClasses::no_message;
   trace::BufferKind buffer = trace::BufferKind::unknown;
   trace::Direction direction = trace::Direction::send;
-  std::uint8_t size_class = 0;  ///< of its bytes: in the order of size_limits_bytes
+  std::uint8_t size_class = 0;  ///< of its bytes: an index into size_limits_bytes
 };
 
-/// A device payload's movement, as either side recorded it.
+/// The movement of a device payload, as either side recorded it.
 struct TransferFacts {
   std::uint64_t key = 0;
   std::uint64_t begin_ns = 0;
@@ -43,26 +43,28 @@ struct TransferFacts {
   std::uint32_t wait_ns = 0;
   std::uint32_t message_class = MessageClasses::no_message;
   trace::TransportKind transport = trace::TransportKind::none;
-  bool is_of_message = false;  ///< of the application: a half of it was recorded. Else a collective's own
+  bool is_of_message = false;  ///< true: a half of an application message was recorded for it; false: it
+                               ///< belongs to a collective
 };
 
-/// Halves that can only meet halves of one group of the peer, in the order in which they do: by key where
-/// they have one, else by when they were posted.
+/// Halves that can only meet halves of one group of the peer, in pairing order: by key if they have one, else
+/// by post time.
 struct HalfGroup {
   std::int32_t peer = -1;
   bool has_keys = false;
   trace::Direction direction = trace::Direction::send;
-  std::uint64_t communicator = 0;  ///< global id; 0 where keys are enough
+  std::uint64_t communicator = 0;  ///< global id; 0 if keys identify the messages
   std::int32_t tag = 0;
   std::uint32_t begin = 0;  ///< in RankFacts::in_groups
   std::uint32_t end = 0;
 };
 
-/// The starts of a persistent collective are counted by themselves, as ranks may start several in any order:
-/// what stands for the communicator's global id there. `ordinal`: of the call that initialised it.
+/// Returns the id under which starts of a persistent collective are counted, in place of the communicator's
+/// global id; ranks may start several persistent collectives in any order. `ordinal`: of the call that
+/// initialised it.
 [[nodiscard]] std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept;
 
-/// A rank's coming to a collective call, or starting a persistent one.
+/// A rank's arrival at a collective call, or its start of a persistent one.
 struct CollectiveArrival {
   std::uint64_t communicator;  ///< global id, or starts_id()
   std::uint64_t came_ns;
@@ -78,7 +80,7 @@ struct RankFacts {
   std::string host_name;
   Interval run;
   std::vector<HalfFacts> halves;         ///< as RankTrace::halves
-  std::vector<HalfGroup> groups;         ///< in order, see find_group()
+  std::vector<HalfGroup> groups;         ///< sorted, see find_counterpart()
   std::vector<std::uint32_t> in_groups;  ///< halves by group; those that can meet none are left out
   std::vector<TransferFacts> transfers;  ///< as RankTrace::transfers; their classes in `classes` below
   std::vector<CollectiveArrival> arrivals;
@@ -93,7 +95,7 @@ struct RankFacts {
 
 [[nodiscard]] RankFacts facts_of(const RankTrace& rank);
 
-/// The group of `facts` that meets `mine`, which is one of `rank`; null if there is none.
+/// Returns the group of `facts` that meets `mine`, a group of `rank`; null if there is none.
 [[nodiscard]] const HalfGroup* find_counterpart(const RankFacts& facts, std::int32_t rank,
                                                 const HalfGroup& mine) noexcept;
 
