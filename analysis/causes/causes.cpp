@@ -9,14 +9,14 @@
 namespace penstock::analysis {
 namespace {
 
-/// The latest of several moments that a call had to wait for, and who was to blame.
+/// The latest of several moments that a call had to wait for, with its cause and counterpart.
 class LastMoment {
  public:
   std::uint64_t time_ns = 0;
   Cause cause = Cause::unattributed;
   Counterpart counterpart;
 
-  /// `candidate_ns` 0: there was none.
+  /// `candidate_ns` 0: there was no such moment.
   void consider(std::uint64_t candidate_ns, std::uint64_t candidate_error_ns, Cause why, Counterpart who) {
     if (candidate_ns == 0) {
       return;
@@ -29,7 +29,7 @@ class LastMoment {
       counterpart = who;
     }
   }
-  /// By its own clock, or because another may have been later.
+  /// Returns the error of the moment: by its own clock, or because another candidate may have been later.
   [[nodiscard]] std::uint64_t error_ns() const noexcept {
     return std::max(own_error_ns_, latest_possible_ns_ - time_ns);
   }
@@ -117,7 +117,7 @@ std::span<const std::uint32_t> CauseFinder::ByCall::of(std::uint32_t call) const
   return std::span(items).subspan(first[call], first[call + 1] - first[call]);
 }
 
-/// Counting sort of records by the call that each lies in; those in no call are left out.
+/// Sorts records by the call that contains each (counting sort); records outside all calls are left out.
 CauseFinder::ByCall CauseFinder::group(const std::vector<std::uint32_t>& call_of_each) const {
   ByCall grouped;
   grouped.first.resize(rank_.calls.size() + 2);
@@ -189,7 +189,8 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
   return spans_;
 }
 
-/// A blocking call waits for its own messages only, though older ones may complete meanwhile.
+/// Collects the messages that the call waited for. A blocking call waits for its own messages only, though
+/// older ones may complete meanwhile.
 void CauseFinder::find_completions(std::uint32_t call) {
   completions_.clear();
   const std::span<const std::uint32_t> halves = halves_of_call_.of(call);
@@ -218,8 +219,8 @@ void CauseFinder::find_completions(std::uint32_t call) {
     const std::uint64_t post_ns = ours(partner->post_ns, partner->host);
     completion.error_ns = error_of(partner->host);
     completion.post_ns = post_ns <= record.complete_ns ? post_ns : 0;
-    // Penstock's receiver pulls by itself; with the MPI library's transport the sender may have to come back
-    // too
+    // Penstock's receiver pulls without the sender; with the MPI library's transport the sender may have to
+    // re-enter MPI, too.
     const bool needs_partner = record.direction == trace::Direction::send || completion.transfers.empty();
     const std::uint64_t noticed_ns = ours(partner->noticed_ns, partner->host);
     completion.noticed_ns = needs_partner && noticed_ns <= record.complete_ns ? noticed_ns : 0;
@@ -269,7 +270,7 @@ void CauseFinder::explain_completions(std::span<const std::uint32_t> operations,
     const bool waits_for_root = arrivals->root_ns != 0 && record.root != rank_.header.world_rank &&
                                 flows_from_root(rank_.strings.at(record.function));
     const std::uint64_t came_ns = waits_for_root ? arrivals->root_ns : arrivals->last_ns;
-    if (came_ns <= record.complete_ns) {  // else it was complete before the last one came
+    if (came_ns <= record.complete_ns) {  // otherwise it completed before the last rank arrived
       posted.consider(
           came_ns,
           waits_for_root ? error_of(arrivals->root_host) : error_of_last_ns(*arrivals, index_.clocks()),
@@ -330,7 +331,8 @@ void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals&
     paint_transfers(nobody);
     return paint_rest(Gap::none, nobody);
   }
-  if (arrivals.last_ns <= call.end_ns) {  // else it left before the last one came, and did not wait for it
+  if (arrivals.last_ns <= call.end_ns) {  // otherwise it left before the last rank arrived, and did not wait
+                                          // for it
     paint_until(arrivals.last_ns, Cause::collective_wait,
                 {arrivals.last_rank, call.communicator, nobody.message_class},
                 error_of_last_ns(arrivals, index_.clocks()));
@@ -340,7 +342,7 @@ void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals&
   paint_rest(is_complete ? Gap::none : Gap::no_partner, nobody);
 }
 
-/// Within a transfer, waiting is put first, then packing: only their lengths are recorded.
+/// Paints the transfers. Within each, waiting comes first, then packing: only their lengths are recorded.
 void CauseFinder::paint_transfers(Counterpart counterpart) {
   std::sort(moving_.begin(), moving_.end(), [](const TransferFacts& left, const TransferFacts& right) {
     return left.begin_ns < right.begin_ns;
@@ -360,7 +362,7 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
   }
 }
 
-/// What a span of a transfer needs to be explained by; `host` as in the index.
+/// Returns what explains a transfer's spans; `host` as in the index.
 TransferFacts CauseFinder::facts_of_transfer(std::uint32_t transfer) const {
   const trace::Transfer& record = rank_.transfers[transfer].record;
   return {.key = record.key,
@@ -385,12 +387,12 @@ void CauseFinder::paint_until(std::uint64_t time_ns, Cause cause, Counterpart co
                       std::min(painted_error_ns_ + error_ns, end_ns - painted_until_ns_)});
     painted_until_ns_ = end_ns;
     painted_error_ns_ = error_ns;
-  } else {  // it may have been later all the same, and what comes next begin later
+  } else {  // the earlier moment may still have been later, and the next span begin later
     painted_error_ns_ = std::max(painted_error_ns_, left_of(error_ns, painted_until_ns_ - time_ns));
   }
 }
 
-/// What nothing else explains: data was on its way, unless something is missing.
+/// Paints the rest of the call: wire, because data was on its way, unless the records have a gap.
 void CauseFinder::paint_rest(Gap gap, Counterpart counterpart) {
   paint_until(call_end_ns_, gap == Gap::none ? Cause::wire : Cause::unattributed, counterpart, 0, gap);
 }

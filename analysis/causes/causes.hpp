@@ -1,16 +1,15 @@
-// Says why a rank was waiting in an MPI call: cuts the call's time into spans, each with one cause, by what
-// the other ranks recorded. What cannot be told is `unattributed`. Knows no GPU kernels: which part of a span
-// was exposed is asked elsewhere.
+// Explains why a rank waited in an MPI call: cuts the call's time into spans, each with one cause, from what
+// the other ranks recorded. Time without a known cause is `unattributed`. Must not know GPU kernels: others
+// compute which part of a span was exposed.
 //
-// A call that completes messages, from its begin on:  until the last partner had posted    late sender /
-// receiver
-//                                                     until the partner was back in MPI    missing progress
-//                                                     transfers: waiting for the GPU       GPU not ready
-//                                                                packing, host staging     staging
-//                                                     all else while data was on its way   wire
-// A collective call:                                  until the last rank (or root) came   wait at collective
-//                                                     then as above
-// A non-blocking collective is like a message in the call that completes it.
+// A call that completes messages:  until the last partner had posted       late sender or receiver
+//                                  until the partner was back in MPI       missing progress
+//                                  transfers: waiting for the GPU          GPU not ready
+//                                             packing, host staging        staging
+//                                  the rest, while data was on its way     wire
+// A collective call:               until the last rank (or root) arrived   wait at collective
+//                                  then as above
+// A non-blocking collective is treated like a message in the call that completes it.
 #pragma once
 
 #include <array>
@@ -39,73 +38,73 @@ enum class Cause : std::uint8_t {
 inline constexpr std::size_t cause_count = 8;
 using TimeByCause = std::array<std::uint64_t, cause_count>;  ///< ns, indexed by Cause
 
-/// For people ("late sender") and for machines ("late_sender").
+/// Return the name for people ("late sender") and for machines ("late_sender").
 [[nodiscard]] std::string_view name_of(Cause cause) noexcept;
 [[nodiscard]] std::string_view identifier_of(Cause cause) noexcept;
 
-/// Who is at the other end of a wait, and which class of messages it is for. Unknown parts are -1 and 0.
+/// The other end of a wait, and the class of messages that it is for. Unknown parts are -1 and 0.
 struct Counterpart {
   std::int32_t rank = -1;
   std::uint32_t communicator = 0;   ///< local id
   std::uint32_t message_class = 0;  ///< in MessageIndex::classes()
 };
 
-/// Why a span is unattributed.
+/// The reason why a span is unattributed.
 enum class Gap : std::uint8_t {
-  none,              ///< it is attributed
+  none,              ///< the span is attributed
   no_partner,        ///< the other side's half, or some rank's arrival, was not recorded
-  no_common_clock,   ///< the other side is on another host
-  nothing_recorded,  ///< no message and no collective is known of the call
+  no_common_clock,   ///< the other side is on a host whose clock is not aligned
+  nothing_recorded,  ///< the call has no recorded message or collective
 };
 inline constexpr std::size_t gap_count = 4;
 
-/// For people and for machines.
+/// Return the name for people and for machines.
 [[nodiscard]] std::string_view name_of(Gap gap) noexcept;
 [[nodiscard]] std::string_view identifier_of(Gap gap) noexcept;
 
-/// Part of a call. The spans of a call follow each other without gap from its begin to its end.
+/// Part of a call. The spans of a call cover it without gaps, in order.
 struct CauseSpan {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
   Cause cause;
   Counterpart counterpart;
   Gap gap;
-  std::uint64_t within_error_ns = 0;  ///< so much may belong to the spans beside it, by the hosts' clocks
+  std::uint64_t within_error_ns = 0;  ///< this much may belong to the neighbouring spans, because of the
+                                      ///< hosts' clocks
 };
 
-/// A moment of some rank before which a message could not be complete. In the clock of the rank that is
+/// A moment of some rank before which a message could not complete, in the clock of the rank that is
 /// explained.
 struct MessageWait {
   std::int32_t rank;
   std::uint64_t time_ns;
-  bool of_gpu;  ///< its GPU had to be ready; else its host had to be in MPI
+  bool of_gpu;  ///< true: the rank's GPU had to be ready; false: its host had to be in MPI
 };
 
 /// Explains the calls of one rank. Thread: one at a time. Cost: linear in the halves and transfers of the
 /// call.
 class CauseFinder {
  public:
-  /// `position`: of the rank in the index, see MessageIndex::add(). Both must outlive the finder.
+  /// `position`: of the rank in the index, see MessageIndex::add(). Rank and index must outlive the finder.
   CauseFinder(const RankTrace& rank, std::size_t position, const MessageIndex& index);
-  /// Valid until the next call of it.
+  /// Returns the call's spans, valid until the next call of explain().
   [[nodiscard]] std::span<const CauseSpan> explain(std::uint32_t call);
-  /// Of the call that was explained last, if it is a collective one.
+  /// Returns the arrivals of the call explained last, if it is a collective one.
   [[nodiscard]] const std::optional<Arrivals>& arrivals() const noexcept { return arrivals_; }
-  /// What the messages that complete in a call waited for. Valid likewise.
+  /// Returns what the messages that complete in a call waited for; valid until the next call of waits_of().
   [[nodiscard]] std::span<const MessageWait> waits_of(std::uint32_t call);
-  /// The non-blocking collectives that complete in a call: indices in RankTrace::operations.
+  /// Returns the non-blocking collectives that complete in a call: indices in RankTrace::operations.
   [[nodiscard]] std::span<const std::uint32_t> operations_of(std::uint32_t call) const {
     return operations_of_call_.of(call);
   }
-  /// The halves of messages that complete in it: indices in RankTrace::halves.
+  /// Returns the halves of messages that complete in a call: indices in RankTrace::halves.
   [[nodiscard]] std::span<const std::uint32_t> halves_of(std::uint32_t call) const {
     return halves_of_call_.of(call);
   }
-  /// Whether messages complete in it.
   [[nodiscard]] bool completes_messages(std::uint32_t call) const { return !halves_of(call).empty(); }
 
  private:
-  /// Which records belong to which call: those of call i are items[first[i]] … items[first[i + 1] - 1].
+  /// Maps calls to records: those of call i are items[first[i]] … items[first[i + 1] - 1].
   struct ByCall {
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> items;
@@ -113,7 +112,7 @@ class CauseFinder {
   };
   [[nodiscard]] ByCall group(const std::vector<std::uint32_t>& call_of_each) const;
 
-  /// A message that completes in a call. Times are in our clock, 0 where there is none to wait for.
+  /// A message that completes in a call. Times are in our clock; 0: nothing to wait for.
   struct Completion {
     const trace::MessageHalf* half;
     Counterpart counterpart;
@@ -121,7 +120,7 @@ class CauseFinder {
     Gap gap = Gap::none;
     std::uint64_t post_ns = 0;     ///< the partner's side was posted
     std::uint64_t noticed_ns = 0;  ///< the partner was back in MPI
-    std::uint64_t error_ns = 0;    ///< of both, by its host's clock
+    std::uint64_t error_ns = 0;    ///< of both times, by the partner's host's clock
   };
   void find_completions(std::uint32_t call);
   void explain_completions(std::span<const std::uint32_t> operations,
@@ -137,7 +136,7 @@ class CauseFinder {
   [[nodiscard]] bool knows_clock_of(std::uint32_t host) const noexcept {
     return index_.clocks().can_convert(host, host_);
   }
-  /// A time of another host's clock in ours.
+  /// Converts another host's time to our clock.
   [[nodiscard]] std::uint64_t ours(std::uint64_t time_ns, std::uint32_t host) const noexcept {
     return index_.clocks().convert(time_ns, host, host_);
   }
@@ -151,11 +150,11 @@ class CauseFinder {
   std::uint32_t host_;
   ByCall halves_of_call_;
   ByCall operations_of_call_;
-  ByCall own_transfers_of_call_;  ///< those that belong to no message of the application
+  ByCall own_transfers_of_call_;  ///< those that belong to no application message
 
-  // of the call being explained
+  // State of the call being explained.
   std::uint64_t painted_until_ns_ = 0;
-  std::uint64_t painted_error_ns_ = 0;  ///< how far that may be off
+  std::uint64_t painted_error_ns_ = 0;  ///< how far painted_until_ns_ may be off
   std::uint64_t call_end_ns_ = 0;
   std::optional<Arrivals> arrivals_;
   std::vector<CauseSpan> spans_;

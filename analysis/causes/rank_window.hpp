@@ -1,4 +1,5 @@
-// One rank while its figures are made: its records, and what several figures need of them. Knows no sums.
+// One rank while its figures are computed: its records, and what several figures need of them. Must not know
+// sums.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +14,16 @@
 
 namespace penstock::analysis {
 
-/// Kept from rank to rank for its memory: mapping fresh pages would cost as much as all else.
+/// Reused from rank to rank for its memory: mapping fresh pages would cost as much as all else.
 struct RankWindow {
   static constexpr std::uint32_t no_site = ~std::uint32_t{0};
 
   RankTrace rank;
   std::size_t position = 0;                 ///< in the MessageIndex
-  std::vector<std::uint64_t> step_bounds;   ///< of the steps, the only part that is counted; empty: all
-  Interval window;                          ///< what is counted
-  Timeline timeline;                        ///< of that
+  std::vector<std::uint64_t> step_bounds;   ///< of the steps, the only part that is counted; empty: all is
+                                            ///< counted
+  Interval window;                          ///< the part that is counted
+  Timeline timeline;                        ///< within the window
   std::vector<std::uint32_t> site_of_call;  ///< of calls that communicate, in the SiteTable; else no_site
   std::optional<CauseFinder> finder;
 };

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t least_times = 3;
 
-/// How often the same number of other calls lies between two calls of a site. Keeps the first few numbers
-/// that it meets: a site that is regular has hardly any others.
+/// Counts how often the same number of other calls lies between two calls of a site. Keeps the first few
+/// numbers only: a regular site has hardly any others.
 class Distances {
  public:
   void add(std::uint64_t distance) {
@@ -33,7 +33,7 @@ class Distances {
     }
     return all_ - most;
   }
-  /// Four out of five are the same.
+  /// Returns true if four out of five distances are equal.
   [[nodiscard]] bool are_regular() const { return irregular() * 5 <= all_; }
 
  private:
@@ -41,7 +41,7 @@ class Distances {
   std::uint64_t all_ = 0;
 };
 
-/// The communicating calls of the thread that has most of them, in order of time.
+/// Returns the communicating calls of the thread that has most of them, in time order.
 std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
   std::vector<std::uint64_t> calls_of_lane(rank.calls_of_lanes().size(), 0);
   for (const Call& each : rank.calls) {
@@ -62,11 +62,11 @@ std::vector<const trace::MpiCall*> calls_of_main_lane(const RankTrace& rank) {
   return calls;
 }
 
-/// Which calls of one site count, asked of each in their order.
+/// Decides which calls of one site count; all are passed in order.
 class CountedCalls {
  public:
-  /// `index`: among the communicating calls. None: it goes on with a row. One that is like the first counts
-  /// among all, too; the first one always does.
+  /// Returns how the call counts; nullopt if it continues a row of calls. A call like the first one counts
+  /// among all, too; the first always does. `index`: among the communicating calls.
   std::optional<CallsOfSite> count(const trace::MpiCall& call, std::size_t index) {
     const bool is_first = !first_;
     if (is_first) {
@@ -85,7 +85,7 @@ class CountedCalls {
   std::size_t last_ = 0;
 };
 
-/// Calls that count, among all that communicate.
+/// The calls that count, among all that communicate.
 class Repeats {
  public:
   void add(std::size_t index) {
@@ -97,7 +97,7 @@ class Repeats {
     last_ = index;
   }
   [[nodiscard]] bool any() const noexcept { return times_ != 0; }
-  /// Where there are any.
+  /// Requires any().
   [[nodiscard]] RankSteps::Times times(const std::vector<const trace::MpiCall*>& calls) const {
     return {times_, calls[first_]->begin_ns, last_ - first_ + 1, distances_.irregular(),
             times_ >= least_times && distances_.are_regular()};
@@ -117,7 +117,7 @@ void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& 
     Repeats all;
     Repeats like_the_first;
   };
-  std::vector<Seen> seen;  // by site: the table holds this rank's, or little more
+  std::vector<Seen> seen;  // by site: the table holds this rank's sites, or little more
   sites.begin_rank();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::uint32_t id = sites.id_of(rank, calls[i]->call_site, calls[i]->function);
@@ -201,7 +201,7 @@ void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   is_regular = is_regular && rank.is_regular;
 }
 
-/// Where a job was killed, some ranks are a step ahead.
+/// Allows a difference of one step: if a job was killed, some ranks are a step ahead.
 bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
   return most_times - fewest_times <= 1 + fewest_times / 100;
 }

@@ -7,8 +7,8 @@
 namespace penstock::analysis {
 namespace {
 
-/// NCCL's kernels can only be told by their names, which NCCL generates. Names are as the compiler mangled
-/// them.
+/// Recognises NCCL's kernels by their names, which NCCL generates; nothing else identifies them. Names are
+/// mangled.
 bool is_nccls(std::string_view name) {
   if (name.starts_with("_Z")) {
     name.remove_prefix(std::min(name.find_first_not_of("0123456789", 2), name.size()));
@@ -16,7 +16,7 @@ bool is_nccls(std::string_view name) {
   return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel");
 }
 
-/// Tells the application's kernels from others. Penstock's own are marked in the recording.
+/// Separates the application's kernels from others. The recording marks Penstock's own.
 class KernelOwner {
  public:
   explicit KernelOwner(const Strings& strings) : strings_(strings) {}
@@ -40,7 +40,7 @@ Interval clipped(std::uint64_t begin_ns, std::uint64_t end_ns, const RankTrace& 
   return {std::max(begin_ns, rank.begin_ns), std::min(end_ns, rank.end_ns)};
 }
 
-/// Those that begin together have an order too, so that no figure depends on that of the records.
+/// Orders segments that begin together, too, so that no figure depends on the order of the records.
 bool begins_earlier(const KernelSegment& left, const KernelSegment& right) {
   return std::tie(left.begin_ns, left.end_ns, left.name) < std::tie(right.begin_ns, right.end_ns, right.name);
 }

@@ -1,5 +1,5 @@
-// What one rank was doing when, as sets of time (DESIGN's K, H, R and C): kernels of the application, the
-// host inside communicating MPI calls, non-blocking operations in flight. Knows no other rank and no cause.
+// What one rank did when, as sets of time (K, H, R and C): kernels of the application, the host inside
+// communicating MPI calls, non-blocking operations in flight. Must know neither other ranks nor causes.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace penstock::analysis {
 
-/// A piece of H and the call that it is counted for. Where calls of several threads overlap, the time belongs
-/// to the one that began first, so that no second is counted twice.
+/// A piece of H and the call that it is counted for. If calls of several threads overlap, the time belongs to
+/// the one that began first, so that no second is counted twice.
 struct HostSegment {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
   std::uint32_t call;  ///< index in RankTrace::calls
 };
 
-/// A piece of K and the kernel that it is counted for; where kernels overlap, the one that began first.
+/// A piece of K and the kernel that it is counted for; if kernels overlap, the one that began first.
 struct KernelSegment {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
   std::uint32_t name;  ///< string of the rank
 };
 
-/// A kernel of the application begins, whether or not another one runs.
+/// The begin of a kernel of the application, whether or not another one runs.
 struct KernelStart {
   std::uint64_t time_ns;
   std::uint32_t name;  ///< string of the rank
@@ -41,17 +41,17 @@ struct Timeline {
   std::vector<HostSegment> host_segments;
   std::vector<KernelSegment> kernel_segments;
   std::vector<KernelStart> kernel_starts;  ///< in no particular order
-  std::vector<Interval> scratch;           ///< memory that the next one uses
+  std::vector<Interval> scratch;           ///< memory for the next timeline
 };
 
 [[nodiscard]] Timeline make_timeline(const RankTrace& rank);
-/// The same into the memory of one that is no longer needed.
+/// Does the same in the memory of a timeline that is no longer needed.
 void make_timeline(const RankTrace& rank, Timeline& timeline);
-/// Leaves what of it lies in `window`.
+/// Keeps only the part within `window`.
 void cut_to(Interval window, Timeline& timeline);
 
-/// A call that waits for other ranks, carries bytes or starts a collective. Others (MPI_Comm_rank, MPI_Wtime
-/// …) are no communication.
+/// Returns true for a call that waits for other ranks, carries bytes or starts a collective. Others
+/// (MPI_Comm_rank, MPI_Wtime …) are not communication.
 [[nodiscard]] bool communicates(const trace::MpiCall& call) noexcept;
 
 }  // namespace penstock::analysis
