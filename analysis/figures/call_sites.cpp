@@ -15,7 +15,8 @@
 namespace penstock::analysis {
 namespace {
 
-/// A recording may name anything: a pipe would be waited for, a device read. -1: no plain file.
+/// Opens a plain file; returns -1 for anything else. A recording may name any path: opening a pipe would
+/// block, and a device would be read.
 int open_plain_file(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat status {};
@@ -26,11 +27,11 @@ int open_plain_file(const std::filesystem::path& path) {
   return descriptor;
 }
 
-/// The compilation unit that an address of the module is in, without the load address of its debug
-/// information; null: of none, or of one without such information.
+/// Returns the compilation unit that contains an address of the module; null if there is none or it has no
+/// debug information. `bias`: the load address of that information.
 Dwarf_Die* unit_of(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   if (Dwarf_Die* const unit = dwfl_module_addrdie(module, address, &bias); unit != nullptr) return unit;
-  // That looks into .debug_aranges, which Clang does not write.
+  // dwfl_module_addrdie() uses .debug_aranges, which Clang does not write.
   Dwarf_Die* unit = nullptr;
   while ((unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr) {
     if (dwarf_haspc(unit, address - bias) > 0) return unit;
@@ -38,7 +39,7 @@ Dwarf_Die* unit_of(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   return nullptr;
 }
 
-/// The innermost function at an address, inlined ones included, as the source names it.
+/// Returns the innermost function at an address, inlined ones included, by its name in the source.
 std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
   Dwarf_Die* scopes = nullptr;
   const int count = dwarf_getscopes(unit, address, &scopes);
@@ -69,7 +70,7 @@ class CallSites::Module {
     module_ = dwfl_report_elf(session_, path.c_str(), path.c_str(), descriptor, 0, true);
     dwfl_report_end(session_, nullptr, nullptr);
     if (module_ == nullptr) {
-      ::close(descriptor);  // else libdwfl owns it
+      ::close(descriptor);  // otherwise libdwfl owns it
     }
   }
   ~Module() { dwfl_end(session_); }
@@ -110,7 +111,7 @@ class CallSites::Module {
 };
 
 CallSites::CallSites() {
-  // libdwfl would ask servers of the distribution for debug information, for minutes
+  // libdwfl would query the distribution's servers for debug information, for minutes
   ::unsetenv("DEBUGINFOD_URLS");
 }
 CallSites::~CallSites() = default;

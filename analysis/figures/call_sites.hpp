@@ -1,5 +1,5 @@
-// Names the code behind an address: function, file and line by DWARF where there is debug information, else
-// the symbol, else nothing but the module and the offset. Reads executables, no recordings.
+// Names the code behind an address: function, file and line from DWARF if there is debug information, else
+// the symbol, else only the module and the offset. Reads executables; must not know recordings.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace penstock::analysis {
 
-/// Empty parts are not known.
+/// Empty parts are unknown.
 struct SourcePlace {
   std::string function;  ///< demangled, without parameters
-  std::string file;      ///< as the compiler was given it
+  std::string file;      ///< as the compiler received it
   int line = 0;
 };
 
-/// Owns what it has opened; a module is read once. Errors: none, what cannot be read stays unnamed.
+/// Owns the files it has opened; each module is read once. Errors: none; what cannot be read stays unnamed.
 class CallSites {
  public:
   CallSites();
   ~CallSites();
-  /// `return_address` is relative to the module's own addresses (address minus load bias). The call itself
-  /// lies before it.
+  /// Names the code of a call. `return_address` is relative to the module's own addresses (address minus load
+  /// bias); the call itself lies before it.
   [[nodiscard]] SourcePlace name(const std::filesystem::path& module, std::uint64_t return_address);
 
  private:

@@ -39,7 +39,7 @@ void CollectiveSums::add(const Caller& caller, const Part& part, std::uint64_t c
   sums.waiting_ns += waiting_ns;
   sums.moving_ns += moving_ns;
   sums.waiting_within_error_ns += within_error_ns;
-  // where nothing was left to move in the call that completed it, nobody knows how long it had taken
+  // If nothing was left to move in the call that completed it, the time it took is unknown.
   if (part.bytes != 0 && moving_ns != 0) {
     const std::uint64_t end_ns = spans.back().end_ns;
     const std::uint64_t carried_ns =
@@ -51,8 +51,8 @@ void CollectiveSums::add(const Caller& caller, const Part& part, std::uint64_t c
   add_late(caller, part, site, arrivals);
 }
 
-/// What the rank did between the first rank's arrival and its own, if it is the one that the others waited
-/// for: the root where data flows from it, else the last.
+/// Adds what the rank did between the first rank's arrival and its own, if the others waited for it: as the
+/// root if data flow from it, else as the last rank.
 void CollectiveSums::add_late(const Caller& caller, const Part& part, std::uint32_t site,
                               const Arrivals& arrivals) {
   const auto& [rank, timeline, names] = caller;
@@ -105,8 +105,8 @@ void CollectiveSums::merge(const CollectiveSums& part, std::span<const std::uint
   }
 }
 
-/// How long by the first rank's clock; and if a rank of another host may have come later, this one was
-/// perhaps not waited for at all.
+/// Returns how much of `late_ns` lies within the error: that of the first rank's clock, or all of it if a
+/// rank of another host may have arrived later and this one was not waited for at all.
 std::uint64_t CollectiveSums::late_within_error_ns(const Arrivals& arrivals, bool waits_for_root,
                                                    std::uint64_t late_ns) const {
   const ClockAlignment& clocks = index_.clocks();

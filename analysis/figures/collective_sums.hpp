@@ -1,5 +1,5 @@
-// Adds up collective calls: what was waiting and what was moving, over which transport, and which rank came
-// last and what it did meanwhile. Knows no exposed time.
+// Adds up collective calls: time waiting and time moving, by transport, and which rank arrived last and what
+// it did meanwhile. Must not know exposed time.
 #pragma once
 
 #include <compare>
@@ -31,17 +31,18 @@ class CollectiveSums {
     NameIds& names;
   };
   CollectiveSums(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
-  /// A collective call of a rank, explained by `spans`; `site`: its call site.
+  /// Adds a collective call of a rank, explained by `spans`; `site`: its call site.
   void add(const Caller& caller, const trace::MpiCall& call, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
-  /// A non-blocking one, which `spans` of the call that completes it explain; `site`: where it was started.
+  /// Adds a non-blocking collective, explained by `spans` of the call that completes it; `site`: where it was
+  /// started.
   void add(const Caller& caller, const trace::CollectiveOperation& operation, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
-  /// `strings`, `sites`: the numbers here of those there.
+  /// `strings`, `sites`: this object's number for each number of `part`.
   void merge(const CollectiveSums& part, std::span<const std::uint32_t> strings,
              std::span<const std::uint32_t> sites);
   [[nodiscard]] std::vector<CollectiveFigures> finish();
-  /// `place_of_site`: for people.
+  /// `place_of_site`: formats a site for people.
   [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
   /// See archive.hpp.
@@ -88,8 +89,7 @@ class CollectiveSums {
     std::uint64_t came_ns;
     std::int32_t root;
   };
-  /// `carried_from_ns`: when data could begin to move, as far as the speed is concerned; 0: when the waiting
-  /// was over.
+  /// `carried_from_ns`: when data could begin to move, for the speed; 0: when the waiting was over.
   void add(const Caller& caller, const Part& part, std::uint64_t carried_from_ns, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
   [[nodiscard]] std::uint64_t late_within_error_ns(const Arrivals& arrivals, bool waits_for_root,

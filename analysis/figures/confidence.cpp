@@ -9,7 +9,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// For 1, 2, 3 … degrees of freedom.
+/// Quantiles for 1, 2, 3 … degrees of freedom.
 constexpr std::array t_quantiles{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
                                  2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                  2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
@@ -46,7 +46,7 @@ std::optional<double> margin_of_difference(const std::vector<double>& left,
   if (a + b == 0) {
     return 0;
   }
-  // Welch and Satterthwaite's degrees of freedom
+  // degrees of freedom by Welch and Satterthwaite
   const double freedom =
       (a + b) * (a + b) /
       (a * a / static_cast<double>(left.size() - 1) + b * b / static_cast<double>(right.size() - 1));

@@ -11,18 +11,18 @@ namespace {
 
 constexpr std::uint64_t fewest_bytes = 64;  // smaller copies are flags and sums, whose sizes agree by chance
 
-/// CUpti_ActivityMemcpyKind
+/// Values of CUpti_ActivityMemcpyKind.
 constexpr std::uint8_t host_to_device = 1;
 constexpr std::uint8_t device_to_host = 2;
 
-/// A message's moment on this rank, or a collective call's.
+/// The moment of a message, or of a collective call, on this rank.
 struct HostMessage {
   std::uint64_t time_ns;  ///< a send's post, a receive's completion
   std::uint64_t bytes;
   std::uint32_t site;
 };
 
-/// The application's copies in one direction, by size, each in the order of time.
+/// The application's copies in one direction, by size, each size in time order.
 class Copies {
  public:
   Copies(const RankTrace& rank, std::uint8_t kind) {
@@ -48,7 +48,7 @@ class Copies {
   std::unordered_map<std::uint64_t, std::vector<Interval>> by_size_;
 };
 
-/// For each message the copy of its size that ended last before it and belongs to no other, or null.
+/// Returns for each message the copy of its size that ended last before it and belongs to no other, or null.
 std::vector<const Interval*> copies_before(const std::vector<HostMessage>& messages, const Copies& copies) {
   struct Pending {
     std::size_t next = 0;
@@ -71,7 +71,8 @@ std::vector<const Interval*> copies_before(const std::vector<HostMessage>& messa
   return found;
 }
 
-/// For each message the first copy of its size that began behind it and belongs to no earlier one, or null.
+/// Returns for each message the first copy of its size that began after it and belongs to no earlier one, or
+/// null.
 std::vector<const Interval*> copies_behind(const std::vector<HostMessage>& messages, const Copies& copies) {
   std::unordered_map<std::uint64_t, std::size_t> next;
   std::vector<const Interval*> found(messages.size(), nullptr);
@@ -108,7 +109,7 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
       list.push_back({time_ns, bytes, site});
     }
   };
-  // a half does not say which function posted it: the call in which it was posted does
+  // a half does not record which function posted it; the call that contains the post does
   CallCursor cursor(rank);
   for (const Half& half : rank.halves) {
     const trace::MessageHalf& record = half.record;

@@ -1,5 +1,5 @@
 // Finds device memory that a program copies by hand around messages of host memory: device → host before a
-// send, host → device behind a receive, of as many bytes as the message. Knows no exposed time.
+// send, host → device after a receive, of as many bytes as the message. Must not know exposed time.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,18 @@
 
 namespace penstock::analysis {
 
-/// Messages by the call site that posted them, collective calls by theirs. A copy stands for one message. A
-/// site is told of if copies were found for half of its messages, twice at least: one copy of the same size
-/// may be chance. Thread: one at a time. Memory: by the number of call sites.
+/// Messages count for the call site that posted them, collective calls for their own. A copy stands for one
+/// message. A site is reported if copies were found for half of its messages, twice at least: one copy of the
+/// same size may be chance. Thread: one at a time. Memory: proportional to the call sites.
 class HandStaging {
  public:
-  /// `site_of`: of a return address and a function's string (0: not known) of the rank.
+  /// Returns the site of a return address and a function's string (0: unknown) of the rank.
   using SiteOf = std::function<std::uint32_t(std::uint64_t, std::uint32_t)>;
   void add(const RankTrace& rank, const Timeline& timeline, Interval window, const SiteOf& site_of);
-  /// `sites`: the number here of each site there.
+  /// `sites`: this object's number for each number of `part`.
   void merge(const HandStaging& part, std::span<const std::uint32_t> sites);
-  /// `call_of_site`: function and place, for people. By the time of the copies, largest first.
+  /// Returns the figures by the time of the copies, largest first. `call_of_site`: formats function and place
+  /// for people.
   [[nodiscard]] std::vector<HandStagingFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
   /// See archive.hpp.

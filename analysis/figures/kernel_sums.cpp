@@ -37,7 +37,7 @@ void KernelSums::add(const Timeline& timeline, std::span<const std::uint32_t> si
     }
   }
 
-  std::size_t behind = 0;  // the first kernel that ends behind the moment looked at
+  std::size_t behind = 0;  // the first kernel that ends after the moment looked at
   for (const HostSegment& call : timeline.host_segments) {
     for (std::uint64_t time_ns = call.begin_ns; time_ns < call.end_ns;) {
       while (behind < kernels.size() && kernels[behind].end_ns <= time_ns) {

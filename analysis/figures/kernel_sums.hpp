@@ -1,5 +1,5 @@
-// Adds up, by kernel of the application, how much communication ran behind it and how much was exposed when
-// it had ended. Knows no causes.
+// Adds up, by kernel of the application, how much communication it hid and how much was exposed after its
+// end. Must not know causes.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@
 
 namespace penstock::analysis {
 
-/// Thread: one at a time. Memory: by the number of distinct kernels and call sites.
+/// Thread: one at a time. Memory: proportional to the distinct kernels and call sites.
 class KernelSums {
  public:
   explicit KernelSums(StringPool& strings) : strings_(strings) {}
   /// `site_of_call`: by index into the rank's calls. `names`: of the rank.
   void add(const Timeline& timeline, std::span<const std::uint32_t> site_of_call, NameIds& names);
-  /// `strings`, `sites`: the numbers here of those there.
+  /// `strings`, `sites`: this object's number for each number of `part`.
   void merge(const KernelSums& part, std::span<const std::uint32_t> strings,
              std::span<const std::uint32_t> sites);
-  /// `place_of_site`: for people. By what was exposed after them, then by what they hide.
+  /// Returns the figures by exposed time after the kernel, then by hidden time. `place_of_site`: formats a
+  /// site for people.
   [[nodiscard]] std::vector<KernelFigures> finish(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
   /// See archive.hpp.
@@ -38,7 +39,7 @@ class KernelSums {
     std::uint64_t launches = 0;
     std::uint64_t running_ns = 0;
     std::uint64_t hides_ns = 0;
-    /// Else nothing was added: a kernel was launched, or ran on from before.
+    /// Returns true if a kernel was launched or continued running; otherwise the entry is unused.
     [[nodiscard]] bool is_of_kernel() const noexcept { return launches != 0 || running_ns != 0; }
   };
   struct After {
@@ -52,7 +53,7 @@ class KernelSums {
   Sums& sums_of(std::uint32_t name);
 
   StringPool& strings_;
-  std::vector<Sums> sums_;                    ///< by name; most are of no kernel
+  std::vector<Sums> sums_;                    ///< by name; most entries are unused
   SumTable<After, HashAfter> exposed_after_;  ///< ns
 };
 

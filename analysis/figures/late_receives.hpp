@@ -1,5 +1,5 @@
-// Finds receives that were posted behind a kernel although their message had been there before it: posted
-// earlier, it would have moved while the kernel ran. Knows no text.
+// Finds receives that were posted after a kernel although their message had been posted before it: if posted
+// earlier, the message would have moved while the kernel ran. Must not know text.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,23 @@
 
 namespace penstock::analysis {
 
-/// By the call site that posts. Thread: one at a time. Memory: by the number of these and of kernels.
+/// Receives count for the call site that posts them. Thread: one at a time. Memory: proportional to these
+/// sites and to kernels.
 class LateReceives {
  public:
-  /// `site_of`: of a return address and a function's string of the rank.
+  /// Returns the site of a return address and a function's string of the rank.
   using SiteOf = std::function<std::uint32_t(std::uint64_t, std::uint32_t)>;
 
   LateReceives(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
-  /// `halves` complete in one call, of which `moving_ns` are exposed while data moves. The receive that
+  /// Adds a call in which `halves` complete and `moving_ns` are exposed while data moves. The receive that
   /// completes last stands for all: the others do not lengthen the call. `names`: of the rank.
   void add(const RankWindow& window, NameIds& names, std::span<const std::uint32_t> halves,
            std::uint64_t moving_ns, const SiteOf& site_of);
-  /// `strings`, `sites`: the numbers here of those there.
+  /// `strings`, `sites`: this object's number for each number of `part`.
   void merge(const LateReceives& part, std::span<const std::uint32_t> strings,
              std::span<const std::uint32_t> sites);
-  /// `call_of_site`: function and place, for people. By what would be hidden, most first.
+  /// Returns the figures by what would be hidden, largest first. `call_of_site`: formats function and place
+  /// for people.
   [[nodiscard]] std::vector<LateReceiveFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
   /// See archive.hpp.

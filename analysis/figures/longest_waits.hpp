@@ -1,5 +1,4 @@
-// Remembers the longest single waits of a job: where somebody who looks at its timeline should begin. Knows
-// no sums.
+// Keeps the longest single waits of a job: where a user of the timeline should begin. Must not know sums.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@ namespace penstock::analysis {
 
 struct LongWait {
   std::int32_t rank = -1;
-  Interval when;  ///< of the job's axis
+  Interval when;  ///< on the job's axis
   std::uint64_t counted_ns = 0;
   Cause cause = Cause::unattributed;
   std::int32_t counterpart = -1;
@@ -23,18 +22,18 @@ struct LongWait {
   std::uint64_t within_error_ns = 0;
 };
 
-/// Of waits that overlap, only the longest is kept: when all ranks wait for one, that is one thing to look
-/// at. Each rank's 64 longest are looked at, so that neither the order of ranks nor how they are merged makes
-/// a difference. Memory: these. Thread: one at a time.
+/// Of waits that overlap, only the longest is kept: if all ranks wait for one rank, that is a single thing to
+/// look at. Each rank's 64 longest are candidates, so that neither the order of ranks nor that of merges
+/// matters. Memory: the candidates. Thread: one at a time.
 class LongestWaits {
  public:
   explicit LongestWaits(std::size_t most) : most_(most) {}
-  /// Waits of one rank come together.
+  /// Adds a wait. All waits of one rank must follow each other.
   void add(const LongWait& wait);
-  /// Whether a wait of `counted_ns` can be among the longest of its rank: else add() would forget it.
+  /// Returns true if a wait of `counted_ns` can be among the longest of its rank; add() would drop any other.
   [[nodiscard]] bool wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept;
   void merge(const LongestWaits& part, std::span<const std::uint32_t> sites);
-  /// By counted_ns, longest first.
+  /// Returns the waits by counted_ns, longest first.
   [[nodiscard]] std::vector<LongWait> take();
   /// See archive.hpp.
   template <typename Archive>
@@ -45,7 +44,7 @@ class LongestWaits {
  private:
   static constexpr std::size_t most_of_rank = 64;
   std::size_t most_;
-  std::vector<LongWait> waits_;  ///< of the last rank as a heap, the shortest first
+  std::vector<LongWait> waits_;  ///< those of the last rank are a heap, the shortest first
   std::size_t first_of_rank_ = 0;
 };
 

@@ -18,7 +18,8 @@ bool is_same_pair(const auto& left, const auto& right) {
   return left.sender == right.sender && left.receiver == right.receiver;
 }
 
-/// By bytes, largest first; what is equal has an order, too, so that nothing depends on that of the ranks.
+/// Sorts by bytes, largest first. Equal pairs are ordered, too, so that the result does not depend on the
+/// order of ranks.
 bool has_more_bytes(const auto& left, const auto& right) {
   return std::tie(right.sums.bytes, left.sender, left.receiver) <
          std::tie(left.sums.bytes, right.sender, right.receiver);
@@ -51,7 +52,7 @@ void MessageMatrix::Sums::add(const Sums& other) {
 
 std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, std::size_t position,
                                                          Interval window) const {
-  using Peer = std::pair<bool, std::int32_t>;  // whether it was received; with whom
+  using Peer = std::pair<bool, std::int32_t>;  // whether it was received; the other rank
   std::map<Peer, Sums> by_peer;
   auto last = by_peer.end();
   CallCursor starts(rank);
@@ -59,7 +60,7 @@ std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, 
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
     const bool is_received = half.direction == trace::Direction::receive;
-    // the receiver's half stands for the message, the sender's where that is missing
+    // the receiver's half stands for the message; if it is missing, the sender's does
     if (half.peer < 0 || half.peer >= rank.header.world_size || !lies_in(window, half.complete_ns) ||
         (!is_received && index_.partner_of(rank, position, i))) {
       continue;
@@ -103,8 +104,8 @@ void MessageMatrix::merge(std::vector<Pair> pairs, std::int32_t world_size) {
   }
 }
 
-/// A message moves from when both sides, their GPUs too, were ready. Where transfers are known, from the
-/// first one's start to the last one's end, by whichever side they were recorded.
+/// Adds a receive. A message moves from when both sides, including their GPUs, were ready. If its transfers
+/// are known, it moves from the first one's start to the last one's end, whichever side recorded them.
 void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std::size_t half,
                                 CallCursor& starts, CallCursor& ends, Sums& sums) const {
   const trace::MessageHalf& record = rank.halves[half].record;
@@ -148,7 +149,7 @@ void MessageMatrix::keep(Pair pair) {
   pairs_.push_back(std::move(pair));
 }
 
-/// A pair comes twice where halves were lost: from its receiver, and from its sender.
+/// Joins pairs that occur twice because halves were lost: once from the receiver, once from the sender.
 void MessageMatrix::join_equal_pairs() {
   std::sort(pairs_.begin(), pairs_.end(), [](const Pair& left, const Pair& right) {
     return std::tie(left.sender, left.receiver) < std::tie(right.sender, right.receiver);
@@ -173,8 +174,9 @@ void MessageMatrix::drop_smallest() {
   }
 }
 
-/// What the fastest twentieth of the messages between such buffers, of such size, reached by any transport; 0
-/// where no speed is known. No message is measured by lists of integers that went as bitmaps but these.
+/// Returns the speed that the fastest twentieth of the messages reached between such buffers, at such size,
+/// by any transport; 0 if no speed is known. Lists of integers that travelled as bitmaps are compared only
+/// with each other.
 std::vector<double> MessageMatrix::possible_by_class(std::span<const TransportFigures> transports) const {
   using Kind = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t, bool>;
   std::map<Kind, double> by_kind;
@@ -217,7 +219,7 @@ MatrixCell MessageMatrix::cell_of(const Pair& pair, std::span<const double> poss
     all.bytes += each.timed.bytes + each.late_timed.bytes;
     all.ns += each.timed.ns + each.late_timed.ns;
     all_possible_ns += least_ns(each.timed.bytes + each.late_timed.bytes);
-    // of messages without bytes, at least the transport is known
+    // messages without bytes still count for their transport
     by_transport[static_cast<std::size_t>(index_.classes().all()[each.message_class].transport)] +=
         each.bytes + 1;
   }

@@ -1,5 +1,5 @@
-// Adds up messages by sending and receiving rank: how much went from whom to whom, how fast, and how fast it
-// could have gone. Knows no waits and no causes.
+// Adds up messages by sending and receiving rank: how much was sent, how fast, and how fast it could have
+// been. Must not know waits or causes.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace penstock::analysis {
 
 class CallCursor;
 
-/// Thread: one at a time, but for pairs_of(). Memory: the pairs of one rank and, however many ranks there
-/// are, `most_pairs` others and most_matrix_blocks² blocks; less than a hundred bytes each and 48 for every
+/// Thread: one at a time, except pairs_of(). Memory: the pairs of one rank and, regardless of the number of
+/// ranks, `most_pairs` others and most_matrix_blocks² blocks; each less than a hundred bytes and 48 for every
 /// class of messages in it.
 class MessageMatrix {
  public:
@@ -35,7 +35,7 @@ class MessageMatrix {
     std::uint32_t message_class;
     std::uint64_t bytes = 0;
     Moved timed;       ///< those whose end was seen at once
-    Moved late_timed;  ///< those whose end was perhaps seen late
+    Moved late_timed;  ///< those whose end may have been seen late
   };
   struct Sums {
     std::uint64_t messages = 0;
@@ -57,16 +57,17 @@ class MessageMatrix {
       archive(sender, receiver, sums);
     }
   };
-  /// The messages that this rank received within `window`, and those it sent whose receiver's half is
+  /// Adds the messages that this rank received within `window`, and those it sent whose receiver's half is
   /// missing.
   void add(const RankTrace& rank, std::size_t position, Interval window) {
     merge(pairs_of(rank, position, window), rank.header.world_size);
   }
-  /// The same in two steps, of which the second one needs no records.
+  /// Do the same in two steps; the second one needs no records.
   [[nodiscard]] std::vector<Pair> pairs_of(const RankTrace& rank, std::size_t position,
                                            Interval window) const;
   void merge(std::vector<Pair> pairs, std::int32_t world_size);
-  /// `transports`: of the same job, for what was possible. None where there were no messages.
+  /// Returns the matrix; nullopt if there were no messages. `transports`: of the same job, for the possible
+  /// speeds.
   [[nodiscard]] std::optional<MatrixFigures> finish(std::span<const TransportFigures> transports);
 
  private:
@@ -84,7 +85,7 @@ class MessageMatrix {
   std::int32_t ranks_per_block_ = 1;
   std::vector<Pair> pairs_;
   std::uint64_t dropped_pairs_ = 0;
-  std::unordered_map<std::uint64_t, Pair> blocks_;  ///< of all pairs, where blocks hold several ranks
+  std::unordered_map<std::uint64_t, Pair> blocks_;  ///< of all pairs, if a block holds several ranks
 };
 
 }  // namespace penstock::analysis

@@ -12,12 +12,12 @@ void add_once(std::vector<std::string>& list, const char* item) {
   }
 }
 
-/// In headers, 0 where there is nothing.
+/// Returns a cost from a header, where 0 means unknown.
 std::optional<std::uint64_t> known(std::uint64_t cost_ns) {
   return cost_ns == 0 ? std::nullopt : std::optional(cost_ns);
 }
 
-/// As many as anybody looks at.
+/// The number of long waits in a report.
 constexpr std::size_t most_long_waits = 20;
 
 std::uint64_t sum_of(const TimeByCause& times) {
@@ -108,7 +108,8 @@ void Metrics::add_sites(RankWindow& window) {
   }
 }
 
-/// The rank's timeline: of its run until start-up and shutdown, what lies outside the steps, are added.
+/// Makes the rank's timeline and cuts it to the steps. Start-up and shutdown, the time outside the steps, are
+/// added separately.
 void Metrics::add_run(RankWindow& window, RankFigures& figures) {
   const RankTrace& rank = window.rank;
   window.window = {rank.begin_ns, rank.end_ns};
@@ -238,8 +239,8 @@ void Metrics::add_causes(RankWindow& window, NameIds& names, RankFigures& figure
   }
 }
 
-/// The non-blocking collectives that `call` completes. The one whose last rank came last is what it waited
-/// for; where messages complete with it, only what is known to be of the collective counts.
+/// Adds the non-blocking collectives that `call` completes. The call waited for the one whose last rank
+/// arrived last. If messages complete in the call, too, only spans known to belong to the collective count.
 void Metrics::add_operations(const RankWindow& window, const CollectiveSums::Caller& caller,
                              std::uint32_t call, std::span<const CauseSpan> spans) {
   const RankTrace& rank = window.rank;

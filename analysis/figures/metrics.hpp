@@ -1,5 +1,5 @@
-// Adds up what timelines and causes say of each rank into a report: by cause, call site, peer, communicator,
-// function, phase and transport. Knows no files and no text.
+// Adds up the timelines and causes of each rank into a report: by cause, call site, peer, communicator,
+// function, phase and transport. Must not know files or text.
 #pragma once
 
 #include <array>
@@ -36,34 +36,34 @@
 
 namespace penstock::analysis {
 
-/// Whether a report can speak of exposed communication, decided once all ranks are known.
+/// Whether a report can show exposed communication; decided once all ranks are known.
 struct MeasureChoice {
   Measure measure = Measure::exposed_communication;
   std::string why_not;
 };
 
-/// Sums of some ranks. Those of several threads or processes, merged in the order of their ranks, are the
-/// sums of all of them: whole numbers, so that nothing depends on who added what. Thread: one at a time.
-/// Memory: by the number of distinct call sites, peers and message classes, and four bytes a message.
+/// Sums of some ranks. The sums of several threads or processes, merged in rank order, equal the sums of all
+/// ranks: they are whole numbers, so the division of work does not matter. Thread: one at a time. Memory:
+/// proportional to the distinct call sites, peers and message classes, and four bytes a message.
 class Metrics {
  public:
-  /// `part`: to be merged into others, else finished. `strings` and `sites` may hold more than what is added;
-  /// all four must outlive the metrics.
+  /// `part`: will be merged into others; `whole`: will be finished. `strings` and `sites` may hold more than
+  /// what is added. The first four arguments must outlive the metrics.
   enum class Use : std::uint8_t { part, whole };
   Metrics(const MessageIndex& index, const JobAxis& axis, StringPool& strings, SiteTable& sites,
           MeasureChoice choice, Use use);
-  /// Needs of `window` the rank, its position and the bounds of its steps, and fills in the rest of it.
+  /// Adds a rank. `window` must contain the rank, its position and its step bounds; add() fills in the rest.
   void add(RankWindow& window);
-  /// Of ranks that come behind all of these.
+  /// Merges sums of ranks that follow all of these ranks.
   void merge(Metrics&& part);
-  /// The number here of each site there.
+  /// Returns this object's number for each site of `part`.
   [[nodiscard]] std::vector<std::uint32_t> sites_of(const Metrics& part);
-  /// Whether the job is small enough to be replayed, once all ranks were merged.
+  /// Returns true if the job is small enough to be replayed. Call it after all ranks are merged.
   [[nodiscard]] bool can_replay();
-  /// Makes a rank part of the graph that is replayed, in the order of ranks. `sites`: the number here of each
-  /// site there.
+  /// Adds a rank to the replay graph; ranks in order. `sites`: this object's number for each site of the
+  /// rank's part.
   void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites);
-  /// See archive.hpp. Its tables of texts and sites go with it.
+  /// See archive.hpp. Includes its tables of texts and sites.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(strings_, sites_, traffic_of_site_, facts_, communicators_, phases_, gaps_, transports_, pairs_,
@@ -73,11 +73,11 @@ class Metrics {
             report_.world_size, report_.simulated_gpu, report_.counted_ranks, report_.total_ns,
             report_.counted_ns, report_.by_cause, report_.within_error, report_.ranks, report_.flaws);
   }
-  /// The sums, with call sites named. To be called once.
+  /// Returns the report with named call sites. Call it once.
   [[nodiscard]] Report finish(const std::optional<StepMark>& step_mark);
 
  private:
-  /// What a second of waiting is told apart by. All breakdowns are sums over these.
+  /// The properties that distinguish waiting time. All breakdowns are sums over these.
   struct Fact {
     std::uint32_t site;
     Cause cause;
@@ -93,7 +93,7 @@ class Metrics {
   };
   struct Waited {
     std::uint64_t time_ns = 0;
-    std::uint64_t within_error_ns = 0;  ///< of the hosts' clocks
+    std::uint64_t within_error_ns = 0;  ///< because of the hosts' clocks
     Waited& operator+=(Waited other) noexcept {
       time_ns += other.time_ns;
       within_error_ns += other.within_error_ns;
@@ -142,12 +142,12 @@ class Metrics {
   std::map<std::pair<Gap, std::uint32_t>, std::uint64_t> gaps_;            ///< by MPI function
   TransportSums transports_;
   MessageMatrix matrix_;
-  std::vector<std::vector<MessageMatrix::Pair>> pairs_;  ///< of the ranks of a part, each rank's together
+  std::vector<std::vector<MessageMatrix::Pair>> pairs_;  ///< of the ranks of a part, one list per rank
   KernelSums kernels_;
   CollectiveSums collectives_;
   HandStaging hand_staging_;
   LateReceives late_receives_;
-  std::optional<ReplayGraph> graph_;  ///< none: it cannot be made, as the report says
+  std::optional<ReplayGraph> graph_;  ///< none: it cannot be made; the report has the reason
   std::size_t ranks_in_graph_ = 0;
   std::uint64_t replay_nodes_ = 0;  ///< calls that begin and end, and kernels, of the counted ranks
   std::map<std::string, NoticeFigures> notices_;

@@ -1,4 +1,4 @@
-// The second half of Metrics: from sums by fact to the breakdowns of the report.
+// The second half of Metrics: computes the report's breakdowns from the sums by fact.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -124,7 +124,8 @@ void Metrics::finish_breakdowns() {
   finish_call_sites(by_site_and_peer, by_site);
 }
 
-/// Sites that read alike (two calls on a line, the same line inlined twice) are one for the reader.
+/// Names the call sites. Sites that read alike (two calls on a line, the same line inlined twice) become one
+/// for the reader.
 void Metrics::finish_call_sites(
     const std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t>& by_site_and_peer,
     const std::vector<WaitedByCause>& by_site) {
@@ -177,7 +178,7 @@ void Metrics::finish_call_sites(
   }
 }
 
-/// For people.
+/// Formats a site for people.
 std::string Metrics::place_of_site(std::uint32_t id) {
   const Site& site = sites_.sites()[id];
   SourcePlace place = names_.name(strings_.at(site.module), site.address);
@@ -190,7 +191,7 @@ std::string Metrics::place_of_site(std::uint32_t id) {
   return place_in_sentence(named);
 }
 
-/// "MPI_Isend at exchange (halo.cpp:120)"
+/// Returns "MPI_Isend at exchange (halo.cpp:120)".
 std::string Metrics::call_of_site(std::uint32_t id) {
   return fmt::format("{} at {}", strings_.at(sites_.sites()[id].function), place_of_site(id));
 }

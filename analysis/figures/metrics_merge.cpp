@@ -1,4 +1,4 @@
-// The sums of some ranks behind those of others, and what of a rank the replay needs.
+// Merges the sums of some ranks with those of earlier ranks, and adds ranks to the replay graph.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -36,7 +36,7 @@ void Metrics::merge(Metrics&& part) {
   for (const auto& [fact, waited] : part.facts_.entries()) {
     facts_[{sites[fact.site], fact.cause, fact.peer, fact.communicator}] += waited;
   }
-  communicators_.merge(part.communicators_);  // of one that is in both, what was here stays
+  communicators_.merge(part.communicators_);  // of one that is in both, the existing entry stays
   for (const auto& [name, times] : part.phases_) {
     auto& [total_ns, counted_ns] = phases_[name];
     total_ns += times.first;
@@ -84,7 +84,7 @@ void Metrics::merge_report(Report&& part) {
   }
   append_once(report_.hosts, std::move(part.hosts));
   append_once(report_.devices, std::move(part.devices));
-  report_.world_size = std::max(report_.world_size, part.world_size);  // of a part without ranks, 0
+  report_.world_size = std::max(report_.world_size, part.world_size);  // 0 in a part without ranks
   report_.simulated_gpu = report_.simulated_gpu || part.simulated_gpu;
   report_.counted_ranks += part.counted_ranks;
   report_.total_ns += part.total_ns;
@@ -102,7 +102,7 @@ void Metrics::give_up_replay(std::string why) {
   report_.why_no_replay = std::move(why);
 }
 
-/// The graph holds the whole job, while all else holds one rank.
+/// Limits the graph: it holds the whole job, while everything else holds one rank.
 bool Metrics::can_replay() {
   constexpr std::uint64_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
   if (graph_ && replay_nodes_ > most_nodes) {

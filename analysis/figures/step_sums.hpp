@@ -1,4 +1,4 @@
-// Adds up, step by step, what the ranks waited for. Knows neither how steps were found nor why a rank waited.
+// Adds up the ranks' waits, step by step. Must know neither how steps were found nor why a rank waited.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace penstock::analysis {
 
-/// Ranks are added one after the other; ranks of unequal length are added step by step from the first one on.
-/// Memory: some 90 bytes a step.
+/// Ranks are added one after the other. If ranks have different numbers of steps, steps are matched from the
+/// first one on. Memory: some 90 bytes a step.
 class StepSums {
  public:
-  /// `bounds`: as step_bounds() gives them; must outlive the charges of the rank.
+  /// Starts a rank. `bounds`: from step_bounds(); must outlive the rank's charges.
   void begin_rank(std::int32_t rank, std::span<const std::uint64_t> bounds);
-  /// [begin, end) of a rank's time had this cause, but for what `hidden_by` covers, which leaves
-  /// `counted_ns`. In order of time.
+  /// Adds a wait: [begin, end) of a rank's time had this cause, and `counted_ns` remain outside `hidden_by`.
+  /// Waits must be in time order.
   void charge(std::uint64_t begin_ns, std::uint64_t end_ns, Cause cause, std::uint64_t counted_ns,
               const IntervalSet& hidden_by);
-  /// Of ranks that come behind all of this one's.
+  /// Merges sums of ranks that follow all of these ranks.
   void merge(const StepSums& part);
   [[nodiscard]] std::vector<StepFigures> take() { return std::move(steps_); }
   /// See archive.hpp.

@@ -35,9 +35,9 @@ void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes, std::u
   sums.wire_bytes += wire_bytes;
 }
 
-/// A transfer's time counts from when both sides, their GPUs too, were ready: waiting is another cause.
-/// Whoever moved it saw its end at once if it was in the same MPI call all the time, else perhaps only when
-/// it came back.
+/// Adds the messages' speeds. A transfer's time counts from when both sides, including their GPUs, were
+/// ready: waiting before that is another cause. If the rank was in one MPI call all the time, it saw the
+/// transfer's end at once; otherwise perhaps only on its next MPI call.
 void TransportSums::add(const RankTrace& rank, std::size_t position, Interval window) {
   CallCursor starts(rank);
   CallCursor ends(rank);
@@ -58,7 +58,7 @@ void TransportSums::add(const RankTrace& rank, std::size_t position, Interval wi
           .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
     }
   }
-  // messages without a transfer went by the MPI library's own transport; the receiver's half stands for them
+  // messages without a transfer used the MPI library's own transport; the receiver's half stands for them
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
     if (half.direction != trace::Direction::receive || !lies_in(window, half.complete_ns) ||
@@ -139,7 +139,8 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.within_error = sums.within_error;
     figures.push_back(std::move(each));
   }
-  // what is equal in bytes has an order too, so that nothing depends on that of the records
+  // transports with equal bytes are ordered, too, so that the result does not depend on the order of the
+  // records
   const auto key = [](const TransportFigures& each) {
     return std::tie(each.source, each.destination, each.size_limit_bytes, each.transport, each.reason);
   };

@@ -1,4 +1,4 @@
-// Adds up, by class of messages, what they cost and how fast they were. Knows no call sites.
+// Adds up costs and speeds by class of messages. Must not know call sites.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace penstock::analysis {
 class TransportSums {
  public:
   explicit TransportSums(const MessageIndex& index) : index_(index) {}
-  /// The messages that this rank moved or, where the MPI library did, received within `window`.
+  /// Adds the messages that this rank moved within `window` or, if the MPI library moved them, received.
   void add(const RankTrace& rank, std::size_t position, Interval window);
-  /// `within_error_ns`: of it, by the hosts' clocks.
+  /// `within_error_ns`: the part that lies within the error of the hosts' clocks.
   void charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns, std::uint64_t within_error_ns);
   void merge(const TransportSums& part);
-  /// By bytes, largest first.
+  /// Returns the figures by bytes, largest first.
   [[nodiscard]] std::vector<TransportFigures> finish();
   /// See archive.hpp.
   template <typename Archive>
@@ -38,7 +38,7 @@ class TransportSums {
     TimeByCause by_cause{};
     TimeByCause within_error{};
     std::vector<float> speeds_gbps;
-    std::vector<float> least_speeds_gbps;  ///< of those whose end was perhaps seen late
+    std::vector<float> least_speeds_gbps;  ///< of those whose end may have been seen late
     template <typename Archive>
     void exchange(Archive& archive) {
       archive(messages, bytes, wire_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
