@@ -1,4 +1,4 @@
-// The part of ReplayGraph that makes nodes of kernels, and edges of what they had to wait for.
+// The part of ReplayGraph that turns kernels into nodes, and their waits into edges.
 #include <algorithm>
 #include <tuple>
 
@@ -8,9 +8,9 @@
 namespace penstock::analysis {
 namespace {
 
-/// A kernel that begins so soon behind one that it has to wait for was queued, and waited for that; one that
-/// begins later waited for its launch. Launches take some microseconds. Streams of a simulated GPU are
-/// threads, which wake each other: that takes longer where there are few cores.
+/// Returns the longest gap after which a kernel counts as queued behind the one it had to wait for; after a
+/// longer gap it waited for its launch. Launches take some microseconds. Streams of a simulated GPU are
+/// threads; they wake each other, which takes longer on few cores.
 std::uint64_t queued_gap_ns(const RankTrace& rank) {
   return rank.has(trace::feature::simulated) ? 1'000'000 : 5'000;
 }
@@ -51,17 +51,19 @@ void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Inter
     nodes_of.push_back(node);
     auto& [last, last_end_ns] =
         last_of_stream.try_emplace({kernel->device, kernel->stream}, none, 0).first->second;
-    std::vector<std::pair<std::uint64_t, NodeId>> waited_for;  // what it had to wait for, by its end
+    std::vector<std::pair<std::uint64_t, NodeId>> waited_for;  // end and node of what the kernel had to wait
+                                                               // for
     if (last != none) {
       waited_for.emplace_back(last_end_ns, last);
     }
     for (; wait != waits.end() && wait->first == nodes_of.size() - 1; ++wait) {
       waited_for.emplace_back(nodes_[nodes_of[wait->second]].observed_ns, nodes_of[wait->second]);
     }
-    std::erase_if(waited_for, [=](const auto& each) { return each.first > begin_ns; });  // it did not
+    std::erase_if(waited_for, [=](const auto& each) { return each.first > begin_ns; });  // it did not wait
+                                                                                         // for these
     std::sort(waited_for.begin(), waited_for.end());
-    // it had been launched before the last of them ended; or, where nobody knows, began so soon that it must
-    // have been
+    // The kernel was launched before the last of them ended; or, if the launch time is unknown, it began so
+    // soon that it must have been.
     const bool was_queued = !waited_for.empty() && (launched_ns <= waited_for.back().first ||
                                                     begin_ns - waited_for.back().first <= gap_ns);
     for (const auto& each : waited_for) {

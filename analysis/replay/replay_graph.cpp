@@ -14,7 +14,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// What waits for a kernel goes on so soon behind its end.
+/// Returns the longest time from a kernel's end until a host that waits for it continues.
 std::uint64_t notice_ns(bool is_simulated) {
   return is_simulated ? 1'000'000 : 30'000;
 }
@@ -39,7 +39,7 @@ ReplayGraph::NodeId ReplayGraph::add_node(const Node& node) {
   return static_cast<NodeId>(nodes_.size() - 1);
 }
 
-/// The last node at or before a moment.
+/// Returns the last node at or before a moment.
 ReplayGraph::NodeId ReplayGraph::last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const {
   const auto behind =
       std::upper_bound(nodes.begin(), nodes.end(), time_ns,
@@ -66,8 +66,8 @@ void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timelin
     return std::tie(nodes_[left.first].observed_ns, nodes_[left.second].observed_ns) <
            std::tie(nodes_[right.first].observed_ns, nodes_[right.second].observed_ns);
   });
-  // the host does one after the other; what lies within another (a synchronisation inside a call) is part of
-  // it
+  // The host does one thing after the other. A pair within another (a synchronisation inside a call) is part
+  // of it.
   own.host.push_back(start);
   for (const auto& [begin, end] : pairs) {
     if (nodes_[begin].observed_ns >= nodes_[own.host.back()].observed_ns) {
@@ -107,7 +107,7 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
       }
     }
     moving_of_class.erase(MessageClasses::no_message);
-    std::uint64_t most_ns = 0;  // of several, the one that takes longest stands for all
+    std::uint64_t most_ns = 0;  // if there are several, the one that takes longest stands for all
     for (const auto& [message_class, moving_ns] : moving_of_class) {
       if (moving_ns > most_ns) {
         most_ns = moving_ns;
@@ -117,7 +117,7 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
     if (const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, call);
         arrivals && arrivals->one_clock) {
       begin.collective = collective_id(rank, call.communicator, call.collective_ordinal);
-      begin.waits_for_root = call.peer == rank.header.world_rank;  // it is the root
+      begin.waits_for_root = call.peer == rank.header.world_rank;  // this rank is the root
       if (call.waits != 0) {
         end.collective = begin.collective;
         end.waits_for_root = arrivals->root_ns != 0 && flows_from_root(rank.strings.at(call.function));
@@ -141,15 +141,15 @@ std::uint32_t ReplayGraph::collective_id(const RankTrace& rank, std::uint32_t co
       .first->second;
 }
 
-/// Of several, a call waits for the one whose last rank came last: ranks come to those of a communicator in
-/// one order.
+/// Makes a call wait for the operation whose last rank arrived last: ranks arrive at a communicator's
+/// operations in one order.
 void ReplayGraph::wait_for_operations(const RankTrace& rank, std::span<const std::uint32_t> operations,
                                       Node& end) {
   std::uint64_t last_ns = 0;
   for (const std::uint32_t each : operations) {
     const trace::CollectiveOperation& operation = rank.operations[each].record;
     if (operation.start != 0) {
-      continue;  // several may be started by one call, which is one node: such a wait stays as long as it was
+      continue;  // one call, which is one node, may start several: such a wait keeps its length
     }
     const std::optional<Arrivals> arrivals = index_.arrivals_at(rank, operation);
     if (!arrivals || !arrivals->one_clock || arrivals->last_ns > operation.complete_ns ||
@@ -185,8 +185,8 @@ std::unordered_map<std::size_t, ReplayGraph::NodeId> ReplayGraph::add_synchronis
   return ends;
 }
 
-/// By observed time and, where times are equal, what is waited for first (Kahn's algorithm, earliest first).
-/// Nodes of a circle, which only a damaged recording can have, come in the end.
+/// Sorts nodes by observed time; among equal times, predecessors come first (Kahn's algorithm, earliest
+/// first). Nodes of a cycle, which only a damaged recording can have, come last.
 void ReplayGraph::sort_nodes() {
   std::vector<std::uint32_t> first_follower(nodes_.size() + 1, 0);
   std::vector<std::uint32_t> waits_for(nodes_.size(), 0);
@@ -202,8 +202,8 @@ void ReplayGraph::sort_nodes() {
       followers[next[edge.from]++] = id;
     }
   }
-  // of those that are ready at the same time, what begins comes first: it may come to a collective that
-  // others leave then
+  // Among nodes that are ready at the same time, begins precede ends: a begin may be the arrival at a
+  // collective that others leave at that moment.
   using Ready = std::tuple<std::uint64_t, bool, NodeId>;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
   std::vector<bool> is_done(nodes_.size(), false);
@@ -230,12 +230,12 @@ void ReplayGraph::sort_nodes() {
   }
 }
 
-/// Makes edges of the moments, and lays all edges by the node that they lead to.
+/// Makes edges of the moments, and sorts all edges by the node that they lead to.
 void ReplayGraph::connect() {
   for (const Moment& moment : moments_) {
     const auto position = position_of_rank_.find(moment.rank);
     if (position == position_of_rank_.end()) {
-      continue;  // a rank that has no recording, or is not counted
+      continue;  // a rank without a recording, or one that is not counted
     }
     const RankNodes& other = ranks_[position->second];
     const NodeId from = last_before(moment.of_kernel ? other.kernels : other.host, moment.time_ns);
@@ -275,7 +275,7 @@ void ReplayGraph::join() {
   measure_work();
 }
 
-/// A node's work is what is left of its time behind the latest of what it waited for.
+/// Computes each node's work: the rest of its time after the latest of what it waited for.
 void ReplayGraph::measure_work() {
   std::vector<bool> has_come(nodes_.size(), false);
   collectives_.assign(collectives_.size(), {});
@@ -285,7 +285,7 @@ void ReplayGraph::measure_work() {
     for (Edge& edge : std::span(edges_).subspan(node.first_edge, node.edges)) {
       if (!has_come[edge.from]) {
         ++edges_left_out_;
-        edge.from = id;  // part of a circle: it waits for nothing
+        edge.from = id;  // part of a cycle: it waits for nothing
         continue;
       }
       ready_ns = std::max(ready_ns, nodes_[edge.from].observed_ns + edge.lag_ns);
@@ -392,7 +392,7 @@ std::vector<PathPiece> ReplayGraph::longest_path() {
     const Node& node = nodes_[id];
     const NodeId from = binding[id];
     const std::uint64_t begin_ns = from == none ? times_ns_[id] - node.work_ns : times_ns_[from];
-    // the lag behind what it waited for is part of it: a launch, or a post within a call
+    // the lag after what it waited for is included: a launch, or a post within a call
     path.push_back({node.position, node.work, node.site, times_ns_[id] - begin_ns});
   }
   std::reverse(path.begin(), path.end());

@@ -1,10 +1,10 @@
-// The job as a graph of what had to wait for what, so that it can be run again with other weights: what if
-// messages were free, or the slowest rank no slower than the others? Knows no text and no files.
+// The job as a graph of dependencies, so that it can be run again with other weights: what if messages were
+// free, or the slowest rank no slower than the others? Must not know text or files.
 //
 // Nodes are moments: a call of MPI or a CUDA synchronisation begins or ends, a kernel ends. A node's time is
-// that of the latest thing that it waits for, and its own work behind it. The work is what the recording
-// shows, so that the graph, left as it is, gives the recording again. Every edge leads forward in the time
-// that was observed; so nodes are run in that order, each once.
+// that of the latest thing that it waits for, plus its own work. The work comes from the recording, so that
+// the unchanged graph reproduces the recording. Every edge leads forward in observed time; so nodes are run
+// in that order, each once.
 #pragma once
 
 #include <cstddef>
@@ -24,23 +24,23 @@
 
 namespace penstock::analysis {
 
-/// What a node's own work is.
+/// The kind of a node's own work.
 enum class Work : std::uint8_t { host_code, kernel, communication };
 inline constexpr std::size_t work_count = 3;
 
-/// What is changed in a run.
+/// The changes made in a run.
 struct Scenario {
   std::vector<double>
-      computing;  ///< by position of the rank: its host code and kernels take so many times as long
-  std::vector<double> moving;  ///< by class of messages: moving them takes so many times as long
+      computing;               ///< by position of the rank: factor on the time of its host code and kernels
+  std::vector<double> moving;  ///< by class of messages: factor on the time to move them
   bool free_communication = false;
 };
 
-/// A piece of the longest chain of nodes, each of which waited for the one before.
+/// A piece of the longest chain of nodes, each of which waited for the previous one.
 struct PathPiece {
   std::size_t position;  ///< of the rank
   Work work;
-  std::uint32_t site;  ///< that called MPI, for communication; ReplayGraph::no_site otherwise
+  std::uint32_t site;  ///< the site that called MPI, for communication; otherwise ReplayGraph::no_site
   std::uint64_t time_ns;
 };
 
@@ -52,18 +52,19 @@ class ReplayGraph {
   using SiteOfCall = std::function<std::uint32_t(std::uint32_t)>;
 
   explicit ReplayGraph(const MessageIndex& index) : index_(index) {}
-  /// `timeline`: the part that is counted, within `window`; `finder`: of this rank; `site_of_call`: of an
-  /// index into its calls. `position`: from 0, without gaps.
+  /// Adds a rank. `timeline`: the counted part, within `window`; `finder`: of this rank; `site_of_call`: maps
+  /// an index into its calls. `position`: from 0, without gaps.
   void add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
            CauseFinder& finder, const SiteOfCall& site_of_call);
   void join();
 
-  /// How long the job takes, from the first rank's begin to the last one's end. Unit: ns.
+  /// Returns the job's duration, from the first rank's begin to the last one's end. Unit: ns.
   [[nodiscard]] std::uint64_t run(const Scenario& scenario);
-  /// Of the job as it was.
+  /// Returns the longest path of the unchanged job.
   [[nodiscard]] std::vector<PathPiece> longest_path();
   [[nodiscard]] std::uint64_t observed_ns() const noexcept { return observed_end_ns_ - observed_begin_ns_; }
-  /// What was waited for, and was not seen to have come before: clocks' errors, damage.
+  /// Returns the number of waits that were dropped because the awaited event was not observed earlier: clock
+  /// errors, damage.
   [[nodiscard]] std::uint64_t edges_left_out() const noexcept { return edges_left_out_; }
   [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
 
@@ -73,28 +74,29 @@ class ReplayGraph {
 
   struct Node {
     std::uint64_t observed_ns;    ///< in the clock of the first rank's host
-    std::uint64_t work_ns = 0;    ///< behind the latest of what it waits for
-    std::uint64_t moving_ns = 0;  ///< of it: moving messages of the class
+    std::uint64_t work_ns = 0;    ///< after the latest of what it waits for
+    std::uint64_t moving_ns = 0;  ///< the part of it that moves messages of the class
     std::uint32_t position;
     std::uint32_t message_class = MessageClasses::no_message;
     std::uint32_t site = no_site;
-    std::uint32_t collective = none;  ///< a call that begins: it comes to it; one that ends: it waits for it
+    std::uint32_t collective = none;  ///< the collective at which a begin node arrives, or for which an end
+                                      ///< node waits
     std::uint32_t first_edge = 0;
     std::uint16_t edges = 0;
     Work work = Work::host_code;
-    bool ends = false;  ///< a call, synchronisation or kernel
+    bool ends = false;  ///< the end of a call, synchronisation or kernel
     bool waits_for_root = false;
   };
   struct Edge {
     NodeId from;
-    std::uint64_t lag_ns;  ///< behind it
+    std::uint64_t lag_ns;  ///< after `from`
   };
-  /// A moment of another rank, until join() knows its nodes.
+  /// A moment of another rank, kept until join() knows its nodes.
   struct Moment {
     NodeId node;
     std::int32_t rank;
     std::uint64_t time_ns;  ///< in the clock of the first rank's host
-    bool of_kernel;         ///< the kernel that ended last before it, and not the host
+    bool of_kernel;         ///< true: the last kernel that ended before it; false: the host
   };
   struct Collective {
     std::uint64_t all_came_ns = 0;
@@ -103,7 +105,7 @@ class ReplayGraph {
     NodeId root = none;
   };
   struct RankNodes {
-    std::vector<NodeId> host;     ///< in order of time
+    std::vector<NodeId> host;     ///< in time order
     std::vector<NodeId> kernels;  ///< in order of their ends
   };
 
@@ -113,7 +115,7 @@ class ReplayGraph {
   [[nodiscard]] std::uint32_t collective_id(const RankTrace& rank, std::uint32_t communicator,
                                             std::uint32_t ordinal);
   void wait_for_operations(const RankTrace& rank, std::span<const std::uint32_t> operations, Node& end);
-  /// The ends of the calls within the window, by index in rank.synchronisations.
+  /// Returns the ends of the calls within the window, by index in rank.synchronisations.
   std::unordered_map<std::size_t, NodeId> add_synchronisations(const RankTrace& rank, std::size_t position,
                                                                Interval window,
                                                                std::vector<std::pair<NodeId, NodeId>>& pairs);
@@ -142,7 +144,7 @@ class ReplayGraph {
   std::uint64_t observed_begin_ns_ = ~std::uint64_t{0};
   std::uint64_t observed_end_ns_ = 0;
   std::uint64_t edges_left_out_ = 0;
-  bool is_simulated_ = false;  ///< the GPU of some rank
+  bool is_simulated_ = false;  ///< true if some rank's GPU is simulated
 };
 
 }  // namespace penstock::analysis

@@ -8,15 +8,15 @@
 namespace penstock::analysis {
 namespace {
 
-/// In the order of calls: correlation ids are given one by one.
+/// A launch or a stream wait, in call order: correlation ids are assigned one by one.
 struct Issued {
   std::uint32_t correlation;
   std::uint32_t stream;
-  std::size_t kernel;  ///< `no_kernel`: the stream is to wait
+  std::size_t kernel;  ///< `no_kernel`: the stream has to wait
 };
 constexpr std::size_t no_kernel = ~std::size_t{0};
 
-/// A call does not say of which GPU its stream is.
+/// Returns true if all kernels ran on one GPU: a call does not record the GPU of its stream.
 bool are_on_one_gpu(const std::vector<const trace::DeviceActivity*>& kernels) {
   return std::all_of(kernels.begin(), kernels.end(), [&](const trace::DeviceActivity* each) {
     return each->device == kernels.front()->device;
@@ -117,7 +117,8 @@ std::vector<std::pair<std::size_t, std::size_t>> synchronised_kernels(
 std::vector<std::uint64_t> launched_by_ns(const RankTrace& rank,
                                           const std::vector<const trace::DeviceActivity*>& kernels) {
   constexpr std::uint64_t unknown_ns = std::numeric_limits<std::uint64_t>::max();
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // correlation, and begin of it or a later one
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> calls;  // correlation, and the earliest begin of that
+                                                               // call or a later one
   for (const trace::CudaSynchronisation& each : rank.synchronisations) {
     calls.emplace_back(each.correlation, each.begin_ns);
   }

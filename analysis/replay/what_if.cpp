@@ -110,7 +110,7 @@ void set_factor(std::vector<double>& factors, std::uint32_t message_class, doubl
   factors[message_class] = factor;
 }
 
-/// Every message as fast as the fastest twentieth of its class.
+/// Every message is as fast as the fastest twentieth of its class.
 Scenario steady_wire(const Report& report) {
   Scenario scenario;
   for (const TransportFigures& each : report.transports) {
@@ -121,19 +121,19 @@ Scenario steady_wire(const Report& report) {
   return scenario;
 }
 
-/// Messages that went one way, as if they had gone another one.
+/// Messages of one transport, as if they had taken another one.
 struct OtherWay {
   Scenario scenario;
-  std::uint64_t bytes = 0;        ///< that went that way
-  std::uint64_t known_bytes = 0;  ///< of these, for which the other one's speed is known
+  std::uint64_t bytes = 0;        ///< that took the first transport
+  std::uint64_t known_bytes = 0;  ///< the part whose speed on the other transport is known
   [[nodiscard]] double known_share() const {
     return static_cast<double>(known_bytes) / static_cast<double>(bytes);
   }
 };
 
-/// Each takes as long as those between the same kinds of memory and as large that went the other way in this
-/// very recording; of several such classes those of most messages stand for them, but no lists that went as
-/// bitmaps. What has none stays as it was.
+/// Each message takes as long as messages of the same kinds of memory and size class took on the other
+/// transport in this recording. If several such classes exist, the one with most messages is used, except
+/// lists that travelled as bitmaps. A message without a counterpart stays as it was.
 template <typename IsOne, typename IsOther>
 OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
   using Alike = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t>;
@@ -150,7 +150,7 @@ OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
   OtherWay way;
   for (const TransportFigures& each : report.transports) {
     if (!is_one(each.transport) || !(is_device_memory(each.source) || is_device_memory(each.destination))) {
-      continue;  // of host memory, the MPI library's way is the only one
+      continue;  // the MPI library's transport is the only one for host memory
     }
     way.bytes += each.bytes;
     const auto other = others.find(alike(each));
@@ -168,7 +168,7 @@ std::string words_of(std::string what, const OtherWay& way) {
              : fmt::format("{}: {} of it, the rest is not known", what, percent_text(way.known_share()));
 }
 
-/// What went through host memory, as fast as what went straight, where that is faster.
+/// Messages that went through host memory are as fast as direct ones, if those are faster.
 OtherWay straight(const Report& report) {
   OtherWay way = instead(
       report, [](trace::TransportKind each) { return !is_direct(each); }, is_direct);
@@ -193,8 +193,7 @@ Scenario balanced(const std::vector<const RankFigures*>& ranks) {
   return scenario;
 }
 
-/// Every transport by every other one, as far as this recording has both. What only says `straight` again is
-/// left out.
+/// Replaces every transport by every other one that this recording has. Skips those that repeat `straight`.
 void other_transports(ReplayGraph& graph, const Report& report, const OtherWay& straight,
                       std::vector<WhatIfFigures>& what_if) {
   std::set<trace::TransportKind> seen;

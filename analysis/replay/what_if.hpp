@@ -1,5 +1,5 @@
-// What the graph of a job says when it is run with other weights: efficiencies, the longest path, and what
-// would be gained. Knows no records.
+// Runs a job's graph with other weights: efficiencies, the longest path, and what would be gained. Must not
+// know records.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace penstock::analysis {
 
-/// `graph`: joined, of the report's counted ranks in their order. `call_of_site`: function and place, for
-/// people.
+/// `graph`: joined, of the report's counted ranks in their order. `call_of_site`: formats function and place
+/// for people.
 [[nodiscard]] ReplayFigures replay(ReplayGraph& graph, const Report& report,
                                    const std::function<std::string(std::uint32_t)>& call_of_site);
 
