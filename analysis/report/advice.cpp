@@ -19,14 +19,15 @@ std::uint64_t of(const TimeByCause& times, Cause cause) {
   return times[static_cast<std::size_t>(cause)];
 }
 
-/// Calls that return only when their message has gone or come.
+/// Returns true for calls that return only when their message has been sent or received.
 bool is_blocking(std::string_view function) {
   constexpr std::array<std::string_view, 7> blocking{
       "MPI_Send", "MPI_Ssend", "MPI_Rsend", "MPI_Bsend", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
   return std::find(blocking.begin(), blocking.end(), function) != blocking.end();
 }
 
-/// Waits that are no more than the hosts' clocks may be off are no ground for advice.
+/// Returns the time of a cause; 0 if it lies within the error of the hosts' clocks and is no ground for
+/// advice.
 std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error, Cause cause) {
   return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
 }
@@ -56,7 +57,7 @@ class Adviser {
       advice_.push_back({kind, saves_ns, std::move(text)});
     }
   }
-  /// With the row that shows it: an element of one of the report's lists.
+  /// Adds advice with the row that shows it: an element of one of the report's lists.
   template <typename Figures>
   void add(AdviceKind kind, std::uint64_t saves_ns, std::string text, const char* name,
            const std::vector<Figures>& list, const Figures& row) {
@@ -67,7 +68,7 @@ class Adviser {
       advice_.back().row = static_cast<std::size_t>(&row - list.data());
     }
   }
-  /// On the average rank.
+  /// Formats the time of the average rank.
   [[nodiscard]] std::string time(std::uint64_t sum_ns) const {
     return time_text(static_cast<double>(sum_ns) / ranks_);
   }
@@ -75,7 +76,7 @@ class Adviser {
     return fmt::format("{} at {}", printable(site.mpi_function), place_in_sentence(site));
   }
 
-  /// What went through host memory, or in pieces too small, and why.
+  /// Advises on messages that went through host memory, or in pieces too small, and why.
   void transports() {
     for (const TransportFigures& each : report_.transports) {
       const std::uint64_t moving_ns = of(each.by_cause, Cause::wire) + of(each.by_cause, Cause::staging);
@@ -115,7 +116,7 @@ class Adviser {
     }
   }
 
-  /// Messages between device memory, as large, that went straight and faster.
+  /// Returns direct, faster messages between the same kinds of device memory, of the same size class.
   [[nodiscard]] const TransportFigures* faster_alike(const TransportFigures& slow) const {
     const TransportFigures* best = nullptr;
     for (const TransportFigures& each : report_.transports) {
@@ -173,7 +174,7 @@ class Adviser {
     return found == report_.peers.end() ? nullptr : &*found;
   }
 
-  /// At collectives. A rank is named once, with the place where it is latest.
+  /// Advises on ranks that are late at collectives. A rank is named once, with the place where it is latest.
   void late_ranks() {
     std::vector<std::int32_t> named;
     for (const LateRankFigures& each : report_.late_ranks) {
@@ -208,7 +209,7 @@ class Adviser {
     }
   }
 
-  /// In messages between two.
+  /// Advises on late partners of messages.
   void late_partners() {
     std::uint64_t kernels_ns = 0;
     for (const RankFigures& rank : report_.ranks) {
@@ -251,7 +252,7 @@ class Adviser {
                     time(missing_ns)));
   }
 
-  /// Wire that nothing runs beside, and the kernel that could.
+  /// Advises on transfers that overlap with nothing, and names the kernel that could overlap.
   void overlap() {
     for (const CallSiteFigures& site : report_.call_sites) {
       const std::uint64_t wire_ns = of(site.by_cause, Cause::wire) + of(site.by_cause, Cause::staging);
@@ -261,8 +262,7 @@ class Adviser {
       if (kernel == report_.kernels.end() || site.mpi_function.starts_with("MPI_I")) {
         continue;
       }
-      const std::uint64_t free_ns =
-          kernel->running_ns - kernel->hides_ns;  // of its time, no communication beside it
+      const std::uint64_t free_ns = kernel->running_ns - kernel->hides_ns;  // its time without communication
       const std::uint64_t saves_ns = std::min(wire_ns, free_ns);
       const std::string name = printable(kernel->name);
       add(AdviceKind::overlap, saves_ns,
@@ -287,7 +287,7 @@ class Adviser {
 }  // namespace
 
 std::vector<Advice> advise(const Report& report) {
-  // without kernels nobody knows what would hide, or what is hidden already
+  // without kernels it is unknown what would be hidden, or what is hidden already
   if (report.measure != Measure::exposed_communication || report.counted_ranks == 0) {
     return {};
   }

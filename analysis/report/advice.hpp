@@ -1,5 +1,5 @@
-// Says what could be done about exposed time, in words, each piece of advice with its seconds and its
-// evidence. Goes by a finished report alone: what stands in no figure is no evidence.
+// Advises how to reduce exposed time, in words, with the possible gain in seconds and the evidence. Uses a
+// finished report alone: only its figures are evidence.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace penstock::analysis {
 
-/// What saves a hundredth of the counted time at least, most first. `saves_ns` are bounds, each as if nothing
-/// else was changed; so they do not add up.
+/// Returns advice that saves at least a hundredth of the counted time, largest first. `saves_ns` are bounds,
+/// each as if nothing else changed; so they do not add up.
 [[nodiscard]] std::vector<Advice> advise(const Report& report);
 
 [[nodiscard]] std::string_view identifier_of(AdviceKind kind) noexcept;

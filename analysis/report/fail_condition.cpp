@@ -113,8 +113,8 @@ double FailCondition::in_unit(double time_ns, const Report& report) const noexce
                       : time_ns / static_cast<double>(report.counted_ranks) / ns_of(unit_);
 }
 
-/// What lies within the clocks' error of one cause may belong to another: so the figure may be less by its
-/// own part, or more by that of all others.
+/// Returns true if the clocks' error leaves the condition undecided. Time within that error may belong to
+/// another cause: the figure may be lower by its own part, or higher by that of all others.
 bool FailCondition::is_beyond_clocks(const Report& report) const {
   if (what_ != What::cause) {
     return false;

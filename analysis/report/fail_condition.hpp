@@ -1,4 +1,4 @@
-// A condition on a report, as continuous integration asks for it: "exposed > 10%". Knows no command line.
+// A condition on a report, for continuous integration: "exposed > 10%". Must not know the command line.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 namespace penstock::analysis {
 
 /// FIGURE OPERATOR NUMBER UNIT. Figures: "exposed", "overlap", or a cause as in the JSON ("late_sender"),
-/// blanks and hyphens for its underlines; operators: > >= < <=; units: % (of the counted time; of
+/// with spaces or hyphens for its underscores; operators: > >= < <=; units: % (of the counted time; of
 /// communication for overlap), or s, ms, us of the average rank.
 class FailCondition {
  public:
-  /// None when it cannot be read; `why` then says what is allowed.
+  /// Parses a condition. Returns nullopt on a syntax error; `why` then lists what is allowed.
   [[nodiscard]] static std::optional<FailCondition> parse(std::string_view text, std::string& why);
 
-  /// What the report has for it, in the condition's unit; none when it cannot be told, or the hosts' clocks
-  /// are too far off to tell whether it holds.
+  /// Returns the report's value in the condition's unit; nullopt if it is unknown, or if the hosts' clocks
+  /// are too far off to decide the condition.
   [[nodiscard]] std::optional<double> figure(const Report& report) const;
-  /// Of a figure that there is none of.
+  /// Returns why a figure is unknown.
   [[nodiscard]] std::string why_unknown(const Report& report) const;
   [[nodiscard]] bool holds(double figure) const noexcept;
-  /// "exposed is 12.3 %: fails for > 10 %"
+  /// Returns "exposed is 12.3 %: fails for > 10 %".
   [[nodiscard]] std::string describe(double figure) const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 

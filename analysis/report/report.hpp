@@ -1,5 +1,5 @@
-// The result of an analysis as plain data: what the text, the JSON and later views show. Must not know how
-// any of it was computed or is printed. Unit: ns and bytes throughout; sums are exact.
+// The result of an analysis as plain data, from which text, JSON and page are made. Must not know how it is
+// computed or printed. Unit: ns and bytes throughout; sums are exact.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@
 
 namespace penstock::analysis {
 
-/// What `counted` means all through a report. Absent is not zero: where GPU kernels were not recorded, nobody
-/// knows what was hidden behind them, and the time in communicating calls is shown instead.
+/// The meaning of `counted` throughout a report. Absent is not zero: if GPU kernels were not recorded, the
+/// time hidden behind them is unknown, and the report shows the time in communicating calls instead.
 enum class Measure : std::uint8_t { exposed_communication, communication_time };
 
-// `within_error`, `within_error_ns`: so much of a figure lies within the error of the hosts' clocks and may
-// belong to another cause, or to nobody. 0 on one host. What is exposed is not affected, only why.
+// `within_error`, `within_error_ns`: the part of a figure that lies within the error of the hosts' clocks and
+// may belong to another cause, or to none. 0 on one host. The exposed time itself is not affected, only its
+// causes.
 
-/// A figure that the clocks' error makes of no use: half of it or more lies within.
+/// Returns true if the clocks' error makes a figure meaningless: half of it or more lies within the error.
 [[nodiscard]] inline bool is_within_error(std::uint64_t figure_ns, std::uint64_t within_error_ns) noexcept {
   return figure_ns != 0 && within_error_ns >= figure_ns - within_error_ns;
 }
@@ -30,11 +31,12 @@ enum class Measure : std::uint8_t { exposed_communication, communication_time };
 struct RankFigures {
   std::int32_t rank = 0;
   std::string host;
-  bool finished = false;  ///< came to MPI_Finalize
+  bool finished = false;  ///< reached MPI_Finalize
   bool used_gpu = false;
-  bool kernels_known = false;                 ///< else the figures that need K are not to be shown
+  bool kernels_known = false;                 ///< false: figures that need K must not be shown
   std::uint64_t run_ns = 0;                   ///< MPI_Init to MPI_Finalize, or to the last record
-  std::uint64_t total_ns = 0;                 ///< of it, what the figures below are of: all steps, or all
+  std::uint64_t total_ns = 0;                 ///< the part that the figures below cover: all steps, or the
+                                              ///< whole run
   std::uint64_t kernels_ns = 0;               ///< K
   std::uint64_t host_ns = 0;                  ///< H
   std::uint64_t in_flight_ns = 0;             ///< R
@@ -53,11 +55,12 @@ struct RankFigures {
   std::uint64_t records = 0;
   std::uint64_t dropped_records = 0;
   std::uint64_t dropped_gpu_records = 0;
-  std::optional<std::uint64_t> start_cost_ns;   ///< of recording, before the first event; known as the next
-  std::optional<std::uint64_t> finish_cost_ns;  ///< after the last
-  std::optional<std::uint64_t> own_cost_ns;     ///< of recording; known when the rank finished
+  std::optional<std::uint64_t> start_cost_ns;   ///< of recording, before the first event; unknown if
+                                                ///< own_cost_ns is
+  std::optional<std::uint64_t> finish_cost_ns;  ///< after the last event
+  std::optional<std::uint64_t> own_cost_ns;     ///< of recording; known if the rank finished
   std::optional<std::uint64_t>
-      clock_error_ns;  ///< of GPU timestamps; none when there is no GPU or it is unknown
+      clock_error_ns;  ///< of GPU timestamps; none if there is no GPU or it is unknown
 
   /// See archive.hpp.
   template <typename Archive>
@@ -69,7 +72,7 @@ struct RankFigures {
   }
 };
 
-/// What lies before the first step, or behind the last one. Sums over the counted ranks.
+/// Time before the first step, or after the last one. Sums over the counted ranks.
 struct OutsideFigures {
   std::uint64_t total_ns = 0;
   std::uint64_t counted_ns = 0;
@@ -83,17 +86,17 @@ struct StepFigures {
   TimeByCause by_cause{};
 };
 
-/// What the program repeats.
+/// The steps that the program repeats.
 struct StepsFigures {
-  std::string mark;             ///< what each step begins with, for people
-  bool is_range = false;        ///< an NVTX range, else a call of MPI
+  std::string mark;             ///< the mark that begins each step, for people
+  bool is_range = false;        ///< true: an NVTX range; false: a call of MPI
   std::uint64_t median_ns = 0;  ///< of the steps' longest_ns
   std::vector<StepFigures> each;
   OutsideFigures before;
   OutsideFigures behind;
 };
 
-/// A place in the source that calls MPI. Empty parts are not known.
+/// A place in the source that calls MPI. Empty parts are unknown.
 struct CallSiteFigures {
   std::string function;
   std::string file;
@@ -105,19 +108,19 @@ struct CallSiteFigures {
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
   TimeByCause within_error{};
-  std::uint64_t gpu_wait_ns = 0;       ///< it waited for a GPU to be ready, hidden or not
-  std::int32_t main_counterpart = -1;  ///< rank at the other end of most of its time; -1 none stands out
+  std::uint64_t gpu_wait_ns = 0;       ///< waits for a GPU to be ready, hidden or not
+  std::int32_t main_counterpart = -1;  ///< rank at the other end of most of its time; -1: none stands out
 };
 
 struct PeerFigures {
-  std::int32_t rank = -1;  ///< -1: nobody in particular
+  std::int32_t rank = -1;  ///< -1: no particular rank
   std::uint64_t counted_ns = 0;
   TimeByCause by_cause{};
   TimeByCause within_error{};
 };
 
 struct CommunicatorFigures {
-  std::uint64_t global_id = 0;  ///< 0: calls without a communicator that could be told
+  std::uint64_t global_id = 0;  ///< 0: calls whose communicator is unknown
   std::string name;
   std::int32_t size = 0;
   std::uint64_t counted_ns = 0;
@@ -134,12 +137,13 @@ struct FunctionFigures {
   TimeByCause within_error{};
 };
 
-/// A kernel of the application, and the communication beside it. Sums over the counted ranks.
+/// A kernel of the application, and the communication during it. Sums over the counted ranks.
 struct KernelFigures {
   std::string name;
   std::uint64_t launches = 0;
-  std::uint64_t running_ns = 0;        ///< its share of K; time that several kernels cover is the first one's
-  std::uint64_t hides_ns = 0;          ///< of it: communication in progress
+  std::uint64_t running_ns = 0;        ///< its share of K; if several kernels cover a time, it counts for the
+                                       ///< first one
+  std::uint64_t hides_ns = 0;          ///< the part of it with communication in progress
   std::uint64_t exposed_after_ns = 0;  ///< exposed communication between its end and the next kernel's begin
   std::string exposed_at;              ///< the call site of most of that, for people
 };
@@ -147,14 +151,14 @@ struct KernelFigures {
 /// Collective calls of one kind. Sums over the counted ranks.
 struct CollectiveFigures {
   std::string mpi_function;
-  std::uint64_t size_limit_bytes = 0;  ///< a rank's bytes are no more; 0: larger than all limits
-  trace::TransportKind transport = trace::TransportKind::none;  ///< none: the MPI library's own
+  std::uint64_t size_limit_bytes = 0;  ///< upper limit of a rank's bytes; 0: above all limits
+  trace::TransportKind transport = trace::TransportKind::none;  ///< none: the MPI library's own transport
   std::string reason;
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t waiting_ns = 0;       ///< until the last rank (or the root) had come, hidden or not
+  std::uint64_t waiting_ns = 0;       ///< until the last rank (or the root) arrived, hidden or not
   std::uint64_t moving_ns = 0;        ///< from then on
-  std::optional<double> median_gbps;  ///< a rank's bytes by its time from then on
+  std::optional<double> median_gbps;  ///< a rank's bytes divided by its moving time
   std::uint64_t waiting_within_error_ns = 0;
 };
 
@@ -163,11 +167,12 @@ struct LateRankFigures {
   std::int32_t rank = -1;
   std::string mpi_function;
   std::string at;                   ///< its call site, for people
-  std::uint64_t times = 0;          ///< how often it came last
+  std::uint64_t times = 0;          ///< how often it arrived last
   std::uint64_t late_ns = 0;        ///< sum of the times from the first rank's arrival to its own
-  std::uint64_t in_kernels_ns = 0;  ///< of it: its GPU computed
-  std::uint64_t in_mpi_ns = 0;      ///< of it: it was in other MPI calls, and its GPU did not compute
-  std::string main_kernel;          ///< the kernel that most of it ran; empty: none
+  std::uint64_t in_kernels_ns = 0;  ///< the part in which its GPU computed
+  std::uint64_t in_mpi_ns = 0;      ///< the part in which it was in other MPI calls and its GPU did not
+                                    ///< compute
+  std::string main_kernel;          ///< the kernel that ran for most of it; empty: none
   std::uint64_t within_error_ns = 0;
 };
 
@@ -177,33 +182,33 @@ struct HandStagingFigures {
   std::uint64_t messages = 0;  ///< those for which a copy was found
   std::uint64_t bytes = 0;
   std::uint64_t copies_ns = 0;
-  std::uint64_t exposed_copies_ns = 0;  ///< of it: while no kernel ran
+  std::uint64_t exposed_copies_ns = 0;  ///< the part while no kernel ran
 };
 
-/// Receives that were posted behind a kernel although their message had been there before it. Sums over the
+/// Receives that were posted after a kernel although their message had been posted before it. Sums over the
 /// counted ranks.
 struct LateReceiveFigures {
   std::string at;              ///< the call that posts them, for people
-  std::uint64_t messages = 0;  ///< that had been there so long
+  std::uint64_t messages = 0;  ///< that were ready before the kernel
   std::uint64_t ready_ns = 0;  ///< sum of the times from the send's post to the receive's
-  std::uint64_t hides_ns = 0;  ///< exposed moving that kernels would have hidden, at most
-  std::string kernel;          ///< that ran most of the time meanwhile
+  std::uint64_t hides_ns = 0;  ///< exposed moving time that kernels would have hidden, at most
+  std::string kernel;          ///< that ran most of that time
 };
 
-/// One wait that was long, and where it lies in the run.
+/// One long wait, and its place in the run.
 struct LongWaitFigures {
   std::int32_t rank = -1;
-  std::uint64_t begin_ns = 0;   ///< since the first rank came out of MPI_Init
-  std::uint64_t length_ns = 0;  ///< with what was hidden
+  std::uint64_t begin_ns = 0;   ///< since the first rank returned from MPI_Init
+  std::uint64_t length_ns = 0;  ///< including hidden time
   std::uint64_t counted_ns = 0;
   Cause cause = Cause::unattributed;
-  std::int32_t counterpart = -1;      ///< -1: nobody in particular
+  std::int32_t counterpart = -1;      ///< -1: no particular rank
   std::string at;                     ///< its call and place, for people
   std::uint64_t other_ranks = 0;      ///< that waited at that moment, too, and no longer
   std::uint64_t within_error_ns = 0;  ///< of counted_ns
 };
 
-/// An NVTX range by name. Nested phases each count what lies in them.
+/// An NVTX range by name. Nested phases each count the time within them.
 struct PhaseFigures {
   std::string name;
   std::uint64_t total_ns = 0;  ///< sum over ranks of the time in it
@@ -212,23 +217,25 @@ struct PhaseFigures {
 
 /// A class of messages, the transport that they took and why.
 struct TransportFigures {
-  /// Lists of integers among them went as bitmaps: their speed is none that other messages could have.
+  /// Returns true if lists of integers among the messages travelled as bitmaps: other messages cannot reach
+  /// their speed.
   [[nodiscard]] bool went_packed() const noexcept { return wire_bytes != bytes; }
 
   trace::BufferKind source = trace::BufferKind::unknown;
   trace::BufferKind destination = trace::BufferKind::unknown;
-  std::uint64_t size_limit_bytes = 0;  ///< messages of the class are no larger; 0: larger than all limits
+  std::uint64_t size_limit_bytes = 0;  ///< upper limit of the class; 0: above all limits
   trace::TransportKind transport = trace::TransportKind::none;
   std::string reason;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t wire_bytes = 0;       ///< that travelled: fewer where lists of integers went as bitmaps
-  std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none where it cannot be told
-  std::uint64_t counted_ns = 0;       ///< waits for such messages. Other calls wait for none: no sum of all
+  std::uint64_t wire_bytes = 0;       ///< that travelled: fewer if lists of integers went as bitmaps
+  std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none if unknown
+  std::uint64_t counted_ns = 0;       ///< waits for such messages; since some waits are for no message,
+                                      ///< classes do not sum to all
   TimeByCause by_cause{};
   TimeByCause within_error{};
   std::optional<double> best_gbps;  ///< that the fastest twentieth reached
-  std::uint32_t message_class = 0;  ///< its number, of use within one analysis
+  std::uint32_t message_class = 0;  ///< its number, valid within one analysis
 };
 
 /// Messages from one rank to another, or from the ranks of one block to those of another.
@@ -239,58 +246,60 @@ struct MatrixCell {
   std::uint64_t bytes = 0;
   std::uint64_t moving_ns = 0;  ///< sum over messages, from when both sides were ready; as far as known
   std::optional<double> gbps;   ///< GB/s reached while they moved
-  std::optional<double> possible_gbps;  ///< if each had been as fast as the best of its buffers and size here
+  std::optional<double> possible_gbps;  ///< if each message had been as fast as the best of its buffers and
+                                        ///< size here
   trace::TransportKind transport = trace::TransportKind::none;  ///< that carried most of the bytes
 };
 
-/// So many pairs have rows of their own; and a picture has no more blocks to a side.
+/// The largest number of pairs with rows of their own, and of blocks per side of a picture.
 inline constexpr std::size_t most_matrix_pairs = 5000;
 inline constexpr std::int32_t most_matrix_blocks = 64;
 
 struct MatrixFigures {
   std::int32_t ranks_per_block = 1;
-  std::uint64_t dropped_pairs = 0;  ///< pairs that are only part of blocks, about
+  std::uint64_t dropped_pairs = 0;  ///< number of pairs that are only part of blocks, approximately
   std::vector<MatrixCell> pairs;    ///< by bytes, largest first
-  std::vector<MatrixCell> blocks;   ///< of all pairs, rank / ranks_per_block; empty where that is 1
+  std::vector<MatrixCell> blocks;   ///< of all pairs, rank / ranks_per_block; empty if that is 1
 };
 
 /// The efficiencies of POP (https://pop-coe.eu) for the host and of TALP for the GPUs. Each is a share, and
-/// each parent the product of its children.
+/// each parent is the product of its children.
 struct EfficiencyFigures {
   double parallel = 1;       ///< load_balance × communication
-  double load_balance = 1;   ///< mean computing of the ranks by that of the busiest
+  double load_balance = 1;   ///< mean computing time of the ranks divided by the largest
   double communication = 1;  ///< serialisation × transfer
-  double serialisation = 1;  ///< what is lost to waiting for each other, were messages free
-  double transfer = 1;       ///< what messages themselves cost
+  double serialisation = 1;  ///< what remains after ranks wait for each other, if messages were free
+  double transfer = 1;       ///< what remains after the cost of messages themselves
 };
 struct GpuEfficiencyFigures {
   double parallel = 1;       ///< load_balance × communication × orchestration
-  double load_balance = 1;   ///< mean time in kernels by that of the busiest GPU
-  double communication = 1;  ///< the busiest one's kernels by its kernels and copies
-  double orchestration = 1;  ///< these by the time: what is lost to having nothing to do
+  double load_balance = 1;   ///< mean kernel time divided by that of the busiest GPU
+  double communication = 1;  ///< most kernel time divided by most time in kernels and copies
+  double orchestration = 1;  ///< most time in kernels and copies divided by the time: the rest is idle
 };
 
-/// How long the counted time would take if something was different, by running its graph again.
+/// The counted time under changed conditions, from a run of the job's graph.
 struct WhatIfFigures {
   std::string what;   ///< for machines
   std::string words;  ///< for people
   std::uint64_t total_ns = 0;
   std::optional<double> known_share =
-      {};  ///< of the bytes that go otherwise, how many are known to go how fast
+      {};  ///< share of the bytes with a changed speed for which the new speed is known
 };
 
-/// The longest chain of what waited for each other: shortening anything else shortens nothing.
+/// The longest chain of dependencies: shortening anything else shortens nothing.
 struct PathFigures {
   std::uint64_t kernels_ns = 0;
   std::uint64_t host_code_ns = 0;
   std::uint64_t communication_ns = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> calls;   ///< of communication, by call site, most first
-  std::vector<std::pair<std::int32_t, std::uint64_t>> ranks;  ///< all of it, by rank, most first
+  std::vector<std::pair<std::string, std::uint64_t>> calls;   ///< of communication, by call site, largest
+                                                              ///< first
+  std::vector<std::pair<std::int32_t, std::uint64_t>> ranks;  ///< all of it, by rank, largest first
 };
 
 struct ReplayFigures {
-  std::uint64_t observed_ns = 0;  ///< from the first rank's first step to the last one's last
-  std::uint64_t replayed_ns = 0;  ///< the same from the graph, with nothing changed
+  std::uint64_t observed_ns = 0;  ///< from the first rank's first step to the last rank's last one
+  std::uint64_t replayed_ns = 0;  ///< the same from the unchanged graph
   std::uint64_t edges_left_out = 0;
   EfficiencyFigures efficiency;
   std::optional<GpuEfficiencyFigures> gpu_efficiency;
@@ -298,7 +307,7 @@ struct ReplayFigures {
   std::vector<WhatIfFigures> what_if;
 };
 
-/// What could be done about exposed time. Sums over the counted ranks, as far as the recording tells.
+/// Possible ways to reduce exposed time. Sums over the counted ranks, as far as they were recorded.
 enum class AdviceKind : std::uint8_t {
   better_transport,
   post_receives_early,
@@ -311,13 +320,13 @@ enum class AdviceKind : std::uint8_t {
 };
 struct Advice {
   AdviceKind kind;
-  std::uint64_t saves_ns;  ///< no more than this
+  std::uint64_t saves_ns;  ///< an upper bound
   std::string text;        ///< one or two sentences with the evidence
-  std::string list = {};   ///< the list of the JSON where it shows; empty: in no single row
-  std::size_t row = 0;     ///< and its row there
+  std::string list = {};   ///< the list of the JSON that shows it; empty: no single row does
+  std::size_t row = 0;     ///< the row in that list
 };
 
-/// What is behind unattributed time.
+/// The reasons for unattributed time.
 struct GapFigures {
   Gap gap = Gap::none;
   std::string mpi_function;
@@ -350,19 +359,19 @@ struct Report {
   std::uint64_t counted_ranks = 0;
   std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
-  std::uint64_t counted_ns = 0;       ///< likewise; every breakdown but by phase sums to it
+  std::uint64_t counted_ns = 0;       ///< likewise; every breakdown except by phase sums to it
   TimeByCause by_cause{};
   TimeByCause within_error{};
   bool one_clock = true;                  ///< all ranks ran on one host
-  std::size_t aligned_hosts = 0;          ///< else: those whose clocks could be brought together
-  std::uint64_t host_clock_error_ns = 0;  ///< how far these may be off
+  std::size_t aligned_hosts = 0;          ///< if false: the number of hosts whose clocks could be aligned
+  std::uint64_t host_clock_error_ns = 0;  ///< the largest error of these clocks
   std::uint64_t unmatched_halves = 0;
 
   std::vector<Advice> advice;  ///< by saves_ns
   std::optional<ReplayFigures> replay;
-  std::string why_no_replay;  ///< empty when there is one
+  std::string why_no_replay;  ///< empty if there is one
 
-  // each sorted by counted_ns, largest first
+  // Each list is sorted by counted_ns, largest first, unless its comment differs.
   std::vector<CallSiteFigures> call_sites;
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;

@@ -28,7 +28,7 @@ Json seconds_by_cause(const TimeByCause& times) {
   return object;
 }
 
-/// What of the above the hosts' clocks cannot tell.
+/// Returns the part of such times that lies within the error of the hosts' clocks.
 Json within_error(const TimeByCause& times) {
   const bool is_none = std::all_of(times.begin(), times.end(), [](std::uint64_t each) { return each == 0; });
   return is_none ? Json(nullptr) : seconds_by_cause(times);
@@ -37,7 +37,7 @@ Json within_error(std::uint64_t time_ns) {
   return time_ns == 0 ? Json(nullptr) : Json(seconds(time_ns));
 }
 
-/// A figure that needs the GPU's kernels: null where they were not recorded.
+/// Returns a figure that needs the GPU's kernels: null if they were not recorded.
 Json if_known(const RankFigures& rank, std::uint64_t time_ns) {
   return rank.kernels_known ? Json(seconds(time_ns)) : Json(nullptr);
 }
@@ -82,7 +82,8 @@ Json of(const OutsideFigures& outside) {
   return {{"total_s", seconds(outside.total_ns)}, {"counted_s", seconds(outside.counted_ns)}};
 }
 
-/// So many steps that a page can hold them; more are joined, as many to each entry.
+/// The number of step entries that a page can hold. Longer lists are joined, the same number of steps per
+/// entry.
 constexpr std::size_t most_step_entries = 2000;
 
 Json of(const StepsFigures& steps) {
@@ -350,7 +351,7 @@ void shorten(Json& list, std::size_t most_rows, const std::string& name, Json& l
   }
 }
 
-/// Of ranks, those with most counted time stay, in their order.
+/// Keeps the ranks with most counted time, in their order.
 void shorten_ranks(Json& ranks, std::size_t most_rows, Json& left_out) {
   const auto by_counted = [](const Json& left, const Json& right) {
     const auto counted = [](const Json& rank) {
@@ -433,7 +434,8 @@ std::string to_short_json(const Report& report, std::size_t most_rows) {
       shorten(json["replay"]["longest_path"][list], most_rows, std::string("longest_path.") + list, left_out);
     }
   }
-  if (json["matrix"].is_object() && !json["matrix"]["blocks"].empty()) {  // else the pairs are the picture
+  if (json["matrix"].is_object() && !json["matrix"]["blocks"].empty()) {  // without blocks, the pairs are the
+                                                                          // picture
     shorten(json["matrix"]["pairs"], most_rows, "matrix.pairs", left_out);
   }
   if (!left_out.empty()) {

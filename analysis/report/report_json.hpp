@@ -1,4 +1,4 @@
-// The report for machines: JSON of the schema "penstock-report-2", described in the folder's README.
+// Writes the report for machines: JSON of the schema "penstock-report-2", described in analysis/README.md.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace penstock::analysis {
 
-/// UTF-8, one document. Names that are not UTF-8 are mended.
+/// Returns one UTF-8 document. Invalid UTF-8 in names is repaired.
 [[nodiscard]] std::string to_json(const Report& report);
 
-/// The same on one line, with at most so many rows in each list: of the ranks those with most counted time,
-/// of the others the first. `left_out` says how many rows are missing, by list.
+/// Does the same on one line, with at most `most_rows` rows in each list: the ranks with most counted time,
+/// the first rows of other lists. `left_out` holds the number of missing rows, by list.
 [[nodiscard]] std::string to_short_json(const Report& report, std::size_t most_rows);
 
 }  // namespace penstock::analysis

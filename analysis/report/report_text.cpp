@@ -68,7 +68,7 @@ class ReportWriter {
       is_title = false;
     }
   }
-  /// Says how many rows of a list were not shown.
+  /// Prints how many rows of a list were not shown.
   void note_more(std::size_t all, std::size_t shown) {
     if (all > shown) {
       line(dim(fmt::format("… and {} more (--{} {})", all - shown, options_.all ? "top" : "all --top", all)));
@@ -82,7 +82,7 @@ class ReportWriter {
     return percent_text(share_of(time_ns, report_.total_ns));
   }
 
-  /// A figure that the hosts' clocks make of no use bears a mark, which closing() explains.
+  /// Adds a mark to a figure that the hosts' clocks make meaningless; closing() explains the mark.
   [[nodiscard]] std::string marked(std::string content, std::uint64_t figure_ns,
                                    std::uint64_t within_error_ns) {
     if (!is_within_error(figure_ns, within_error_ns)) {
@@ -144,7 +144,7 @@ class ReportWriter {
     }
   }
 
-  /// What was counted and what was not.
+  /// Prints what was counted and what was not.
   void steps() {
     if (!report_.steps || report_.steps->each.empty()) {
       return;
@@ -172,7 +172,7 @@ class ReportWriter {
                        is_exposed_ ? "exposed" : "in MPI");
   }
 
-  /// The first few; the rest is in --all.
+  /// Prints the first few pieces of advice; --all prints the rest.
   void advice() {
     if (report_.advice.empty()) {
       return;
@@ -192,7 +192,7 @@ class ReportWriter {
     note_more(report_.advice.size(), shown);
   }
 
-  /// What running the job's graph again says, in a few lines; the trees of efficiencies in --all.
+  /// Prints the results of the replay in a few lines; --all adds the trees of efficiencies.
   void replay() {
     if (!report_.replay || report_.replay->observed_ns == 0) {
       if (options_.all && !report_.why_no_replay.empty()) {
@@ -295,7 +295,7 @@ class ReportWriter {
     gaps();
   }
 
-  /// What is behind "unattributed", in a line.
+  /// Prints the reasons for "unattributed" in one line.
   void gaps() {
     if (report_.gaps.empty()) {
       return;
@@ -523,7 +523,7 @@ class ReportWriter {
     std::uint64_t dropped_gpu = 0;
     std::uint64_t cost_ns = 0;
     std::uint64_t cost_of_ns = 0;  ///< run time of the ranks whose cost is known
-    std::uint64_t start_ns = 0;    ///< of the slowest rank, as the job waits for it
+    std::uint64_t start_ns = 0;    ///< of the slowest rank, because the job waits for it
     std::uint64_t finish_ns = 0;
     std::uint64_t clock_error_ns = 0;
     bool is_clock_known = true;
@@ -593,7 +593,7 @@ class ReportWriter {
   double ranks_;
   TimeUnit unit_;
   bool is_exposed_;
-  const char* whole_;  ///< what shares are shares of
+  const char* whole_;  ///< the whole of which shares are shown
   std::string of_whole_;
   bool has_marks_ = false;
   std::string text_;

@@ -1,4 +1,4 @@
-// The report for people: one screen, the verdict first. Knows how to say things, computes nothing.
+// Prints the report for people: one screen, the verdict first. Formats only, computes nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace penstock::analysis {
 struct TextOptions {
   bool colours = false;
   std::size_t top = 5;  ///< rows of each list
-  bool all = false;     ///< every section, not the first screen alone
+  bool all = false;     ///< every section, not only the first screen
 };
 
 /// At most 100 columns; no more than 52 lines with the default options.

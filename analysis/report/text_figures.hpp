@@ -1,5 +1,5 @@
-// How numbers and places are written for people: times in one unit, shares, bytes, bars, call sites. Knows no
-// layout.
+// Formats numbers and places for people: times in one unit, shares, bytes, bars, call sites. Must not know
+// the layout.
 #pragma once
 
 #include <cstddef>
@@ -25,27 +25,27 @@ class TimeUnit {
   const char* name_;
 };
 
-/// A time that stands alone, in the unit that suits it: "2.31 s", "417 µs".
+/// Returns a single time in the unit that suits it: "2.31 s", "417 µs".
 [[nodiscard]] std::string time_text(double time_ns);
 
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
-/// "≤ 64 KiB", or "> 256 MiB" for 0, the class that has no limit.
+/// Returns "≤ 64 KiB", or "> 256 MiB" for 0, the class without a limit.
 [[nodiscard]] std::string size_class_text(std::uint64_t limit_bytes);
-/// "1,234,567"
+/// Returns "1,234,567".
 [[nodiscard]] std::string count_text(std::uint64_t count);
 [[nodiscard]] std::string speed_text(double gigabytes_per_s);
-/// In eighths of a column, so that small shares are seen too.
+/// Returns a bar in eighths of a column, so that small shares are visible.
 [[nodiscard]] std::string bar_text(double share, std::size_t columns);
-/// "MPICH Version:  4.0.2\nMPICH Release …" → "MPICH 4.0.2"; "Open MPI v4.1.4, package: …" → "Open MPI
-/// v4.1.4".
+/// Turns "MPICH Version:  4.0.2\nMPICH Release …" into "MPICH 4.0.2"; "Open MPI v4.1.4, package: …" into
+/// "Open MPI v4.1.4".
 [[nodiscard]] std::string short_version(std::string_view version);
-/// "/home/me/app --steps 3" → "app --steps 3"
+/// Turns "/home/me/app --steps 3" into "app --steps 3".
 [[nodiscard]] std::string command_text(std::string_view command_line);
-/// "halo.cpp:120 exchange" for a table: what identifies it comes first.
+/// Returns "halo.cpp:120 exchange" for a table: the identifying part comes first.
 [[nodiscard]] std::string place_text(const CallSiteFigures& site);
-/// "exchange (halo.cpp:120)" for a sentence.
+/// Returns "exchange (halo.cpp:120)" for a sentence.
 [[nodiscard]] std::string place_in_sentence(const CallSiteFigures& site);
 
 }  // namespace penstock::analysis

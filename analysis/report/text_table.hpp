@@ -1,5 +1,5 @@
-// Columns of text for a terminal: widths by content, one column that gives way when the line would be too
-// long. Knows Unicode's widths only as far as one character is one column.
+// Lays out columns of text for a terminal: widths by content, and one column shrinks if the line would be too
+// long. Assumes that each Unicode character takes one column.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace penstock::analysis {
 
-/// A terminal's width that texts are made for.
+/// The terminal width that texts are made for.
 inline constexpr std::size_t screen_columns = 100;
 
 enum class Align { left, right };
@@ -17,7 +17,7 @@ enum class Align { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
-  bool gives_way = false;  ///< shortened with "…" when the table is too wide
+  bool gives_way = false;  ///< shortened with "…" if the table is too wide
 };
 
 class TextTable {
@@ -25,7 +25,7 @@ class TextTable {
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
-  /// Lines without line ends, the titles first, none wider than `width`.
+  /// Returns lines without line ends, the titles first, none wider than `width`.
   [[nodiscard]] std::vector<std::string> lines(std::size_t width) const;
 
  private:
@@ -33,14 +33,14 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Number of terminal columns of a UTF-8 text.
+/// Returns the number of terminal columns of a UTF-8 text.
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
-/// At most `width` columns, the lost end shown as "…".
+/// Returns at most `width` columns; "…" replaces the lost end.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
-/// Words of `text` in lines of at most `width` columns; those after the first are indented.
+/// Breaks `text` into lines of at most `width` columns; lines after the first are indented.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width,
                                                std::size_t indent = 0);
-/// Without control characters, so that a recording cannot steer a terminal.
+/// Removes control characters, so that a recording cannot control a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace penstock::analysis
