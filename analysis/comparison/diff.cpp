@@ -21,7 +21,7 @@ bool has_steps(const Report& report) {
   return report.steps && !report.steps->each.empty();
 }
 
-/// What a report's sums are divided by.
+/// Returns the divisor of a report's sums.
 double shares(const Report& report, bool is_by_step) {
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
   return ranks * (is_by_step ? static_cast<double>(report.steps->each.size()) : 1.0);
@@ -44,7 +44,7 @@ std::uint64_t of_cause(const StepFigures& step, std::size_t cause) {
   return step.by_cause[cause];
 }
 
-/// Means of batches of the steps of one run, a rank and step.
+/// Returns the means of batches of one run's steps, per rank and step.
 std::vector<double> batch_means(const Report& report, StepFigure figure, std::size_t cause) {
   const std::vector<StepFigures>& steps = report.steps->each;
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
@@ -98,8 +98,7 @@ class Comparison {
         const auto within_error = [i](const Report& report) { return report.within_error[i]; };
         const double clock_error_ns =
             mean_of(values(before_, within_error)) + mean_of(values(after_, within_error));
-        if (cause.margin_ns &&
-            clock_error_ns > 0) {  // what differs by no more may differ by the clocks alone
+        if (cause.margin_ns && clock_error_ns > 0) {  // a smaller difference may come from the clocks alone
           *cause.margin_ns += clock_error_ns;
           cause.verdict = verdict_on(cause);
         }
@@ -124,7 +123,7 @@ class Comparison {
                                                  : Verdict::more;
   }
 
-  /// A sum of each report, a rank and step.
+  /// Returns a sum of each report, per rank and step.
   template <typename Sum>
   [[nodiscard]] std::vector<double> values(const std::vector<Report>& reports, Sum sum) const {
     std::vector<double> of_runs;
@@ -134,7 +133,7 @@ class Comparison {
     return of_runs;
   }
 
-  /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null when steps do not tell.
+  /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null if steps do not have it.
   template <typename Sum>
   DiffRow row(std::string name, Sum sum, StepFigure of_step, std::size_t cause = 0) const {
     const std::vector<double> before = values(before_, sum);
@@ -167,7 +166,7 @@ class Comparison {
     diff_.totals.push_back(row("in MPI", of_ranks(&RankFigures::host_ns), nullptr));
   }
 
-  /// Names that a program keeps when it is changed: lines and addresses are others then.
+  /// Returns a name that survives changes of the program: lines and addresses change.
   static std::string name_of_site(const CallSiteFigures& site) {
     return site.function.empty() ? fmt::format("{} at {}", site.mpi_function, place_in_sentence(site))
                                  : fmt::format("{} in {}", site.mpi_function, site.function);
@@ -230,7 +229,7 @@ class Comparison {
 
   const std::vector<Report>& before_;
   const std::vector<Report>& after_;
-  bool is_one_measure_;  ///< exposed communication in all, or communication time in all
+  bool is_one_measure_;  ///< exposed communication in all reports, or communication time in all
   Diff diff_;
 };
 

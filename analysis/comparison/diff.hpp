@@ -1,5 +1,5 @@
-// Compares two states of a program, each run once or several times: what became faster or slower, told from
-// jitter. Goes by finished reports alone. Knows no text.
+// Compares two versions of a program, each run once or several times: what became faster or slower, and what
+// is jitter. Uses finished reports alone. Must not know text.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace penstock::analysis {
 enum class Verdict : std::uint8_t {
   less,  ///< the change is larger than chance explains
   more,
-  jitter,   ///< it is not
-  unknown,  ///< one run each, and nothing in them says how much it varies
+  jitter,   ///< the change may be chance
+  unknown,  ///< one run each, and the runs do not show how much the figure varies
 };
 
-/// "less", "more", "jitter", "unknown"
+/// Returns "less", "more", "jitter" or "unknown".
 [[nodiscard]] std::string_view identifier_of(Verdict verdict) noexcept;
 
-/// A figure in both states. Unit: ns of the average rank, by step or by run.
+/// A figure of both versions. Unit: ns of the average rank, per step or per run.
 struct DiffRow {
   std::string name;
   double before_ns = 0;
@@ -32,7 +32,7 @@ struct DiffRow {
   Verdict verdict = Verdict::unknown;
 };
 
-/// What was run.
+/// Describes what was run.
 struct ComparedState {
   std::string program;
   std::string mpi_version;
@@ -48,17 +48,18 @@ struct Diff {
   std::size_t runs_after = 0;
   ComparedState before;  ///< of repeated runs the first
   ComparedState after;
-  bool is_by_step = false;  ///< else by run
-  bool is_exposed = false;  ///< else communication time is compared
-  bool from_steps = false;  ///< one run each: margins are from how its steps vary, which repeats may exceed
+  bool is_by_step = false;  ///< false: by run
+  bool is_exposed = false;  ///< false: communication time is compared
+  bool from_steps = false;  ///< one run each: margins come from how its steps vary; repeated runs may vary
+                            ///< more
   std::vector<DiffRow> totals;
   std::vector<DiffRow> causes;
   std::vector<DiffRow> call_sites;   ///< largest change first
-  std::vector<std::string> remarks;  ///< why the two are perhaps not comparable
+  std::vector<std::string> remarks;  ///< why the two may not be comparable
 };
 
-/// Neither may be empty. Margins: Welch's t interval of the runs' means; of one run each, of the means of
-/// twenty batches of its steps (steps that follow each other are alike, batches are less so).
+/// Compares the runs; neither list may be empty. Margins: Welch's t interval of the runs' means; with one run
+/// each, of the means of twenty batches of its steps (neighbouring steps are alike, batches less so).
 [[nodiscard]] Diff compare(const std::vector<Report>& before, const std::vector<Report>& after);
 
 }  // namespace penstock::analysis

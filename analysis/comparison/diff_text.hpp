@@ -1,4 +1,4 @@
-// A comparison of two states of a program, for people and for machines. Computes nothing.
+// Prints a comparison of two versions of a program, for people and for machines. Computes nothing.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace penstock::analysis {
 
-/// At most 100 columns. `top`: rows of the list of call sites.
+/// Returns at most 100 columns. `top`: rows of the list of call sites.
 [[nodiscard]] std::string to_text(const Diff& diff, bool colours, std::size_t top);
 
-/// Schema "penstock-diff-1", described in the folder's README.
+/// Returns JSON of the schema "penstock-diff-1", described in analysis/README.md.
 [[nodiscard]] std::string to_json(const Diff& diff);
-/// The same for a page: on one line, and with no more rows of call sites.
+/// Does the same for a page: on one line, with at most `most_rows` rows of call sites.
 [[nodiscard]] std::string to_short_json(const Diff& diff, std::size_t most_rows);
 
 }  // namespace penstock::analysis

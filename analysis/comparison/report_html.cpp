@@ -11,11 +11,11 @@ constexpr std::string_view report_place = "<!--penstock-report-->";
 constexpr std::string_view timeline_place = "<!--penstock-timeline-->";
 constexpr std::string_view second_timeline_place = "<!--penstock-second-timeline-->";
 constexpr std::string_view diff_place = "<!--penstock-diff-->";
-/// More rows than anybody reads; fewer where they are long.
+/// More rows than anybody reads; fewer are used if they are long.
 constexpr std::size_t most_rows = 5000;
 
-/// Nothing within a script element may look like its end or a comment. Only texts have "<", and may have it
-/// so.
+/// Escapes JSON for a script element, whose content must not look like its end or a comment. Only texts
+/// contain "<", and JSON allows the escape there.
 std::string escaped(std::string_view json) {
   std::string text;
   text.reserve(json.size());
@@ -29,7 +29,7 @@ std::string escaped(std::string_view json) {
   return text;
 }
 
-/// Puts `json` where the page has a place for it.
+/// Inserts `json` at its placeholder in the page.
 void fill(std::string& page, std::string_view place, std::string_view json) {
   const std::size_t at = page.find(place);
   if (at == std::string::npos) {
@@ -38,7 +38,7 @@ void fill(std::string& page, std::string_view place, std::string_view json) {
   page.replace(at, place.size(), json);
 }
 
-/// As many rows of lists as fit.
+/// Returns as many rows of each list as fit.
 template <typename Figures>
 std::string json_of(const Figures& figures, std::size_t most_bytes) {
   std::size_t rows = most_rows;
@@ -52,7 +52,7 @@ std::string json_of(const Figures& figures, std::size_t most_bytes) {
 
 }  // namespace
 
-// What stands last is put in first: nothing that was put in is looked through for places.
+// Fills the placeholders from last to first, so that inserted text is never searched for placeholders.
 std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
                     std::size_t most_bytes) {
   std::string html(page);

@@ -1,4 +1,4 @@
-// A report, or a comparison of two, as a page that a browser opens: puts the JSON into the page that viz/
+// Writes a report, or a comparison of two, as a page for a browser: inserts the JSON into the page that viz/
 // builds. Must not know what the page shows.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace penstock::analysis {
 
-/// The report takes no more of a page: longer lists lose their last rows, and the page says so. With the
-/// timeline, which has a bound of its own, and the page itself, a file stays under 20 MB.
+/// The report's largest size in a page: longer lists lose their last rows, and the page shows that. With the
+/// timeline, which has its own bound, and the page itself, a file stays under 20 MB.
 inline constexpr std::size_t most_report_bytes = 8'000'000;
 
 /// `page`: with the comments `<!--penstock-report-->`, `<!--penstock-timeline-->`,
 /// `<!--penstock-second-timeline-->` and `<!--penstock-diff-->`. `timeline`: its JSON; may be empty. Errors:
-/// TraceError if the page has no such places.
+/// TraceError if a placeholder is missing.
 [[nodiscard]] std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
                                   std::size_t most_bytes = most_report_bytes);
 /// The timelines of two runs, as JSON; may be empty.
@@ -26,7 +26,7 @@ struct TwoTimelines {
   std::string after;
 };
 
-/// The comparison goes to `<!--penstock-diff-->`, and the report's place stays empty.
+/// Inserts the comparison at `<!--penstock-diff-->` and leaves the report's place empty.
 [[nodiscard]] std::string to_html(const Diff& diff, const TwoTimelines& timelines, std::string_view page,
                                   std::size_t most_bytes = most_report_bytes);
 
