@@ -20,7 +20,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// What the first member finds is what all go by.
+/// Finds the job on the first member; all members use its result.
 Job find_job_together(const std::filesystem::path& path, Team* team) {
   if (team == nullptr) {
     return find_job(path);
@@ -41,7 +41,7 @@ Job find_job_together(const std::filesystem::path& path, Team* team) {
   return job;
 }
 
-/// The mark of the steps that are counted; none: the whole run is.
+/// Returns the mark of the steps that are counted; nullopt if the whole run is.
 std::optional<StepMark> choose_steps(const std::filesystem::path& path, const AnalysisOptions& options,
                                      JoinedJob& joined) {
   if (options.step_range.empty()) {
@@ -56,7 +56,7 @@ std::optional<StepMark> choose_steps(const std::filesystem::path& path, const An
   return mark;
 }
 
-/// The third pass, for who wants to see the ranks again.
+/// Runs the third pass, for a visitor that needs the ranks again.
 void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visitor, Meter& meter) {
   RankTrace rank;
   for (const std::size_t position : joined.counted) {
@@ -70,7 +70,7 @@ void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visi
   }
 }
 
-/// None: the first member has it.
+/// Returns the report on the first member, nullopt on others.
 std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptions& options, Team* team,
                           RankVisitor* visitor) {
   JoinedJob joined;
@@ -90,7 +90,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   }
   const std::optional<StepMark> mark = choose_steps(path, options, joined);
   const JobAxis axis(joined.index);
-  // of the same numbers, and free to grow while other threads look for the mark in the joined ones
+  // Same numbers as the joined tables, but free to grow while other threads look up the mark in those.
   StringPool strings;
   SiteTable sites(strings);
   static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));

@@ -1,5 +1,5 @@
-// From a directory of recordings to a report: the order of the steps. Knows what each part needs, not how it
-// does it.
+// Makes a report from a directory of recordings, as a sequence of steps. Must not know how the parts work,
+// only what they need.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@
 namespace penstock::analysis {
 
 struct AnalysisOptions {
-  std::optional<std::int32_t> only_rank =
-      {};                       ///< the others serve to explain this one; figures are its alone
-  bool whole_run = false;       ///< start-up and shutdown are counted too
-  std::string step_range = {};  ///< the NVTX range that is a step; empty: what is found
-  unsigned threads = 1;         ///< so many do the work, 0: one a core; the report is the same
-  Progress progress = {};       ///< is told how far it has come; may be empty
+  std::optional<std::int32_t> only_rank = {};  ///< count this rank only; the others serve to explain it
+  bool whole_run = false;                      ///< count start-up and shutdown, too
+  std::string step_range = {};  ///< the NVTX range that is a step; empty: steps are searched for
+  unsigned threads = 1;         ///< number of threads, 0: one per core; the report is the same
+  Progress progress = {};       ///< receives the progress; may be empty
 };
 
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So
 /// memory is bounded by one rank's records for each thread and the joined messages. Cost: linear in the
-/// records. Errors: TraceError when there is nothing that can be used; Report::flaws for parts.
+/// records. Errors: TraceError if nothing is usable; Report::flaws for damaged parts.
 ///
-/// `visitor`: goes over the counted ranks, too; for it, they are read once more.
+/// `visitor`: visits the counted ranks, too; they are read once more for it.
 [[nodiscard]] Report analyse(const std::filesystem::path& path, const AnalysisOptions& options = {},
                              RankVisitor* visitor = nullptr);
 
-/// What all members of a team found alike.
+/// An error that all members of a team found alike.
 class CommonTraceError : public TraceError {
  public:
   using TraceError::TraceError;
 };
 
-/// The same by the members of a team, all of which call it: each reads its share of the ranks, and holds what
-/// joins them with all. The first one has the report, `visitor` is its alone; elsewhere none. For a visitor,
-/// or if the job is small enough to be replayed, the first one holds what joins all ranks in the end. Errors:
-/// CommonTraceError when all throw it, and any other when one member fails: the others wait for it in vain.
+/// Does the same on all members of a team, each of which calls it, reads its share of the ranks, and holds
+/// what joins them with all. The first member returns the report and uses `visitor`; others return nullopt.
+/// For a visitor, or if the job is small enough to be replayed, the first member finally holds what joins all
+/// ranks. Errors: CommonTraceError if all members throw it; any other if one fails, for which the others wait
+/// in vain.
 [[nodiscard]] std::optional<Report> analyse_together(const std::filesystem::path& path,
                                                      const AnalysisOptions& options, Team& team,
                                                      RankVisitor* visitor = nullptr);

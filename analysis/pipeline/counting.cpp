@@ -15,7 +15,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// Sums with tables of their own.
+/// Sums with their own tables.
 struct Part {
   StringPool strings;
   SiteTable sites{strings};
@@ -26,7 +26,7 @@ struct Part {
                 Metrics::Use::part) {}
 };
 
-/// What a thread has of its own.
+/// The private data of a thread.
 struct Counter {
   RankWindow window;
   std::optional<Part> part;  ///< of one rank
@@ -34,7 +34,7 @@ struct Counter {
 
 using MergeRank = std::function<void(Counter& counter)>;
 
-/// Counts the ranks at these positions; merge(counter) comes in their order.
+/// Counts the ranks at these positions and calls merge(counter) in their order.
 void count_ranks(const Counting& counting, std::span<const std::size_t> positions, const MergeRank& merge) {
   const JoinedJob& joined = counting.joined;
   std::vector<Counter> counters(counting.threads);
@@ -53,7 +53,7 @@ void count_ranks(const Counting& counting, std::span<const std::size_t> position
       [&](std::size_t, unsigned worker) { merge(counters[worker]); });
 }
 
-/// Of the counted ranks, those whose messages the index has.
+/// Returns the counted ranks whose messages are in this member's index.
 std::vector<std::size_t> own_positions(const Counting& counting) {
   const Share own = own_share(counting.joined.job.files.size(), counting.team);
   std::vector<std::size_t> positions;

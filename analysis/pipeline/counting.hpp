@@ -1,5 +1,5 @@
-// The second pass over a job: the figures of its ranks, merged in the order of ranks. Knows what each part
-// needs, not how it does it.
+// The second pass over a job: computes its ranks' figures and merges them in rank order. Must not know how
+// the parts work, only what they need.
 #pragma once
 
 #include <optional>
@@ -19,15 +19,15 @@ struct Counting {
   const JobAxis& axis;
   const std::optional<StepMark>& mark;
   unsigned threads;
-  Team* team;            ///< null: alone
+  Team* team;            ///< null: no team
   RankVisitor* visitor;  ///< of the first member; may be null
 
-  /// The sums of all counted ranks, into the `whole` of the first member; at others it stays as it is.
+  /// Adds up all counted ranks into the first member's `whole`; on other members it stays as it is.
   void count(Metrics& whole, Meter& meter) const;
-  /// Whether the first member has to see all ranks once more for what cannot be merged: the graph, now that
-  /// it is known to be small enough, and what the visitor of a team has not seen.
+  /// Returns true if the first member must read all ranks once more for what cannot be merged: the graph, now
+  /// known to be small enough, and ranks that the visitor of a team has not seen.
   [[nodiscard]] bool needs_all_ranks(Metrics& whole) const;
-  /// Shows it them. Its index has to be one of all ranks.
+  /// Reads all ranks for the graph and the visitor. The index must contain all ranks.
   void show_all_ranks(Metrics& whole) const;
 };
 

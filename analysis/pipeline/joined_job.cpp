@@ -29,7 +29,7 @@ struct JoiningRank {
   }
 };
 
-/// What a thread has of its own.
+/// The private data of a thread.
 struct Joiner {
   RankTrace trace;
   std::unique_ptr<JoiningRank> rank;
@@ -53,7 +53,8 @@ void take_in(JoiningRank& rank, const std::optional<std::int32_t>& only_rank, Jo
   joined.steps.add(rank.steps, joined.sites.take_in(rank.sites, joined.strings.take_in(rank.strings)));
 }
 
-/// The next ones, for others: one, or so many that sending them takes longer than all coming together for it.
+/// Serialises the next ranks for other members: at least one, and enough that sending takes longer than
+/// synchronising all members.
 std::vector<std::byte> next_piece(std::vector<std::unique_ptr<JoiningRank>>& ranks, std::size_t next) {
   constexpr std::size_t enough_bytes = std::size_t{4} << 20;
   Writer writer;
@@ -64,7 +65,7 @@ std::vector<std::byte> next_piece(std::vector<std::unique_ptr<JoiningRank>>& ran
   return writer.take();
 }
 
-/// All ranks in their order, each from the member that has read it, so that numbers are alike everywhere.
+/// Adds all ranks in order, each from the member that has read it, so that numbers are alike everywhere.
 void take_in_shared(std::vector<std::unique_ptr<JoiningRank>> own_ranks,
                     const std::optional<std::int32_t>& only_rank, Team& team, JoinedJob& joined) {
   NeededFacts needed;

@@ -1,4 +1,4 @@
-// The first pass over a job: what its ranks need to know of each other. Knows no figures.
+// The first pass over a job: collects what its ranks need to know of each other. Must not know figures.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace penstock::analysis {
 
-/// What a rank says to the question what can be measured.
+/// A rank's contribution to the choice of the measure.
 struct RankVote {
   std::int32_t rank = -1;
   bool used_gpu = false;
@@ -32,7 +32,8 @@ struct RankVote {
   }
 };
 
-/// Exposed communication can be told only if each rank that used a GPU has its kernels recorded.
+/// Chooses the measure: exposed communication requires that each rank that used a GPU has its kernels
+/// recorded.
 class MeasureVote {
  public:
   void add(const RankVote& rank);
@@ -53,13 +54,14 @@ struct JoinedJob {
   std::vector<std::size_t> counted;  ///< positions in the index, and of files
 };
 
-/// Reads the files of `joined.job`, by `threads` threads and the members of `team`, who have the same in the
-/// end, but for the index, which each has for its own share of the ranks; it may be null. `only_rank`: the
-/// one that is counted; none: all. Memory: of other members' ranks, some megabytes or one rank at a time.
+/// Reads the files of `joined.job` with `threads` threads and the members of `team`, which may be null. All
+/// members get the same result, except the index, which covers each member's own share of the ranks.
+/// `only_rank`: the rank that is counted; none: all. Memory: of other members' ranks, some megabytes or one
+/// rank at a time.
 void join_ranks(const std::optional<std::int32_t>& only_rank, unsigned threads, Team* team, Meter& meter,
                 JoinedJob& joined);
 
-/// Makes the index of one member, who needs it, one of all ranks.
+/// Replaces a member's index by one of all ranks.
 void join_all_messages(unsigned threads, JoinedJob& joined);
 
 }  // namespace penstock::analysis

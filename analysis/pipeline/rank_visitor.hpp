@@ -1,5 +1,5 @@
-// What goes over the ranks of a job together with the report, one rank's records at a time, and may go over
-// them once more when the report is known. Knows nothing of what visitors are for.
+// Visits the ranks of a job together with the report, one rank's records at a time, and optionally once more
+// when the report is known. Must not know what visitors do.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace penstock::analysis {
 
-/// Ranks come by number, each once a pass. The index is complete from the first pass on and outlives both.
+/// Ranks are visited in order of number, each once a pass. The index is complete from the first pass on and
+/// outlives both passes.
 class RankVisitor {
  public:
   RankVisitor() = default;
@@ -20,10 +21,10 @@ class RankVisitor {
   RankVisitor(const RankVisitor&) = delete;
   RankVisitor& operator=(const RankVisitor&) = delete;
 
-  /// While the figures are made. `step_bounds`: as step_bounds() gives them.
+  /// Called while the figures are computed. `step_bounds`: from step_bounds().
   virtual void note(const RankTrace& rank, const MessageIndex& index,
                     std::span<const std::uint64_t> step_bounds) = 0;
-  /// Between the passes.
+  /// Called between the passes.
   virtual void begin(const Report& report, const MessageIndex& index) = 0;
   /// `position`: of the rank in the index.
   virtual void visit(const RankTrace& rank, std::size_t position, const MessageIndex& index) = 0;
