@@ -11,14 +11,15 @@
 namespace penstock::analysis {
 namespace {
 
-/// Runs differ by some share of each part, and parts that are small by what the run as a whole varies.
+/// Assumed noise: runs differ by a share of each part; small parts differ by the variation of the whole run.
 constexpr double noise_of_run = 0.01;
 
-/// A rank's work that falls or stays within these powers of the ranks is a strong or a weak series.
+/// Powers of the number of ranks by which a rank's work falls (strong series) or within which it stays (weak
+/// series).
 constexpr double strong_below = -0.85;
 constexpr double weak_within = 0.15;
 
-/// Predicting further than this times the largest run is worth a warning.
+/// Predictions for more than this times the largest run's ranks cause a warning.
 constexpr double far_away = 16;
 
 bool has_steps(const Report& report) {
@@ -59,7 +60,7 @@ ScalingRun run_of(const Report& report, bool is_by_step) {
   return run;
 }
 
-/// The slope of a line through the logarithms.
+/// Returns the slope of a line through the logarithms.
 double exponent_of(const std::vector<ScalingRun>& runs, ScalingPart part) {
   double count = 0;
   double xs = 0;
@@ -226,7 +227,7 @@ Scaling scale(const std::vector<Report>& reports, const std::vector<std::int32_t
       forecast.parts_ns[part] = fit.at(static_cast<double>(forecast.ranks));
     }
   }
-  // what is wrong with one part says nothing of another
+  // the errors of the parts are assumed to be independent
   for (ScalingForecast& forecast : scaling.forecasts) {
     double below = 0;
     double above = 0;

@@ -19,13 +19,13 @@ constexpr std::array<ScalingTerm, 6> terms{{
     {"·p", [](double ranks) { return ranks; }},
 }};
 
-/// A law with fewer coefficients is taken if it is no worse than this times the best one.
+/// A law with fewer coefficients is chosen if its error is at most this times the best one's.
 constexpr double as_good = 1.1;
-/// A law could be true if it misses what was left out, or what it was fitted to, by no more than this times
-/// what the best one misses, or by this share. (The latter: with few samples, what was left out may be missed
-/// by the true law as well.) So 95 % of truths lay within the interval with five numbers of ranks and noise
-/// of 1 to 5 %, 89 to 98 % with four; with three and 5 % of noise 79 to 97 %, in intervals several times as
-/// wide as the value.
+/// A law is plausible if it misses what was left out, or what it was fitted to, by at most this times what
+/// the best one misses, or by this share. (The latter because with few samples, even the true law may miss
+/// what was left out.) With these values 95 % of truths lay within the interval with five numbers of ranks
+/// and noise of 1 to 5 %, 89 to 98 % with four; with three and 5 % of noise 79 to 97 %, in intervals several
+/// times as wide as the value.
 constexpr double could_be = 2.0;
 constexpr double could_be_share = 0.002;
 
@@ -39,7 +39,7 @@ double ScalingLaw::at(double ranks) const {
   return constant + (coefficient == 0 ? 0 : coefficient * terms[term].of(ranks));
 }
 
-/// Weighted least squares. False where the samples do not tell the coefficients.
+/// Fits by weighted least squares. Returns false if the samples do not determine the coefficients.
 bool ScalingFit::fit(Candidate& candidate, const std::vector<ScalingSample>& samples) {
   double ones = 0;
   double xs = 0;
@@ -115,7 +115,7 @@ ScalingFit::ScalingFit(std::vector<ScalingSample> samples) : samples_(std::move(
   std::vector<Candidate> all;
   const auto consider = [&](Candidate candidate) {
     const std::optional<double> error = left_out_error_of(candidate);
-    // times are no sums of negative ones: such a law describes noise
+    // times are not sums of negative ones: such a law describes noise
     if (error && fit(candidate, samples_) && candidate.law.constant >= 0 && candidate.law.coefficient >= 0) {
       candidate.left_out_error = *error;
       all.push_back(candidate);
@@ -148,7 +148,7 @@ ScalingFit::ScalingFit(std::vector<ScalingSample> samples) : samples_(std::move(
   laws_ = std::move(all);
 }
 
-/// Half of the 95 % prediction interval of a run that was not made.
+/// Returns half of the 95 % prediction interval of a run that was not made.
 double ScalingFit::margin_of(const Candidate& candidate, double ranks) const {
   const double x = candidate.has_term ? terms[candidate.law.term].of(ranks) : 0;
   const double own = candidate.law.at(ranks);

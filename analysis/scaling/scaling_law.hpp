@@ -1,6 +1,6 @@
-// A time as a function of the number of ranks, fitted to a few measured ones: a constant, a term that grows
-// or falls with the ranks, or the sum of both. Says how far it can be trusted beyond what was measured. Knows
-// nothing of what was measured.
+// A time as a function of the number of ranks, fitted to a few measured times: a constant, a term that grows
+// or falls with the ranks, or the sum of both, with the error of predictions beyond them. Must not know what
+// was measured.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace penstock::analysis {
 
-/// What a law may grow or fall with. Work that is shared: /p; the surface of what is shared, in three
-/// dimensions and two; trees; and what every rank does for all others.
+/// A term of a law: shared work (/p), the surface of shared work in three and two dimensions, trees, and work
+/// of every rank for all others.
 struct ScalingTerm {
-  const char* words;  ///< behind a coefficient: "/p"
+  const char* words;  ///< after a coefficient: "/p"
   double (*of)(double ranks);
 };
 [[nodiscard]] std::span<const ScalingTerm> scaling_terms() noexcept;
@@ -22,38 +22,38 @@ struct ScalingTerm {
 struct ScalingSample {
   double ranks;
   double value;
-  double noise;  ///< its error is taken to be in proportion to this
+  double noise;  ///< its error is assumed to be proportional to this
 };
 
 /// constant + coefficient · term
 struct ScalingLaw {
   double constant = 0;
   double coefficient = 0;
-  std::size_t term = 0;  ///< of scaling_terms()
+  std::size_t term = 0;  ///< index in scaling_terms()
   [[nodiscard]] double at(double ranks) const;
 };
 
 struct PredictedValue {
   double value = 0;
-  double low = 0;  ///< with 95 %
+  double low = 0;  ///< bounds of 95 % confidence
   double high = 0;
 };
 
 class ScalingFit {
  public:
-  /// A law of two coefficients and a number of ranks to test it by.
+  /// A law of two coefficients and a number of ranks to test it with.
   static constexpr std::size_t fewest_rank_counts = 3;
 
-  /// Of at least so many different numbers of ranks. Every law is fitted by least squares, and judged by
-  /// those numbers of ranks that were left out of the fit, one at a time. Of those that do about equally well
-  /// the one with fewer coefficients is taken.
+  /// Requires at least fewest_rank_counts different numbers of ranks. Fits every law by least squares and
+  /// judges it by the numbers of ranks that were left out of the fit, one at a time. Among laws that do about
+  /// equally well, the one with fewer coefficients is chosen.
   explicit ScalingFit(std::vector<ScalingSample> samples);
 
   [[nodiscard]] const ScalingLaw& law() const noexcept { return laws_.front().law; }
-  /// Of the law, in what was left out, by its noise.
+  /// Returns the chosen law's error in what was left out, relative to the noise.
   [[nodiscard]] double left_out_error() const noexcept { return laws_.front().left_out_error; }
-  /// By the law. The interval holds those of all laws that could be true as well: a few small runs cannot
-  /// tell a logarithm from a root, and where the two differ later that is not known.
+  /// Returns the law's prediction. The interval contains those of all plausible laws: a few small runs cannot
+  /// distinguish a logarithm from a root, and the two differ later.
   [[nodiscard]] PredictedValue at(double ranks) const;
 
  private:
@@ -62,7 +62,7 @@ class ScalingFit {
     bool has_term = false;
     ScalingLaw law;
     double left_out_error = 0;
-    double residual = 0;  ///< standard deviation, by noise
+    double residual = 0;  ///< standard deviation, in units of noise
     std::array<double, 3>
         covariance{};  ///< of constant, of both, of coefficient; to be multiplied by residual²
     std::size_t freedom = 0;
@@ -72,7 +72,7 @@ class ScalingFit {
   [[nodiscard]] double margin_of(const Candidate& candidate, double ranks) const;
 
   std::vector<ScalingSample> samples_;
-  std::vector<Candidate> laws_;  ///< the one that is taken, then those that could be true as well
+  std::vector<Candidate> laws_;  ///< the chosen one, then the other plausible ones
 };
 
 }  // namespace penstock::analysis

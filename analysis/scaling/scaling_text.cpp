@@ -19,7 +19,7 @@ std::string ranks_text(std::int32_t ranks) {
   return fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s");
 }
 
-/// "3.20 ms/p + 0.10 ms"
+/// Returns "3.20 ms/p + 0.10 ms".
 std::string law_text(const ScalingLaw& law) {
   std::string text;
   if (law.coefficient != 0) {

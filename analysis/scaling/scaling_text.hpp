@@ -1,4 +1,4 @@
-// What runs on other numbers of ranks would take, for people and for machines. Computes nothing.
+// Prints predictions for other numbers of ranks, for people and for machines. Computes nothing.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace penstock::analysis {
 
-/// At most 100 columns.
+/// Returns at most 100 columns.
 [[nodiscard]] std::string to_text(const Scaling& scaling, bool colours);
 
-/// Schema "penstock-scale-1", described in the folder's README.
+/// Returns JSON of the schema "penstock-scale-1", described in analysis/README.md.
 [[nodiscard]] std::string to_json(const Scaling& scaling);
 
-/// Of one run, in a sentence: what its ranks lose now, which is not what more of them would.
+/// Returns one run's efficiencies in a sentence: what its ranks lose now, which differs from what more ranks
+/// would lose.
 [[nodiscard]] std::string efficiencies_in_words(const Report& report);
 
 }  // namespace penstock::analysis
