@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::uint32_t world_local_id = 1;
 constexpr std::uint32_t self_local_id = 2;
-/// Hardly any job is larger; a damaged header must not cost a file for each of two billion ranks.
+/// Limits the number of ranks, because a damaged header must not cost a file for each of two billion ranks.
+/// Hardly any job is larger.
 constexpr std::int32_t largest_world = 1 << 17;
 
-/// "0,1,2" → the ranks; empty if one of them is not known.
+/// Parses "0,1,2"; returns an empty list if a rank is invalid.
 std::vector<std::int32_t> ranks_in(std::string_view list, std::int32_t world_size) {
   std::vector<std::int32_t> ranks;
   while (!list.empty()) {
@@ -56,7 +57,7 @@ void JobCommunicators::learn(const trace::Communicator& record, const std::strin
     all_.push_back({name.empty() ? made_up : name, ranks, {}, record.is_inter != 0});
   }
   JobCommunicator& communicator = all_[known->second];
-  // the ranks of either group of an intercommunicator have noted the other
+  // each group of an intercommunicator recorded the other group
   if (communicator.is_inter && communicator.others.empty() && ranks != communicator.members)
     communicator.others = ranks;
   by_local_id_[record.local_id] = known->second;

@@ -1,5 +1,5 @@
-// The communicators of a job as all its ranks know them together, and which number a rank bears in one. Knows
-// no records of time and no format.
+// The communicators of a job, combined from all its ranks, and each rank's number in them. Must not know
+// timed records or formats.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace penstock::analysis::exports {
 /// Ranks are those of MPI_COMM_WORLD.
 struct JobCommunicator {
   std::string name;
-  std::vector<std::int32_t> members;  ///< of an intercommunicator: of the one group …
-  std::vector<std::int32_t> others;   ///< … and of the other
+  std::vector<std::int32_t> members;  ///< of an intercommunicator: one group
+  std::vector<std::int32_t> others;   ///< of an intercommunicator: the other group
   bool is_inter = false;
 };
 
-/// Numbers: 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF, further ones as they are met.
+/// Numbers: 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF; others follow in order of first use.
 class JobCommunicators {
  public:
   static constexpr std::uint32_t world = 0;
@@ -29,7 +29,7 @@ class JobCommunicators {
 
   JobCommunicators();
 
-  /// What follows is asked of this rank. `name_of`: text of a string id of its recording.
+  /// Starts a rank: later queries concern it. `name_of`: returns the text of a string id of its recording.
   template <typename NameOf>
   void begin_rank(const RankTrace& rank, NameOf&& name_of) {
     begin(rank.header);
@@ -38,9 +38,10 @@ class JobCommunicators {
     }
   }
 
-  /// The communicator that the present rank calls `local_id`; the world where its members are not known.
+  /// Returns the current rank's communicator `local_id`; the world if its members are unknown.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t local_id) const;
-  /// What number world rank `rank` bears in it, as the present rank addresses it. None: it is no member.
+  /// Returns the number by which the current rank addresses world rank `rank` in it; nullopt if that is no
+  /// member.
   [[nodiscard]] std::optional<std::uint32_t> rank_in(std::uint32_t number, std::int32_t rank) const;
 
   [[nodiscard]] const std::vector<JobCommunicator>& all() const noexcept { return all_; }
@@ -56,10 +57,10 @@ class JobCommunicators {
   std::map<std::uint64_t, std::uint32_t> by_global_id_;
   std::int32_t world_size_ = 0;
 
-  // of the present rank
+  // State of the current rank.
   std::int32_t rank_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> by_local_id_;
-  std::unordered_map<std::uint32_t, Places> places_;  ///< of those that it may send to
+  std::unordered_map<std::uint32_t, Places> places_;  ///< of the groups that it may send to
 };
 
 }  // namespace penstock::analysis::exports

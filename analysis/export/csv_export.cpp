@@ -95,7 +95,7 @@ class CsvExporter : public Exporter {
     return {destination.work() / words.file, destination.shown() / words.file, words.columns};
   }
 
-  /// ns since the first rank came out of MPI_Init; what lies before is negative.
+  /// Writes ns since the first rank returned from MPI_Init; earlier times are negative.
   void time(CsvTable& table, const RankClock& clock, std::uint64_t host_ns) const {
     table.cell(static_cast<std::int64_t>(clock(host_ns)) - static_cast<std::int64_t>(clock_.begin_ns()));
   }
@@ -133,7 +133,7 @@ class CsvExporter : public Exporter {
     }
   }
 
-  /// One row a message, by the sender; a receive whose sender is missing has a row of its own.
+  /// Writes one row per message, from the sender's half; a receive whose sender is missing has its own row.
   void add_messages(const ExportedRank& rank) {
     for (std::size_t i = 0; i < rank.trace().halves.size(); ++i) {
       const trace::MessageHalf& half = rank.trace().halves[i].record;

@@ -1,4 +1,5 @@
-// A job as tables for pandas, R and spreadsheets: a file a kind of record, a row a record (RFC 4180).
+// Writes a job as tables for pandas, R and spreadsheets: a file for each kind of record, a row for each
+// record (RFC 4180).
 #pragma once
 
 #include <filesystem>
@@ -9,11 +10,11 @@
 
 namespace penstock::analysis::exports {
 
-/// Memory: the names of one rank. `destination` outlives it.
+/// Memory: the names of one rank. `destination` must outlive the exporter.
 [[nodiscard]] std::unique_ptr<Exporter> make_csv_exporter(const Destination& destination,
                                                           const JobClock& clock);
 
-/// Does `directory` hold tables of these names, and nothing else?
+/// Returns true if `directory` contains tables of these names, and nothing else.
 [[nodiscard]] bool is_csv_export(const std::filesystem::path& directory);
 
 }  // namespace penstock::analysis::exports

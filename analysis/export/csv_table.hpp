@@ -1,5 +1,5 @@
-// One table as a CSV file: RFC 4180's quoting, lines that end in \n as all tools here take them, an empty
-// cell for what is not known. Knows no recording.
+// One table as a CSV file: quoting by RFC 4180, lines that end in \n because all tools here accept them, an
+// empty cell for unknown values. Must not know recordings.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ class CsvTable {
   CsvTable& cell(std::string_view text);
   CsvTable& empty();
   CsvTable& cell_if(bool is_known, std::integral auto number) { return is_known ? cell(number) : empty(); }
-  /// Ends the row. All have as many cells as the header has, which is the caller's duty.
+  /// Ends the row. The caller ensures that each row has as many cells as the header.
   void end_row();
   void close() { file_.close(); }
 

@@ -32,7 +32,7 @@ bool is_ours(Format format, const std::filesystem::path& path) {
   return is_csv_export(path);
 }
 
-/// Where an export goes, and who writes it.
+/// The destination of an export, and its writer.
 struct Work {
   Destination destination;
   std::unique_ptr<OutputFile> file{};  ///< of formats that are one file

@@ -1,4 +1,4 @@
-// From a recording to a file of another format. Decides what is read in which order; knows none of the
+// Exports a recording to a file of another format. Decides what is read in which order; must not know the
 // formats.
 #pragma once
 
@@ -19,21 +19,22 @@ struct Request {
   std::filesystem::path recording;
   Format format = Format::perfetto;
   std::filesystem::path to;  ///< a file for Perfetto, else a directory
-  bool replace = false;      ///< an earlier export there
+  bool replace = false;      ///< an earlier export at that path
 };
 
 struct Outcome {
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;         ///< written
-  std::vector<Flaw> flaws;         ///< of the recording; what could be read was exported
+  std::vector<Flaw> flaws;         ///< of the recording; the readable part was exported
   std::vector<std::string> notes;  ///< for the user, a line each
 };
 
-/// Reads each recording twice, as analyse() does, and has one rank in memory at a time.
-/// Errors: TraceError when nothing can be read, or the export cannot be written; then nothing is left of it.
+/// Exports a recording. Reads each rank's file twice, as analyse() does, and holds one rank in memory at a
+/// time. Errors: TraceError if nothing can be read, or the export cannot be written; then nothing of it
+/// remains.
 [[nodiscard]] Outcome export_recording(const Request& request, const Progress& progress);
 
-/// What has to be said of a Perfetto trace of that size; empty if nothing.
+/// Returns a hint for viewing a Perfetto trace of that size; empty if none is needed.
 [[nodiscard]] std::string viewer_note(const std::filesystem::path& file, std::uint64_t bytes);
 
 }  // namespace penstock::analysis::exports

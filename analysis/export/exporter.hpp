@@ -1,5 +1,5 @@
-// What each export format is given: the ranks of a job, one after the other, with what the other ranks know
-// of their messages. Knows no format.
+// The interface of export formats: they receive the ranks of a job, one after the other, with what other
+// ranks recorded of their messages. Must not know any format.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@
 
 namespace penstock::analysis::exports {
 
-/// What is known of a message from both of its sides.
+/// What both sides of a message recorded.
 struct MessageFacts {
   std::uint64_t number = 0;          ///< the same at both halves, from 1; 0 if the other half is missing
   std::optional<KnownHalf> partner;  ///< the other half
   const TransferFacts* transfer = nullptr;                      ///< the first that moved it
-  trace::TransportKind transport = trace::TransportKind::none;  ///< none: not known
+  trace::TransportKind transport = trace::TransportKind::none;  ///< none: unknown
   std::uint32_t reason = trace::no_string;                      ///< of this rank's recording
 };
 
-/// One rank and what an exporter needs to tell of it.
+/// One rank and what an exporter needs to write it.
 class ExportedRank {
  public:
-  /// `count`: is told of records that were written, a few thousand at a time.
+  /// `count`: receives the number of records written, a few thousand at a time.
   ExportedRank(const RankTrace& trace, std::size_t position, const MessageIndex& messages, RankClock clock,
                RankNames& names, std::function<void(std::size_t)> count);
 
@@ -39,7 +39,7 @@ class ExportedRank {
   [[nodiscard]] const MessageIndex& messages() const noexcept { return messages_; }
   [[nodiscard]] MessageFacts message(std::size_t half) const;
 
-  /// Call it once a record.
+  /// Counts a record; call it once per record.
   void count_record() const {
     if (++uncounted_ == records_at_once) {
       count_(uncounted_);
@@ -60,7 +60,7 @@ class ExportedRank {
   std::unordered_map<std::uint64_t, std::uint32_t> transfers_by_key_;
 };
 
-/// Errors: TraceError when it cannot be written.
+/// Errors: TraceError if it cannot be written.
 class Exporter {
  public:
   Exporter() = default;
@@ -68,8 +68,8 @@ class Exporter {
   Exporter(const Exporter&) = delete;
   Exporter& operator=(const Exporter&) = delete;
 
-  virtual void add(const ExportedRank& rank) = 0;  ///< by rank, each once
-  virtual void finish() = 0;                       ///< after the last; what is written is complete then
+  virtual void add(const ExportedRank& rank) = 0;  ///< in rank order, each once
+  virtual void finish() = 0;                       ///< after the last rank; completes the output
 };
 
 }  // namespace penstock::analysis::exports

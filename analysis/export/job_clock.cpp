@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t latest_ns = std::numeric_limits<std::int64_t>::max();
 
-/// Hosts that were started more than ten years apart are a damaged header: they are not moved.
+/// Returns 0 for an implausible shift: hosts started more than ten years apart mean a damaged header.
 std::int64_t plausible(std::int64_t shift_ns) {
   constexpr std::int64_t ten_years_ns = 10ll * 365 * 24 * 3600 * 1'000'000'000;
   return shift_ns > -ten_years_ns && shift_ns < ten_years_ns ? shift_ns : 0;
@@ -25,7 +25,7 @@ std::uint64_t RankClock::operator()(std::uint64_t host_ns) const noexcept {
 
 void JobClock::add(std::uint32_t host, const trace::FileHeader& header) {
   if (is_empty_) realtime_offset_ns_ = header.realtime_offset_ns;
-  // differences may be of either sign: unsigned arithmetic wraps, and so it comes out right
+  // differences may have either sign: unsigned arithmetic wraps, so the conversion is correct
   const auto shift_ns = static_cast<std::int64_t>(header.realtime_offset_ns - realtime_offset_ns_);
   shifts_ns_.try_emplace(host, plausible(shift_ns));
   const std::uint64_t rank_begin_ns = of(host)(header.begin_ns);

@@ -1,6 +1,5 @@
-// One axis for the times of all ranks. Ranks of a host share its monotonic clock; hosts are put beside each
-// other by their system clocks, so between hosts times are as good as those are kept (NTP: about a
-// millisecond). Knows no records.
+// One time axis for all ranks. Ranks of a host share its monotonic clock. Hosts are aligned by their system
+// clocks, so times between hosts are as accurate as those (NTP: about a millisecond). Must not know records.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +9,11 @@
 
 namespace penstock::analysis::exports {
 
-/// From the clock of a rank's host to the axis. Never turns the order of two times round.
+/// Maps the clock of a rank's host to the axis. Never reverses the order of two times.
 class RankClock {
  public:
   explicit RankClock(std::int64_t shift_ns) : shift_ns_(shift_ns) {}
-  /// 0 … the largest std::int64_t, which is what consumers take.
+  /// Returns 0 … the largest std::int64_t, which is the range that consumers accept.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t host_ns) const noexcept;
 
  private:
@@ -27,9 +26,9 @@ class JobClock {
   /// `host`: any number that is the same for all ranks of a host.
   void add(std::uint32_t host, const trace::FileHeader& header);
   [[nodiscard]] RankClock of(std::uint32_t host) const;
-  /// When the first rank came out of MPI_Init.
+  /// Returns when the first rank returned from MPI_Init.
   [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }
-  /// What has to be added to a time of the axis to have ns since 1970.
+  /// Returns what to add to a time of the axis to get ns since 1970.
   [[nodiscard]] std::uint64_t realtime_offset_ns() const noexcept { return realtime_offset_ns_; }
   [[nodiscard]] std::size_t host_count() const noexcept { return shifts_ns_.size(); }
 

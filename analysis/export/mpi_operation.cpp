@@ -40,7 +40,7 @@ constexpr std::array operations{
     Operation{"comm_free", Collective::free_communicator, Role::other_collective},
 };
 
-/// "MPI_Ibcast_c" → "ibcast"
+/// Turns "MPI_Ibcast_c" into "ibcast".
 std::string plain(std::string_view function) {
   constexpr std::string_view prefix = "MPI_";
   if (function.starts_with(prefix)) function.remove_prefix(prefix.size());

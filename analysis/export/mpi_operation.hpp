@@ -1,4 +1,4 @@
-// What kind of MPI function a name is, in the terms of trace formats. Knows no format.
+// Classifies MPI functions by name, in the terms of trace formats. Must not know any format.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace penstock::analysis::exports {
 
-/// The blocking collective operations; those that make and free communicators are collective, too.
+/// The blocking collective operations; those that create and free communicators are collective, too.
 enum class Collective : std::uint8_t {
   none,
   barrier,
@@ -42,9 +42,9 @@ enum class Role : std::uint8_t {
   file,
 };
 
-/// "MPI_Bcast" and "MPI_Bcast_c" are bcast; "MPI_Ibcast" is none, as it is not complete when it returns.
+/// "MPI_Bcast" and "MPI_Bcast_c" are bcast; "MPI_Ibcast" is none, because it is not complete when it returns.
 [[nodiscard]] Collective collective_of(std::string_view function);
-/// Of non-blocking and persistent forms, too.
+/// Covers non-blocking and persistent forms, too.
 [[nodiscard]] Role role_of(std::string_view function);
 
 }  // namespace penstock::analysis::exports

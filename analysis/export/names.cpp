@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
 
-/// CUpti_ActivityMemcpyKind's numbers.
+/// Returns the name for a number of CUpti_ActivityMemcpyKind.
 const std::string& name_of_copy(std::uint8_t kind) {
   static const std::array<std::string, 11> names{"copy",
                                                  "copy host to device",

@@ -1,5 +1,5 @@
-// What the strings and addresses of one rank's recording are called in an export: valid UTF-8 whatever the
-// recording holds, kernels demangled, call sites named. Each is worked out once. Knows no output format.
+// Names the strings and addresses of one rank's recording for an export: valid UTF-8 whatever the recording
+// contains, kernels demangled, call sites resolved. Each name is computed once. Must not know output formats.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace penstock::analysis::exports {
 
-/// What is no UTF-8 and what is a control character (but tabs and ends of lines) becomes U+FFFD.
+/// Replaces invalid UTF-8 and control characters (except tabs and line ends) with U+FFFD.
 [[nodiscard]] std::string clean_text(std::string_view text);
 
 struct NamedSite {
-  std::string text;  ///< "exchange (simulation.cpp:77)", or "app+0x12ab"; empty when nothing is known
-  std::string file;  ///< as the compiler was given it; empty when it is not known
+  std::string text;  ///< "exchange (simulation.cpp:77)", or "app+0x12ab"; empty if unknown
+  std::string file;  ///< as the compiler received it; empty if unknown
   int line = 0;
 };
 

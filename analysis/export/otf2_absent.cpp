@@ -1,4 +1,4 @@
-// Stands in for otf2_export.cpp where the OTF2 library was not found when Penstock was built.
+// Replaces otf2_export.cpp if the OTF2 library was missing when Penstock was built.
 #include "analysis/export/otf2_export.hpp"
 
 namespace penstock::analysis::exports {
@@ -9,7 +9,7 @@ std::string why_no_otf2() {
 }
 
 std::unique_ptr<Exporter> make_otf2_exporter(const Destination& /*destination*/, const JobClock& /*clock*/) {
-  return nullptr;  // never asked for, see why_no_otf2()
+  return nullptr;  // never called, see why_no_otf2()
 }
 
 bool is_otf2_export(const std::filesystem::path& /*directory*/) {

@@ -79,7 +79,7 @@ void Definitions::location(OTF2_LocationRef location, std::string_view name, OTF
   locations_.push_back({location, string(name), type, events, group});
 }
 
-/// All names must have their numbers before the first is written.
+/// Numbers all names; that must happen before the first name is written.
 void Definitions::number_names(const JobCommunicators& communicators) {
   for (const char* name : {"", "machine", "node", "MPI", "CUDA"}) (void)string(name);
   for (const AttributeWords& each : attributes) {
@@ -175,7 +175,7 @@ void Definitions::write_communicators(OTF2_GlobalDefWriter* writer, const JobCom
   const auto write_ranks = [&](const std::vector<std::int32_t>& ranks) {
     return write_group(OTF2_GROUP_TYPE_COMM_GROUP, {ranks.begin(), ranks.end()});
   };
-  // the first location of a rank bears the rank's number
+  // the first location of a rank has the rank's number
   std::vector<std::uint64_t> ranks(static_cast<std::size_t>(communicators.world_size()));
   std::iota(ranks.begin(), ranks.end(), 0u);
   (void)write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, ranks);

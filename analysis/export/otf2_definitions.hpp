@@ -1,5 +1,5 @@
-// What an OTF2 archive says once for all its events: names, regions, places, the machine. Gives each thing
-// its number when it is first met and writes them all at the end. Knows no recording.
+// The global definitions of an OTF2 archive: names, regions, places, the machine. Numbers each item on first
+// use and writes all at the end. Must not know recordings.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -17,7 +17,7 @@
 
 namespace penstock::analysis::exports::otf2 {
 
-/// Throws TraceError("<path>: <what the library says>") unless it succeeded.
+/// Throws TraceError("<path>: <message of the library>") on failure.
 void check(OTF2_ErrorCode code, const std::filesystem::path& path);
 
 struct Clock {
@@ -26,7 +26,7 @@ struct Clock {
   std::uint64_t realtime_of_first_ns = 0;
 };
 
-/// Attributes that events of this exporter bear.
+/// The attributes that this exporter adds to events.
 enum class Attribute : std::uint8_t { call_site, source, bytes, transport, reason, buffer, calls };
 
 class Definitions {
@@ -38,13 +38,13 @@ class Definitions {
     return static_cast<OTF2_AttributeRef>(which);
   }
 
-  /// Where locations are. As Score-P has it, the group of a rank bears its number and those of GPUs follow,
-  /// so the latter are numbered when all ranks are known.
+  /// The group that contains a location. As in Score-P, a rank's group has its number and the groups of GPUs
+  /// follow, so the latter are numbered once all ranks are known.
   struct GroupName {
     bool is_accelerator;
     std::uint32_t index;
   };
-  /// Each rank once. No host: only other ranks know of it.
+  /// Adds a process, once per rank. `host` is empty if only other ranks know of it.
   GroupName process(std::int32_t rank, std::string_view name, std::string_view host);
   GroupName accelerator(std::string_view name, std::string_view host, GroupName of);
   void location(OTF2_LocationRef location, std::string_view name, OTF2_LocationType type,
@@ -88,7 +88,7 @@ class Definitions {
   std::vector<Region> regions_in_order_;
   std::map<Source, OTF2_SourceCodeLocationRef> sources_;
   std::vector<Source> sources_in_order_;
-  std::map<OTF2_StringRef, OTF2_SystemTreeNodeRef> nodes_;  ///< by host's name; 0 is the machine
+  std::map<OTF2_StringRef, OTF2_SystemTreeNodeRef> nodes_;  ///< by host name; 0 is the machine
   std::map<std::uint32_t, Group> processes_;                ///< by rank
   std::vector<Group> accelerators_;
   std::vector<Location> locations_;

@@ -76,7 +76,7 @@ OTF2_CollectiveOp otf2_operation(Collective operation) {
   return OTF2_COLLECTIVE_OP_BARRIER;
 }
 
-/// A recording has one number of bytes a call: what went each way follows from the operation.
+/// Bytes by direction. A recording has one number of bytes per call; the operation determines the direction.
 struct Traffic {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -89,7 +89,7 @@ Traffic traffic_of(const trace::MpiCall& call, Role role, bool is_root) {
     case Role::all_to_one:
       return is_root ? Traffic{0, call.bytes} : Traffic{call.bytes, 0};
     default:
-      return {call.bytes, 0};  // both ways together
+      return {call.bytes, 0};  // both directions together
   }
 }
 

@@ -1,5 +1,5 @@
-// The events of one location of an OTF2 archive, as walk() calls for them. Knows where in the archive they go
-// and no other location.
+// Writes the events of one location of an OTF2 archive, in walk()'s order. Must not know the place in the
+// archive or other locations.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -17,7 +17,7 @@
 
 namespace penstock::analysis::exports::otf2 {
 
-/// From the first to the last event of the archive.
+/// The time from the first to the last event of the archive.
 struct Span {
   std::uint64_t first_ns = ~std::uint64_t{0};
   std::uint64_t last_ns = 0;
@@ -37,7 +37,7 @@ class LocationWriter {
     void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
   };
 
-  /// An MPI function, looked up by name once.
+  /// An MPI function; each name is looked up once.
   struct Function {
     OTF2_RegionRef region = 0;
     Role role = Role::other;
@@ -64,7 +64,7 @@ class LocationWriter {
   Span& span_;
   const std::filesystem::path& path_;
   std::unordered_map<std::uint32_t, Function> functions_;     ///< by string id
-  std::unique_ptr<OTF2_AttributeList, FreeList> attributes_;  ///< of the next event, which takes them
+  std::unique_ptr<OTF2_AttributeList, FreeList> attributes_;  ///< of the next event, which consumes them
 };
 
 }  // namespace penstock::analysis::exports::otf2

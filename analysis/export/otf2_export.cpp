@@ -18,14 +18,14 @@
 namespace penstock::analysis::exports {
 namespace {
 
-constexpr const char* archive_name = "traces";  // as Score-P calls its own
+constexpr const char* archive_name = "traces";  // the name that Score-P uses
 
 OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
 }
 
-/// While it lives, the library does not print what goes wrong. Not all of its functions return what did, a
-/// full disk for one: the first such thing is kept here.
+/// Records the library's first error and, during its lifetime, prevents the library from printing. Some
+/// functions do not return their errors, for example a full disk.
 class Failure {
  public:
   Failure() { OTF2_Error_RegisterCallback(note, this); }
@@ -48,7 +48,7 @@ struct CloseArchive {
   void operator()(OTF2_Archive* archive) const { (void)OTF2_Archive_Close(archive); }
 };
 
-/// The first location of a rank bears its number, as MPI groups take it for the rank.
+/// The first location of a rank has the rank's number, because MPI groups use it for the rank.
 OTF2_LocationRef location_of(std::int32_t rank, std::uint32_t index) {
   return std::uint64_t{index} << 32 | static_cast<std::uint32_t>(rank);
 }
@@ -111,7 +111,7 @@ class Otf2Exporter : public Exporter {
     check(OTF2_Archive_CloseEvtFiles(archive_.get()));
     OTF2_GlobalDefWriter* const writer = OTF2_Archive_GetGlobalDefWriter(archive_.get());
     if (writer == nullptr) fail();
-    if (span_.first_ns > span_.last_ns) span_ = {clock_.begin_ns(), clock_.begin_ns()};  // no event at all
+    if (span_.first_ns > span_.last_ns) span_ = {clock_.begin_ns(), clock_.begin_ns()};  // there was no event
     definitions_.write(writer, {span_.first_ns, span_.last_ns, span_.first_ns + clock_.realtime_offset_ns()},
                        communicators_, path_);
     check(OTF2_Archive_CloseGlobalDefWriter(archive_.get(), writer));
@@ -139,7 +139,7 @@ class Otf2Exporter : public Exporter {
     has_thread_ = has_thread_ || track.kind == TrackKind::thread;
   }
 
-  /// Readers want the files of each location, though they may say nothing.
+  /// Writes a location without events: readers require the files of each location.
   void write_nothing(OTF2_LocationRef location, const char* name, Group group) {
     definitions_.location(location, name, OTF2_LOCATION_TYPE_CPU_THREAD, close(open(location)), group);
   }
@@ -152,7 +152,7 @@ class Otf2Exporter : public Exporter {
     return events;
   }
 
-  /// Returns how many events it had.
+  /// Returns the number of events.
   [[nodiscard]] std::uint64_t close(OTF2_EvtWriter* events) const {
     std::uint64_t count = 0;
     check(OTF2_EvtWriter_GetNumberOfEvents(events, &count));
@@ -169,7 +169,7 @@ class Otf2Exporter : public Exporter {
   JobCommunicators communicators_;
   otf2::Span span_;
   std::set<std::int32_t> recorded_;
-  bool has_thread_ = false;  ///< of the present rank
+  bool has_thread_ = false;  ///< of the current rank
 };
 
 }  // namespace

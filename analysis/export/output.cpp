@@ -23,7 +23,7 @@ namespace {
   fail(path, std::strerror(errno));
 }
 
-/// What mkstemp() and mkdtemp() make is for the owner only; an export is as other files are.
+/// Returns the mode of ordinary files: mkstemp() and mkdtemp() give access to the owner only.
 mode_t usual_mode(mode_t mode) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -101,7 +101,7 @@ Destination::~Destination() {
 
 void Destination::commit() {
   std::error_code error;
-  // rename() takes the place of a file, or of an empty directory; a full one is an earlier export
+  // rename() replaces a file or an empty directory; a full directory is an earlier export
   if (std::filesystem::is_directory(path_, error)) std::filesystem::remove_all(path_, error);
   std::filesystem::rename(work_, path_, error);
   if (error) fail(path_, error.message());

@@ -1,5 +1,5 @@
-// Where an export is written: under another name first, so that an export that fails or is interrupted leaves
-// what was there before. Knows no format. Errors: TraceError with the path that the user named.
+// Writes an export under a temporary name first, so that an export that fails or is interrupted leaves an
+// earlier one intact. Must not know any format. Errors: TraceError with the path that the user named.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace penstock::analysis::exports {
 /// Owns a buffered file for writing.
 class OutputFile {
  public:
-  /// `shown`: what errors call it.
+  /// `shown`: the path in error messages.
   OutputFile(const std::filesystem::path& file, std::filesystem::path shown);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -25,7 +25,7 @@ class OutputFile {
     buffer_ += bytes;
     if (buffer_.size() >= buffer_bytes) flush();
   }
-  /// Errors of the last writes come here.
+  /// Closes the file; throws the errors of the last writes.
   void close();
   [[nodiscard]] std::uint64_t bytes() const noexcept { return written_bytes_ + buffer_.size(); }
 
@@ -39,21 +39,21 @@ class OutputFile {
   std::string buffer_;
 };
 
-/// A file or a directory that takes its name when it is complete.
+/// A file or a directory that gets its name when it is complete.
 class Destination {
  public:
   enum class Form : std::uint8_t { file, directory };
-  /// What an earlier export left; anything else is never removed.
+  /// Returns true for what an earlier export left; nothing else is ever removed.
   using IsOurs = std::function<bool(const std::filesystem::path&)>;
 
-  /// `replace`: an earlier export at `path` makes way. Refuses whatever else is there.
+  /// `replace`: an earlier export at `path` is replaced. Refuses anything else that exists there.
   Destination(std::filesystem::path path, Form form, bool replace, const IsOurs& is_ours);
   ~Destination();
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
 
   [[nodiscard]] const std::filesystem::path& shown() const noexcept { return path_; }
-  /// Where to write meanwhile. A directory exists already.
+  /// Returns where to write until commit(). A directory exists already.
   [[nodiscard]] const std::filesystem::path& work() const noexcept { return work_; }
   void commit();
 

@@ -19,7 +19,7 @@ using perfetto::Key;
 constexpr std::int32_t any_peer = -2;
 constexpr std::int32_t no_tag = -1;
 
-/// Arguments of one event; what is not known is not there.
+/// Arguments of one event; unknown ones are omitted.
 class Arguments {
  public:
   void number(Key key, std::uint64_t value, std::uint64_t none = 0) {
@@ -45,7 +45,7 @@ class Arguments {
   std::size_t count_ = 0;
 };
 
-/// Writes one track: what walk() calls.
+/// Writes one track, as walk()'s visitor.
 class TrackWriter {
  public:
   TrackWriter(perfetto::Sequence& sequence, const ExportedRank& rank, std::uint64_t track)
@@ -206,7 +206,7 @@ class PerfettoExporter : public Exporter {
     for (const Track& track : lay_out(rank.trace())) {
       const perfetto::TrackWords words{++tracks_, of_rank, track.name, order++};
       if (track.kind == TrackKind::thread) {
-        // the main thread of a process bears its number, others any that no process has
+        // the main thread of a process must have its number, others any that no process has
         sequence.describe_thread(words, process, order == 1 ? process : first_thread + threads_++);
       } else {
         sequence.describe(words);

@@ -1,5 +1,5 @@
-// A job as a trace for Perfetto's viewer (https://ui.perfetto.dev): ranks are processes, messages are flows.
-// Knows no encoding: perfetto_packets does.
+// Writes a job as a trace for Perfetto's viewer (https://ui.perfetto.dev): ranks are processes, messages are
+// flows. Must not know the encoding, which perfetto_packets does.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace penstock::analysis::exports {
 
-/// Memory: one rank's tracks and names. `file` outlives the exporter and is closed by who owns it.
+/// Memory: one rank's tracks and names. `file` must outlive the exporter; its owner closes it.
 [[nodiscard]] std::unique_ptr<Exporter> make_perfetto_exporter(OutputFile& file, const JobClock& clock);
 
 }  // namespace penstock::analysis::exports

@@ -109,7 +109,7 @@ bool is_trace(const std::filesystem::path& file) try {
   std::string head(128, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(in.gcount()));
-  // only the first packet needs to be there as a whole
+  // only the first packet must be complete
   protozero::pbf_reader trace(head);
   if (!trace.next(trace_file::packet)) return false;
   protozero::pbf_reader first = trace.get_message();

@@ -1,6 +1,7 @@
-// Perfetto's trace format, as much of it as exports need: packets with tracks, slices, instants and flows,
-// their names and arguments said once ("interned"). Knows protobuf's field numbers and no recording.
-// Source: protos/perfetto/trace of https://github.com/google/perfetto, the fields that it calls stable.
+// Encodes the part of Perfetto's trace format that exports need: packets with tracks, slices, instants and
+// flows; names and arguments are written once ("interned"). Knows protobuf's field numbers; must not know
+// recordings. Source: protos/perfetto/trace of https://github.com/google/perfetto, the fields documented as
+// stable.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct Argument {
   std::variant<std::uint64_t, std::int64_t, std::string_view> value;
 };
 
-/// Unit: ns of the trace's clock. Track and flow numbers are of the whole trace, from 1.
+/// Unit: ns of the trace's clock. Track and flow numbers are unique in the trace, from 1.
 struct Event {
   std::uint64_t at_ns = 0;
   std::uint64_t track = 0;
@@ -65,9 +66,10 @@ struct TrackWords {
   std::int32_t order = 0;  ///< among the children of the parent
 };
 
-/// The first packet of a file: its times are of CLOCK_MONOTONIC, which was `monotonic_ns` at `realtime_ns`.
+/// Writes the first packet of a file: its times are of CLOCK_MONOTONIC, which was `monotonic_ns` at
+/// `realtime_ns`.
 void write_clocks(OutputFile& file, std::uint64_t monotonic_ns, std::uint64_t realtime_ns);
-/// Does a file begin as write_clocks() has it begin?
+/// Returns true if a file begins as written by write_clocks().
 [[nodiscard]] bool is_trace(const std::filesystem::path& file);
 
 /// Packets that share interned strings. Number: from 1, each once in a file.
@@ -75,9 +77,10 @@ class Sequence {
  public:
   Sequence(OutputFile& file, std::uint32_t number);
 
-  /// Once in a file: processes and threads are shown in the order that their words say.
+  /// Requests the order of processes and threads from their TrackWords. Call it once per file.
   void describe_root();
-  /// Numbers of processes and threads are made up: a job's are not unique, as it may span hosts.
+  /// Describes a process or thread. Their numbers are invented: a job's real ones are not unique, because it
+  /// may span hosts.
   void describe_process(const TrackWords& words, std::int32_t process, std::string_view command_line);
   void describe_thread(const TrackWords& words, std::int32_t process, std::int32_t thread);
   void describe(const TrackWords& words);
@@ -100,7 +103,7 @@ class Sequence {
   std::uint32_t number_;
   Table event_names_;
   Table values_;
-  std::string new_strings_;  ///< InternedData of the packet in the making
+  std::string new_strings_;  ///< InternedData of the current packet
   std::string packet_;
 };
 

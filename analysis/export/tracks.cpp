@@ -32,7 +32,7 @@ std::vector<Slice> slices_of(const std::vector<Record>& records, Source source) 
   return slices;
 }
 
-/// What encloses comes first; of two that are alike, a range encloses a call.
+/// Sorts outer slices before inner ones; if both are equal, a range encloses a call.
 bool comes_first(const Slice& left, const Slice& right) {
   if (left.begin_ns != right.begin_ns) return left.begin_ns < right.begin_ns;
   if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
@@ -45,7 +45,7 @@ void sort_slices(std::vector<Slice>& slices) {
   }
 }
 
-/// Takes those out of `slices` that a thread cannot have: what neither lies in another nor beside it, and
+/// Removes from `slices` and returns what a thread cannot contain: slices that overlap without nesting, and
 /// calls within calls.
 std::vector<Slice> take_crossing(std::vector<Slice>& slices) {
   std::vector<Slice> crossing;
@@ -84,7 +84,8 @@ class Layout {
   }
 
  private:
-  /// As few tracks as it takes for none to overlap another on its own; the lowest that is free is taken.
+  /// Spreads slices over as few tracks as possible, so that none overlap on a track; each takes the lowest
+  /// free one.
   void spread(TrackKind kind, const std::string& name, std::uint32_t device, std::vector<Slice> slices) {
     using Busy = std::pair<std::uint64_t, std::size_t>;  // until when, which
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
@@ -124,7 +125,7 @@ class Layout {
       const trace::MessageHalf& half = rank_.halves[i].record;
       for (const bool is_post : {true, false}) {
         const std::uint64_t at_ns = is_post ? half.post_ns : half.complete_ns;
-        // a request may be completed by another thread than posted it
+        // another thread than the posting one may complete a request
         const std::uint32_t call = rank_.call_at(rank_.halves[i].lane, at_ns);
         const std::uint32_t lane = call == RankTrace::no_call ? rank_.halves[i].lane : rank_.calls[call].lane;
         thread(lane).ends.push_back({at_ns, static_cast<std::uint32_t>(i), is_post});
@@ -177,7 +178,8 @@ class Layout {
   std::vector<Track> tracks_;
   std::map<std::uint32_t, Track> threads_;  ///< by lane
   std::vector<Slice> loose_;                ///< ranges that need not nest
-  std::vector<Slice> crossing_;             ///< ranges of several domains do, and whatever a damaged file has
+  std::vector<Slice> crossing_;             ///< ranges of several domains may cross, and anything in a
+                                            ///< damaged file
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// One rank's recording as timelines: what lies on which, in which order, so that whatever begins on a track
-// also ends on it, inner before outer. Overlapping pieces of one kind go to tracks beside each other. Knows
-// no output format and no other rank.
+// Lays out one rank's recording as timelines, in an order in which whatever begins on a track also ends on
+// it, inner before outer. Overlapping slices of one kind go to neighbouring tracks. Must not know output
+// formats or other ranks.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace penstock::analysis::exports {
 
 enum class TrackKind : std::uint8_t {
-  thread,           ///< MPI calls of a lane, in the NVTX ranges of its thread, with the messages' ends
+  thread,           ///< MPI calls of a lane, within the NVTX ranges of its thread, with the messages' ends
   ranges,           ///< NVTX ranges that do not nest
   operations,       ///< non-blocking operations in flight
   transfers,        ///< by Penstock
@@ -20,7 +20,7 @@ enum class TrackKind : std::uint8_t {
   stream,           ///< of a GPU
 };
 
-/// What a slice was: the index is into RankTrace's list of that kind.
+/// The kind of a slice; its index is into RankTrace's list of that kind.
 enum class Source : std::uint8_t { call, range, half, operation, transfer, kernel, copy, synchronisation };
 
 struct Slice {
@@ -30,11 +30,11 @@ struct Slice {
   Source source;
 };
 
-/// One end of a message, on the thread that met it.
+/// One end of a message, on the thread that posted or completed it.
 struct MessageEnd {
   std::uint64_t at_ns;
   std::uint32_t half;
-  bool is_post;  ///< else its completion
+  bool is_post;  ///< false: its completion
 };
 
 struct Track {
@@ -42,15 +42,15 @@ struct Track {
   std::string name;
   std::uint32_t beside = 0;        ///< which of several tracks of this name, from 0
   std::uint32_t device = 0;        ///< of a stream
-  std::vector<Slice> slices;       ///< by begin; what encloses comes before what it encloses
+  std::vector<Slice> slices;       ///< by begin; outer before inner
   std::vector<MessageEnd> ends{};  ///< of threads; by time
 };
 
 /// Unit: ns of the rank's clock. Memory: 24 bytes a slice.
 [[nodiscard]] std::vector<Track> lay_out(const RankTrace& rank);
 
-/// Calls `visitor.begin(slice)`, `visitor.end(slice)` and `visitor.message(end)` in order of time: a message
-/// is posted after its call has begun and complete before its call ends.
+/// Calls `visitor.begin(slice)`, `visitor.end(slice)` and `visitor.message(end)` in time order: a message is
+/// posted after its call begins and complete before its call ends.
 template <typename Visitor>
 void walk(const Track& track, Visitor&& visitor) {
   std::vector<const Slice*> open;
