@@ -14,13 +14,13 @@ std::uint64_t length_of(Interval when) {
   return when.end_ns - when.begin_ns;
 }
 
-/// With a part of itself before and behind it.
+/// Adds a part of the interval's length on either side.
 Interval widened(Interval when, double part, std::uint64_t run_ns) {
   const auto margin_ns = static_cast<std::uint64_t>(static_cast<double>(length_of(when)) * part);
   return {when.begin_ns - std::min(when.begin_ns, margin_ns), std::min(run_ns, when.end_ns + margin_ns)};
 }
 
-/// The one that is closest to the middle of the run among those of the most usual length.
+/// Returns a typical step: among those of about median length, the one closest to the middle of the run.
 std::size_t typical(std::span<const Interval> steps, const std::vector<std::size_t>& by_length) {
   const std::uint64_t median_ns = length_of(steps[by_length[by_length.size() / 2]]);
   const std::uint64_t tolerance_ns = median_ns / 100;
@@ -115,7 +115,7 @@ std::vector<Window> chosen_windows(const Report& report, std::span<const Interva
     });
     const std::size_t usual = typical(steps, by_length);
     add(widened(steps[usual], beside_step, run_ns), fmt::format("a typical step: step {}", usual + 1));
-    // what is hardly longer than the others is no slow step
+    // a step hardly longer than the others is not slow
     const double usual_ns = static_cast<double>(length_of(steps[usual]));
     for (std::size_t i = 0; i < std::min(slow_steps, steps.size()); ++i) {
       const std::size_t slow = by_length[by_length.size() - 1 - i];
@@ -127,7 +127,7 @@ std::vector<Window> chosen_windows(const Report& report, std::span<const Interva
                                                          : fmt::format("a slow step: step {}", slow + 1));
     }
   }
-  std::set<std::tuple<std::int32_t, Cause, std::string>> seen;  // one of each kind tells enough
+  std::set<std::tuple<std::int32_t, Cause, std::string>> seen;  // one of each kind is enough
   for (const LongWaitFigures& wait : report.longest_waits) {
     if (seen.size() == long_waits || !seen.emplace(wait.rank, wait.cause, wait.at).second) {
       continue;

@@ -1,5 +1,5 @@
-// What of a large job is worth being there piece by piece: which ranks, and which moments. Goes by the
-// finished report. Knows no records.
+// Chooses which ranks and which moments of a large job deserve single pieces. Uses the finished report; must
+// not know records.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// All ranks of a job that is no larger have tracks of their own, else some.
+/// Limits of ranks with their own tracks: jobs up to the first size show all ranks, larger ones some.
 inline constexpr std::size_t most_ranks = 64;
 inline constexpr std::size_t ranks_of_large_jobs = 32;
 
-/// By rank: why it was chosen, for people; empty where all are.
+/// Returns the chosen ranks with the reason, for people; the reason is empty if all are chosen.
 [[nodiscard]] std::map<std::int32_t, std::string> chosen_ranks(const Report& report,
                                                                std::size_t most = most_ranks,
                                                                std::size_t of_large = ranks_of_large_jobs);
@@ -29,7 +29,8 @@ struct Window {
   std::string why;  ///< for people
 };
 
-/// By importance. `steps`: from the first rank's begin of each to the last rank's end; may be empty.
+/// Returns the windows by importance. `steps`: from the first rank's begin of each to the last rank's end;
+/// may be empty.
 [[nodiscard]] std::vector<Window> chosen_windows(const Report& report, std::span<const Interval> steps,
                                                  std::uint64_t run_ns);
 

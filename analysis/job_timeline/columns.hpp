@@ -1,5 +1,5 @@
-// How the timeline's document holds many small numbers in few characters: variable-length integers, seven
-// bits a byte, lowest first (as LEB128), and bytes as base64. Knows nothing of what they mean.
+// Encodes many small numbers in few characters: variable-length integers, seven bits a byte, lowest first (as
+// LEB128), and bytes as base64. Must not know what the numbers mean.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ void for_each_list(const RankTracks& tracks, Visit&& visit) {
   }
 }
 
-/// Of pieces that begin in [begin, end). Cost: logarithmic.
+/// Counts the pieces that begin in [begin, end). Cost: logarithmic.
 std::size_t beginning_in(const RankTracks& tracks, std::uint64_t begin_ns, std::uint64_t end_ns) {
   std::size_t count = 0;
   for_each_list(tracks, [&](const auto& pieces) {
@@ -28,7 +28,7 @@ std::size_t beginning_in(const RankTracks& tracks, std::uint64_t begin_ns, std::
   return count;
 }
 
-/// The longest part of it, from its begin on, in which no more than `most` pieces begin.
+/// Returns the longest part of the window, from its begin on, in which at most `most` pieces begin.
 Interval trimmed(const RankTracks& tracks, Interval window, std::size_t most) {
   if (beginning_in(tracks, window.begin_ns, window.end_ns) <= most) {
     return window;
@@ -50,7 +50,7 @@ std::size_t beginning_in(const RankTracks& tracks, const std::vector<Interval>& 
   return count;
 }
 
-/// With `times` their length on either side, joined where they meet.
+/// Widens the windows by `times` their length on either side, and joins those that meet.
 std::vector<Interval> widened(std::span<const Window> windows, std::uint64_t times, std::uint64_t run_ns) {
   std::vector<Interval> wide;
   for (const Window& each : windows) {
@@ -125,7 +125,7 @@ Detail choose_detail(const RankTracks& tracks, std::span<const Window> windows, 
     left -= std::min(left, pieces.size() - outside.size());
     ++track;
   });
-  // those that need least leave more to the others
+  // Tracks with few pieces leave more room to the others.
   std::vector<std::size_t> order(lengths_ns.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {

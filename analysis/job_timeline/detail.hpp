@@ -1,5 +1,5 @@
-// Where a rank's pieces are all there one by one, and how long they are at least elsewhere, so that they are
-// not too many. Knows no names and no document.
+// Decides where a rank's pieces are all kept, and how long kept pieces are at least elsewhere, so that their
+// number is bounded. Must not know names or the document.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 namespace penstock::analysis::job_timeline {
 
 struct Detail {
-  std::vector<Interval> windows;  ///< what touches them is there; by time
+  std::vector<Interval> windows;  ///< all pieces that touch them are kept; by time
   std::vector<std::uint64_t>
-      shortest_ns;  ///< by track, the waits first: elsewhere, what is no shorter; 0: all
+      shortest_ns;  ///< by track, the waits first: elsewhere, pieces of this length or more are kept; 0: all
   [[nodiscard]] bool holds(std::size_t track, std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept;
   [[nodiscard]] bool has_all() const noexcept;
 };
 
 [[nodiscard]] std::size_t pieces_in(const RankTracks& tracks);
 
-/// All, where there are no more than `most_pieces`. Else two thirds of them are for the windows: with as much
-/// beside them as there is room for, or by importance and as much of each from its begin on. The rest is for
-/// the longest pieces anywhere, as many of each track. Cost: linear.
+/// Keeps all pieces if there are at most `most_pieces`. Otherwise two thirds of that number are for the
+/// windows: widened as far as there is room, or, if they do not fit, by importance and each from its begin
+/// on. The rest is for the longest pieces anywhere, the same number per track. Cost: linear.
 [[nodiscard]] Detail choose_detail(const RankTracks& tracks, std::span<const Window> windows,
                                    std::uint64_t run_ns, std::size_t most_pieces);
 

@@ -14,15 +14,15 @@
 namespace penstock::analysis::job_timeline {
 namespace {
 
-/// More tracks of one rank than that nobody compares; those with fewest pieces are left out,
-/// threads last.
+/// The largest number of tracks per rank, more than anybody compares. Tracks with the fewest pieces are left
+/// out, threads last.
 constexpr std::size_t most_tracks = 24;
 constexpr std::size_t most_bins = 8192;
 constexpr std::size_t least_bins = 64;
-/// Of a piece in the document, at first guess.
+/// First estimate of a piece's size in the document.
 constexpr std::size_t piece_characters = 12;
 
-/// States of the shares of ranks without tracks: the causes by their number, what was hidden, kernels.
+/// States of the shares of ranks without tracks: the causes by number, hidden waits, kernels.
 constexpr std::size_t hidden_share = cause_count;
 constexpr std::size_t kernel_share = cause_count + 1;
 constexpr std::size_t other_states = cause_count + 2;
@@ -71,7 +71,7 @@ std::vector<State> states_of_waits() {
   return states;
 }
 
-/// A power of two, so that they can be joined two by two.
+/// Returns a power of two, so that bins can be joined two by two.
 std::size_t bins_for(std::size_t most_bytes, std::size_t bytes_a_bin) {
   return std::clamp(std::bit_floor(most_bytes / std::max<std::size_t>(bytes_a_bin, 1)), least_bins,
                     most_bins);
@@ -94,7 +94,8 @@ void add_wait(const Wait& wait, Shares& shares) {
   }
 }
 
-/// What encloses and what it encloses are of different states, or only the outer one counts.
+/// Adds up a track's slices. Outer and inner slices have different states; of nested ranges only the outer
+/// one counts.
 Shares shares_of(const RankTrace& rank, const exports::Track& track, const std::vector<State>& states,
                  std::uint64_t run_ns, std::size_t bins) {
   Shares shares(run_ns, bins, states.size());
@@ -209,7 +210,7 @@ void JobTimeline::visit(const RankTrace& rank, std::size_t position, const Messa
          ""});
   }
 
-  // what pieces really take is known when they are written
+  // the real size of pieces is known only after writing them
   exports::RankNames names(rank, call_sites_);
   const std::size_t most_characters = budget_.pieces / chosen_.size();
   std::size_t most_pieces = most_characters / piece_characters;
@@ -233,7 +234,7 @@ void JobTimeline::visit(const RankTrace& rank, std::size_t position, const Messa
   ranks_.push_back(std::move(columns));
 }
 
-/// Of the tracks whose pieces are not all there.
+/// Adds shares to the tracks that lack pieces.
 void JobTimeline::add_shares(const RankTrace& rank, const RankTracks& tracks, RankColumns& columns) const {
   const auto needs_them = [&](std::size_t track) { return columns.detail.shortest_ns[track] != 0; };
   std::size_t bytes_a_bin = 0;
@@ -259,8 +260,8 @@ void JobTimeline::add_shares(const RankTrace& rank, const RankTracks& tracks, Ra
   }
 }
 
-/// Those that the rank received, where both sides are in detail; the windows first, by importance, then the
-/// largest.
+/// Adds the messages that the rank received, if both sides are in detail; the windows first, by importance,
+/// then the largest.
 void JobTimeline::add_messages(const RankTrace& rank, std::size_t position, const MessageIndex& index,
                                const RankTracks& tracks, const Detail& detail) {
   struct Candidate {

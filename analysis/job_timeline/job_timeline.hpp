@@ -1,6 +1,6 @@
-// Makes the timeline that the page of a report shows: the tracks of the ranks with their pieces, messages
-// between them, and for what is too much to hold piece by piece, how the time was shared. Visits the ranks
-// twice, as the report is made; its document is small at any size of job.
+// Makes the timeline of a report's page: the tracks of the ranks with their pieces, messages between them,
+// and shares of time for what is too much to hold piece by piece. Visits the ranks twice while the report is
+// made; its document is small for any size of job.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,10 @@ struct Budget {
   std::size_t shares = 2'000'000;
   std::size_t other_ranks = 800'000;
   std::size_t texts = 400'000;    ///< in bytes; a page writes "<" with six characters
-  std::size_t messages = 40'000;  ///< of these, a number; some 20 characters each
+  std::size_t messages = 40'000;  ///< number of messages; some 20 characters each
 };
 
-/// For a page that holds two timelines.
+/// Returns the budget for each of two timelines on one page.
 [[nodiscard]] constexpr Budget half_of_budget() noexcept {
   const Budget whole;
   return {.pieces = whole.pieces / 2,
@@ -52,7 +52,7 @@ struct TrackColumns {
   std::string data;
 };
 
-/// Memory: the document, besides one rank's tracks and, for jobs of many ranks, 40 bytes a bin of the others.
+/// Memory: the document, one rank's tracks and, for jobs of many ranks, 40 bytes a bin of the others.
 class JobTimeline final : public RankVisitor {
  public:
   explicit JobTimeline(Budget budget = {});
@@ -60,7 +60,7 @@ class JobTimeline final : public RankVisitor {
             std::span<const std::uint64_t> step_bounds) override;
   void begin(const Report& report, const MessageIndex& index) override;
   void visit(const RankTrace& rank, std::size_t position, const MessageIndex& index) override;
-  /// After the last visit: JSON of the schema "penstock-timeline-1".
+  /// Returns JSON of the schema "penstock-timeline-1"; call it after the last visit.
   [[nodiscard]] std::string json() const;
 
  private:
@@ -80,7 +80,7 @@ class JobTimeline final : public RankVisitor {
     std::uint64_t bytes;
     std::uint32_t track;  ///< of the receiver
   };
-  /// The ranks without tracks of their own, some to a row.
+  /// The ranks without their own tracks, several to a row.
   struct Others {
     std::size_t ranks_per_row;
     std::vector<std::int32_t> ranks;

@@ -1,4 +1,4 @@
-// The document of a timeline: JobTimeline's second half.
+// Writes the document of a timeline: the second half of JobTimeline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Json of(Interval when) {
   return {when.begin_ns, when.end_ns};
 }
 
-/// From the first to the end of the last. They are in order.
+/// Returns the time from the first step to the end of the last. Steps are sorted.
 Json all_of(const std::vector<Interval>& steps) {
   return steps.empty() ? Json(nullptr) : of(Interval{steps.front().begin_ns, steps.back().end_ns});
 }
@@ -32,7 +32,7 @@ Json of(const TrackColumns& track, std::uint64_t shortest_ns) {
           {"bins", track.bins},         {"states", std::move(states)}, {"shares", track.shares}};
 }
 
-/// A row's bins, kernels and waits as shares of its ranks' time, and what was mostly waited for.
+/// Writes a row's bins: kernels and waits as shares of its ranks' time, and the main cause of waiting.
 void write_row(const Shares& row, float ranks, ByteWriter& out) {
   for (std::size_t bin = 0; bin < row.bins(); ++bin) {
     out.byte(byte_of(row.share(bin, cause_count + 1) / ranks));
@@ -92,13 +92,13 @@ std::string JobTimeline::json() const {
   for (const Message& each : messages) {
     columns.integer(each.post_ns - before_ns);
     before_ns = each.post_ns;
-    // a clock that is not quite right may show a message that arrives before it was sent
+    // an inaccurate clock may show that a message arrives before it is sent
     columns.integer(each.complete_ns - std::min(each.complete_ns, each.post_ns));
     columns.integer(static_cast<std::uint64_t>(each.sender));
     columns.integer(static_cast<std::uint64_t>(each.receiver));
     columns.integer(each.track);
     columns.integer(
-        std::min(each.bytes, (std::uint64_t{1} << 53) - 1));  // as much as a number of the page holds
+        std::min(each.bytes, (std::uint64_t{1} << 53) - 1));  // the largest integer of the page's numbers
   }
   Json others = nullptr;
   if (others_) {

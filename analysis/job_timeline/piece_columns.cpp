@@ -9,7 +9,7 @@
 namespace penstock::analysis::job_timeline {
 namespace {
 
-/// What a slice is called, and with whom and how much.
+/// A slice's name, bytes, peer and site.
 struct Words {
   std::uint32_t name = 0;
   std::uint64_t bytes = 0;
@@ -55,13 +55,13 @@ Words words_of(const RankTrace& rank, const exports::Slice& slice, exports::Rank
   return {texts.id_of(names.text(rank.synchronisations[i].what))};
 }
 
-/// No more than a number of the page's can hold: a damaged recording may say anything.
+/// Limits bytes to the largest integer of the page's numbers: a damaged recording may contain anything.
 std::uint64_t plausible(std::uint64_t bytes) {
   constexpr std::uint64_t largest = (std::uint64_t{1} << 53) - 1;
   return std::min(bytes, largest);
 }
 
-/// −2 (any source) and −1 (none) are written as 0 and 1.
+/// Writes −2 (any source) and −1 (none) as 0 and 1.
 std::uint64_t written(std::int32_t peer) {
   return peer < -2 ? 1 : static_cast<std::uint64_t>(peer + 2);
 }

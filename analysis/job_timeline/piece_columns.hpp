@@ -1,5 +1,5 @@
-// Writes the pieces of a track as columns of the timeline's document, with their names. Knows neither which
-// pieces are worth it nor the document.
+// Writes the pieces of a track as columns of the timeline's document, with their names. Must not know how
+// pieces are chosen, nor the document.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// Fills in what is of the pieces: those that `detail` holds. `number`: of the track in it.
+/// Fills in the columns of the pieces that `detail` holds. `number`: of the track in it.
 void write_pieces(const RankTrace& rank, const exports::Track& track, std::size_t number,
                   const Detail& detail, exports::RankNames& names, TextTable& texts, TrackColumns& columns);
 void write_pieces(const std::vector<Wait>& waits, const Detail& detail, TrackColumns& columns);

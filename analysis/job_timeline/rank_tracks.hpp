@@ -1,5 +1,5 @@
-// One rank's tracks on the job's axis, as slices that can be counted and chosen before anything is named:
-// what lay_out() gives, and on top a track of the rank's waits with their causes. Knows no document.
+// One rank's tracks on the job's axis, as slices that can be counted and chosen before anything is named: the
+// result of lay_out(), and a track of the rank's waits with their causes. Must not know the document.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// What the rank, or its GPU, does in a piece: what it is drawn as. The causes come first, by their numbers.
+/// What the rank, or its GPU, does in a piece; it determines the colour. The causes come first, by their
+/// numbers.
 enum class State : std::uint8_t {
-  hidden = cause_count,  ///< waited for, but all of it behind kernels
+  hidden = cause_count,  ///< a wait completely hidden behind kernels
   waiting_call,          ///< an MPI call that may wait
   other_call,
   range,
@@ -30,7 +31,7 @@ enum class State : std::uint8_t {
 inline constexpr std::size_t state_count = static_cast<std::size_t>(State::synchronisation) + 1;
 [[nodiscard]] std::string_view identifier_of(State state) noexcept;
 
-/// A piece of the track of waits: part of an MPI call, and why it took that long.
+/// A piece of the track of waits: part of an MPI call, and its cause.
 struct Wait {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
@@ -40,14 +41,14 @@ struct Wait {
 };
 
 struct RankTracks {
-  std::vector<exports::Track> tracks;  ///< times of slices and ends are of the axis
+  std::vector<exports::Track> tracks;  ///< times of slices and ends are on the axis
   std::vector<Wait> waits;
 };
 
 /// Memory: 24 bytes a record, 40 a wait.
 [[nodiscard]] RankTracks tracks_of(const RankTrace& rank, std::size_t position, const MessageIndex& index,
                                    const HostAxis& axis);
-/// The waits alone.
+/// Returns the waits alone.
 [[nodiscard]] std::vector<Wait> waits_of(const RankTrace& rank, const Timeline& timeline,
                                          std::size_t position, const MessageIndex& index,
                                          const HostAxis& axis);

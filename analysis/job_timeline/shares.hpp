@@ -1,5 +1,5 @@
-// How much of each short piece of the run a state takes: the level of detail that holds everything, however
-// much there was. Knows no tracks.
+// The share of each short bin of the run that a state takes: the level of detail that holds everything,
+// regardless of the number of pieces. Must not know tracks.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// Of a run that is cut into `bins` equal pieces. Unit: ns. Memory: 4 bytes a bin and state.
+/// The shares of a run cut into `bins` equal bins. Unit: ns. Memory: 4 bytes a bin and state.
 class Shares {
  public:
   Shares(std::uint64_t run_ns, std::size_t bins, std::size_t states);
   void add(std::uint64_t begin_ns, std::uint64_t end_ns, std::size_t state, float weight = 1);
   [[nodiscard]] std::size_t bins() const noexcept { return bins_; }
-  /// 0 … 1; more where pieces overlap.
+  /// Returns 0 … 1; more if pieces overlap.
   [[nodiscard]] float share(std::size_t bin, std::size_t state) const {
     return sums_ns_[state * bins_ + bin] / bin_ns_;
   }
-  /// A byte a bin, one state after the other: 255 is all of it; what is not nothing is at least 1.
+  /// Returns a byte per bin, one state after the other: 255 is the whole bin; anything above zero is at least
+  /// 1.
   [[nodiscard]] std::vector<std::uint8_t> bytes() const;
 
  private:

@@ -1,5 +1,4 @@
-// The texts of a timeline's document, each once, and no more of them than it has room for. Knows nothing of
-// what they mean.
+// The texts of a timeline's document, each once, within a limit of bytes. Must not know what they mean.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// Text 0 is empty, text 1 stands for those for which there was no room.
+/// Text 0 is empty; text 1 replaces texts that did not fit.
 class TextTable {
  public:
   explicit TextTable(std::size_t most_bytes) : left_bytes_(most_bytes) {}
@@ -33,9 +32,9 @@ class TextTable {
 
  private:
   static constexpr std::uint32_t no_room = 1;
-  static constexpr std::size_t longest_bytes = 240;  // kernels' template arguments go on for pages
+  static constexpr std::size_t longest_bytes = 240;  // template arguments of kernels can fill pages
 
-  /// Never within a character.
+  /// Never cuts within a character.
   [[nodiscard]] static std::size_t end_of(std::string_view text) noexcept {
     if (text.size() <= longest_bytes) {
       return text.size();
