@@ -1,4 +1,4 @@
-// A bar while an analysis takes longer than a second; it is gone before anything else is printed.
+// Shows a bar while an analysis takes longer than a second, and removes it before anything else is printed.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace penstock::cli {
 
-/// What `analyse` returns, which is called with the options and the bar.
+/// Returns the result of `analyse`, called with the options and the bar.
 template <typename Analyse>
 analysis::Report with_progress(analysis::AnalysisOptions options, const Analyse& analyse) {
   PatientBar bar;

@@ -1,5 +1,5 @@
-// The subcommands of `penstock`. Each adds itself to the command line and leaves its exit code when it was
-// called.
+// The subcommands of `penstock`. Each function adds one to the command line; when called, the subcommand sets
+// the exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// penstock diff: compares recordings of two states of a program.
+// penstock diff: compares recordings of two versions of a program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,17 +36,17 @@ struct DiffOptions {
   std::size_t top = 8;
 };
 
-/// What is known of one state of the program.
+/// The reports of one version of the program.
 struct State {
   std::vector<analysis::Report> reports;
-  std::string timeline;  ///< JSON, of the first run; empty where none is wanted
+  std::string timeline;  ///< JSON, of the first run; empty if not needed
 };
 
 State state_of(const std::vector<std::filesystem::path>& recordings, const analysis::AnalysisOptions& options,
                bool wants_timeline) {
   State state;
   for (const std::filesystem::path& each : recordings) {
-    std::optional<JobTimeline> timeline;  // takes a pass of its own
+    std::optional<JobTimeline> timeline;  // requires another pass
     if (wants_timeline && state.reports.empty()) {
       timeline.emplace(analysis::job_timeline::half_of_budget());  // a page holds two
     }
@@ -79,7 +79,7 @@ int diff(DiffOptions options) {
   State after = state_of(options.after, options.analysis, wants_page);
   const std::size_t with_steps = count_with_steps(before) + count_with_steps(after);
   if (with_steps != 0 && with_steps != before.reports.size() + after.reports.size()) {
-    // steps of some and whole runs of others are not alike
+    // steps of some runs cannot be compared with whole runs of others
     options.analysis = {.whole_run = true};
     before = state_of(options.before, options.analysis, wants_page);
     after = state_of(options.after, options.analysis, wants_page);

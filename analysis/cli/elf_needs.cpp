@@ -74,7 +74,7 @@ void add_configured_folders(const std::filesystem::path& file, std::vector<std::
       }
       continue;
     }
-    // Debian's and Red Hat's only pattern: include /etc/ld.so.conf.d/*.conf
+    // the only pattern of Debian and Red Hat: include /etc/ld.so.conf.d/*.conf
     const std::filesystem::path pattern = line.substr(line.find('/'));
     std::set<std::filesystem::path> included;
     std::error_code error;

@@ -1,5 +1,5 @@
-// What an executable says about itself: is it ELF, and which shared libraries does it need. Finds libraries
-// as the loader would, near enough to read their needs in turn; loads and runs nothing.
+// Reads whether a file is an ELF executable and which shared libraries it needs. Finds libraries nearly as
+// the loader does, to read their needs in turn; loads and runs nothing.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@ struct ElfNeeds {
   std::vector<std::string> run_paths;  ///< DT_RUNPATH and DT_RPATH, $ORIGIN replaced
 };
 
-/// Nothing if the file is no ELF file that can be read.
+/// Returns nullopt if the file is not a readable ELF file.
 [[nodiscard]] std::optional<ElfNeeds> read_needs(const std::filesystem::path& file);
 
-/// Where the loader looks for `library`, in its order. Empty if nowhere.
+/// Returns where the loader finds `library`, in its search order; empty if nowhere.
 [[nodiscard]] std::filesystem::path find_library(const std::string& library,
                                                  const std::vector<std::string>& run_paths);
 

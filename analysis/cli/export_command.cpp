@@ -1,4 +1,4 @@
-// penstock export: writes a recording as what other tools read.
+// penstock export: writes a recording in the format of another tool.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,7 +22,7 @@ volatile std::sig_atomic_t arrived_signal = 0;
 
 struct Interrupted {};
 
-/// While it lives, Ctrl-C and its like are noted, so that a half-written export can be taken away.
+/// Catches Ctrl-C and similar signals during its lifetime, so that a half-written export can be removed.
 class NotedSignals {
  public:
   NotedSignals() {
@@ -30,7 +30,7 @@ class NotedSignals {
     note.sa_handler = [](int signal) { arrived_signal = signal; };
     for (std::size_t i = 0; i < signals.size(); ++i) {
       ::sigaction(signals[i], nullptr, &before_[i]);
-      // who started this wants it to go on (nohup, a shell's background job)
+      // an ignored signal stays ignored (nohup, a shell's background job)
       if (before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &note, nullptr);
     }
   }
@@ -59,7 +59,7 @@ int run_export(const exports::Request& request) {
           bar.show(done, all, what);
         });
   } catch (const Interrupted&) {
-    ::raise(arrived_signal);  // as it would have gone without this command's noting
+    ::raise(arrived_signal);  // with its original effect
     return 1;
   }
   for (const analysis::Flaw& flaw : outcome.flaws) fmt::print(stderr, "penstock: {}\n", describe(flaw));

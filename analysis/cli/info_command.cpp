@@ -1,5 +1,5 @@
-// penstock info: what this machine offers: MPI libraries, GPUs, the libraries that Penstock uses, open
-// transports.
+// penstock info: shows what this machine offers: MPI libraries, GPUs, the libraries that Penstock uses,
+// available transports.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -20,7 +20,8 @@
 namespace penstock::cli {
 namespace {
 
-/// Asks the library itself; it may be asked before MPI_Init. Empty if it cannot be loaded.
+/// Queries the library itself, which MPI permits before MPI_Init. Returns an empty string if it cannot be
+/// loaded.
 std::string version_of_mpi(const std::filesystem::path& library) {
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -32,7 +33,7 @@ std::string version_of_mpi(const std::filesystem::path& library) {
   if (const auto ask = reinterpret_cast<Ask>(::dlsym(handle, "MPI_Get_library_version")); ask != nullptr) {
     ask(text.data(), &length);
   }
-  // the library stays loaded: unloading an MPI is not safe, and this process ends soon
+  // The library stays loaded: unloading an MPI is not safe, and this process ends soon.
   return analysis::short_version({text.data(), static_cast<std::size_t>(std::clamp(length, 0, 8192))});
 }
 

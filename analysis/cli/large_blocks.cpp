@@ -1,7 +1,7 @@
-// Large blocks of memory for this program: from huge pages, and kept when they are freed. A report fills and
-// frees the same large vectors for rank after rank; with ordinary pages, first touches and misses in the page
-// tables took half of its time (analysis/README.md has the figures). Replaces the global operator new;
-// smaller blocks are malloc's as ever.
+// Allocates large blocks of memory for this program from huge pages, and keeps them when they are freed. A
+// report fills and frees the same large vectors for rank after rank; with ordinary pages, first touches and
+// page-table misses took half of its time (analysis/README.md has the figures). Replaces the global operator
+// new; smaller blocks still come from malloc.
 #include <sys/mman.h>
 
 #include <array>
@@ -26,28 +26,28 @@ namespace {
 
 constexpr std::size_t smallest_bytes = std::size_t{128} << 10;
 constexpr std::size_t kept_bytes = std::size_t{64} << 20;  ///< larger ones go back to the system when freed
-constexpr std::size_t header_bytes = 64;                   ///< before each block, which stays aligned to it
+constexpr std::size_t header_bytes = 64;                   ///< before each block; a multiple of the alignment
 
-/// Sizes in eighths of powers of two, so that no more than an eighth of a block is lost.
+/// Size classes are eighths of powers of two, so that at most an eighth of a block is lost.
 constexpr std::size_t class_count = 64 * 8;
 
 class Blocks {
  public:
   Blocks() {
-    // address space only; a terabyte, or what `ulimit -v` leaves
+    // address space only; a terabyte, or what `ulimit -v` allows
     for (std::size_t bytes = std::size_t{1} << 40; bytes >= kept_bytes; bytes /= 4) {
       void* const region =
           ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (region != MAP_FAILED) {
         begin_ = next_ = reinterpret_cast<std::uintptr_t>(region);
         end_ = begin_ + bytes;
-        ::madvise(region, bytes, MADV_HUGEPAGE);  // where it is refused, pages are small
+        ::madvise(region, bytes, MADV_HUGEPAGE);  // if it fails, pages are small
         return;
       }
     }
   }
 
-  /// Null: there is no more room.
+  /// Returns null if no room is left.
   void* take(std::size_t bytes) noexcept {
     if (bytes > end_ - begin_) {
       return nullptr;
@@ -67,7 +67,7 @@ class Blocks {
     return payload_of(block);
   }
 
-  /// False: it is not one of these blocks.
+  /// Returns false if the address is not one of these blocks.
   bool give_back(void* payload) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(payload);
     if (address < begin_ || address >= end_) {
@@ -88,13 +88,13 @@ class Blocks {
 
  private:
   struct Header {
-    std::size_t number;  ///< of its size
-    Header* next;        ///< free ones of that size
+    std::size_t number;  ///< of its size class
+    Header* next;        ///< next free block of that size
   };
   static void* payload_of(Header* block) noexcept {
     return reinterpret_cast<std::byte*>(block) + header_bytes;
   }
-  /// The smallest that holds so many bytes.
+  /// Returns the smallest class that holds this many bytes.
   static std::size_t class_of(std::size_t bytes) noexcept {
     const auto power = static_cast<std::size_t>(63 - __builtin_clzll(bytes - 1));
     return power * 8 + ((bytes - 1) >> (power - 3)) - 7;
@@ -106,12 +106,12 @@ class Blocks {
 
   std::mutex mutex_;
   std::uintptr_t begin_ = 0;
-  std::uintptr_t next_ = 0;  ///< what lies behind was never used
+  std::uintptr_t next_ = 0;  ///< memory from here on was never used
   std::uintptr_t end_ = 0;
   std::array<Header*, class_count> free_{};
 };
 
-/// Never destroyed: others free their memory after this program's statics are gone.
+/// Never destroyed: other code frees memory after this program's statics are destroyed.
 Blocks& blocks() noexcept {
   alignas(Blocks) static std::byte room[sizeof(Blocks)];
   static Blocks* const all = new (room) Blocks;

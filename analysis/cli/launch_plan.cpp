@@ -16,12 +16,13 @@ namespace {
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
-/// Programs that start MPI programs. Preloading into them would only slow down the launcher's own processes.
+/// Returns true for programs that start MPI programs. Preloading into them would only slow down the
+/// launcher's own processes.
 bool is_launcher(const std::filesystem::path& program) {
   constexpr std::array names{"mpiexec", "mpirun", "orterun", "prterun", "prun",
                              "srun",    "aprun",  "jsrun",   "hydra",   "ibrun"};
   const std::string name = program.filename().string();
-  const std::string_view first_part = std::string_view(name).substr(0, name.find('.'));  // mpiexec.mpich
+  const std::string_view first_part = std::string_view(name).substr(0, name.find('.'));  // for mpiexec.mpich
   return std::find(names.begin(), names.end(), first_part) != names.end();
 }
 
@@ -34,7 +35,7 @@ bool names_library(std::string_view preload, std::string_view library) {
   return preload.find(library) != std::string_view::npos;
 }
 
-/// Which family, saying why if it was not plain.
+/// Returns the MPI family; adds a note if it is a guess.
 std::optional<MpiFamily> choose_family(const RunOptions& options, LaunchPlan& plan) {
   if (options.family) {
     return options.family;
@@ -91,7 +92,7 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
   plan.environment.emplace_back("PENSTOCK_RECORD", options.record ? "1" : "0");
   if (options.record) {
     plan.environment.emplace_back("PENSTOCK_OUTPUT", options.output);
-    // NVTX and the CUDA driver each load the library that these name; another tool that was there first stays
+    // NVTX and the CUDA driver each load the library that these name; another tool's entry stays
     for (const char* door : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
       if (environment(door).empty()) {
         plan.environment.emplace_back(door, library.string());
@@ -132,7 +133,7 @@ std::filesystem::path library_folder() {
 }
 
 std::filesystem::path library_folder_of(const std::filesystem::path& commands_folder) {
-  // not any lib/: one may lie beside an installed command, too
+  // Not any lib/: an installed command may have one beside it, too.
   const std::filesystem::path in_build = commands_folder / "lib";
   std::error_code ignored;
   for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {

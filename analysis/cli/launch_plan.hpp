@@ -1,4 +1,4 @@
-// How `penstock run` starts a program: which preload library, which environment. Decides and explains;
+// Plans how `penstock run` starts a program: which preload library, which environment. Decides and explains;
 // changes and starts nothing.
 #pragma once
 
@@ -16,8 +16,8 @@ struct RunOptions {
   std::string output = "penstock-out";
   bool record = true;
   std::string transport;            ///< empty: free choice
-  bool everywhere = false;          ///< all ranks of the job run Penstock, on whatever nodes
-  std::optional<MpiFamily> family;  ///< empty: find out
+  bool everywhere = false;          ///< all ranks of the job run Penstock, on all nodes
+  std::optional<MpiFamily> family;  ///< empty: detect it
   std::vector<std::string> command;
 };
 
@@ -28,15 +28,17 @@ struct LaunchPlan {
   int refusal = 0;  ///< exit code if the program cannot be started (126, 127), else 0
 };
 
-/// `libraries`: where libpenstock_<family>.so are. The command has at least one word.
+/// Returns the plan. `libraries`: the folder of libpenstock_<family>.so. The command must have at least one
+/// word.
 [[nodiscard]] LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& libraries);
 
-/// Searches PATH for names without a slash, as a shell does. Empty if there is none.
+/// Searches PATH for names without a slash, as a shell does. Returns an empty path if there is none.
 [[nodiscard]] std::filesystem::path find_program(const std::string& name);
 
-/// Where the preload libraries of this command are.
+/// Returns the folder of this command's preload libraries.
 [[nodiscard]] std::filesystem::path library_folder();
-/// The same of a command in that folder: lib/ in it (build folder), else where `cmake --install` puts them.
+/// Does the same for a command in that folder: its lib/ (build folder), else where `cmake --install` puts the
+/// libraries.
 [[nodiscard]] std::filesystem::path library_folder_of(const std::filesystem::path& commands_folder);
 [[nodiscard]] std::filesystem::path preload_library(const std::filesystem::path& folder, MpiFamily family);
 

@@ -23,12 +23,12 @@ int main(int argc, char** argv) {
       "penstock");
   application.set_version_flag("--version", "penstock " PENSTOCK_VERSION);
   application.require_subcommand(1);
-  // what stands behind "--" may be a program's own arguments and must not be looked at (CLI11 would)
+  // Words after "--" may be a program's own arguments and must not be parsed (CLI11 would parse them).
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto separator = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> behind_separator(separator, words.end());
   words.erase(separator, words.end());
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::reverse(words.begin(), words.end());  // the order that CLI11 expects
 
   constexpr int exit_usage = 2;
   int exit_code = 0;

@@ -25,8 +25,8 @@ std::optional<MpiFamily> family_of_library(std::string_view library) noexcept {
   const auto is_version_of = [library](std::string_view name) {
     return library == name || (library.starts_with(name) && library.substr(name.size()).starts_with('.'));
   };
-  // Open MPI's library has borne the number 40 since version 3; 12 is the ABI that MPICH, Intel MPI, MVAPICH
-  // and Cray MPI share
+  // Open MPI's library has had the number 40 since version 3; 12 is the ABI that MPICH, Intel MPI, MVAPICH
+  // and Cray MPI share.
   for (const char* name :
        {"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_cxx.so.40"}) {
     if (is_version_of(name)) {

@@ -13,14 +13,14 @@
 
 namespace penstock::cli {
 
-/// What is needed of MPI, whatever its handles are.
+/// The part of MPI that is needed, independent of handle types.
 class MpiTeam::Library {
  public:
   Library() = default;
   virtual ~Library() = default;
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
-  /// False: something is missing in it, or it does not start.
+  /// Returns false if a function is missing or MPI_Init fails.
   virtual bool start() = 0;
   [[nodiscard]] virtual std::pair<int, int> rank_and_size() = 0;
   virtual void broadcast(void* bytes, int count, int root) = 0;
@@ -32,10 +32,10 @@ class MpiTeam::Library {
 
 namespace {
 
-/// Messages of the team bear it. No other are sent.
+/// The tag of all messages of the team; there are no others.
 constexpr int tag = 1;
 
-/// `Handle`: what the ABI has for a communicator and a datatype.
+/// `Handle`: the ABI's type of communicators and datatypes.
 template <typename Handle>
 class LibraryOf final : public MpiTeam::Library {
  public:
@@ -85,7 +85,7 @@ class LibraryOf final : public MpiTeam::Library {
 
 void* open_first(std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    // seen by all: Open MPI's components look for it
+    // global, because Open MPI's components look for its symbols
     if (void* const library = ::dlopen(name, RTLD_NOW | RTLD_GLOBAL); library != nullptr) {
       return library;
     }
@@ -94,7 +94,7 @@ void* open_first(std::initializer_list<const char*> names) {
 }
 
 std::unique_ptr<MpiTeam::Library> open_mpich() {
-  // of the ABI that MPICH, Intel MPI, MVAPICH and Cray MPI share (mpi.h)
+  // Values of the ABI that MPICH, Intel MPI, MVAPICH and Cray MPI share (mpi.h).
   constexpr int world = 0x44000000;
   constexpr int byte = 0x4c00010d;
   void* const library =
@@ -135,7 +135,8 @@ Launched launched() noexcept {
     const char* processes;
     bool by_openmpi;
   };
-  // Slurm's: of the step, not of the job, so that a batch script's own process is one
+  // Slurm's variables are those of the step, not of the job, so that a batch script's own process counts as
+  // one.
   for (const Variables& each :
        {Variables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
         Variables{"PMI_RANK", "PMI_SIZE", false}, Variables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false}}) {

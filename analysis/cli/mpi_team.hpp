@@ -1,5 +1,5 @@
-// The processes that a launcher (mpiexec, srun) started together, joined by whichever MPI library it is of.
-// The command is linked with none: the library is opened when there are several processes. Knows nothing of
+// The processes that a launcher (mpiexec, srun) started together, connected by that launcher's MPI library.
+// The command is linked with none: the library is opened if there are several processes. Must not know
 // reports.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace penstock::cli {
 
-/// What the launcher's environment says of this process.
+/// This process according to the launcher's environment.
 struct Launched {
   std::size_t own = 0;
   std::size_t processes = 1;
-  bool by_openmpi = false;  ///< else by a launcher of MPICH's family, or Slurm with its interface
+  bool by_openmpi = false;  ///< false: by a launcher of MPICH's family, or Slurm with its interface
 };
 [[nodiscard]] Launched launched() noexcept;
 
-/// Thread: one, which made it. Errors: MPI's own error handler ends the job.
+/// Thread: only the one that created it. Errors: MPI's own error handler ends the job.
 class MpiTeam final : public analysis::Team {
  public:
-  /// Null if this process is alone, or no library can be opened: then `why_not` says so.
+  /// Returns null if this process is alone, or if no library can be opened; then `why_not` has the reason.
   [[nodiscard]] static std::unique_ptr<MpiTeam> join(std::string& why_not);
   ~MpiTeam() override;
 
@@ -32,9 +32,9 @@ class MpiTeam final : public analysis::Team {
   [[nodiscard]] std::size_t own() const override { return own_; }
   void broadcast(std::size_t sender, std::vector<std::byte>& bytes) override;
   void send_to_first(std::size_t sender, std::vector<std::byte>& bytes) override;
-  /// What the first one has.
+  /// Returns the first process's value on all.
   [[nodiscard]] int common(int of_first);
-  /// Ends all processes: the others would wait for this one.
+  /// Ends all processes, because the others would wait for this one.
   [[noreturn]] void abort(int exit_code);
 
   class Library;  ///< one for each ABI

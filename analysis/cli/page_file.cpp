@@ -14,7 +14,7 @@ namespace penstock::cli {
 namespace {
 
 bool is_page(const std::filesystem::path& file) {
-  constexpr std::size_t enough = 2000;  // the mark stands in the head, behind the security policy
+  constexpr std::size_t enough = 2000;  // the mark is in the head, after the security policy
   std::string head(enough, '\0');
   std::ifstream in(file, std::ios::binary);
   in.read(head.data(), static_cast<std::streamsize>(head.size()));

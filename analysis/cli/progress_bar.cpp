@@ -32,7 +32,8 @@ void ProgressBar::show(std::size_t done, std::size_t all, const std::string& wha
   constexpr std::size_t other_columns = 9;  // share and blanks
   const std::string bar = analysis::bar_text(share, bar_columns);
   const auto filled = static_cast<std::size_t>(
-      std::count_if(bar.begin(), bar.end(), [](char c) { return (c & 0xc0) != 0x80; }));  // not bytes
+      std::count_if(bar.begin(), bar.end(), [](char c) { return (c & 0xc0) != 0x80; }));  // characters, not
+                                                                                          // bytes
   const std::size_t room = columns_of_terminal();
   const std::size_t text_columns =
       room > bar_columns + other_columns ? room - bar_columns - other_columns : 0;

@@ -1,5 +1,5 @@
-// Shows how far a command has come: by a bar that is drawn again and again on a terminal, elsewhere by a line
-// whenever something else begins. Writes to stderr. Knows nothing of the work.
+// Shows a command's progress: on a terminal as a bar that is redrawn, elsewhere as a line per activity.
+// Writes to stderr. Must not know the work.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// `what` comes next.
+  /// `what`: the current activity.
   void show(std::size_t done, std::size_t all, const std::string& what);
-  /// A line that stays, above the bar.
+  /// Prints a permanent line above the bar.
   void say(const std::string& line);
 
  private:
@@ -26,10 +26,10 @@ class ProgressBar {
 
   bool on_terminal_;
   bool is_drawn_ = false;
-  std::string shown_;  ///< where it is no terminal
+  std::string shown_;  ///< the last activity, without a terminal
 };
 
-/// A bar, once it is worth one: after a second.
+/// A bar that appears after a second.
 class PatientBar {
  public:
   void show(std::size_t done, std::size_t all, const std::string& what) {

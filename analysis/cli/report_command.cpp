@@ -1,4 +1,4 @@
-// penstock report: reads a recording and says what was exposed.
+// penstock report: reads a recording and reports what was exposed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct ReportOptions {
 constexpr int condition_holds = 3;
 constexpr int condition_cannot_be_told = 4;
 
-/// Says on stderr which conditions hold. One that cannot be told is no pass.
+/// Prints on stderr which conditions hold. A condition that cannot be decided does not pass.
 int check(const std::vector<analysis::FailCondition>& conditions, const analysis::Report& result) {
   int exit_code = 0;
   for (const analysis::FailCondition& condition : conditions) {
@@ -77,7 +77,7 @@ int show(const ReportOptions& options, const analysis::Report& result,
 }
 
 int report_alone(const ReportOptions& options) {
-  std::optional<analysis::job_timeline::JobTimeline> timeline;  // takes a pass of its own
+  std::optional<analysis::job_timeline::JobTimeline> timeline;  // requires another pass
   if (!options.html.empty()) {
     require_page(options.html);
     timeline.emplace();
@@ -88,10 +88,11 @@ int report_alone(const ReportOptions& options) {
   return show(options, result, timeline);
 }
 
-/// The first process prints; all end alike. `threads`: of each process.
+/// Makes the report in a team. The first process prints; all return the same code. `threads`: of each
+/// process.
 int report_together(const ReportOptions& options, MpiTeam& team) {
   analysis::AnalysisOptions shared = options.analysis;
-  shared.threads = std::max(1u, shared.threads);  // the launcher was told how many
+  shared.threads = std::max(1u, shared.threads);  // the launcher chose the number of processes
   try {
     if (team.own() != 0) {
       static_cast<void>(analysis::analyse_together(options.recording, shared, team));
@@ -184,7 +185,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
           },
           "Exit with 3 if this holds, with 4 if it cannot be told: 'exposed > 10%', 'late_sender > 5ms'")
       ->type_name("CONDITION")
-      ->allow_extra_args(false);  // else it would take the recording for a second condition
+      ->allow_extra_args(false);  // otherwise it would take the recording for a second condition
   command->callback([options, &exit_code] { exit_code = report(*options); });
 }
 

@@ -1,5 +1,5 @@
-// penstock run: starts a program under Penstock. Becomes the program, so that the launcher sees no process
-// between.
+// penstock run: starts a program under Penstock. Replaces itself by the program, so that the launcher sees no
+// process in between.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 constexpr int exit_not_executable = 126;
 
-/// The program and its arguments: what is left of the parsed words, then what stands behind "--". That "--"
-/// is ours if it comes before the program, else the program's.
+/// Returns the program and its arguments: the rest of the parsed words, then the words after "--". That "--"
+/// is Penstock's if it precedes the program, else the program's.
 std::vector<std::string> program_in(std::vector<std::string> words,
                                     const std::vector<std::string>& behind_separator) {
   if (!words.empty() && words.front().starts_with('-')) {
@@ -76,7 +76,8 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
   command
       ->add_option("--mpi", *family, "The program's MPI, where the program does not tell (scripts, Python)")
       ->check(CLI::IsMember({"mpich", "openmpi"}));
-  command->prefix_command();  // the first word that is no option of ours is the program, the rest is its own
+  command->prefix_command();  // the first word that is not one of our options is the program, the rest are
+                              // its arguments
   command->footer("program [arguments …]: what to start");
   command->callback([=, &behind_separator, &exit_code] {
     options->record = !*no_record;

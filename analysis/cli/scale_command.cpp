@@ -1,4 +1,4 @@
-// penstock scale: what a program would take on more ranks, from runs on several numbers of them.
+// penstock scale: predicts a program's time on more ranks, from runs on several numbers of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct ScaleOptions {
   bool json = false;
 };
 
-/// As for a condition that cannot be told.
+/// The exit code of a condition that cannot be decided, too.
 constexpr int cannot_be_told = 4;
 
 std::vector<analysis::Report> reports_on(const ScaleOptions& options) {
@@ -42,7 +42,7 @@ int scale(ScaleOptions options) {
   const auto with_steps = std::count_if(reports.begin(), reports.end(),
                                         [](const analysis::Report& each) { return each.steps.has_value(); });
   if (with_steps != 0 && static_cast<std::size_t>(with_steps) != reports.size()) {
-    // steps of some and whole runs of others are not alike
+    // steps of some runs cannot be compared with whole runs of others
     options.analysis = {.whole_run = true};
     reports = reports_on(options);
   }

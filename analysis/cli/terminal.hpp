@@ -1,4 +1,4 @@
-// Who reads what the command prints. Knows nothing of what that is.
+// Detects what reads the command's output. Must not know what is printed.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace penstock::cli {
 
-/// Colours are for people: a terminal, and nobody has asked for none (https://no-color.org).
+/// Returns true if the output is a terminal and colours are not switched off (https://no-color.org).
 [[nodiscard]] inline bool wants_colours() {
   const char* const no_color = std::getenv("NO_COLOR");
   const char* const terminal = std::getenv("TERM");

@@ -1,5 +1,5 @@
-// penstock tune: measures the transports of this machine and keeps the table for later jobs. Another file
-// takes the place of the old one only when it is complete.
+// penstock tune: measures the transports of this machine and stores the table for later jobs. Replaces the
+// old file only when the new one is complete.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ namespace {
 
 namespace tune = transports::tune;
 
-/// While it lives, Ctrl-C and its like wait.
+/// Blocks Ctrl-C and similar signals during its lifetime.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -54,7 +54,8 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-/// Asked before minutes are spent on measuring. Makes the folder if need be. Empty: it seems so.
+/// Returns why the file cannot be written; empty if it probably can. Called before minutes are spent on
+/// measuring. Creates the folder if necessary.
 std::string why_not_writable(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
@@ -63,7 +64,7 @@ std::string why_not_writable(const std::filesystem::path& path) {
   return ::access(folder.c_str(), W_OK) == 0 ? "" : folder.string() + ": " + std::strerror(errno);
 }
 
-/// Empty if the file is there, whole; else why not, and what was there before still is.
+/// Replaces the file. Returns an empty string on success, else the error; the old file then remains.
 std::string replace_file(const std::filesystem::path& path, std::string_view text) {
   std::string temporary = path.string() + ".XXXXXX";
   const SignalsWait wait;

@@ -25,7 +25,7 @@ std::string origin_of(const transports::FoundTuning& tuning) {
   return fmt::format("as shipped (penstock tune measures this machine and writes {})", tuning.path);
 }
 
-/// One figure: what it decides, and why it is what it is.
+/// One figure: what it decides, and where its value comes from.
 class Figure {
  public:
   Figure(const transports::FoundTuning& tuning, std::string_view name, Link link)
@@ -42,7 +42,7 @@ class Figure {
     });
   }
 
-  /// "staged, from 64 KiB on relayed"
+  /// Returns "staged, from 64 KiB on relayed".
   [[nodiscard]] std::string from(std::string_view below, std::string_view above) const {
     if (value_ == never) return std::string(below);
     if (value_ == 0) return std::string(above);
@@ -57,7 +57,7 @@ class Figure {
   }
   [[nodiscard]] std::string chunk() const { return fmt::format("in chunks of up to {}", bytes_text(value_)); }
 
-  /// Why it is what it is, in a table that was measured.
+  /// Returns where the value comes from, in a measured table.
   [[nodiscard]] std::string_view why() const {
     if (is_asked_for_) return "  (as PENSTOCK_TUNING says)";
     if (!is_of_measured_table_) return "";

@@ -1,5 +1,5 @@
-// The table by which transports are chosen, as `penstock info` and `penstock tune` show it. Knows neither how
-// it is measured nor how it is read.
+// Prints the table by which transports are chosen, for `penstock info` and `penstock tune`. Must know neither
+// how it is measured nor how it is read.
 #pragma once
 
 #include <string>
@@ -10,14 +10,13 @@
 
 namespace penstock::cli {
 
-/// Prints a line of what these commands show; one without a title goes on with what is above it.
+/// Prints a line of these commands; one without a title continues the line above.
 void show_line(std::string_view title, std::string_view text);
 
-/// Prints the table: where it is from, then what holds for each kind of link that the machine has, and for
-/// the machine.
+/// Prints the table: its source, then the values for each kind of link of the machine, and for the machine.
 void show_tuning(const transports::FoundTuning& tuning, const transports::MachineInfo& machine);
 
-/// What PENSTOCK_TUNING says, or nothing.
+/// Returns the value of PENSTOCK_TUNING, or an empty string.
 [[nodiscard]] std::string tuning_wish();
 
 }  // namespace penstock::cli
