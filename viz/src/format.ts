@@ -1,26 +1,26 @@
-// How numbers are written, with their units: the one place for that. Follows analysis/report/text_figures.cpp, so that
-// the page and `penstock report` say the same.
+// Formats numbers with their units, for the whole page. Follows analysis/report/text_figures.cpp, so that the page and
+// `penstock report` show the same.
 
-/** The unit in which all times of a table or chart are written. */
+/** The unit of all times of a table or chart. */
 export interface TimeUnit {
   readonly name: 's' | 'ms' | 'µs';
   readonly per_second: number;
 }
 
-/** A number with so many digits behind the point; what is rounded to nothing has no sign. */
+/** Returns a number with `decimals` decimals; a number rounded to zero has no sign. */
 export const fixed = (value: number, decimals: number) => value.toFixed(decimals).replace(/^-(0(\.0*)?)$/, '$1');
 
-/** The unit that suits a typical time. */
+/** Returns the unit that suits a typical time. */
 export function time_unit(typical_s: number): TimeUnit {
   if (typical_s < 1e-3) return { name: 'µs', per_second: 1e6 };
   if (typical_s < 1) return { name: 'ms', per_second: 1e3 };
   return { name: 's', per_second: 1 };
 }
 
-/** A time without its unit, which stands beside it. */
+/** Returns a time without its unit, which stands beside it. */
 export const time_number = (time_s: number, unit: TimeUnit) => (time_s * unit.per_second).toFixed(3);
 
-/** A time by itself: three digits that count, and its unit. */
+/** Returns a time with three significant digits and its unit. */
 export function time_text(time_s: number): string {
   const unit = time_unit(time_s);
   const value = time_s * unit.per_second;
@@ -32,7 +32,7 @@ export function percent_text(share: number): string {
   return value > 0 && value < 0.05 ? '<0.1 %' : `${value.toFixed(1)} %`;
 }
 
-/** Part of a whole; of nothing, nothing. */
+/** Returns part ÷ whole; 0 if the whole is 0. */
 export const share_of = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 
 export function bytes_text(bytes: number): string {
@@ -46,22 +46,22 @@ export function bytes_text(bytes: number): string {
   return `${value.toFixed(Number.isInteger(value) || value >= 100 ? 0 : 1)} ${units[unit] ?? ''}`;
 }
 
-/** The largest limit of message sizes that analysis/joining/message_class.hpp tells apart. */
+/** The largest size limit of analysis/joining/message_class.hpp. */
 const largest_limit_bytes = 256 * 1024 * 1024;
 
-/** Sizes of a class of messages; null: larger than all limits. */
+/** Returns the sizes of a class of messages; null: larger than all limits. */
 export const size_class_text = (limit_bytes: number | null) =>
   limit_bytes === null ? `> ${bytes_text(largest_limit_bytes)}` : `≤ ${bytes_text(limit_bytes)}`;
 
-/** A count within a sentence. */
+/** Returns a count for a sentence. */
 export const count_text = (count: number) => count.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ',');
 
 export const plural = (count: number, word: string) => `${count_text(count)} ${word}${count === 1 ? '' : 's'}`;
 
-/** GB/s without the unit. */
+/** Returns GB/s without the unit. */
 export const speed_number = (gb_per_s: number) => gb_per_s.toFixed(gb_per_s >= 100 ? 0 : gb_per_s >= 10 ? 1 : 2);
 
-/** The digits of a whole number in groups of three, to be set apart by space that is not copied. */
+/** Splits the digits of a whole number into groups of three; the space between them is not copied. */
 export function digit_groups(digits: string): string[] {
   const [, sign = '', whole = '', rest = ''] = /^(-?)(\d+)(.*)$/.exec(digits) ?? [];
   if (whole === '') return [digits];
@@ -72,5 +72,5 @@ export function digit_groups(digits: string): string[] {
   return groups;
 }
 
-/** Seconds since 1970 as a date that is the same for every reader. */
+/** Returns seconds since 1970 as a date that is the same for every reader. */
 export const date_text = (unix_s: number) => `${new Date(unix_s * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,5 +1,5 @@
-// From the texts that the page carries to a report and its timeline, or to a comparison, or to words for why there is none. Pure: knows no
-// document.
+// Turns the page's texts into a report and its timeline, a comparison, or a problem in words. Pure: must not know the
+// DOM.
 import type { Diff } from './generated/diff';
 import type { Report } from './generated/report';
 import type { Timeline } from './generated/timeline';
@@ -14,9 +14,9 @@ export interface Problem {
 }
 
 interface Kind {
-  /** "report": what is loaded, for people. */
+  /** The name of what is loaded, for people: "report". */
   readonly noun: string;
-  /** Without its number. */
+  /** Without its version number. */
   readonly schema: string;
   readonly version: number;
   readonly validate: typeof validate_report;

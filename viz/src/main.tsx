@@ -1,4 +1,4 @@
-// Reads the report and its timeline, or the comparison and its two, that this file carries and shows them.
+// Reads and shows the content of this file: a report and its timeline, or a comparison and two timelines.
 import { render } from 'preact';
 import { load, load_diff, load_timeline } from './load';
 import './style.css';

@@ -1,4 +1,4 @@
-// The causes of waiting: their order and names, as `penstock report` has them, and what each means.
+// The causes of waiting: order and names as in `penstock report`, and what each means.
 import type { ByCause as SecondsByCause } from '../generated/report';
 
 export type { SecondsByCause };
@@ -45,14 +45,14 @@ export interface CauseShare {
   readonly time_s: number;
 }
 
-/** Those that cost anything, most first. */
+/** Returns the causes with time, largest first. */
 export const by_size = (times: SecondsByCause): CauseShare[] =>
   causes
     .map((cause) => ({ cause, time_s: times[cause] }))
     .filter((each) => each.time_s > 0)
     .sort((left, right) => right.time_s - left.time_s);
 
-/** The one that costs most; none when nothing was waited. */
+/** Returns the largest cause; undefined if there is no waiting. */
 export const main_cause = (times: SecondsByCause): Cause | undefined => by_size(times)[0]?.cause;
 
 export const sum_of = (times: SecondsByCause) => causes.reduce((sum, cause) => sum + times[cause], 0);

@@ -1,8 +1,8 @@
-// Stacked columns along an axis of numbers (ranks, steps): joining neighbours where there are more than can be
-// seen, and the part of the axis that is looked at.
+// Stacked columns along an axis of numbers (ranks, steps): joins neighbours if there are too many to see, and moves the
+// visible part.
 
 export interface Column {
-  /** The numbers that it stands for: from `first`, `count` of them. */
+  /** The numbers of the column: `count` of them, from `first`. */
   readonly first: number;
   readonly count: number;
   /** Seconds by cause, in the order of `causes`. */
@@ -11,13 +11,13 @@ export interface Column {
   readonly line: number | null;
 }
 
-/** From `from` up to but without `to`. */
+/** A half-open range: `from`, up to but without `to`. */
 export interface Window {
   readonly from: number;
   readonly to: number;
 }
 
-/** At most `most` columns: neighbours are joined, as many to each, and their parts are means. */
+/** Returns at most `most` columns: joins equal numbers of neighbours, whose parts become means. */
 export function joined(columns: readonly Column[], most: number): readonly Column[] {
   const each = Math.ceil(columns.length / Math.max(1, most));
   if (each <= 1) return columns;
@@ -34,24 +34,24 @@ export function joined(columns: readonly Column[], most: number): readonly Colum
   return result;
 }
 
-/** Columns of which any part lies in the window. */
+/** Returns the columns that touch the window. */
 export const visible = (columns: readonly Column[], window: Window) =>
   columns.filter((column) => column.first < window.to && column.first + column.count > window.from);
 
-/** Larger `factor`: more is seen. `at` stays where it is; the window stays within `all`. */
+/** Zooms: a larger `factor` shows more. `at` keeps its place; the window stays within `all`. */
 export function zoomed(window: Window, all: Window, factor: number, at = (window.from + window.to) / 2): Window {
   const span = Math.min(all.to - all.from, Math.max(1, (window.to - window.from) * factor));
   const before = (at - window.from) / (window.to - window.from);
   return within({ from: at - span * before, to: at + span * (1 - before) }, all);
 }
 
-/** `by`: a share of what is seen; positive is to the right. */
+/** Pans. `by`: a share of the window; positive is to the right. */
 export function panned(window: Window, all: Window, by: number): Window {
   const shift = (window.to - window.from) * by;
   return within({ from: window.from + shift, to: window.to + shift }, all);
 }
 
-/** Whole numbers, moved or cut so that it lies in `all`. */
+/** Returns the window in whole numbers, moved or cut to lie in `all`. */
 function within(window: Window, all: Window): Window {
   const span = Math.min(Math.max(1, Math.round(window.to - window.from)), all.to - all.from);
   const from = Math.min(Math.max(all.from, Math.round(window.from)), all.to - span);

@@ -2,7 +2,7 @@
 import type { Report } from '../generated/report';
 import { count_text, percent_text, plural, share_of, time_text } from '../format';
 
-/** In sentences without their full stops. */
+/** Returns sentences without full stops. */
 export function confidence(report: Report): string[] {
   const { ranks, job } = report;
   const sum = (figure: (rank: Report['ranks'][number]) => number) => ranks.reduce((total, rank) => total + figure(rank), 0);

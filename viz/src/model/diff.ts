@@ -1,21 +1,21 @@
-// A comparison of two states of a program: changes, and what may be said of them.
+// A comparison of two versions of a program: changes and conclusions.
 import type { Diff, DiffRow } from '../generated/diff';
 import { percent_text, time_number, time_unit, type TimeUnit } from '../format';
 import { cause_name, causes, type Cause } from './causes';
 
 export const change_s = (row: DiffRow) => row.after_s - row.before_s;
 
-/** Of what was before; null where there was nothing. */
+/** Returns the change as a share of the earlier value; null if that is 0. */
 export const change_share = (row: DiffRow) => (row.before_s === 0 ? null : change_s(row) / row.before_s);
 
 export const verdict_text = ({ verdict }: DiffRow): string => ({ less: 'less', more: 'more', jitter: 'jitter', unknown: 'not known' })[verdict];
 
-/** A change with its sign, as numbers in tables have it. */
+/** Adds the sign of a change, for tables. */
 export const signed = (text: string) => (text.startsWith('-') || /^0(\.0*)?$/.test(text) ? text : `+${text}`);
 
 export const unit_of = (diff: Diff): TimeUnit => time_unit(Math.max(...diff.totals.map((row) => Math.max(row.before_s, row.after_s))));
 
-/** The change of the time itself in a sentence. */
+/** Describes the change of the time in a sentence. */
 export function verdict(diff: Diff): string {
   const [time] = diff.totals;
   if (time === undefined) return '';
@@ -31,7 +31,7 @@ export function verdict(diff: Diff): string {
   return `${what}: ${amount}.${waits}`;
 }
 
-/** The same of what is counted. */
+/** Does the same for the counted time. */
 function waited(diff: Diff, unit: TimeUnit): string {
   const is_exposed = diff.measure === 'exposed_communication';
   const row = diff.totals.find(({ name }) => name === (is_exposed ? 'exposed' : 'in MPI'));
@@ -39,10 +39,10 @@ function waited(diff: Diff, unit: TimeUnit): string {
   return ` ${is_exposed ? 'Exposed' : 'In MPI'}: ${time_number(row.after_s, unit)} ${unit.name} instead of ${time_number(row.before_s, unit)} ${unit.name}.`;
 }
 
-/** The cause that a row is of, if it is of one. */
+/** Returns the cause of a row, if the row is a cause. */
 export const cause_of_row = (row: DiffRow): Cause | undefined => causes.find((cause) => cause_name(cause) === row.name);
 
-/** A state as a bar: what is counted by cause, and the rest. */
+/** Returns a version's bar: the counted time by cause, and the rest. */
 export function bar_of(diff: Diff, figure: (row: DiffRow) => number): { kind: string; name: string; time_s: number }[] {
   const pieces = diff.causes.map((row) => ({ kind: cause_of_row(row) ?? 'other', name: row.name, time_s: figure(row) }));
   const [time] = diff.totals;
@@ -50,7 +50,7 @@ export function bar_of(diff: Diff, figure: (row: DiffRow) => number): { kind: st
   return [...pieces, { kind: 'computing', name: diff.measure === 'exposed_communication' ? 'not exposed' : 'not in MPI', time_s: Math.max(0, rest_s) }].filter((piece) => piece.time_s > 0);
 }
 
-/** What of the states differs, and what is alike, row by row. */
+/** Compares the versions row by row: what differs and what is alike. */
 export function states(diff: Diff, date: (unix_s: number) => string): { name: string; before: string; after: string }[] {
   const list = (texts: readonly string[]) => (texts.length === 0 ? 'none' : texts.join(', '));
   const row = (name: string, text: (state: Diff['before']) => string) => ({ name, before: text(diff.before), after: text(diff.after) });

@@ -11,7 +11,7 @@ export interface Efficiency {
 
 const leaf = (name: string, value: number, meaning: string): Efficiency => ({ name, value, meaning, children: [] });
 
-/** Of the ranks, after POP; and of their GPUs, after TALP, where the report has them. */
+/** Returns the tree of the ranks (POP) and, if the report has it, that of their GPUs (TALP). */
 export function efficiencies(replay: Replay): Efficiency[] {
   const host = replay.efficiency;
   const gpu = replay.gpu_efficiency;
@@ -46,13 +46,13 @@ export function efficiencies(replay: Replay): Efficiency[] {
   return [of_ranks, of_gpus];
 }
 
-/** A tree as rows with their depth, from the top. */
+/** Returns a tree as rows with their depth, from the top. */
 export const rows_of = (tree: Efficiency, depth = 0): { depth: number; node: Efficiency }[] => [
   { depth, node: tree },
   ...tree.children.flatMap((child) => rows_of(child, depth + 1)),
 ];
 
-/** The leaf that loses most: where to look first. */
+/** Returns the leaf that loses most: where to look first. */
 export function weakest(tree: Efficiency): Efficiency {
   return rows_of(tree)
     .map(({ node }) => node)

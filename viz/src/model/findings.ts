@@ -1,4 +1,4 @@
-// The largest findings: the report's advice, and where it has less than enough, the places of most waiting.
+// The largest findings: the report's advice, and if there is too little, the places of most waiting.
 import type { Advice, Report } from '../generated/report';
 import { percent_text, share_of } from '../format';
 import { cause_meaning, cause_name, main_cause } from './causes';
@@ -7,12 +7,12 @@ import { place_in_sentence } from './places';
 
 export interface Finding {
   readonly title: string;
-  /** Of the average rank. With advice it is a bound, else what is waited there. */
+  /** Time of the average rank: a bound for advice, else the waiting there. */
   readonly time_s: number;
   readonly is_bound: boolean;
   readonly share_of_whole: number;
   readonly evidence: string;
-  /** Id of the section that shows it, or of a row there; and the section's name. */
+  /** Id of the section, or of a row in it, that shows the finding; and the section's name. */
   readonly target: string;
   readonly section_name: string;
 }
@@ -40,10 +40,10 @@ const section_of: Record<List, string> = {
   peers: 'Who is waited for',
 };
 
-/** The id of a list's row in the page. */
+/** Returns the id of a list's row in the page. */
 export const row_id = (list: string, row: number) => `${list}-${row}`;
 
-/** Where advice shows: its row, if this page has it; else the causes. */
+/** Returns where advice is shown: its row, if this page has it; else the causes. */
 function place_of({ shown_in }: Advice, report: Report) {
   return shown_in === null || shown_in.row >= report[shown_in.list].length
     ? { target: 'causes', section_name: 'Causes' }

@@ -1,8 +1,8 @@
-// Who sends to whom, as a square of cells: by rank where that can be seen, else by blocks of ranks.
+// Messages by sender and receiver as a square of cells: by rank if that is visible, else by blocks of ranks.
 import type { Matrix, MatrixCell } from '../generated/report';
 import { bytes_text, percent_text, plural, share_of, speed_number, time_text } from '../format';
 
-/** What has a scale of shades. */
+/** The measures with a scale of shades. */
 export type MatrixMeasure = 'bytes' | 'time' | 'speed' | 'share';
 /** What the cells show. */
 export type MatrixShown = MatrixMeasure | 'transport';
@@ -15,7 +15,7 @@ export const measures: readonly { measure: MatrixShown; name: string }[] = [
   { measure: 'transport', name: 'Transport' },
 ];
 
-/** The transports of the cells, that of most bytes first: the order of their colours. */
+/** Returns the transports of the cells, most bytes first: the order of their colours. */
 export function transports_of(cells: readonly MatrixCell[]): string[] {
   const bytes = new Map<string, number>();
   for (const cell of cells) bytes.set(cell.transport, (bytes.get(cell.transport) ?? 0) + cell.bytes);
@@ -24,18 +24,18 @@ export function transports_of(cells: readonly MatrixCell[]): string[] {
 
 /** Steps of the colour scale. */
 export const shades = 8;
-/** More ranks to a side than this are drawn as blocks. */
+/** Limit of ranks per side; larger matrices are drawn as blocks. */
 const most_ranks_drawn = 256;
 
 export interface Picture {
-  /** Rows and columns. */
+  /** Number of rows and columns. */
   readonly size: number;
   readonly ranks_per_cell: number;
   readonly ranks: number;
   readonly cells: readonly MatrixCell[];
 }
 
-/** The picture is always of all messages; `pairs_here`: all pairs have a row in this document. */
+/** Returns a picture of all messages. `pairs_here`: all pairs have a row in this document. */
 export function picture_of(matrix: Matrix, ranks: number, pairs_here: boolean): Picture {
   const size = Math.max(ranks, 1 + Math.max(0, ...matrix.pairs.flatMap((pair) => [pair.sender, pair.receiver])));
   if (matrix.blocks.length === 0 || (pairs_here && size <= most_ranks_drawn)) {
@@ -44,10 +44,10 @@ export function picture_of(matrix: Matrix, ranks: number, pairs_here: boolean): 
   return { size: Math.ceil(size / matrix.ranks_per_block), ranks_per_cell: matrix.ranks_per_block, ranks: size, cells: matrix.blocks };
 }
 
-/** null: not known. */
+/** Returns null if unknown. */
 export function value_of(cell: MatrixCell, measure: MatrixMeasure): number | null {
   if (measure === 'bytes') return cell.bytes;
-  // Where no message's time is known, the sum is of nothing.
+  // If no message's time is known, the sum is empty.
   if (measure === 'time') return cell.gb_per_s === null ? null : cell.moving_s;
   return measure === 'share' ? reached_share(cell) : cell.gb_per_s;
 }
@@ -63,13 +63,13 @@ export const value_text = (value: number, measure: MatrixMeasure) => value_texts
 export interface Scale {
   readonly least: number;
   readonly most: number;
-  /** Values lie so far from each other that shades go by their ratio. */
+  /** Values differ so much that shades follow their ratio. */
   readonly is_logarithmic: boolean;
   /** From 0, the least, to shades - 1. */
   shade(value: number): number;
 }
 
-/** undefined where nothing is known. */
+/** Returns undefined if nothing is known. */
 export function scale_of(cells: readonly MatrixCell[], measure: MatrixMeasure): Scale | undefined {
   const values = cells.map((cell) => value_of(cell, measure)).filter((value) => value !== null);
   if (values.length === 0) return undefined;
@@ -88,18 +88,18 @@ export function scale_of(cells: readonly MatrixCell[], measure: MatrixMeasure): 
   return { least, most, is_logarithmic, shade: (value) => Math.min(shades - 1, Math.max(0, Math.floor(place(value) * shades))) };
 }
 
-/** "rank 3", or "ranks 6 to 8". */
+/** Returns "rank 3", or "ranks 6 to 8". */
 export function who(cell: number, picture: Picture): string {
   const first = cell * picture.ranks_per_cell;
   const last = Math.min(picture.ranks, first + picture.ranks_per_cell) - 1;
   return first >= last ? `rank ${first}` : `ranks ${first} to ${last}`;
 }
 
-/** 0 … 1; null where it cannot be told. */
+/** Returns 0 … 1; null if unknown. */
 export const reached_share = (cell: MatrixCell) =>
   cell.gb_per_s === null || cell.possible_gb_per_s === null ? null : share_of(cell.gb_per_s, cell.possible_gb_per_s);
 
-/** A cell in a sentence; `cell` undefined: nothing was sent. */
+/** Describes a cell in a sentence; `cell` undefined: no messages. */
 export function words_of_cell(sender: number, receiver: number, cell: MatrixCell | undefined, picture: Picture): string {
   const from_to = `${who(sender, picture)} → ${who(receiver, picture)}`;
   if (cell === undefined) return `${from_to}: no messages.`;

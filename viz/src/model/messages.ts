@@ -1,4 +1,4 @@
-// Messages by size, and what of the possible speed they reach.
+// Messages by size, and how much of the possible speed they reach.
 import type { Transport } from '../generated/report';
 
 export interface SizeClass {
@@ -14,7 +14,7 @@ export interface Histogram {
   readonly sizes: readonly SizeClass[];
 }
 
-/** Smallest first; transports by their messages, most first. */
+/** Returns sizes, smallest first, and transports by their messages, most first. */
 export function histogram(classes: readonly Transport[]): Histogram {
   const of_transport = new Map<string, number>();
   const of_size = new Map<number | null, Transport[]>();
@@ -37,15 +37,13 @@ export function histogram(classes: readonly Transport[]): Histogram {
   return { transports, sizes };
 }
 
-/** Lists of integers among them went as bitmaps: their speed is none that other messages could have. */
+/** Returns true if lists of integers travelled as bitmaps: other messages cannot reach their speed. */
 export function went_packed(of: Transport): boolean {
   return of.wire_bytes !== of.bytes;
 }
 
-/**
- * The best speed that any transport reached between the same kinds of buffers at that size: what was possible in this
- * very run. null where no speed could be told.
- */
+/** Returns the best speed of any transport between the same kinds of buffers at that size in this run; null if no speed
+ * is known. */
 export function possible_gb_per_s(of: Transport, classes: readonly Transport[]): number | null {
   const speeds = classes
     .filter((each) => went_packed(each) === went_packed(of) && each.source === of.source && each.destination === of.destination && each.size_limit_bytes === of.size_limit_bytes)

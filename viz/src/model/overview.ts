@@ -1,18 +1,18 @@
-// The first things to know of a report: what was counted, how much of it, and where the average rank's time went.
+// The overview of a report: what was counted, how much, and where the average rank's time went.
 import type { Report } from '../generated/report';
 import { percent_text, share_of, time_number, time_unit, type TimeUnit } from '../format';
 import { by_size, cause_name, main_cause, type Cause } from './causes';
 import { place_in_sentence } from './places';
 
-/** What all views share. */
+/** Terms shared by all views. */
 export interface Words {
   readonly is_exposed: boolean;
-  /** What counted seconds are, before and after a noun. */
+  /** Terms for counted seconds, before and after a noun. */
   readonly adjective: string;
   readonly noun: string;
-  /** What shares are shares of. */
+  /** The whole of which shares are shown. */
   readonly whole: 'steps' | 'run';
-  /** Of times of the average rank. */
+  /** For times of the average rank. */
   readonly unit: TimeUnit;
   readonly ranks: number;
 }
@@ -30,7 +30,7 @@ export function words_of(report: Report): Words {
   };
 }
 
-/** The verdict in a sentence or two. */
+/** Returns the verdict in a sentence or two. */
 export function verdict(report: Report): string {
   const { is_exposed, whole, unit, ranks } = words_of(report);
   const { counted } = report;
@@ -49,14 +49,14 @@ export function verdict(report: Report): string {
   return text;
 }
 
-/** A piece of the average rank's time. The pieces follow each other and add up to all of it. */
+/** A piece of the average rank's time. The pieces add up to all of it. */
 export interface Piece {
   readonly kind: 'computing' | 'hidden' | 'other' | Cause;
   readonly name: string;
   readonly time_s: number;
 }
 
-/** Where the time of the average counted rank went. */
+/** Returns where the time of the average counted rank went. */
 export function pieces_of_average_rank(report: Report): Piece[] {
   const { is_exposed, ranks } = words_of(report);
   const counted = report.ranks.filter((rank) => rank.counted);
@@ -67,7 +67,7 @@ export function pieces_of_average_rank(report: Report): Piece[] {
   }));
   const pieces: Piece[] = [];
   let known_s = report.counted.counted_s / ranks;
-  // A list that was cut for the page does not tell the mean.
+  // A list that was cut for the page does not determine the mean.
   if (is_exposed && counted.length === report.counted.ranks) {
     const mean = (figure: (rank: Report['ranks'][number]) => number | null) =>
       counted.reduce((sum, rank) => sum + (figure(rank) ?? 0), 0) / ranks;

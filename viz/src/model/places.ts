@@ -1,9 +1,9 @@
-// Call sites in words, as analysis/report/text_figures.cpp writes them.
+// Call sites in words, as in analysis/report/text_figures.cpp.
 import type { CallSite } from '../generated/report';
 
 const base_name = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/** File and line, else module and offset. Calls from libraries say which. */
+/** Returns file and line, else module and offset. For calls from libraries it includes the library. */
 export function position_of(site: CallSite): string {
   const module = base_name(site.module);
   if (site.line !== 0) return `${module.includes('.so') ? `${module} ` : ''}${base_name(site.file)}:${site.line}`;
@@ -17,7 +17,7 @@ export const place_text = (site: CallSite) =>
 export const place_in_sentence = (site: CallSite) =>
   site.function === '' ? position_of(site) : `${site.function} (${position_of(site)})`;
 
-/** The command line without the folder of its program. */
+/** Returns the command line without the folder of its program. */
 export function command_text(command_line: string): string {
   const end = command_line.indexOf(' ');
   const program = end < 0 ? command_line : command_line.slice(0, end);

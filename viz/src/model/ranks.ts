@@ -3,11 +3,11 @@ import type { Rank } from '../generated/report';
 import { causes, cause_name, type Cause } from './causes';
 import type { Column } from './columns';
 
-/** Ranks that were counted, by number. */
+/** Returns the counted ranks, by number. */
 export const counted_ranks = (ranks: readonly Rank[]) =>
   ranks.filter((rank) => rank.counted).sort((left, right) => left.rank - right.rank);
 
-/** Waits of each rank by cause. */
+/** Returns the waits of each rank by cause. */
 export const rank_columns = (ranks: readonly Rank[]): Column[] =>
   counted_ranks(ranks).map((rank) => ({
     first: rank.rank,
@@ -19,14 +19,14 @@ export const rank_columns = (ranks: readonly Rank[]): Column[] =>
 export interface Comparison {
   readonly name: string;
   readonly cause: Cause | undefined;
-  /** Seconds; null: not known. */
+  /** Seconds; null: unknown. */
   readonly left_s: number | null;
   readonly right_s: number | null;
-  /** Right less left. */
+  /** Right minus left. */
   readonly difference_s: number | null;
 }
 
-/** Two ranks, figure by figure; causes that neither waited for are left out. */
+/** Compares two ranks, figure by figure; omits causes that neither waited for. */
 export function compared(left: Rank, right: Rank): Comparison[] {
   const row = (name: string, figure: (rank: Rank) => number | null | undefined, cause?: Cause): Comparison => {
     const left_s = figure(left) ?? null;
@@ -47,7 +47,7 @@ export function compared(left: Rank, right: Rank): Comparison[] {
   ];
 }
 
-/** The counted ranks with least and most waiting: what is worth comparing first. */
+/** Returns the counted ranks with least and most waiting, the first candidates for a comparison. */
 export function extremes(ranks: readonly Rank[]): { least: Rank; most: Rank } | undefined {
   const counted = counted_ranks(ranks).sort((left, right) => (left.counted_s ?? 0) - (right.counted_s ?? 0));
   const least = counted[0];

@@ -3,7 +3,7 @@ import type { Report, Steps } from '../generated/report';
 import { causes, sum_of, type Cause } from './causes';
 import type { Column } from './columns';
 
-/** Exposed time of the average rank by cause; the line is the longest rank's time. */
+/** Returns the average rank's exposed time by cause; the line is the longest rank's time. */
 export const step_columns = (steps: Steps, ranks: number): Column[] =>
   steps.each.map((entry) => ({
     first: entry.first,
@@ -13,27 +13,28 @@ export const step_columns = (steps: Steps, ranks: number): Column[] =>
   }));
 
 export interface SlowStep {
-  /** Counted from 1, as people do. */
+  /** Counted from 1, for people. */
   readonly number: number;
-  /** More than one where the report joined steps. */
+  /** Above 1 if the report joined steps. */
   readonly steps: number;
   readonly longest_s: number;
   readonly longest_rank: number;
-  /** Of the median. */
+  /** Relative to the median. */
   readonly times_median: number;
-  /** Of a step on the average rank. */
+  /** Waiting in a step of the average rank. */
   readonly waited_s: number;
-  /** The cause that grew most over the mean step; none where waiting did not grow: it computed for longer. */
+  /** The cause that grew most over the mean step; undefined if waiting did not grow because the step computed longer.
+   * */
   readonly cause: Cause | undefined;
   readonly cause_growth_s: number;
 }
 
-/** What is hardly longer than the others is no slow step; analysis/job_timeline has the same limit. */
+/** A step hardly longer than the others is not slow; analysis/job_timeline has the same limit. */
 const least_times_median = 1.05;
-/** A cause that grew by less of what the step takes longer does not explain it. */
+/** A cause explains a step if its growth is at least this share of the extra time. */
 const least_explained = 0.1;
 
-/** Steps that take longer than most, on their slowest rank; longest first. */
+/** Returns steps that take longer than most, on their slowest rank; longest first. */
 export function slow_steps(report: Report, most = 10): SlowStep[] {
   const steps = report.steps;
   if (steps === null || steps.count === 0) return [];

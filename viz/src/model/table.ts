@@ -1,6 +1,6 @@
-// Sorting and searching the rows of a table. Knows nothing of how they are shown.
+// Sorts and searches the rows of a table. Must not know how they are shown.
 
-/** What a cell is sorted by. null is not known, and comes last in either order. */
+/** A cell's sort key. null is unknown, and is last in either order. */
 export type Value = number | string | null;
 
 export interface Order {
@@ -21,14 +21,14 @@ function compare(left: Value, right: Value, descending: boolean): number {
   return descending ? -order : order;
 }
 
-/** Rows that are equal stay in their order. */
+/** Sorts rows; equal ones keep their order. */
 export function sorted<Row>(rows: readonly Row[], columns: readonly Sortable<Row>[], order: Order | undefined): readonly Row[] {
   const column = columns.find((each) => each.key === order?.column);
   if (column === undefined || order === undefined) return rows;
   return [...rows].sort((left, right) => compare(column.value(left), column.value(right), order.descending));
 }
 
-/** Rows in which every word of `search` occurs in some text, in any case, or is some number. */
+/** Returns the rows in which every word of `search` occurs in a text, in any case, or equals a number. */
 export function matching<Row>(rows: readonly Row[], columns: readonly Sortable<Row>[], search: string): readonly Row[] {
   const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
   if (words.length === 0) return rows;
@@ -39,7 +39,7 @@ export function matching<Row>(rows: readonly Row[], columns: readonly Sortable<R
   });
 }
 
-/** The order after a click on a column's head: numbers begin with the largest, texts with the first. */
+/** Returns the order after a click on a column's head: numbers begin with the largest, texts with the first. */
 export function next_order(before: Order | undefined, column: string, is_number: boolean): Order {
   return before?.column === column ? { column, descending: !before.descending } : { column, descending: is_number };
 }

@@ -1,13 +1,13 @@
-// What less waiting would be worth, at best. Arithmetic on the report's sums: a bound, since a rank that waits less
-// here may wait longer elsewhere. What really would come of it, the report's replay says for a few cases.
+// What less waiting would save, at best. The sums of the report give a bound: a rank that waits less here may wait
+// longer elsewhere. The report's replay computes the real effect for a few cases.
 import { causes, sum_of, type Cause, type SecondsByCause } from './causes';
 
-/** By cause, the share of its waiting that is thought away, 0 to 1; causes that are missing stay. */
+/** The removed share of each cause's waiting, 0 to 1; missing causes stay. */
 export type Removed = Partial<Record<Cause, number>>;
 
 export interface Bound {
   readonly saved_s: number;
-  /** What of the counted seconds is left. */
+  /** The remaining counted seconds. */
   readonly counted_s: number;
   readonly total_s: number;
 }

@@ -20,7 +20,7 @@ import { TimelineSection } from './timeline/section';
 import { WaitedFor } from './waited_for';
 import { WhatIf } from './what_if';
 
-/** In the order of the page: id, name, and whether the report has anything for it. */
+/** In page order: id, name, and whether the report has content for it. */
 const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['summary', 'Summary', () => true],
   ['timeline', 'Timeline', () => true],
@@ -42,7 +42,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
 export function App({ report, timeline }: { report: Report; timeline: LoadedTimeline }) {
   useEffect(() => {
     document.title = `${command_text(report.job.program)} · Penstock report`;
-    // The sections were not there when the browser looked for the address's part behind the #.
+    // The sections did not exist yet when the browser looked for the address's fragment.
     if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [report]);
   const shown = sections.filter(([, , has_any]) => has_any(report));

@@ -1,4 +1,4 @@
-// Why was waited: each cause with its seconds.
+// The causes of waiting, each with its seconds.
 import type { Report, Unattributed } from '../generated/report';
 import { share_of } from '../format';
 import { by_size, cause_meaning, type CauseShare } from '../model/causes';

@@ -1,5 +1,5 @@
-// Stacked columns over ranks or steps, with a line over them where there is one; a part of them can be looked at
-// closer. What is under the pointer, or under the cursor that the arrow keys move, is told in words below.
+// Stacked columns over ranks or steps, with an optional line over them; a part can be enlarged. Text below describes
+// the column under the pointer, or under the cursor that the arrow keys move.
 import { scaleLinear } from 'd3-scale';
 import { area, curveStepAfter, line, stack } from 'd3-shape';
 import { useMemo, useState } from 'preact/hooks';
@@ -11,20 +11,20 @@ import { use_width } from './use_width';
 
 interface Properties {
   readonly columns: readonly Column[];
-  /** What a column is, as in "rank 3". */
+  /** The name of a column, as in "rank 3". */
   readonly noun: string;
-  /** Added to a column's number where people count from 1. */
+  /** Added to a column's number if people count from 1. */
   readonly first_number: number;
   /** Of the parts: "exposed". */
   readonly adjective: string;
-  /** What the line is, where there is one. */
+  /** The name of the line, if there is one. */
   readonly line_name?: string;
   readonly label: string;
 }
 
 const height = 220;
 const margin = { top: 8, right: 8, bottom: 34, left: 58 };
-/** Columns narrower than this cannot be told apart. */
+/** Narrower columns cannot be distinguished. */
 const least_column_px = 2;
 
 export function ColumnsChart({ columns, noun, first_number, adjective, line_name, label }: Properties) {
@@ -45,7 +45,7 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
   const y = scaleLinear([0, highest_s], [height - margin.bottom, margin.top]).nice(5);
   const unit = time_unit(highest_s);
 
-  // An area by cause in steps: 8 paths however many columns. The last point closes the last column.
+  // An area by cause in steps: 8 paths for any number of columns. The last point closes the last column.
   const last = shown[shown.length - 1];
   const points = last === undefined ? [] : [...shown, { ...last, first: last.first + last.count }];
   const layers = stack<Column, number>()

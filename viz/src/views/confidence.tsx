@@ -1,4 +1,4 @@
-// How far to trust all this.
+// How far to trust the report.
 import type { Report } from '../generated/report';
 import { plural } from '../format';
 import { confidence } from '../model/confidence';

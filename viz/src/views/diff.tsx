@@ -1,4 +1,4 @@
-// Two states of a program side by side.
+// Two versions of a program side by side.
 import { useEffect } from 'preact/hooks';
 import type { Diff, DiffRow } from '../generated/diff';
 import { date_text, time_text } from '../format';
@@ -11,7 +11,7 @@ import { CauseName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
 import { TwoTimelines } from './timeline/two';
 
-/** Both states of a row as bars below each other. */
+/** Both versions of a row as bars below each other. */
 function TwoBars({ row, full }: { row: DiffRow; full: number }) {
   return (
     <>

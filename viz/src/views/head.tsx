@@ -1,4 +1,4 @@
-// What was run, and the ways through the page.
+// What was run, and the links to the sections.
 import { useState } from 'preact/hooks';
 import type { Report } from '../generated/report';
 import { date_text, plural } from '../format';
@@ -20,7 +20,7 @@ export function ThemeSwitch() {
   );
 }
 
-/** The first line of what an MPI says of itself, without its spaces. */
+/** Returns the first line of an MPI's version, without extra spaces. */
 const short_version = (version: string) => (/^[^\n,]*/.exec(version)?.[0] ?? '').replace('Version:', '').replace(/\s+/g, ' ').trim();
 
 export function Head({ report, sections }: { report: Report; sections: readonly { id: string; name: string }[] }) {

@@ -1,4 +1,4 @@
-// Kernels, and the communication beside them.
+// Kernels, and the communication during them.
 import type { Kernel, Report } from '../generated/report';
 import { share_of } from '../format';
 import { words_of } from '../model/overview';

@@ -1,4 +1,4 @@
-// Who sends to whom: a square of shades, a rank or a block of ranks to a row and column, with its table.
+// Messages by sender and receiver: a square of shades, a rank or a block of ranks per row and column, with its table.
 import { useMemo, useState } from 'preact/hooks';
 import type { Matrix, MatrixCell, Report } from '../generated/report';
 import { plural, time_unit } from '../format';
@@ -11,7 +11,7 @@ const margin = { top: 34, right: 6, bottom: 6, left: 58 };
 const largest_cell_px = 44;
 const MiB = 1024 * 1024;
 
-/** Numbers at the sides: not more of them than have room. */
+/** Returns numbers for the sides: only as many as have room. */
 function ticks(picture: Picture, cell_px: number): number[] {
   const every = [1, 2, 5, 10, 20, 50, 100].find((step) => step * cell_px >= 30) ?? 100;
   return Array.from({ length: Math.ceil(picture.size / every) }, (_, index) => index * every);

@@ -1,4 +1,4 @@
-// Messages and collectives: sizes, transports, and what of the possible speed they reached.
+// Messages and collectives: sizes, transports, and how much of the possible speed they reached.
 import type { Collective, Report, Transport } from '../generated/report';
 import { bytes_text, count_text, size_class_text } from '../format';
 import { histogram, possible_gb_per_s, went_packed } from '../model/messages';

@@ -1,10 +1,10 @@
-// Small parts that many views have.
+// Small parts that many views share.
 import type { ComponentChildren } from 'preact';
 import { causes, cause_meaning, cause_name, by_size, type Cause, type SecondsByCause } from '../model/causes';
 import { clock_error_meaning } from '../model/clock_error';
 import { digit_groups, share_of, time_text } from '../format';
 
-/** A number whose groups of digits stand apart, but which is copied without spaces: as a number. */
+/** A number with spaced groups of digits that is copied without spaces. */
 export function Digits({ text }: { text: string }) {
   const groups = digit_groups(text);
   return (
@@ -27,7 +27,7 @@ export function Section({ id, title, intro, children }: { id: string; title: str
   );
 }
 
-/** One horizontal bar of coloured pieces, as long as their sum is of `full`. Without a label it only repeats a number. */
+/** One horizontal bar of coloured pieces, relative to `full`. Without a label it only repeats a number. */
 export function StackedBar({ pieces, full, label }: { pieces: readonly { kind: string; name: string; time_s: number }[]; full: number; label?: string }) {
   const role = label === undefined ? ({ 'aria-hidden': 'true' } as const) : ({ role: 'img', 'aria-label': label } as const);
   let begin = 0;
@@ -51,12 +51,12 @@ export function StackedBar({ pieces, full, label }: { pieces: readonly { kind: s
 export function CauseBar({ times, full }: { times: SecondsByCause; full: number }) {
   const shares = by_size(times);
   const label = shares.map(({ cause, time_s }) => `${cause_name(cause)} ${time_text(time_s)}`).join(', ');
-  // The order of the causes, not of their sizes, so that bars below each other can be compared.
+  // In the order of causes, not of sizes, so that bars below each other can be compared.
   const pieces = causes.map((cause) => ({ kind: cause, name: cause_name(cause), time_s: times[cause] })).filter((each) => each.time_s > 0);
   return <StackedBar pieces={pieces} full={full} label={label === '' ? 'nothing' : label} />;
 }
 
-/** Behind a name or a figure that the clocks do not bear out. */
+/** Marks a name or a figure that lies within the clocks' error. */
 export function ClockErrorMark() {
   return (
     <abbr class="clock-error" title={clock_error_meaning}>
@@ -65,7 +65,7 @@ export function ClockErrorMark() {
   );
 }
 
-/** Below a table in which some row has that mark. */
+/** The note below a table with such a mark. */
 export function ClockErrorNote({ is_needed }: { is_needed: boolean }) {
   return is_needed ? <p class="note">‡ {clock_error_meaning}.</p> : null;
 }
@@ -93,7 +93,7 @@ export function Legend({ shown }: { shown: readonly Cause[] }) {
   );
 }
 
-/** As many as there are fills for what has no colour of its own; those beyond share the last one. */
+/** The number of fills for things without a colour of their own; further ones share the last fill. */
 const fills = 8;
 export const fill_of = (index: number) => `fill-${Math.min(index, fills - 1)}`;
 

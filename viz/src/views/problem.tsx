@@ -1,4 +1,4 @@
-// What stands in place of a report that cannot be shown.
+// Replaces a report that cannot be shown.
 export function Problem({ problem, details }: { problem: string; details: string }) {
   return (
     <main class="problem" role="alert">

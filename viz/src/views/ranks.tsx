@@ -10,7 +10,7 @@ import { CauseBar, CauseName, Legend, Section } from './parts';
 import { by_size } from '../model/causes';
 import { Table, type Column } from './table';
 
-/** So many have a bar each, with their names; more are columns. */
+/** Up to this number of ranks, each has a bar with its name; more are columns. */
 const few_ranks = 24;
 
 function Bars({ ranks, report }: { ranks: readonly Rank[]; report: Report }) {

@@ -1,5 +1,4 @@
-// A table that sorts by its heads and can be searched. Units stand in the heads, so that its cells are copied as
-// numbers.
+// A table that sorts by its heads and can be searched. Units are in the heads, so that cells are copied as numbers.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { matching, next_order, sorted, type Order, type Sortable } from '../model/table';
@@ -9,33 +8,33 @@ import { Digits } from './parts';
 
 export interface Column<Row> extends Sortable<Row> {
   readonly title: string;
-  /** Stands behind the title. */
+  /** Follows the title. */
   readonly unit?: string;
-  /** Digits behind the point; a column without is text. */
+  /** Number of decimals; undefined: the column is text. */
   readonly decimals?: number;
-  /** A number that things are called by, as ranks are: it is searched, too. */
+  /** A number that serves as a name, like a rank: it is searched, too. */
   readonly is_name?: boolean;
-  /** What the head says when it is pointed at. */
+  /** The tooltip of the head. */
   readonly meaning?: string;
-  /** In place of the value. */
+  /** Replaces the value. */
   readonly show?: (row: Row) => ComponentChildren;
 }
 
 interface Properties<Row> {
   readonly caption: string;
-  /** The list of the report whose rows these are, where links lead to them. */
+  /** The list of the report that has these rows, if links lead to them. */
   readonly list?: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** With what is searched, where it is worth it. */
+  /** The label of the search field; undefined: no search. */
   readonly search?: string;
-  /** Rows that the report had and this page has not. */
+  /** Rows of the report that this page lacks. */
   readonly left_out?: number | undefined;
 }
 
-/** More are shown when asked for. */
+/** Further rows are shown on request. */
 const rows_at_first = 15;
-/** Texts that are no longer than this stay on one line. */
+/** Texts up to this length stay on one line. */
 const short_text = 24;
 
 const is_number = <Row,>(column: Column<Row>) => column.decimals !== undefined;
@@ -56,13 +55,13 @@ function Cell<Row>({ row, column }: { row: Row; column: Column<Row> }) {
   );
 }
 
-/** The number of the row that the page's address names, if it is one of this list. */
+/** Returns the row that the page's address names, if it is one of this list. */
 function useTargetRow(list: string | undefined): number | undefined {
   const named = () => {
     const [, name, row] = /^#(.*)-(\d+)$/.exec(location.hash) ?? [];
     return list !== undefined && name === list ? Number(row) : undefined;
   };
-  // An object, so that going there twice is seen.
+  // An object, so that a repeated visit is noticed.
   const [target, set_target] = useState(() => ({ row: named() }));
   useEffect(() => {
     const look = () => set_target({ row: named() });

@@ -1,4 +1,4 @@
-// How wide an element is, in CSS pixels, followed as it changes.
+// Returns the width of an element in CSS pixels, and follows its changes.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export function use_width<Kind extends HTMLElement = HTMLDivElement>(least = 240) {

@@ -1,4 +1,4 @@
-// Who is waited for, and what they do meanwhile.
+// The ranks that others waited for, and what they did meanwhile.
 import type { LateRank, LongWait, Peer, Report } from '../generated/report';
 import { fixed, share_of, time_unit } from '../format';
 import { cause_name } from '../model/causes';

@@ -1,10 +1,10 @@
-// What of a track is drawn where: boxes in pixels, as many as pixels at most, whatever the number of pieces. Pieces that
-// are wide enough are boxes of their own; of narrower ones each pixel gets one, as high as the share of its time that they
-// cover. Knows no canvas.
+// Computes the boxes of a track in pixels, at most as many as pixels, regardless of the number of pieces. Wide pieces
+// are boxes of their own; of narrower ones each pixel gets one, as high as the share of its time that they cover. Must
+// not know the canvas.
 import type { Lane, Range, ShareSums, Track } from './decode';
 import { first_above, next_above } from './search';
 
-/** Columns, so that a frame makes no garbage. */
+/** Columns, so that a frame allocates nothing. */
 export class Boxes {
   count = 0;
   x = new Float32Array(1024);
@@ -13,7 +13,7 @@ export class Boxes {
   height = new Float32Array(1024);
   base = new Float32Array(1024);
   state = new Uint8Array(1024);
-  /** Of the track's pieces; -1: it stands for many. */
+  /** Index in the track's pieces; -1: the box stands for many. */
   piece = new Int32Array(1024);
 
   clear() {
@@ -29,7 +29,7 @@ export class Boxes {
     this.state[i] = state;
     this.piece[i] = piece;
   }
-  /** Makes the last box longer, if it is the same but for its place. */
+  /** Extends the last box, if only its place differs. */
   extend(x: number, width: number, state: number, height: number, base: number): boolean {
     const i = this.count - 1;
     if (i < 0 || this.piece[i] !== -1 || this.state[i] !== state || this.height[i] !== Math.fround(height) || this.base[i] !== Math.fround(base)) return false;
@@ -52,14 +52,14 @@ export class Boxes {
   }
 }
 
-/** Heights of boxes that stand for many are told apart so finely, so that alike neighbours are one box. */
+/** Steps in which heights of boxes for many pieces are rounded, so that similar neighbours become one box. */
 const height_steps = 16;
 const in_steps = (share: number) => Math.min(1, Math.max(1, Math.round(share * height_steps)) / height_steps);
 
-/** What takes less of the time is not drawn: it would look like more than it is. */
+/** Smaller shares are not drawn: they would look larger than they are. */
 const least_share = 0.01;
 
-/** Pieces in `part` of a view that shows `view` on so many pixels; those of a pixel and more are wide. */
+/** Adds pieces in `part` of a view that shows `view` on `width_px` pixels; pieces of at least a pixel are wide. */
 export function add_pieces(boxes: Boxes, lane: Lane, view: Range, width_px: number, part: Range, which: 'wide' | 'narrow' | 'all') {
   const px_per_ns = width_px / (view.to - view.from);
   const px = (time: number) => (time - view.from) * px_per_ns;
@@ -95,7 +95,7 @@ export function add_pieces(boxes: Boxes, lane: Lane, view: Range, width_px: numb
   }
 }
 
-/** Shares of time in `part`, a state above the other; a pixel each, or a bin where these are wider. */
+/** Adds shares of time in `part`, states on top of each other; one column per pixel, or per bin if bins are wider. */
 export function add_shares(boxes: Boxes, shares: ShareSums, run: Range, view: Range, width_px: number, part: Range, leave_out: readonly number[]) {
   const px_per_ns = width_px / (view.to - view.from);
   const bins_per_ns = shares.bins / (run.to - run.from);
@@ -112,7 +112,7 @@ export function add_shares(boxes: Boxes, shares: ShareSums, run: Range, view: Ra
   const first_bin = (from - run.from) * bins_per_ns;
   const last_bin = (to - run.from) * bins_per_ns;
   const step = Math.max(1, bins_per_px);
-  // Columns lie at the same places however the view is moved, or they would flicker.
+  // Columns keep their places when the view moves; otherwise they would flicker.
   for (let bin = Math.floor(first_bin / step) * step; bin < last_bin; bin += step) {
     const low = Math.max(bin, first_bin);
     const high = Math.min(bin + step, last_bin);
@@ -134,13 +134,13 @@ export function add_shares(boxes: Boxes, shares: ShareSums, run: Range, view: Ra
   }
 }
 
-/** Parts of a view where pieces that are too narrow are drawn one by one, and where their shares are. */
+/** Parts of a view where narrow pieces are drawn one by one, and where their shares are drawn. */
 export interface Parts {
   readonly detail: readonly Range[];
   readonly shares: readonly Range[];
 }
 
-/** `detail`: where all pieces are there, in order. Shares are used there, too, while bins are as fine as pixels. */
+/** `detail`: where all pieces are kept, in order. While bins are as fine as pixels, shares are used there, too. */
 export function parts_of(track: Track, detail: readonly Range[], run: Range, view: Range, width_px: number): Parts {
   if (track.shares === undefined) return { detail: [view], shares: [] };
   const bin_px = (width_px / (view.to - view.from)) * ((run.to - run.from) / track.shares.bins);
@@ -159,7 +159,7 @@ export function parts_of(track: Track, detail: readonly Range[], run: Range, vie
   return found;
 }
 
-/** All boxes of one lane. `has_shares`: it is the one that the track's shares are drawn in. */
+/** Adds all boxes of one lane. `has_shares`: the track's shares are drawn in this lane. */
 export function add_lane(boxes: Boxes, track: Track, lane: Lane, has_shares: boolean, detail: readonly Range[], run: Range, view: Range, width_px: number, left_out_states: readonly number[]) {
   const parts = has_shares ? parts_of(track, detail, run, view, width_px) : { detail: [view], shares: [] };
   if (parts.shares.length === 0) return add_pieces(boxes, lane, view, width_px, view, 'all');

@@ -1,4 +1,4 @@
-// Reads the columns of the timeline's document: base64, and in it bytes or integers of variable length (LEB128).
+// Reads the columns of the timeline's document: base64 of bytes or of integers of variable length (LEB128).
 
 export function bytes_of(base64: string): Uint8Array {
   const text = atob(base64);
@@ -7,7 +7,7 @@ export function bytes_of(base64: string): Uint8Array {
   return bytes;
 }
 
-/** Throws where there is no whole integer any more, or one that a number cannot hold. */
+/** Throws at the end of the bytes, or if a number cannot hold the integer. */
 export class IntegerReader {
   private at = 0;
   constructor(private readonly bytes: Uint8Array) {}

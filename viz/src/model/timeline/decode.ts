@@ -1,32 +1,32 @@
-// The timeline as it is asked for: of each track the pieces in columns, by how deep they lie in others, and the shares of
-// time for what is not there piece by piece.
+// Decodes the timeline for queries: each track's pieces in columns, by nesting depth, and the shares of time where
+// pieces are missing.
 import type { Timeline, Track as TrackDocument } from '../../generated/timeline';
 import { bytes_of, IntegerReader } from './columns';
 
-/** Pieces at one depth of a track: they follow each other without overlap, so that both columns are sorted. */
+/** Pieces at one depth of a track: they follow each other without overlap, so both columns are sorted. */
 export interface Lane {
   readonly begin: Float64Array;
   readonly end: Float64Array;
-  /** Time that pieces before each cover, in ns; one more than pieces. */
+  /** Time that the pieces before each one cover, in ns; one entry more than pieces. */
   readonly covered: Float64Array;
-  /** Of the track's pieces. */
+  /** Index in the track's pieces. */
   readonly piece: Uint32Array;
   /** By piece of the lane. */
   readonly state: Uint8Array;
 }
 
-/** Of a track whose pieces are not all there: bytes by bin and state, added up. */
+/** Shares of a track that lacks pieces: bytes by bin and state, added up. */
 export interface ShareSums {
   readonly bins: number;
   readonly states: readonly number[];
-  /** sums[state][bin]: what lies before the bin; one more than bins; 255 is all of a bin. */
+  /** sums[state][bin]: the sum before the bin; one entry more than bins; 255 is a whole bin. */
   readonly sums: readonly Uint32Array[];
 }
 
 export interface Track {
   readonly kind: string;
   readonly name: string;
-  /** Pieces that are shorter are only there within the rank's `detail`; 0: all are. */
+  /** Shorter pieces exist only within the rank's `detail`; 0: all pieces exist. */
   readonly shortest: number;
   readonly count: number;
   readonly begin: Float64Array;
@@ -49,7 +49,7 @@ export interface RankTracks {
   readonly why: string | null;
   readonly begin: number;
   readonly end: number;
-  /** Where all pieces are there; of no use where no track lacks any. */
+  /** Where all pieces exist; unused if no track lacks any. */
   readonly detail: readonly Range[];
   readonly tracks_left_out: number;
   readonly tracks: readonly Track[];
@@ -76,14 +76,14 @@ export interface Messages {
   readonly complete: Float64Array;
   readonly sender: Uint32Array;
   readonly receiver: Uint32Array;
-  /** Of the receiver's tracks. */
+  /** Index in the receiver's tracks. */
   readonly track: Uint32Array;
   readonly bytes: Float64Array;
 }
 
 export interface TimelineModel {
   readonly run: Range;
-  /** What is shown at first: the steps, where start-up and shutdown are much beside them. */
+  /** The initial view: the steps, if start-up and shutdown are long beside them. */
   readonly first_view: Range;
   readonly states: readonly string[];
   readonly texts: readonly string[];
@@ -93,7 +93,7 @@ export interface TimelineModel {
   readonly messages: Messages;
 }
 
-/** Deeper pieces are drawn as if they lay here. */
+/** The number of lanes; deeper pieces are hidden. */
 const most_lanes = 8;
 
 function lanes_of(begin: Float64Array, end: Float64Array, state: Uint8Array): { lanes: Lane[]; depth: Uint8Array } {
@@ -101,7 +101,7 @@ function lanes_of(begin: Float64Array, end: Float64Array, state: Uint8Array): { 
   const depth = new Uint8Array(count);
   const open: number[] = [];
   const sizes: number[] = [];
-  // Where deeper pieces than there are lanes fall together, one would overlap the other: those are left to their outer one.
+  // Deeper pieces than there are lanes would overlap in one lane; they are left to their outer piece.
   const hidden = most_lanes;
   for (let i = 0; i < count; ++i) {
     while (open.length > 0 && (open[open.length - 1] as number) <= (begin[i] as number)) open.pop();
@@ -213,14 +213,14 @@ function others_of(others: Timeline['others'], states: number): OtherRow[] {
   return rows;
 }
 
-/** With a little before and behind. */
+/** Adds a small margin on either side. */
 function first_view_of(steps: Range, run: Range): Range {
   const margin = (steps.to - steps.from) * 0.04;
   const view = { from: Math.max(run.from, steps.from - margin), to: Math.min(run.to, steps.to + margin) };
   return view.to - view.from < 0.8 * (run.to - run.from) ? view : run;
 }
 
-/** Throws an Error with words for people where columns are not what they should be. */
+/** Throws an Error with a message for people if columns are invalid. */
 export function decode_timeline(timeline: Timeline): TimelineModel {
   const range = ([from = 0, to = 0]: readonly number[]): Range => ({ from, to: Math.max(from, to) });
   const limits = { states: timeline.states.length, texts: timeline.texts.length };

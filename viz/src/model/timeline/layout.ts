@@ -1,5 +1,5 @@
-// What lies at which height: ranks, open with their tracks or closed to a row each, and behind them the rows of those
-// ranks that have no tracks.
+// The heights of the picture: ranks, open with their tracks or closed to one row each, and below them the rows of ranks
+// without tracks.
 import type { OtherRow, RankTracks, TimelineModel, Track } from './decode';
 import type { Selection } from './navigation';
 
@@ -11,7 +11,7 @@ export interface LaneRow {
   readonly track: Track;
   readonly track_number: number;
   readonly lane: number;
-  /** First of its track: it bears the name. */
+  /** The track's name in its first row. */
   readonly label: string;
 }
 export interface RankRow {
@@ -32,11 +32,11 @@ export type Row = LaneRow | RankRow | OthersRow;
 export interface Layout {
   readonly rows: readonly Row[];
   readonly height: number;
-  /** Where messages to and from a rank begin and end: the middle of its calls, or of its row. */
+  /** The heights where messages to and from a rank begin and end: the middle of its calls, or of its row. */
   readonly calls_y: ReadonlyMap<number, number>;
 }
 
-/** Of a closed rank's row, the part for its waits; its busiest stream has the rest. */
+/** The part of a closed rank's row for its waits; its busiest stream has the rest. */
 export const waits_part = 0.55;
 
 const rank_height = 24;
@@ -78,7 +78,7 @@ export function layout_of(model: TimelineModel, open: ReadonlySet<number>): Layo
 
 export const first_thread = (rank: RankTracks) => rank.tracks.findIndex((track) => track.kind === 'thread');
 
-/** The rows of which any part lies between two heights. */
+/** Returns the rows that touch the range between two heights. */
 export function rows_between(layout: Layout, from: number, to: number): readonly Row[] {
   let low = 0;
   let high = layout.rows.length;
@@ -95,10 +95,10 @@ export function rows_between(layout: Layout, from: number, to: number): readonly
 
 export const row_at = (layout: Layout, y: number): Row | undefined => rows_between(layout, y, y + 0.001).find((row) => row.y <= y);
 
-/** The track of a rank's waits: what a closed rank shows. */
+/** Returns the track of a rank's waits, which a closed rank shows. */
 export const waits_of = (rank: RankTracks): Track | undefined => rank.tracks.find((track) => track.kind === 'waits');
 
-/** How much of a track's time is covered, as far as it tells: of all by its shares, else of its outer pieces, in ns. */
+/** Returns the covered time of a track in ns: from its shares if it has them, else from its outer pieces. */
 function busy(track: Track, run_ns: number): number {
   const { shares } = track;
   if (shares === undefined) return track.lanes[0]?.covered[track.lanes[0].begin.length] ?? 0;
@@ -107,7 +107,7 @@ function busy(track: Track, run_ns: number): number {
 
 const main_streams = new WeakMap<RankTracks, Track | undefined>();
 
-/** Its busiest GPU stream. Worked out once: it is asked for every frame. */
+/** Returns the rank's busiest GPU stream. Cached, because it is needed every frame. */
 export function main_stream_of(rank: RankTracks, run_ns: number): Track | undefined {
   if (!main_streams.has(rank)) {
     const streams = rank.tracks.filter((track) => track.kind === 'stream').sort((left, right) => busy(right, run_ns) - busy(left, run_ns));
@@ -116,7 +116,7 @@ export function main_stream_of(rank: RankTracks, run_ns: number): Track | undefi
   return main_streams.get(rank);
 }
 
-/** Where a piece lies: in its lane, or in its rank's row where that is closed. */
+/** Returns a piece's place: its lane, or its rank's row if that is closed. */
 export function place_of(rows: readonly Row[], { rank, track_number, track, piece }: Selection): { y: number; height: number } | undefined {
   const lane = track.depth[piece];
   return (

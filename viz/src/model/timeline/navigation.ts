@@ -1,24 +1,24 @@
-// Moving through time, and from piece to piece. Knows no document.
+// Moves through time, and from piece to piece. Must not know the document.
 import type { Range, RankTracks, TimelineModel, Track } from './decode';
 import { first_above } from './search';
 
-/** Nobody needs to see less than this at once. */
+/** The shortest useful view. */
 const shortest_view_ns = 20;
 
-/** Larger `factor`: more is seen. `at` stays where it is; the view stays within `all`. */
+/** Zooms: a larger `factor` shows more. `at` keeps its place; the view stays within `all`. */
 export function zoomed(view: Range, all: Range, factor: number, at = (view.from + view.to) / 2): Range {
   const span = Math.min(all.to - all.from, Math.max(Math.min(shortest_view_ns, all.to - all.from), (view.to - view.from) * factor));
   const before = (at - view.from) / (view.to - view.from);
   return within({ from: at - span * before, to: at + span * (1 - before) }, all);
 }
 
-/** `by`: a share of what is seen; positive is to the right. */
+/** Pans. `by`: a share of the view; positive is to the right. */
 export const panned = (view: Range, all: Range, by: number): Range => {
   const shift = (view.to - view.from) * by;
   return within({ from: view.from + shift, to: view.to + shift }, all);
 };
 
-/** With as much again beside it. */
+/** Returns a view twice as long as the part, with the part in its middle. */
 export const around = (part: Range, all: Range): Range => {
   const span = Math.max(part.to - part.from, shortest_view_ns / 2);
   const middle = (part.from + part.to) / 2;
@@ -41,7 +41,7 @@ export interface Selection {
 
 export const range_of = ({ track, piece }: Selection): Range => ({ from: track.begin[piece] ?? 0, to: track.end[piece] ?? 0 });
 
-/** The piece of a lane at a time; where there is none, one that is no further than `tolerance`. */
+/** Returns a lane's piece at a time; else one at most `tolerance` away. */
 export function piece_at(track: Track, lane_number: number, time: number, tolerance: number): number | undefined {
   const lane = track.lanes[lane_number];
   if (lane === undefined || lane.begin.length === 0) return undefined;
@@ -54,7 +54,7 @@ export function piece_at(track: Track, lane_number: number, time: number, tolera
   return distance(best) <= tolerance ? lane.piece[best] : undefined;
 }
 
-/** The next piece of the same lane, or the one before. */
+/** Returns the next or previous piece of the same lane. */
 export function neighbour(selection: Selection, direction: 1 | -1): Selection | undefined {
   const lane = selection.track.lanes[selection.track.depth[selection.piece] ?? 0];
   if (lane === undefined) return undefined;
@@ -63,10 +63,10 @@ export function neighbour(selection: Selection, direction: 1 | -1): Selection | 
   return piece === undefined ? undefined : { ...selection, piece };
 }
 
-/** Pieces of which name, or rank, is what somebody looks for. "rank 3" and "3" are ranks. */
+/** Search results: pieces by name, and ranks ("rank 3" or "3"). */
 export interface Found {
   readonly ranks: readonly RankTracks[];
-  /** By time; no more than `most_found`. */
+  /** By time; at most `most_found`. */
   readonly pieces: readonly Selection[];
   readonly is_cut: boolean;
 }
@@ -101,7 +101,7 @@ export function find(model: TimelineModel, words: string): Found {
   return { ranks, pieces, is_cut };
 }
 
-/** The longest pieces that can be seen, longest first. */
+/** Returns the longest visible pieces, longest first. */
 export function longest_in(ranks: readonly RankTracks[], view: Range, most: number): Selection[] {
   const found: { selection: Selection; length: number }[] = [];
   let least = -1;
@@ -127,5 +127,5 @@ export function longest_in(ranks: readonly RankTracks[], view: Range, most: numb
     .map(({ selection }) => selection);
 }
 
-/** How long pieces are at least, where not all of a rank are there; 0: all are. */
+/** Returns the shortest length of kept pieces if the rank lacks some; 0: all exist. */
 export const shortest_of = (rank: RankTracks): number => rank.tracks.reduce((longest, track) => Math.max(longest, track.shortest), 0);

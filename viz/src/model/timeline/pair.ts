@@ -1,5 +1,5 @@
-// Two timelines that are looked at together: both views are equally long, so that lengths can be compared, and move alike. Each has its
-// own axis, as the runs began at different times. Knows no document.
+// Two timelines viewed together: both views have the same length, so that lengths can be compared, and move alike. Each
+// has its own axis, because the runs began at different times. Must not know the document.
 import type { Range, TimelineModel } from './decode';
 
 export type Pair<Value> = readonly [Value, Value];
@@ -12,19 +12,19 @@ const other_of = (side: Side): Side => (side === 0 ? 1 : 0);
 const span = ({ from, to }: Range) => to - from;
 const shifted = ({ from, to }: Range, by: number): Range => ({ from: from + by, to: to + by });
 
-/** Both begin where they did, and are as long as the longer one. */
+/** Gives both views the length of the longer one; they keep their begins. */
 export function alike(views: Pair<Range>): Pair<Range> {
   const longer = Math.max(...views.map(span));
   return pair_of((side) => ({ from: views[side].from, to: views[side].from + longer }));
 }
 
-/** One of them becomes `next`, and the other one follows. */
+/** Moves one view to `next`; the other one follows. */
 export function followed(views: Pair<Range>, side: Side, next: Range): Pair<Range> {
   const other = shifted(next, views[other_of(side)].from - views[side].from);
   return side === 0 ? [next, other] : [other, next];
 }
 
-/** What can be looked at while they move together: all of both, each on its own axis. */
+/** Returns the limits while both move together: all of both runs, each on its own axis. */
 export function bounds_of(runs: Pair<Range>, views: Pair<Range>): Pair<Range> {
   return pair_of((side) => {
     const other = shifted(runs[other_of(side)], views[side].from - views[other_of(side)].from);
@@ -38,7 +38,7 @@ export interface CommonMoment {
   readonly views: Pair<Range>;
 }
 
-/** Without which step or rank it was: "the slowest step: step 18". */
+/** Returns the text without step or rank: "the slowest step: step 18". */
 const kind_of = (why: string) => /^[^:]*/.exec(why)?.[0] ?? why;
 const least_ns = 20;
 

@@ -1,4 +1,4 @@
-// Which piece lies at a place of the picture, and which one a key leads to. Knows no document.
+// Finds the piece at a place of the picture, and the one that a key leads to. Must not know the document.
 import type { Range, TimelineModel } from './decode';
 import { first_thread, main_stream_of, place_of, waits_of, waits_part, type Layout, type Row } from './layout';
 import { piece_at, range_of, type Selection } from './navigation';
@@ -6,7 +6,7 @@ import { piece_at, range_of, type Selection } from './navigation';
 /** Its tracks are rows of their own. */
 const is_open_rank = (row: Row) => row.kind === 'rank' && row.is_open;
 
-/** The piece of a row at a time, or no further from it than `tolerance`. `y_in_row` tells the two halves of a closed rank apart. */
+/** Returns the piece of a row at a time, or at most `tolerance` away. `y_in_row` selects the half of a closed rank. */
 export function piece_in_row(row: Row | undefined, run_ns: number, time: number, tolerance: number, y_in_row = 0): Selection | undefined {
   if (row === undefined || row.kind === 'others' || is_open_rank(row)) return undefined;
   const track = row.kind === 'lane' ? row.track : y_in_row < row.height * waits_part ? waits_of(row.rank) : main_stream_of(row.rank, run_ns);
@@ -16,7 +16,7 @@ export function piece_in_row(row: Row | undefined, run_ns: number, time: number,
   return piece === undefined ? undefined : { rank: row.rank, track, track_number: row.rank.tracks.indexOf(track), piece };
 }
 
-/** What a rank's first thread did at a time: the innermost piece. */
+/** Returns the innermost piece of a rank's first thread at a time. */
 export function partner_at(model: TimelineModel, rank: number, time: number): Selection | undefined {
   const tracks = model.ranks.find((each) => each.rank === rank);
   const track_number = tracks === undefined ? -1 : first_thread(tracks);
@@ -29,7 +29,7 @@ export function partner_at(model: TimelineModel, rank: number, time: number): Se
   return undefined;
 }
 
-/** In the next row above or below that has a piece nearby. */
+/** Returns a piece in the next row above or below that has one nearby. */
 export function next_row(layout: Layout, view: Range, run_ns: number, chosen: Selection, direction: 1 | -1): Selection | undefined {
   const from = layout.rows.findIndex((row) => row === place_of(layout.rows, chosen));
   const { from: begin, to: end } = range_of(chosen);
@@ -41,7 +41,7 @@ export function next_row(layout: Layout, view: Range, run_ns: number, chosen: Se
   return undefined;
 }
 
-/** The first piece of the rows that can be seen. */
+/** Returns the first piece of the visible rows. */
 export function first_seen(layout: Layout, view: Range, run_ns: number, scroll: number): Selection | undefined {
   for (const row of layout.rows) {
     if (row.y + row.height < scroll) continue;

@@ -1,4 +1,5 @@
-// Two fingers on the timeline: spreading them zooms, and what lay between them at first stays between them. Knows no document.
+// Two fingers on the timeline: spreading them zooms, and the time between them stays between them. Must not know the
+// document.
 import type { Range } from './decode';
 import { panned, zoomed } from './navigation';
 
@@ -8,14 +9,14 @@ export interface Point {
 }
 export type Fingers = readonly [Point, Point];
 
-/** Fingers this near to each other cannot be told to be nearer still. */
+/** Smaller distances of fingers cannot be measured. */
 const least_distance_px = 12;
 
-/** By the distance of the fingers, since they may lie above each other. */
+/** The two-dimensional distance, because one finger may be above the other. */
 const distance = ([left, right]: Fingers) => Math.max(least_distance_px, Math.hypot(left.x - right.x, left.y - right.y));
 const middle_x = ([left, right]: Fingers) => (left.x + right.x) / 2;
 
-/** The view that `view` becomes while fingers that lay at `from` lie at `to`. The picture begins at `left_px`. */
+/** Returns the view after fingers moved from `from` to `to`. The picture begins at `left_px`. */
 export function pinched(view: Range, bounds: Range, from: Fingers, to: Fingers, left_px: number, width_px: number): Range {
   const at = view.from + ((middle_x(from) - left_px) / width_px) * (view.to - view.from);
   return panned(zoomed(view, bounds, distance(from) / distance(to), at), bounds, (middle_x(from) - middle_x(to)) / width_px);

@@ -1,6 +1,6 @@
 // Binary searches in sorted columns.
 
-/** The first place whose value is larger than `value`. */
+/** Returns the first index whose value is larger than `value`. */
 export function first_above(column: Float64Array, value: number, from = 0): number {
   let low = from;
   let high = column.length;
@@ -12,7 +12,7 @@ export function first_above(column: Float64Array, value: number, from = 0): numb
   return low;
 }
 
-/** The same, quick where it is not far from `from`. */
+/** Does the same; fast if the result is near `from`. */
 export function next_above(column: Float64Array, value: number, from: number): number {
   let step = 1;
   let low = from;

@@ -6,14 +6,14 @@ import type { Selection } from './navigation';
 
 export const ns_text = (time_ns: number) => (time_ns < 1000 ? `${time_ns.toFixed(0)} ns` : time_text(time_ns * 1e-9));
 
-/** A moment, as finely as neighbours `step_ns` from it are told apart, in the unit that suits `largest_ns`. */
+/** Returns a moment, precise enough for steps of `step_ns`, in the unit that suits `largest_ns`. */
 export function moment_text(time_ns: number, step_ns: number, largest_ns = time_ns): string {
   const [per, unit] = largest_ns >= 1e9 || step_ns >= 1e8 ? [1e9, 's'] : largest_ns >= 1e6 || step_ns >= 1e5 ? [1e6, 'ms'] : [1e3, 'µs'];
   const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(Math.max(step_ns, 1) / per) - 1e-9)));
   return `${(time_ns / per).toFixed(decimals)} ${unit}`;
 }
 
-/** From when to when, in one unit. */
+/** Returns begin and end in one unit. */
 export function range_text({ from, to }: Range): string {
   const step_ns = (to - from) / 1000;
   return `${moment_text(from, step_ns, to)} to ${moment_text(to, step_ns)}`;
@@ -39,7 +39,6 @@ export function state_name(state: string): string {
   return cause === undefined ? (state_names[state] ?? state.replace(/_/g, ' ')) : cause_name(cause);
 }
 
-/** What a piece is called. */
 export function name_of(model: TimelineModel, track: Track, piece: number): string {
   const state = state_name(model.states[track.state[piece] ?? 0] ?? '');
   const name = track.name_of === undefined ? state : (model.texts[track.name_of[piece] ?? 0] ?? '');
@@ -53,7 +52,7 @@ export interface Fact {
 
 const peer_text = (peer: number | undefined) => (peer === undefined || peer === 1 ? undefined : peer === 0 ? 'any' : `rank ${peer - 2}`);
 
-/** All that is known of a piece, but for its name. */
+/** Returns all facts of a piece except its name. */
 export function facts_of(model: TimelineModel, { rank, track, piece }: Selection): Fact[] {
   const begin = track.begin[piece] ?? 0;
   const length = (track.end[piece] ?? 0) - begin;
@@ -76,14 +75,14 @@ export function facts_of(model: TimelineModel, { rank, track, piece }: Selection
   return facts.filter((fact) => fact !== undefined);
 }
 
-/** A piece in a sentence. */
+/** Describes a piece in a sentence. */
 export const sentence_of = (model: TimelineModel, selection: Selection): string =>
   `${name_of(model, selection.track, selection.piece)}, ${facts_of(model, selection)
     .filter((fact) => !['What', 'Called at'].includes(fact.name))
     .map((fact) => (fact.name === 'Where' ? fact.text : `${fact.name.toLowerCase()} ${fact.text}`))
     .join(', ')}`;
 
-/** The messages to and from a rank that are on their way during a piece, by their numbers; first those to it. */
+/** Returns the numbers of messages to and from a rank in flight during a piece; those to it first. */
 export function messages_during(messages: Messages, rank: number, begin: number, end: number, most: number): number[] {
   const arrived: number[] = [];
   const sent: number[] = [];
@@ -96,7 +95,7 @@ export function messages_during(messages: Messages, rank: number, begin: number,
   return [...arrived, ...sent].slice(0, most);
 }
 
-/** A name of a track in so many characters. Its end stays, since that tells one from the next: "stream 3", "transfers (2)". */
+/** Shortens a track's name. Its end stays, because it distinguishes tracks: "stream 3", "transfers (2)". */
 export function shortened(name: string, characters: number): string {
   if (name.length <= characters) return name;
   const end = /\s\(?\d+\)?$/.exec(name)?.[0] ?? '';

@@ -1,15 +1,15 @@
-// The colours of the style sheet, for a canvas, which knows no classes.
+// The style sheet's colours, for a canvas, which has no classes.
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Colours } from './painter';
 
-/** Black or white, whichever is told better from it. */
+/** Returns black or white, whichever contrasts better. */
 function ink_on(colour: string): string {
   const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#000000' : '#ffffff';
 }
 
-/** Shapes of every fill that are never seen, to be asked for their colours. */
+/** Invisible shapes of every fill, from which colours are read. */
 export function Probe({ probe, states }: { probe: RefObject<SVGSVGElement>; states: readonly string[] }) {
   return (
     <svg class="probe" ref={probe} width="0" height="0" aria-hidden="true">

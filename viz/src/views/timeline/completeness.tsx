@@ -1,4 +1,4 @@
-// What of a large job the timeline does not hold piece by piece, in words.
+// What the timeline of a large job lacks, in words.
 import { count_text, plural } from '../../format';
 import type { TimelineModel } from '../../model/timeline/decode';
 import { shortest_of } from '../../model/timeline/navigation';

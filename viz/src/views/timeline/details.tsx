@@ -1,4 +1,4 @@
-// What is known of the chosen piece, and the messages that come and go meanwhile.
+// The facts of the chosen piece, and the messages that are in flight during it.
 import type { TimelineModel } from '../../model/timeline/decode';
 import { range_of, type Selection } from '../../model/timeline/navigation';
 import { facts_of, messages_during, moment_text, name_of, ns_text } from '../../model/timeline/words';

@@ -1,4 +1,5 @@
-// What mouse, pen, fingers and wheel do on the timeline: move it, zoom it, measure, point and click. Knows pixels and views, no pieces.
+// The effects of mouse, pen, fingers and wheel on the timeline: move, zoom, measure, point and click. Knows pixels and
+// views; must not know pieces.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Range } from '../../model/timeline/decode';
@@ -12,24 +13,25 @@ interface Properties {
   readonly view: Range;
   readonly bounds: Range;
   readonly set_view: SetView;
-  /** Left of it are names. */
+  /** Names are left of it. */
   readonly gutter: number;
   readonly width: number;
-  /** Above it is the ruler. */
+  /** The ruler is above it. */
   readonly ruler: number;
-  /** From when to when the ruler was dragged over. */
+  /** Receives the range that was dragged on the ruler. */
   readonly measure: (range: Range) => void;
-  /** Where the pointer is, from the picture's upper left; undefined: elsewhere. */
+  /** Receives the pointer's place, from the picture's upper left; undefined: elsewhere. */
   readonly point: (at: Point | undefined) => void;
   readonly click: (at: Point) => void;
 }
 
 /** A press that moves no further is a click. */
 const click_px = 3;
-/** Wheels count in lines at times. */
+/** Some wheels count in lines. */
 const line_px = 30;
 const wheel_rate = 0.004;
-/** Browsers tell the pinching of a touch pad as turns of a wheel with Ctrl that are smaller than any wheel's, a hundred times the change. */
+/** Browsers report pinches on a touch pad as wheel events with Ctrl, smaller than those of any wheel: a hundred times
+ * the change. */
 const pinch_rate = 0.01;
 const most_pinch = 50;
 
@@ -62,7 +64,7 @@ export function use_gestures({ scroller, view, bounds, set_view, gutter, width, 
     const at = place(event);
     if (event.button !== 0 || at.x > width) return;
     scroller.current?.focus({ preventScroll: true });
-    // what touches is captured anyway
+    // touches are captured anyway
     if (event.pointerType !== 'touch') scroller.current?.setPointerCapture(event.pointerId);
     fingers.current.set(event.pointerId, at);
     const [first, second] = [...fingers.current.values()];
@@ -94,7 +96,7 @@ export function use_gestures({ scroller, view, bounds, set_view, gutter, width, 
     if (!fingers.current.delete(event.pointerId)) return;
     const [left] = fingers.current.values();
     if (pinch.current !== undefined) {
-      // the finger that is still there moves on
+      // the remaining finger continues to move
       pinch.current = undefined;
       if (left !== undefined) begin_drag(left, true);
       return;

@@ -1,4 +1,4 @@
-// The longest pieces in view as a table: what a screen reader reads instead of the picture.
+// The longest pieces in view as a table, which a screen reader reads instead of the picture.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { time_unit } from '../../format';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
@@ -6,11 +6,11 @@ import { longest_in, range_of, type Selection } from '../../model/timeline/navig
 import { name_of } from '../../model/timeline/words';
 import { Table, type Column } from '../table';
 
-/** What is in view is told when it has not moved for so long. */
+/** The table is updated after the view has rested this long. */
 const rest_ms = 250;
 const most_listed = 60;
 
-/** A value as it is when it has not changed for a while. */
+/** Returns a value once it has not changed for a while. */
 function use_rested<Value>(value: Value): Value {
   const [rested, set_rested] = useState(value);
   useEffect(() => {

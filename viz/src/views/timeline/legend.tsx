@@ -1,9 +1,9 @@
-// The colours of the states that timelines have.
+// The colours of the timelines' states.
 import { useMemo } from 'preact/hooks';
 import type { TimelineModel, Track } from '../../model/timeline/decode';
 import { state_name } from '../../model/timeline/words';
 
-/** Whether what is not there piece by piece has any of it. */
+/** Returns true if the track's shares contain the state. */
 function has_share({ shares }: Track, state: number): boolean {
   const at = shares?.states.indexOf(state) ?? -1;
   return (shares?.sums[at]?.[shares.bins] ?? 0) > 0;

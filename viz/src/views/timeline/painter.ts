@@ -1,4 +1,4 @@
-// Paints the timeline on a canvas: only what can be seen of it, whatever there is.
+// Paints the visible part of the timeline on a canvas.
 import { scaleLinear } from 'd3-scale';
 import { add_lane, Boxes } from '../../model/timeline/boxes';
 import type { Range, TimelineModel, Track } from '../../model/timeline/decode';
@@ -7,7 +7,7 @@ import { range_of, shortest_of, type Selection } from '../../model/timeline/navi
 import { moment_text, name_of, ns_text, shortened } from '../../model/timeline/words';
 
 export const ruler_px = 26;
-/** Where messages lie closer than this, arrows would hide what is behind them. */
+/** If messages are closer than this, arrows would hide what is behind them. */
 const arrow_px = 10;
 export const most_arrows = (plot_px: number) => Math.floor(plot_px / arrow_px);
 
@@ -20,7 +20,7 @@ export interface Colours {
   readonly focus: string;
   /** By state. */
   readonly states: readonly string[];
-  /** Of text upon these. */
+  /** Colours of text on these. */
   readonly inks: readonly string[];
 }
 
@@ -43,10 +43,10 @@ const least_label_px = 26;
 
 const boxes = new Boxes();
 
-/** Some states of a track's shares lie behind others, and are only drawn as pieces. */
+/** States whose shares lie behind others, and which are only drawn as pieces. */
 const behind = (model: TimelineModel) => model.states.flatMap((state, number) => (state === 'range' ? [number] : []));
 
-/** Of a wait, what kernels hid is faint; all else is what it is. */
+/** The opacity of the part of a wait that kernels hid; everything else is opaque. */
 const faint = 0.35;
 function exposed_share(track: Track, piece: number): number {
   const exposed = track.exposed?.[piece];
@@ -63,7 +63,7 @@ function paint_boxes(context: CanvasRenderingContext2D, scene: Scene, track: Tra
     for (let i = 0; i < boxes.count; ++i) {
       if (boxes.state[i] !== state) continue;
       const box_height = (boxes.height[i] as number) * height;
-      // whole pixels: else neighbours show a seam
+      // whole pixels; otherwise neighbours show a seam
       const left = Math.round(gutter + (boxes.x[i] as number));
       const box_width = Math.max(1, Math.round(gutter + (boxes.x[i] as number) + (boxes.width[i] as number)) - left);
       const gap = (boxes.piece[i] as number) >= 0 && box_width > 3 ? 1 : 0;
@@ -98,7 +98,7 @@ function paint_lane(context: CanvasRenderingContext2D, scene: Scene, row: { rank
   paint_boxes(context, scene, track, y, height, labels);
 }
 
-/** A closed rank is its waits and its busiest stream; an open one only has its name here, as its tracks lie below. */
+/** Paints a closed rank: its waits and its busiest stream. An open one has only its name here; its tracks are below. */
 function paint_rank(context: CanvasRenderingContext2D, scene: Scene, row: RankRow, y: number) {
   const { colours, view, gutter, width } = scene;
   const px = (time: number) => gutter + ((time - view.from) / (view.to - view.from)) * (width - gutter);
@@ -163,7 +163,7 @@ function paint_label(context: CanvasRenderingContext2D, scene: Scene, row: Row, 
   }
 }
 
-/** How many messages there are to see. */
+/** Paints the messages; returns how many are in view. */
 function paint_messages(context: CanvasRenderingContext2D, scene: Scene): number {
   const { model, layout, view, gutter, width, height, scroll, colours, selection } = scene;
   const { messages } = model;
@@ -193,7 +193,7 @@ function paint_messages(context: CanvasRenderingContext2D, scene: Scene): number
       const y_end = ruler_px + (layout.calls_y.get(messages.receiver[i] as number) ?? 0) - scroll;
       context.moveTo(x, y);
       context.lineTo(x_end, y_end);
-      if (Math.abs(x_end - x) < 8) continue; // heads of steep arrows would hide what they point to
+      if (Math.abs(x_end - x) < 8) continue;  // heads of steep arrows would hide their targets
       const angle = Math.atan2(y_end - y, x_end - x);
       for (const side of [-0.4, 0.4]) {
         context.moveTo(x_end, y_end);
@@ -241,7 +241,7 @@ function paint_ruler(context: CanvasRenderingContext2D, scene: Scene) {
   context.fillText(text, from + 4, ruler_px / 2);
 }
 
-/** Returns how many messages lie in the view. */
+/** Returns the number of messages in view. */
 export function paint(context: CanvasRenderingContext2D, scene: Scene): number {
   const { colours, width, height, gutter, layout, scroll, selection, view } = scene;
   context.fillStyle = colours.paper;

@@ -1,4 +1,4 @@
-// Finding pieces by name, one after the other, and ranks.
+// Finds pieces by name, one after the other, and ranks.
 import { useMemo, useState } from 'preact/hooks';
 import { count_text } from '../../format';
 import type { TimelineModel } from '../../model/timeline/decode';

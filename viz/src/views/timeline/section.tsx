@@ -9,7 +9,7 @@ import { TimelineKeys, TimelineOf } from './timeline';
 
 const keys_id = 'timeline-keys';
 
-/** In place of a timeline that cannot be shown. */
+/** Replaces a timeline that cannot be shown. */
 export function NoTimeline({ problem, details }: Problem) {
   return (
     <p class="warning" role="alert">

@@ -1,4 +1,4 @@
-// How other sections have the timeline show something. Knows neither of them.
+// Lets other sections show a moment in the timeline. Must know neither of them.
 
 export interface Moment {
   readonly rank: number;
@@ -11,7 +11,7 @@ const name = 'penstock-show-moment';
 
 export const show_moment = (moment: Moment) => dispatchEvent(new CustomEvent<Moment>(name, { detail: moment }));
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export function when_shown(act: (moment: Moment) => void): () => void {
   const listener = (event: Event) => act((event as CustomEvent<Moment>).detail);
   addEventListener(name, listener);

@@ -1,5 +1,5 @@
-// One timeline: what every rank and GPU did when, and the messages between them. A canvas that is looked at and moved as in
-// Perfetto, with words for what is chosen and a table of what can be seen. Its view is its owner's.
+// One timeline: what every rank and GPU did when, and the messages between them. A canvas that is moved as in Perfetto,
+// with words for what is chosen and a table of what is visible. The parent owns the view.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { count_text } from '../../format';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
@@ -18,24 +18,24 @@ import { Search } from './search';
 import { when_shown, type Moment } from './show';
 
 const most_height = 620;
-/** Of one of several, so that they can be seen at once. */
+/** For one of several, so that all are visible at once. */
 const most_compact_height = 270;
-/** Ranks of smaller jobs are open at first. */
+/** Ranks of jobs up to this size are open at first. */
 const most_open = 4;
-/** A click this near to a piece means it. */
+/** A click this near to a piece selects it. */
 const tolerance_px = 4;
 
 interface Properties {
   readonly model: TimelineModel;
   readonly view: Range;
   readonly set_view: SetView;
-  /** What can be looked at. */
+  /** The limits of the view. */
   readonly bounds: Range;
-  /** What it is called, where there are several. */
+  /** The name, if there are several. */
   readonly name: string;
-  /** Of the words that tell its keys. */
+  /** Id of the text that describes its keys. */
   readonly keys_id: string;
-  /** One of several: low, ranks closed at first, and what moves it below it. */
+  /** One of several: low, ranks closed at first, and controls below. */
   readonly is_compact?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
   const run_ns = model.run.to;
   const time_at = (x: number) => view.from + (x - gutter) * ns_per_px;
 
-  // painted once a frame, however often anything changes that can be seen in it
+  // painted once a frame, however often its inputs change
   useLayoutEffect(() => {
     const request = requestAnimationFrame(() => {
       const element = canvas.current;
@@ -80,7 +80,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     if (chosen === undefined) return;
     const range = range_of(chosen);
     const is_seen = range.from < view.to && range.to > view.from;
-    // a piece that cannot be told from its neighbours is no choice that anybody sees
+    // a piece narrower than a pixel is no visible choice
     if (!is_seen || (range.to - range.from) / ns_per_px < 1) set_view(around(range, bounds));
     reveal(chosen);
   };
@@ -93,7 +93,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     if (place === undefined || element === null) return;
     const room = height - ruler_px;
     if (place.y < element.scrollTop || place.y + place.height > element.scrollTop + room) {
-      // the new height is there when it has been rendered
+      // the new height exists after rendering
       setTimeout(() => element.scrollTo({ top: Math.max(0, place.y - room / 3) }));
     }
   };
@@ -162,7 +162,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     action();
   };
 
-  // a moment that another section points to
+  // a moment that another section selects
   const shown = useRef<(moment: Moment) => void>(() => undefined);
   shown.current = ({ rank, begin_s, length_s }) => {
     const range = { from: begin_s * 1e9, to: (begin_s + length_s) * 1e9 };
@@ -245,7 +245,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
   );
 }
 
-/** Of every timeline of a page. */
+/** The keys of all timelines of a page. */
 export function TimelineKeys({ id }: { id: string }) {
   return (
     <p class="note keys" id={id}>
