@@ -59,7 +59,6 @@ struct RankSteps {
   std::vector<AtSite> sites;
   std::vector<OfRange> ranges;
 
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(used_gpu, calls, sites, ranges);

@@ -9,7 +9,7 @@
 
 namespace penstock::cli {
 
-/// Returns the result of `analyse`, called with the options and the bar.
+/// Calls `analyse` with the options and the bar; returns its result.
 template <typename Analyse>
 analysis::Report with_progress(analysis::AnalysisOptions options, const Analyse& analyse) {
   PatientBar bar;

@@ -1,7 +1,7 @@
-// Allocates large blocks of memory for this program from huge pages, and keeps them when they are freed. A
-// report fills and frees the same large vectors for rank after rank; with ordinary pages, first touches and
-// page-table misses took half of its time (analysis/README.md has the figures). Replaces the global operator
-// new; smaller blocks still come from malloc.
+// Allocates large blocks of memory from huge pages, and keeps them when they are freed. A report fills and
+// frees the same large vectors for rank after rank; with ordinary pages, first touches and page-table misses
+// took half of its time (analysis/README.md has the figures). Replaces the global operator new; smaller
+// blocks still come from malloc.
 #include <sys/mman.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Detects which MPI a program was built for, and thus which preload library it needs: from the libraries that
-// it needs, else (scripts, Python) from the launcher's environment. Starts nothing.
+// Detects which MPI a program was built for, and so its preload library: from the libraries that it needs,
+// else (scripts, Python) from the launcher's environment. Starts nothing.
 #pragma once
 
 #include <filesystem>

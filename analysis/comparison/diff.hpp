@@ -1,5 +1,5 @@
 // Compares two versions of a program, each run once or several times: what became faster or slower, and what
-// is jitter. Uses finished reports alone. Must not know text.
+// is jitter. Uses finished reports alone. Must not know how the result is printed.
 #pragma once
 
 #include <cstddef>

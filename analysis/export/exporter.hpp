@@ -17,7 +17,7 @@
 
 namespace penstock::analysis::exports {
 
-/// What both sides of a message recorded.
+/// The facts of a message from both sides.
 struct MessageFacts {
   std::uint64_t number = 0;          ///< the same at both halves, from 1; 0 if the other half is missing
   std::optional<KnownHalf> partner;  ///< the other half

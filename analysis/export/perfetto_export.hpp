@@ -1,5 +1,5 @@
 // Writes a job as a trace for Perfetto's viewer (https://ui.perfetto.dev): ranks are processes, messages are
-// flows. Must not know the encoding, which perfetto_packets does.
+// flows. Must not know the encoding (perfetto_packets).
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ namespace penstock::analysis {
 /// Thread: one at a time. Memory: four bytes a call besides the kinds of calls.
 class CollectiveSums {
  public:
-  /// What is known of a rank while its calls are added.
+  /// The rank whose calls are added.
   struct Caller {
     const RankTrace& rank;
     const Timeline& timeline;
@@ -38,14 +38,13 @@ class CollectiveSums {
   /// started.
   void add(const Caller& caller, const trace::CollectiveOperation& operation, std::uint32_t site,
            std::span<const CauseSpan> spans, const Arrivals& arrivals);
-  /// `strings`, `sites`: this object's number for each number of `part`.
+  /// `strings`, `sites`: map the numbers of `part` to this object's.
   void merge(const CollectiveSums& part, std::span<const std::uint32_t> strings,
              std::span<const std::uint32_t> sites);
   [[nodiscard]] std::vector<CollectiveFigures> finish();
   /// `place_of_site`: formats a site for people.
   [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(sums_, late_, function_of_site_);

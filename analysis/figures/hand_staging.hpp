@@ -25,13 +25,12 @@ class HandStaging {
   /// Returns the site of a return address and a function's string (0: unknown) of the rank.
   using SiteOf = std::function<std::uint32_t(std::uint64_t, std::uint32_t)>;
   void add(const RankTrace& rank, const Timeline& timeline, Interval window, const SiteOf& site_of);
-  /// `sites`: this object's number for each number of `part`.
+  /// `sites`: maps the numbers of `part` to this object's.
   void merge(const HandStaging& part, std::span<const std::uint32_t> sites);
   /// Returns the figures by the time of the copies, largest first. `call_of_site`: formats function and place
   /// for people.
   [[nodiscard]] std::vector<HandStagingFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(sums_);

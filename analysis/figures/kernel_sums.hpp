@@ -21,14 +21,13 @@ class KernelSums {
   explicit KernelSums(StringPool& strings) : strings_(strings) {}
   /// `site_of_call`: by index into the rank's calls. `names`: of the rank.
   void add(const Timeline& timeline, std::span<const std::uint32_t> site_of_call, NameIds& names);
-  /// `strings`, `sites`: this object's number for each number of `part`.
+  /// `strings`, `sites`: map the numbers of `part` to this object's.
   void merge(const KernelSums& part, std::span<const std::uint32_t> strings,
              std::span<const std::uint32_t> sites);
   /// Returns the figures by exposed time after the kernel, then by hidden time. `place_of_site`: formats a
   /// site for people.
   [[nodiscard]] std::vector<KernelFigures> finish(
       const std::function<std::string(std::uint32_t)>& place_of_site) const;
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(sums_, exposed_after_);

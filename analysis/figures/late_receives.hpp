@@ -1,5 +1,5 @@
 // Finds receives that were posted after a kernel although their message had been posted before it: if posted
-// earlier, the message would have moved while the kernel ran. Must not know text.
+// earlier, the message would have moved while the kernel ran. Must not know how call sites are named.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,13 @@ class LateReceives {
   /// completes last stands for all: the others do not lengthen the call. `names`: of the rank.
   void add(const RankWindow& window, NameIds& names, std::span<const std::uint32_t> halves,
            std::uint64_t moving_ns, const SiteOf& site_of);
-  /// `strings`, `sites`: this object's number for each number of `part`.
+  /// `strings`, `sites`: map the numbers of `part` to this object's.
   void merge(const LateReceives& part, std::span<const std::uint32_t> strings,
              std::span<const std::uint32_t> sites);
   /// Returns the figures by what would be hidden, largest first. `call_of_site`: formats function and place
   /// for people.
   [[nodiscard]] std::vector<LateReceiveFigures> finish(
       const std::function<std::string(std::uint32_t)>& call_of_site) const;
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(sums_);

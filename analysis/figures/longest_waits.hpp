@@ -22,9 +22,9 @@ struct LongWait {
   std::uint64_t within_error_ns = 0;
 };
 
-/// Of waits that overlap, only the longest is kept: if all ranks wait for one rank, that is a single thing to
-/// look at. Each rank's 64 longest are candidates, so that neither the order of ranks nor that of merges
-/// matters. Memory: the candidates. Thread: one at a time.
+/// Only the longest of overlapping waits is kept: if all ranks wait for one, that is a single event. Each
+/// rank's 64 longest are candidates, so that the order of ranks and merges does not matter. Memory: the
+/// candidates. Thread: one at a time.
 class LongestWaits {
  public:
   explicit LongestWaits(std::size_t most) : most_(most) {}
@@ -35,7 +35,6 @@ class LongestWaits {
   void merge(const LongestWaits& part, std::span<const std::uint32_t> sites);
   /// Returns the waits by counted_ns, longest first.
   [[nodiscard]] std::vector<LongWait> take();
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(waits_);

@@ -1,5 +1,5 @@
 // Adds up the timelines and causes of each rank into a report: by cause, call site, peer, communicator,
-// function, phase and transport. Must not know files or text.
+// function, phase and transport. Must not know how recordings are read or reports printed.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@
 
 namespace penstock::analysis {
 
-/// Whether a report can show exposed communication; decided once all ranks are known.
+/// The measure of a report and why it is not exposed communication; chosen once all ranks are known.
 struct MeasureChoice {
   Measure measure = Measure::exposed_communication;
   std::string why_not;

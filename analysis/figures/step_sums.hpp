@@ -1,4 +1,4 @@
-// Adds up the ranks' waits, step by step. Must know neither how steps were found nor why a rank waited.
+// Adds up the ranks' waits, step by step. Must not know how steps were found nor why a rank waited.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,6 @@ class StepSums {
   /// Merges sums of ranks that follow all of these ranks.
   void merge(const StepSums& part);
   [[nodiscard]] std::vector<StepFigures> take() { return std::move(steps_); }
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(steps_);

@@ -24,7 +24,6 @@ class TransportSums {
   void merge(const TransportSums& part);
   /// Returns the figures by bytes, largest first.
   [[nodiscard]] std::vector<TransportFigures> finish();
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(sums_);

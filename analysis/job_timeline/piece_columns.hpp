@@ -1,5 +1,5 @@
 // Writes the pieces of a track as columns of the timeline's document, with their names. Must not know how
-// pieces are chosen, nor the document.
+// pieces are chosen.
 #pragma once
 
 #include <cstddef>

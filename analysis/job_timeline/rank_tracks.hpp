@@ -14,8 +14,7 @@
 
 namespace penstock::analysis::job_timeline {
 
-/// What the rank, or its GPU, does in a piece; it determines the colour. The causes come first, by their
-/// numbers.
+/// The activity of the rank, or its GPU, in a piece; it determines the colour. Causes are first, by number.
 enum class State : std::uint8_t {
   hidden = cause_count,  ///< a wait completely hidden behind kernels
   waiting_call,          ///< an MPI call that may wait

@@ -1,8 +1,7 @@
-// Aligns the clocks of several hosts by events whose order is certain: a message is received after it was
-// sent, and no rank leaves a barrier before all have arrived. Each such pair of events bounds the difference
-// of two clocks from one side. The narrowest bounds from both sides, in pieces of the run, give the
-// difference and its error. Drift is thus followed through the whole run, and nothing is measured while the
-// program runs. Must not know records.
+// Aligns the clocks of several hosts by events of known order: a message is received after it was sent, and
+// no rank leaves a barrier before all have arrived. Each such pair bounds the difference of two clocks from
+// one side. The narrowest bounds from both sides, in pieces of the run, give the difference and its error.
+// This follows drift through the run, and nothing is measured while the program runs. Must not know records.
 #pragma once
 
 #include <cstddef>
@@ -74,8 +73,8 @@ class ClockAlignment {
 
   /// Records that the event at `cause_ns` on host `cause` preceded the event at `effect_ns` on host `effect`.
   void observe(std::uint32_t cause, std::uint64_t cause_ns, std::uint32_t effect, std::uint64_t effect_ns);
-  /// The result of all observations since the drift was fitted. If several alignments of the same runs saw
-  /// some of the observations each and merge each other's bounds, they equal one alignment that saw all.
+  /// The result of all observations since the drift was fitted. Alignments that saw some of the observations
+  /// each and merge each other's bounds equal one alignment that saw all.
   using Bounds = std::map<Pair, std::vector<ClockDifference::Bounds>>;
   [[nodiscard]] Bounds bounds() const;
   void take_in(const Bounds& others);

@@ -1,5 +1,5 @@
-// One time axis for all ranks, as far as messages between hosts align their clocks. It begins when the first
-// rank returns from MPI_Init. Must not know records.
+// One time axis for all ranks, as far as messages align the hosts' clocks. It begins when the first rank
+// returns from MPI_Init. Must not know records.
 #pragma once
 
 #include <cstdint>

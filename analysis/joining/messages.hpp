@@ -41,9 +41,9 @@ class MessageIndex {
   /// Adds a rank; any order, each rank once. Positions (see partner_of) count from 0 in this order.
   void add(RankFacts facts);
   void add(const RankTrace& rank) { add(analysis::facts_of(rank)); }
-  /// Joins the ranks; call it after the last add(). `threads`: the number of threads. `team`: each member has
-  /// added all ranks in the same order: those of its own share completely, of others what these need
-  /// (NeededFacts). It can query its own ranks only. null: all ranks are here.
+  /// Joins the ranks; call it after the last add(). `team`: each member has added all ranks in the same
+  /// order: those of its own share completely, of others what these need (NeededFacts), and can query its own
+  /// ranks only. null: all ranks are here.
   void join(unsigned threads = 1, Team* team = nullptr);
 
   /// Returns the other half of `rank.halves[half]`; `rank` is the `position`-th added rank. Returns nullopt

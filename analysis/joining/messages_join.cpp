@@ -1,6 +1,5 @@
 // Joins the ranks of the index: each rank finds the other halves of its own messages, so that ranks can be
-// joined in parallel. The members of a team exchange what concerns the whole job: its classes of messages and
-// its clocks.
+// joined in parallel. The members of a team exchange the job's classes of messages and clocks.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,6 +1,6 @@
-// Selects what some ranks of a job need of all others: the halves that can meet theirs, the transfers that
-// moved their messages, the arrivals at collectives of their communicators. Each member of a team keeps what
-// its own share of the ranks needs and joins it as if all ranks were there. Must not know the team.
+// Selects what some ranks of a job need of all others: the halves that can meet theirs, the transfers of
+// their messages, the arrivals at collectives of their communicators. Each member of a team keeps what its
+// share of the ranks needs and joins it as if all ranks were there. Must not know the team.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace penstock::analysis {
   return static_cast<std::uint32_t>(key >> 40);
 }
 
-/// What the other side of a message needs to know of a half. Unit: ns of its host's clock.
+/// The facts of a half that the other side of a message needs. Unit: ns of its host's clock.
 struct HalfFacts {
   std::uint64_t post_ns = 0;
   std::uint64_t complete_ns = 0;
@@ -86,7 +86,6 @@ struct RankFacts {
   std::vector<CollectiveArrival> arrivals;
   MessageClasses classes;  ///< of the transfers
 
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(rank, host_name, run, halves, groups, in_groups, transfers, arrivals, classes);

@@ -1,4 +1,4 @@
-// The first pass over a job: collects what its ranks need to know of each other. Must not know figures.
+// The first pass over a job: collects what its ranks need to know of each other. Computes no figures.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,6 @@ struct RankVote {
   bool has_kernels = false;
   std::string note;  ///< why a feature was off
 
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(rank, used_gpu, has_kernels, note);

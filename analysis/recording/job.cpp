@@ -24,8 +24,8 @@ struct Candidate {
   }
 };
 
-/// Returns true if both files belong to one job. Files of one node do if their job ids are equal. Files of
-/// different nodes do if nothing contradicts it: same size and program, begun within a minute of each other.
+/// Returns true if both files belong to one job: on one node, if their job ids are equal; on different nodes,
+/// if nothing contradicts it: same size and program, begun within a minute.
 bool are_of_one_job(const Candidate& left, const Candidate& right) {
   const trace::FileHeader& a = left.header;
   const trace::FileHeader& b = right.header;

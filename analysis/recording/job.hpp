@@ -15,7 +15,6 @@ struct Job {
   std::int32_t world_size = 0;
   std::vector<Flaw> flaws;  ///< files that were left out, ranks that are missing
 
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(files, world_size, flaws);

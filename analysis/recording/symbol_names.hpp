@@ -5,8 +5,8 @@
 
 namespace penstock::analysis {
 
-/// Turns "_Z8exchangeIdEvi" into "exchange<double>": demangles mangled names and drops return type and
-/// parameters, which are long and add little.
+/// Turns "_Z8exchangeIdEvi" into "exchange<double>": demangles, and drops return type and parameters, which
+/// are long and add little.
 [[nodiscard]] std::string readable_symbol(const std::string& symbol);
 
 }  // namespace penstock::analysis

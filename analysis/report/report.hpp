@@ -62,7 +62,6 @@ struct RankFigures {
   std::optional<std::uint64_t>
       clock_error_ns;  ///< of GPU timestamps; none if there is no GPU or it is unknown
 
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(rank, host, finished, used_gpu, kernels_known, run_ns, total_ns, kernels_ns, host_ns,
@@ -338,7 +337,6 @@ struct NoticeFigures {
   std::uint64_t ranks = 0;
   std::int32_t first_rank = 0;
 
-  /// See archive.hpp.
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(text, ranks, first_rank);

@@ -16,8 +16,7 @@ std::string base_name(std::string_view path) {
   return std::string(path.substr(path.find_last_of('/') + 1));
 }
 
-/// Returns the position without the function: file and line, else module and offset. For calls from libraries
-/// it includes the library.
+/// Returns file and line, else module and offset. Calls from libraries include the library.
 std::string position_of(const CallSiteFigures& site) {
   const std::string module = base_name(site.module);
   const bool is_library = module.find(".so") != std::string::npos;

@@ -1,6 +1,6 @@
 // Predicts a program's time on other numbers of ranks from several runs. Each part of the average rank's time
 // is fitted separately, because kernels, host code, messages and waits scale differently. Uses finished
-// reports alone. Must not know text.
+// reports alone. Must not know how the result is printed.
 #pragma once
 
 #include <array>

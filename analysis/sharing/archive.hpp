@@ -1,6 +1,5 @@
-// Serialises data for another process of the same program on a machine of the same kind. Each type that can
-// be sent has a member exchange(archive) that lists its parts once for both directions. Must not know what
-// the data mean.
+// Serialises data for another process of the same program on a machine of the same kind. Types have a member
+// exchange(archive) that lists their parts once for both directions. Must not know what the data mean.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@ using ItemWork = std::function<void(std::size_t i, unsigned worker)>;
 void for_each(std::size_t count, unsigned threads, const ItemWork& work);
 
 /// Does the same and calls merge(i, worker) after each item's work: one at a time and in item order, so that
-/// the merged result does not depend on the number of threads. A worker starts its next item after its last
-/// one is merged.
+/// the result is the same for any number of threads. A worker starts its next item after its last one is
+/// merged.
 void for_each_in_order(std::size_t count, unsigned threads, const ItemWork& work, const ItemWork& merge);
 
 /// Returns the number of threads that this process may run at a time.

@@ -1,4 +1,4 @@
-// Reports the progress of reading a job to whoever displays it. Must not know what is read.
+// Reports the progress of reading a job, for display. Must not know what the records mean.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// Divides a job's ranks among the members of a team and exchanges results between members. Must not know what
-// the results are.
+// Divides a job's ranks among a team's members and exchanges their results. Must not know what these are.
 #pragma once
 
 #include <cstddef>

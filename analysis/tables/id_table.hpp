@@ -1,4 +1,4 @@
-// A table indexed by the small numbers that a recording assigns, from 1 on. Must not know what it holds.
+// A table indexed by the numbers that a recording assigns, from 1 on. Must not know what it holds.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace penstock::analysis {
 
-/// Small numbers index an array, so a look-up for each record costs next to nothing. Numbers that no recorder
-/// would have assigned yet (damage) go into a map, so that one of them does not fill the memory.
+/// Small numbers index an array, so a look-up costs next to nothing. Numbers too large for any recorder
+/// (damage) go into a map, so that one of them does not fill the memory.
 template <typename Value>
 class IdTable {
  public:

@@ -20,7 +20,7 @@ class IntervalSet {
  public:
   IntervalSet() = default;
   [[nodiscard]] static IntervalSet union_of(std::vector<Interval> intervals);
-  /// Does the same in place; `intervals` receives the set's old memory, so that it can be filled again.
+  /// Does the same in place; `intervals` receives the set's old memory, to be filled again.
   void assign_union_of(std::vector<Interval>& intervals);
   /// Keeps only the part within `window`.
   void cut_to(Interval window);
@@ -41,9 +41,9 @@ class IntervalSet {
   std::vector<std::uint64_t> measure_before_each_ns_;
 };
 
-/// Measures many spans that follow each other in time. The set must outlive the cursor and must not change.
-/// Cost: linear in the intervals in and between the spans; logarithmic for a span that begins before the
-/// previous one.
+/// Measures spans that follow each other in time. The set must outlive the cursor and not change. Cost:
+/// linear in the intervals in and between the spans; logarithmic for a span that begins before the previous
+/// one.
 class MeasureCursor {
  public:
   explicit MeasureCursor(const IntervalSet& set) : intervals_(set.intervals()) {}

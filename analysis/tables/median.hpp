@@ -8,8 +8,7 @@
 
 namespace penstock::analysis {
 
-/// Returns the median, the upper one if two values are in the middle; nullopt if there are no values.
-/// Reorders the values.
+/// Returns the (upper) median; nullopt if there are no values. Reorders the values.
 template <typename Value>
 [[nodiscard]] std::optional<Value> median_of(std::vector<Value>& values) {
   if (values.empty()) {

@@ -16,8 +16,7 @@ namespace penstock::analysis {
 class StringPool {
  public:
   StringPool() = default;
-  StringPool(StringPool&&) = default;  // moving the deque keeps the texts' addresses, so the views in ids_
-                                       // stay valid
+  StringPool(StringPool&&) = default;  // the views in ids_ stay valid
   StringPool& operator=(StringPool&&) = default;
   StringPool(const StringPool&) = delete;
   StringPool& operator=(const StringPool&) = delete;

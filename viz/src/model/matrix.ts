@@ -4,7 +4,7 @@ import { bytes_text, percent_text, plural, share_of, speed_number, time_text } f
 
 /** The measures with a scale of shades. */
 export type MatrixMeasure = 'bytes' | 'time' | 'speed' | 'share';
-/** What the cells show. */
+/** The content of the cells. */
 export type MatrixShown = MatrixMeasure | 'transport';
 
 export const measures: readonly { measure: MatrixShown; name: string }[] = [
@@ -65,7 +65,7 @@ export interface Scale {
   readonly most: number;
   /** Values differ so much that shades follow their ratio. */
   readonly is_logarithmic: boolean;
-  /** From 0, the least, to shades - 1. */
+  /** Returns a shade from 0, the least, to shades - 1. */
   shade(value: number): number;
 }
 

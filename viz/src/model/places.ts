@@ -3,7 +3,7 @@ import type { CallSite } from '../generated/report';
 
 const base_name = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/** Returns file and line, else module and offset. For calls from libraries it includes the library. */
+/** Returns file and line, else module and offset. Calls from libraries include the library. */
 export function position_of(site: CallSite): string {
   const module = base_name(site.module);
   if (site.line !== 0) return `${module.includes('.so') ? `${module} ` : ''}${base_name(site.file)}:${site.line}`;

@@ -1,5 +1,5 @@
-// What less waiting would save, at best. The sums of the report give a bound: a rank that waits less here may wait
-// longer elsewhere. The report's replay computes the real effect for a few cases.
+// Bounds the time that less waiting would save, from the report's sums: a rank that waits less here may wait longer
+// elsewhere. The report's replay computes the real effect for a few cases.
 import { causes, sum_of, type Cause, type SecondsByCause } from './causes';
 
 /** The removed share of each cause's waiting, 0 to 1; missing causes stay. */

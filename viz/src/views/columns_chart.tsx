@@ -15,7 +15,7 @@ interface Properties {
   readonly noun: string;
   /** Added to a column's number if people count from 1. */
   readonly first_number: number;
-  /** Of the parts: "exposed". */
+  /** Describes the parts: "exposed". */
   readonly adjective: string;
   /** The name of the line, if there is one. */
   readonly line_name?: string;

@@ -1,4 +1,4 @@
-// What was run, and the links to the sections.
+// The program that was run, and the links to the sections.
 import { useState } from 'preact/hooks';
 import type { Report } from '../generated/report';
 import { date_text, plural } from '../format';

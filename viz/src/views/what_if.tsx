@@ -1,4 +1,4 @@
-// What less waiting would save: bounds that follow the sliders, and the results of the job's replay.
+// Shows what less waiting would save: bounds that follow the sliders, and the results of the job's replay.
 import { useState } from 'preact/hooks';
 import type { Report, WhatIf as Scenario } from '../generated/report';
 import { percent_text, share_of, time_number, time_text, time_unit } from '../format';

@@ -11,7 +11,7 @@ export interface Lane {
   readonly covered: Float64Array;
   /** Index in the track's pieces. */
   readonly piece: Uint32Array;
-  /** By piece of the lane. */
+  /** One entry per piece. */
   readonly state: Uint8Array;
 }
 

@@ -66,7 +66,7 @@ export function neighbour(selection: Selection, direction: 1 | -1): Selection | 
 /** Search results: pieces by name, and ranks ("rank 3" or "3"). */
 export interface Found {
   readonly ranks: readonly RankTracks[];
-  /** By time; at most `most_found`. */
+  /** Sorted by time; at most `most_found`. */
   readonly pieces: readonly Selection[];
   readonly is_cut: boolean;
 }

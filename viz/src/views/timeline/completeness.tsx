@@ -1,4 +1,4 @@
-// What the timeline of a large job lacks, in words.
+// Describes what the timeline of a large job lacks.
 import { count_text, plural } from '../../format';
 import type { TimelineModel } from '../../model/timeline/decode';
 import { shortest_of } from '../../model/timeline/navigation';

@@ -18,7 +18,7 @@ export interface Colours {
   readonly soft: string;
   readonly rule: string;
   readonly focus: string;
-  /** By state. */
+  /** One per state. */
   readonly states: readonly string[];
   /** Colours of text on these. */
   readonly inks: readonly string[];
