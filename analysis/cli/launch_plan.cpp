@@ -35,7 +35,7 @@ bool names_library(std::string_view preload, std::string_view library) {
   return preload.find(library) != std::string_view::npos;
 }
 
-/// Returns the MPI family; adds a note if it is a guess.
+/// Returns the MPI family; if it is unknown, adds a note.
 std::optional<MpiFamily> choose_family(const RunOptions& options, LaunchPlan& plan) {
   if (options.family) {
     return options.family;

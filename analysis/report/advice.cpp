@@ -116,7 +116,8 @@ class Adviser {
     }
   }
 
-  /// Returns direct, faster messages between the same kinds of device memory, of the same size class.
+  /// Returns the fastest direct messages between the same kinds of memory, of the same size class; null if
+  /// none are faster.
   [[nodiscard]] const TransportFigures* faster_alike(const TransportFigures& slow) const {
     const TransportFigures* best = nullptr;
     for (const TransportFigures& each : report_.transports) {

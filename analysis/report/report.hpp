@@ -55,9 +55,9 @@ struct RankFigures {
   std::uint64_t records = 0;
   std::uint64_t dropped_records = 0;
   std::uint64_t dropped_gpu_records = 0;
-  std::optional<std::uint64_t> start_cost_ns;   ///< of recording, before the first event; unknown if
-                                                ///< own_cost_ns is
-  std::optional<std::uint64_t> finish_cost_ns;  ///< after the last event
+  std::optional<std::uint64_t> start_cost_ns;   ///< of recording, before the first event; none in older or
+                                                ///< unfinished recordings
+  std::optional<std::uint64_t> finish_cost_ns;  ///< after the last event; likewise
   std::optional<std::uint64_t> own_cost_ns;     ///< of recording; known if the rank finished
   std::optional<std::uint64_t>
       clock_error_ns;  ///< of GPU timestamps; none if there is no GPU or it is unknown
