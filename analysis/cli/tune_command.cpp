@@ -19,6 +19,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/progress_bar.hpp"
 #include "analysis/cli/tuning_text.hpp"
+#include "transports/host/retried.hpp"
 #include "transports/tune/pair.hpp"
 #include "transports/tune/tune.hpp"
 #include "transports/tune/worker.hpp"
@@ -47,7 +48,7 @@ class SignalsWait {
 
 bool write_all(int file, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
+    const ssize_t written = retried([&] { return ::write(file, text.data(), text.size()); });
     if (written <= 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -71,7 +72,8 @@ std::string replace_file(const std::filesystem::path& path, std::string_view tex
   const int file = ::mkstemp(temporary.data());
   if (file < 0) return std::strerror(errno);
   constexpr mode_t for_all_to_read = 0644;  // ranks of other users, too
-  const bool written = write_all(file, text) && ::fchmod(file, for_all_to_read) == 0 && ::fsync(file) == 0;
+  const bool written = write_all(file, text) && ::fchmod(file, for_all_to_read) == 0 &&
+                       retried([&] { return ::fsync(file); }) == 0;
   const bool placed = written && ::rename(temporary.c_str(), path.c_str()) == 0;
   const int error = errno;
   ::close(file);

@@ -60,7 +60,8 @@ Line describe(const char* what, const Status& status) noexcept {
       std::snprintf(line.data(), line.size(), "%s: out of memory in %s", what, status.where());
       return line;
     case Code::peer_lost:
-      std::snprintf(line.data(), line.size(), "%s: the other process is gone (%s)", what, status.where());
+      std::snprintf(line.data(), line.size(), "%s: the other process is gone, or has given up (%s)", what,
+                    status.where());
       return line;
     case Code::bad_argument:
       std::snprintf(line.data(), line.size(), "%s: the buffer lies in no allocation, or passes its end (%s)",

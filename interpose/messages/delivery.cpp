@@ -25,7 +25,10 @@ std::uint32_t Delivery::reason_id() const {
 void Delivery::report() const {
   if (!status_.ok()) {
     char what[160];
-    std::snprintf(what, sizeof what, "%s transport, %s to %s, %llu bytes", name_of(transport_),
+    // it may have failed before one was chosen
+    const bool is_chosen = transport_ != transports::TransportKind::none;
+    std::snprintf(what, sizeof what, "%s%s, %s to %s, %llu bytes",
+                  is_chosen ? name_of(transport_) : "message", is_chosen ? " transport" : "",
                   name_of(source_kind_), name_of(destination_.buffer.kind),
                   static_cast<unsigned long long>(envelope_.payload_bytes));
     record::notice(describe(what, status_).data());

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "transports/host/retried.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -23,7 +25,7 @@ std::size_t read_proc(pid_t process, const char* file, char* buffer, std::size_t
   if (descriptor < 0) return 0;
   std::size_t used = 0;
   while (used < capacity) {
-    const ssize_t got = ::read(descriptor, buffer + used, capacity - used);
+    const ssize_t got = retried([&] { return ::read(descriptor, buffer + used, capacity - used); });
     if (got <= 0) break;
     used += static_cast<std::size_t>(got);
   }

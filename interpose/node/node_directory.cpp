@@ -10,21 +10,24 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "interpose/node/launcher.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/prefetch.hpp"
+#include "transports/host/retried.hpp"
 
 namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0010ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0011ull;  // ranks of another layout make another file
 
 /// The size of the largest pages that GPUs' hosts have (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -80,7 +83,7 @@ struct NodeDirectory::Shared {
 
   /// False, with errno: there is no room.
   [[nodiscard]] static bool reserve(int file, std::size_t offset, std::size_t bytes) noexcept {
-    errno = ::posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+    errno = penstock::reserve_space(file, offset, bytes);
     return errno == 0;
   }
   [[nodiscard]] static bool reserve_row(int file, std::uint32_t row) noexcept {
@@ -103,10 +106,10 @@ void NodeDirectory::join() noexcept {
                 static_cast<unsigned long long>(job.key[1]));
   struct stat status {};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    file_ = ::open(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    file_ = retried([&] { return ::open(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); });
     if (file_ < 0) return say_off(path_, errno);
     // held while the job starts, so that nobody sweeps the file away; a sweeper may have been quicker
-    if (::flock(file_, LOCK_SH) != 0 || ::fstat(file_, &status) != 0) break;
+    if (retried([&] { return ::flock(file_, LOCK_SH); }) != 0 || ::fstat(file_, &status) != 0) break;
     if (status.st_nlink > 0) break;
     ::close(file_);
     file_ = -1;
@@ -120,7 +123,8 @@ void NodeDirectory::join() noexcept {
   // all ranks set the same size; of the sparse file each makes sure of what it touches, for a write that
   // finds no room there would be a signal
   void* mapped = MAP_FAILED;
-  if (::ftruncate(file_, sizeof(Shared)) == 0 && Shared::reserve(file_, 0, offsetof(Shared, rows))) {
+  if (retried([&] { return ::ftruncate(file_, sizeof(Shared)); }) == 0 &&
+      Shared::reserve(file_, 0, offsetof(Shared, rows))) {
     mapped = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   }
   if (mapped == MAP_FAILED) return say_off(path_, errno);
@@ -140,7 +144,7 @@ void NodeDirectory::join() noexcept {
       ::munmap(mapped, sizeof(Shared));
       return say_off("never completed by its maker", ETIMEDOUT);
     }
-    ::usleep(100);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));  // the whole of it, whatever signals come
   }
   // the row first and then its claim: the others look at every row that is taken
   own_ = shared->rows_taken.load();
@@ -257,6 +261,7 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
     slot.generation.fetch_add(1, std::memory_order_relaxed);
     slot.ready.store(0, std::memory_order_relaxed);
     slot.stashed.store(0, std::memory_order_relaxed);
+    slot.failure.store({}, std::memory_order_relaxed);
     slot.request.store(SlotRequest::relay, std::memory_order_relaxed);  // not the last message's push
     *index = candidate;
     return &slot;

@@ -28,9 +28,6 @@ inline constexpr std::uint64_t late_arrival_factor = 50;
 inline constexpr std::uint64_t say_who_is_missing_ns = 10'000'000'000;
 /// MPI_Finalize goes on for so long with what other ranks have begun and do not end.
 inline constexpr std::uint64_t farewell_ns = 5'000'000'000;
-/// A receive that is dropped while its sender's GPU may be writing to its buffer: no copy takes longer. A
-/// sender that computes meanwhile says late that it is over, or never.
-inline constexpr std::uint64_t longest_push_ns = 10'000'000'000;
 /// At the end of an MPI call, for small payloads on their way: they take some 10 µs, unless others keep the
 /// copy engine busy. Their senders must not have to wait for this rank's next call.
 inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;

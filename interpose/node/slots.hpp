@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "transports/host/status.hpp"
 #include "transports/regions/offer.hpp"
 
 namespace penstock::interpose {
@@ -72,6 +73,12 @@ enum class SlotRequest : std::uint32_t {
   pack,   ///< through host memory, as a bitmap if it is a list that can be one
 };
 
+/// Why a sender has given up, as a Status that crosses processes; `ok`: it does not say.
+struct SenderFailure {
+  std::uint32_t code = 0;  ///< a Code
+  std::int32_t detail = 0;
+};
+
 /// Lies in shared memory. Owned by its sender, which alone takes and frees it.
 struct alignas(64) Slot {
   std::atomic<SlotState> state;
@@ -82,7 +89,8 @@ struct alignas(64) Slot {
   std::atomic<PayloadPlace> place;
   std::atomic<SlotRequest> request;
   transports::Offer offer;
-  transports::Offer target;  ///< the receiver's description of its buffer, for a push
+  transports::Offer target;            ///< the receiver's description of its buffer, for a push
+  std::atomic<SenderFailure> failure;  ///< the sender's to write, before it moves the slot to `failed`
 
   /// False, and nothing has changed, if the other side has moved it first.
   template <Side side, SlotState from, SlotState to>
@@ -105,7 +113,7 @@ struct alignas(64) Slot {
     return seen == SlotState::done || seen == SlotState::failed;
   }
 };
-static_assert(std::atomic<SlotState>::is_always_lock_free);
+static_assert(std::atomic<SlotState>::is_always_lock_free && std::atomic<SenderFailure>::is_always_lock_free);
 
 inline constexpr std::uint32_t slots_per_rank = 1024;
 

@@ -248,6 +248,7 @@ Status DeviceSend::step_push() {
     whole_ = true;
     offer(PayloadPlace::receiver_buffer);
   }
+  if (!status.ok()) push_.reset();  // waits: the receiver has its buffer back as soon as it hears of it
   return status;
 }
 
@@ -273,6 +274,8 @@ void DeviceSend::give_up(const Status& status) noexcept {
   status_ = status;
   transports::forget_signal(&slot_->ready);
   slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
+  slot_->failure.store({static_cast<std::uint32_t>(status.code()), status.detail()},
+                       std::memory_order_relaxed);
   slot_->fail();
 }
 

@@ -78,7 +78,21 @@ bool NodeDelivery::advance() {
     case SlotState::asked:
       return look_after_sender();
     default:
-      return end({Code::peer_lost, "slot was closed by its sender"});
+      return end(failure_of_sender());
+  }
+}
+
+/// What it says of it itself.
+Status NodeDelivery::failure_of_sender() const noexcept {
+  const SenderFailure failure = slot_->failure.load(std::memory_order_relaxed);
+  switch (const auto code = static_cast<Code>(failure.code)) {
+    case Code::out_of_memory:
+    case Code::cuda_failed:
+    case Code::system_failed:
+    case Code::bad_argument:
+      return {code, "its sender", failure.detail};
+    default:
+      return {Code::peer_lost, "slot was closed by its sender"};
   }
 }
 
@@ -171,24 +185,24 @@ void NodeDelivery::ask_to_push() {
 
 /// It is the sender's turn. Over only if there will be none.
 bool NodeDelivery::look_after_sender() {
-  if (!watch_.is_due() || transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce}))
-    return false;
-  return end({Code::peer_lost, "the sender"});
+  return sender_is_gone() && end({Code::peer_lost, "the sender"});
 }
 
-/// Nobody wants the payload any more: its sender must not write to the buffer from now on.
-void NodeDelivery::await_push() const noexcept {
+/// Asks now and then.
+bool NodeDelivery::sender_is_gone() noexcept {
+  return watch_.is_due() && !transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce});
+}
+
+/// Nobody wants the payload any more: its sender must not write to the buffer from now on. However long its
+/// GPU is at it, and the sender has not said that it is over, the buffer is not given back, unless the sender
+/// is gone and its GPU's work with it. Only receives that fail come here.
+void NodeDelivery::await_push() noexcept {
   if (slot_->move<Side::receiver, SlotState::asked, SlotState::failed>()) return;
-  // the sender's GPU is at it; a sender that computes meanwhile says so late, or never: then it is over too
-  const std::uint64_t begin_ns = record::now_ns();
   const auto may_be_written = [this] {
     return slot_->get() == SlotState::preparing &&
-           slot_->request.load(std::memory_order_acquire) == SlotRequest::push;
+           slot_->request.load(std::memory_order_acquire) == SlotRequest::push && slot_is_ours();
   };
-  while (may_be_written() && record::now_ns() - begin_ns < policy::longest_push_ns &&
-         transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce})) {
-    std::this_thread::yield();
-  }
+  while (may_be_written() && !sender_is_gone()) std::this_thread::yield();
 }
 
 const std::atomic<unsigned>& NodeDelivery::small_ones_in_flight() noexcept {

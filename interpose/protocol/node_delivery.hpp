@@ -46,8 +46,10 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   [[nodiscard]] bool take_room_for_bitmap(const transports::Payload& payload);
   void ask(SlotRequest request) noexcept;
   void hand_back() noexcept;
+  [[nodiscard]] Status failure_of_sender() const noexcept;
   [[nodiscard]] bool look_after_sender();
-  void await_push() const noexcept;
+  [[nodiscard]] bool sender_is_gone() noexcept;
+  void await_push() noexcept;
   [[nodiscard]] bool step_pull();
   [[nodiscard]] bool step_unpack();
   [[nodiscard]] bool start(const transports::Payload& payload, transports::Transport& transport);

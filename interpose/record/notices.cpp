@@ -10,6 +10,7 @@
 
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
+#include "transports/host/retried.hpp"
 
 namespace penstock::record {
 
@@ -51,7 +52,8 @@ void say(std::string_view text) noexcept {
   const std::size_t taken = std::min(text.size(), sizeof line - prefix - 1);
   std::memcpy(line + prefix, text.data(), taken);
   line[prefix + taken] = '\n';
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, prefix + taken + 1);
+  [[maybe_unused]] const ssize_t written =
+      retried([&] { return ::write(STDERR_FILENO, line, prefix + taken + 1); });
 }
 
 void notice(std::string_view text) noexcept try {

@@ -1,7 +1,9 @@
 #include "transports/host/process.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,33 @@ TEST(Process, after_fork_is_another) {
   EXPECT_FALSE(is_alive(child));
   close(channel[0]);
   close(channel[1]);
+}
+
+TEST(Process, whose_first_thread_has_ended_is_alive_as_long_as_another_runs) {
+  int channel[2];
+  ASSERT_EQ(pipe(channel), 0);
+  const pid_t process = fork();
+  if (process == 0) {
+    static const int end = channel[1];
+    static const pthread_t first = pthread_self();
+    pthread_t other{};
+    const auto run = [](void*) -> void* {
+      pthread_join(first, nullptr);
+      const ProcessIdentity self = this_process();
+      if (write(end, &self, sizeof(self)) != sizeof(self)) _exit(1);
+      for (;;) pause();
+    };
+    if (pthread_create(&other, nullptr, run, nullptr) != 0) _exit(1);
+    syscall(SYS_exit, 0);  // of the thread alone, without unwinding the test
+  }
+  close(channel[1]);
+  ProcessIdentity child;
+  ASSERT_EQ(read(channel[0], &child, sizeof(child)), static_cast<ssize_t>(sizeof(child)));
+  EXPECT_TRUE(is_alive(child));
+  kill(process, SIGKILL);
+  waitpid(process, nullptr, 0);
+  EXPECT_FALSE(is_alive(child));
+  close(channel[0]);
 }
 
 }  // namespace

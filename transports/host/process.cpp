@@ -1,4 +1,5 @@
 #include "transports/host/process.hpp"
+#include "transports/host/retried.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,6 +19,7 @@ constexpr unsigned random_bits = 20;
 
 struct ProcessState {
   char letter = 'R';
+  unsigned threads = 1;
   std::uint64_t start_ticks = 0;  ///< since boot; 0 unknown
 };
 
@@ -28,16 +30,17 @@ bool read_state(std::int64_t id, ProcessState& state) noexcept {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char line[1024] = "";
-  const ssize_t bytes = read(file, line, sizeof(line) - 1);
+  const ssize_t bytes = retried([&] { return read(file, line, sizeof(line) - 1); });
   close(file);
   if (bytes <= 0) return false;
-  // the program's name, in parentheses, may hold anything; the state follows it, the start time is 19 fields
-  // later
+  // the program's name, in parentheses, may hold anything; the state follows it, the number of threads is 17
+  // fields later, the start time another two
   const char* field = std::strrchr(line, ')');
   if (field == nullptr || std::sscanf(field, ") %c", &state.letter) != 1) return false;
-  for (int skip = 0; field != nullptr && skip < 20; ++skip) field = std::strchr(field + 1, ' ');
+  for (int skip = 0; field != nullptr && skip < 18; ++skip) field = std::strchr(field + 1, ' ');
   unsigned long long ticks = 0;
-  if (field != nullptr && std::sscanf(field, "%llu", &ticks) == 1) state.start_ticks = ticks;
+  if (field != nullptr && std::sscanf(field, "%u %*s %llu", &state.threads, &ticks) == 2)
+    state.start_ticks = ticks;
   return true;
 }
 
@@ -93,7 +96,8 @@ bool is_alive(const ProcessIdentity& process) noexcept {
   if (process.id <= 0) return false;
   ProcessState state;
   if (!read_state(process.id, state)) return kill(static_cast<pid_t>(process.id), 0) == 0 || errno == EPERM;
-  if (state.letter == 'Z' || state.letter == 'X') return false;
+  // of a process whose first thread has ended the others may go on, with its memory and its GPU's work
+  if ((state.letter == 'Z' || state.letter == 'X') && state.threads <= 1) return false;
   const std::uint64_t start_ticks = process.nonce >> random_bits;
   return start_ticks == 0 || state.start_ticks == 0 || state.start_ticks == start_ticks;
 }

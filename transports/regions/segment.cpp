@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "transports/host/retried.hpp"
+
 namespace penstock::transports {
 namespace {
 
@@ -65,7 +67,8 @@ std::size_t Segment::made_bytes_now() noexcept {
 Status Segment::make(std::size_t bytes, std::shared_ptr<Segment>& segment) {
   Descriptor file(memfd_create("penstock", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.number() < 0) return system_status("memfd_create");
-  if (fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) != 0) return system_status("fallocate");
+  errno = reserve_space(file.number(), 0, bytes);
+  if (errno != 0) return system_status("posix_fallocate");
   if (fcntl(file.number(), F_ADD_SEALS, seals) != 0) return system_status("fcntl(F_ADD_SEALS)");
   HostMapping mapping(bytes, file.number());
   if (!mapping) return system_status("mmap");
@@ -83,7 +86,7 @@ Status Segment::open(const Offer& offer, std::shared_ptr<Segment>& segment) {
   if (stat(path, &file) != 0)
     return errno == EACCES ? system_status("stat(/proc)") : untrusted("sender's process");
   if (!is_what_was_offered(file, offer)) return untrusted("sender's staging region");
-  const Descriptor opened(::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor opened(retried([&] { return ::open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); }));
   if (opened.number() < 0)
     return errno == ENOENT ? untrusted("sender's process") : system_status("open(/proc)");
   if (fstat(opened.number(), &file) != 0 || !is_what_was_offered(file, offer) ||

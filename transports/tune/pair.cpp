@@ -1,4 +1,5 @@
 #include "transports/tune/pair.hpp"
+#include "transports/host/retried.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -32,7 +33,7 @@ WorkerProcess::~WorkerProcess() {
   if (socket_ >= 0) ::close(socket_);
   if (process_ < 0) return;
   ::kill(process_, SIGKILL);
-  ::waitpid(process_, nullptr, 0);
+  retried([&] { return ::waitpid(process_, nullptr, 0); });
 }
 
 bool WorkerProcess::start(int device, bool receives, int exchange) noexcept {
@@ -67,20 +68,23 @@ bool WorkerProcess::start(int device, bool receives, int exchange) noexcept {
 }
 
 bool WorkerProcess::tell(const Task& task) const noexcept {
-  return ::send(socket_, &task, sizeof task, MSG_NOSIGNAL) == sizeof task;
+  return retried([&] { return ::send(socket_, &task, sizeof task, MSG_NOSIGNAL); }) == sizeof task;
 }
 
 bool WorkerProcess::hear(Outcome& outcome, Clock::time_point deadline) const noexcept {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
   pollfd ready{socket_, POLLIN, 0};
-  if (::poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) != 1) return false;
-  return ::recv(socket_, &outcome, sizeof outcome, 0) == sizeof outcome;
+  const auto wait = [&] {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    return ::poll(&ready, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  };
+  if (retried(wait) != 1) return false;
+  return retried([&] { return ::recv(socket_, &outcome, sizeof outcome, 0); }) == sizeof outcome;
 }
 
 Pair::Pair(int sender_device, int receiver_device) noexcept {
   const int exchange = ::memfd_create("penstock-tune", MFD_CLOEXEC);
   if (exchange < 0) return;
-  if (::ftruncate(exchange, sizeof(Exchange)) == 0) {
+  if (retried([&] { return ::ftruncate(exchange, sizeof(Exchange)); }) == 0) {
     mapping_ = HostMapping(sizeof(Exchange), exchange);
     is_started_ = mapping_ && sender_.start(sender_device, false, exchange) &&
                   receiver_.start(receiver_device, true, exchange);

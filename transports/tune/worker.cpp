@@ -17,6 +17,7 @@
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_mapping.hpp"
 #include "transports/host/processor_pause.hpp"
+#include "transports/host/retried.hpp"
 #include "transports/machine.hpp"
 #include "transports/tune/memory.hpp"
 #include "transports/tune/receiving.hpp"
@@ -103,7 +104,7 @@ class Worker {
 
  private:
   [[nodiscard]] bool answer(const Outcome& outcome) const noexcept {
-    return ::send(socket_, &outcome, sizeof outcome, MSG_NOSIGNAL) == sizeof outcome;
+    return retried([&] { return ::send(socket_, &outcome, sizeof outcome, MSG_NOSIGNAL); }) == sizeof outcome;
   }
 
   [[nodiscard]] Status serve(const Task& task) {
@@ -192,13 +193,13 @@ Status work(const WorkerArguments& arguments) {
   if (!mapping) return {Code::system_failed, "mmap"};
   if (Status used = use_device(arguments.device); !used.ok()) {
     const Outcome outcome = outcome_of(used);
-    ::send(arguments.socket, &outcome, sizeof outcome, MSG_NOSIGNAL);
+    retried([&] { return ::send(arguments.socket, &outcome, sizeof outcome, MSG_NOSIGNAL); });
     return used;
   }
   {
     Worker worker(arguments.socket, *reinterpret_cast<Exchange*>(mapping.address()));
     Task task{};
-    while (::recv(arguments.socket, &task, sizeof task, 0) == sizeof task) {
+    while (retried([&] { return ::recv(arguments.socket, &task, sizeof task, 0); }) == sizeof task) {
       if (!(arguments.receives ? worker.receive(task) : worker.send(task))) break;
     }
     set_tuning(shipped_tuning());

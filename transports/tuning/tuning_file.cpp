@@ -13,6 +13,7 @@
 
 #include "transports/cuda/driver.hpp"
 #include "transports/host/byte_sizes.hpp"
+#include "transports/host/retried.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -164,7 +165,7 @@ class Parser {
 /// Empty if it was read.
 std::string read_file(const std::string& path, std::string& text) {
   // a pipe would make a job wait
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (file < 0) return std::strerror(errno);
   struct stat status {};
   std::string wrong;
@@ -173,7 +174,7 @@ std::string read_file(const std::string& path, std::string& text) {
     wrong = "it is no file of penstock tune";
   } else {
     text.resize(static_cast<std::size_t>(status.st_size));
-    const ssize_t bytes = ::read(file, text.data(), text.size());
+    const ssize_t bytes = retried([&] { return ::read(file, text.data(), text.size()); });
     if (bytes < 0) wrong = std::strerror(errno);
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
   }
