@@ -91,7 +91,9 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
   }
   plan.environment.emplace_back("PENSTOCK_RECORD", options.record ? "1" : "0");
   if (options.record) {
-    plan.environment.emplace_back("PENSTOCK_OUTPUT", options.output);
+    // the program may change its working folder before it calls MPI_Init
+    std::filesystem::path output = std::filesystem::absolute(options.output, ignored);
+    plan.environment.emplace_back("PENSTOCK_OUTPUT", ignored ? options.output : output.string());
     // NVTX and the CUDA driver each load the library that these name; another tool's entry stays
     for (const char* door : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
       if (environment(door).empty()) {

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "interpose/node/edit_distance.hpp"
 #include "interpose/record/recorder.hpp"
@@ -141,6 +143,10 @@ void read_settings() noexcept try {
                      "); the default holds");
     }
   }
+  // the program may go to another folder at any time; `penstock run` has done this before it started
+  std::error_code unknown;
+  const std::filesystem::path output = std::filesystem::absolute(current.output, unknown);
+  if (!unknown) current.output = output.string();
 } catch (const std::bad_alloc&) {
   record::notice("out of memory while the settings are read: defaults hold for the others");
 }

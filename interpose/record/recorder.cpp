@@ -1,4 +1,5 @@
 #include "interpose/record/recorder.hpp"
+#include "interpose/record/earlier_recordings.hpp"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -97,6 +98,8 @@ bool open_file(const Identity& identity) {
   std::error_code made;
   std::filesystem::create_directories(directory,
                                       made);  // if it fails, so does the file, with a better reason
+  if (const std::filesystem::path earlier = set_earlier_recordings_aside(directory); !earlier.empty())
+    notice("the recording that was in " + directory.string() + " is in " + earlier.string() + " now");
   const int error = recording().file().create(path.c_str(), identity.limit_bytes);
   if (error == 0) return true;
   notice("recording is off: cannot write " + path.string() + ": " +

@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+#include "transports/host/retried.hpp"
+
 namespace penstock::record {
 
 namespace {
@@ -23,7 +25,8 @@ int populate(std::byte* begin, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
   static const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::uint64_t before = reinterpret_cast<std::uintptr_t>(begin) % page_bytes;
-  if (madvise(begin - before, bytes + before, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) return errno;
+  const auto bring = [&] { return madvise(begin - before, bytes + before, MADV_POPULATE_WRITE); };
+  if (retried(bring) != 0 && errno != EINVAL) return errno;
 #else
   (void)begin, (void)bytes;
 #endif
@@ -43,9 +46,8 @@ int RecordingFile::create(const char* path, std::uint64_t limit_bytes) noexcept 
   if (limit_bytes < offset_of_block(1)) return EFBIG;
   const std::uint64_t block_limit = (limit_bytes - trace::file_header_bytes) / trace::block_bytes;
 
-  if (unlink(path) != 0 && errno != ENOENT) return errno;
   // for its owner only: it holds the command line
-  descriptor_ = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  descriptor_ = retried([&] { return open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600); });
   if (descriptor_ < 0) return errno;
 
   struct stat status {};
@@ -101,11 +103,7 @@ int RecordingFile::secure(std::uint64_t offset, std::uint64_t bytes) const noexc
       offset + bytes > limit.rlim_cur) {
     return EFBIG;
   }
-  int error = 0;
-  do {
-    error = posix_fallocate(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  } while (error == EINTR);
-  return error;
+  return reserve_space(descriptor_, offset, bytes);
 }
 
 }  // namespace penstock::record

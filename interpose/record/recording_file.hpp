@@ -31,7 +31,7 @@ struct ClaimedBlock {
 /// while the recording ends. Thread: any, after create().
 class RecordingFile {
  public:
-  /// Replaces a file of that name (never truncates it: another job may have it mapped). Returns 0 or errno.
+  /// Returns 0 or errno; EEXIST: a file of that name is there, and stays.
   [[nodiscard]] int create(const char* path, std::uint64_t limit_bytes) noexcept;
 
   [[nodiscard]] ClaimedBlock claim_block() noexcept;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "interpose/node/edit_distance.hpp"
@@ -26,6 +27,12 @@ TEST(Settings, read_numbers_with_units) {
   const Variable limit("PENSTOCK_TRACE_LIMIT", "2G");
   read_settings();
   EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
+}
+
+TEST(Settings, name_the_folder_of_the_recording_from_where_they_are_read) {
+  const Variable output("PENSTOCK_OUTPUT", "some/folder");
+  read_settings();
+  EXPECT_EQ(settings().output, (std::filesystem::current_path() / "some/folder").string());
 }
 
 TEST(Settings, leave_the_table_of_figures_to_those_who_read_it) {

@@ -11,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "child_process.hpp"
@@ -373,18 +375,54 @@ TEST(Recorder, a_forked_child_writes_nothing_and_its_parent_goes_on) {
   EXPECT_GT(recording.header().end_ns, 0u);
 }
 
-TEST(Recorder, an_older_recording_of_the_same_name_is_replaced_and_not_truncated) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "out");
-  std::ofstream(folder.recording()) << "another job's";
-  std::filesystem::create_hard_link(folder.recording(), folder.path() / "other name");
-  const auto result = in_child([&] {
+auto record_into(const TemporaryFolder& folder) {
+  return in_child([&] {
     ASSERT_TRUE(record::begin(folder.identity()));
     record::end();
   });
+}
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+TEST(Recorder, recordings_of_earlier_jobs_are_kept_in_folders_of_their_own) {
+  const TemporaryFolder folder;
+  const std::filesystem::path out = folder.path() / "out";
+  std::filesystem::create_directories(out);
+  std::ofstream(out / "notes.txt") << "the user's";
+  for (const std::string earlier : {"earlier-1", "earlier-2"}) {
+    // one of more ranks than the next
+    for (const char* rank : {"rank-0.penstock", "rank-7.penstock"}) {
+      std::ofstream(out / rank) << earlier;
+      std::filesystem::last_write_time(out / rank,
+                                       std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+    const auto result = record_into(folder);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(count_of("penstock: the recording that was in", result.errors), 1u) << result.errors;
+    EXPECT_NO_THROW(ReadRecording{folder.recording()});
+    for (const char* rank : {"rank-0.penstock", "rank-7.penstock"})
+      EXPECT_EQ(content_of(out / earlier / rank), earlier);
+    EXPECT_FALSE(std::filesystem::exists(out / "rank-7.penstock"));
+    std::filesystem::remove(folder.recording());
+  }
+  EXPECT_EQ(content_of(out / "notes.txt"), "the user's");
+}
+
+TEST(Recorder, a_recording_that_began_after_this_process_stays_and_so_do_those_of_the_same_job) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "out");
+  const auto result = in_child([&] {
+    std::ofstream(folder.path() / "out" / "rank-1.penstock") << "being made";
+    std::ofstream(folder.recording()) << "another job's";
+    EXPECT_FALSE(record::begin(folder.identity()));
+  });
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_NO_THROW(ReadRecording{folder.recording()});
-  EXPECT_EQ(std::filesystem::file_size(folder.path() / "other name"), 13u);
+  EXPECT_EQ(count_of("penstock: recording is off: cannot write", result.errors), 1u) << result.errors;
+  EXPECT_EQ(content_of(folder.recording()), "another job's");
+  EXPECT_EQ(content_of(folder.path() / "out" / "rank-1.penstock"), "being made");
 }
 
 TEST(Recorder, a_program_that_closes_every_descriptor_keeps_its_own_files) {
