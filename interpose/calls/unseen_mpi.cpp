@@ -1,6 +1,7 @@
 #include "interpose/calls/unseen_mpi.hpp"
 
 #include <atomic>
+#include <cstdlib>
 
 #include "interpose/binding/mpi_binding.hpp"
 #include "interpose/node/launcher.hpp"
@@ -27,9 +28,14 @@ bool was_initialised_unseen() noexcept {
   return bind_mpi_quietly() && PMPI_Initialized(&is_initialised) == MPI_SUCCESS && is_initialised != 0;
 }
 
+/// Its user expects something of Penstock: a launcher's rank, or what `penstock run` has started without one.
+bool is_meant() noexcept {
+  return is_started_as_rank() || std::getenv("PENSTOCK_RECORD") != nullptr;
+}
+
 /// Runs in every process that the library is loaded into, so the cheap questions come first.
 __attribute__((destructor)) void say_at_exit() noexcept {
-  if (has_seen_init.load(std::memory_order_relaxed) || !is_started_as_rank()) return;
+  if (has_seen_init.load(std::memory_order_relaxed) || !is_meant()) return;
   if (!has_seen_other_use.load(std::memory_order_relaxed) && !was_initialised_unseen()) return;
   record::notice(
       "MPI was used, but no MPI_Init came by Penstock (sessions, or functions from the library's own "

@@ -94,6 +94,23 @@ TEST(Preload, onto_a_rank_that_takes_MPI_from_the_librarys_own_handle_one_line_a
       << outcome.output;
 }
 
+TEST(Preload, what_penstock_run_has_started_without_a_launcher_is_told_so_too) {
+  const std::string command = OWN_HANDLE " " MPI_LIBRARY " 1";
+  EXPECT_EQ(run(preload, command), (Outcome{"done\n", 0}));
+  const Outcome outcome = run("PENSTOCK_RECORD=0 " + preload, command);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find(unseen_line), std::string::npos) << outcome.output;
+}
+
+TEST(Preload, onto_a_python_program_that_loads_MPI_by_ctypes_one_line_at_exit_says_so) {
+  if (run("", "python3 -c 'import ctypes'").exit_code != 0) GTEST_SKIP() << "no python3 with ctypes";
+  const Outcome outcome =
+      run(as_rank + preload, "python3 -c 'import ctypes; mpi = ctypes.CDLL(\"" MPI_LIBRARY
+                             "\"); mpi.MPI_Init(None, None); mpi.MPI_Finalize(); print(\"done\")'");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find(unseen_line), std::string::npos) << outcome.output;
+}
+
 TEST(Preload, onto_a_rank_that_opens_an_MPI_library_and_does_not_use_it_nothing_is_said) {
   EXPECT_EQ(run(as_rank + preload, OWN_HANDLE " " MPI_LIBRARY " 0"), (Outcome{"done\n", 0}));
 }
