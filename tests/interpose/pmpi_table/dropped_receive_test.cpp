@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -86,6 +87,20 @@ TEST_F(DroppedReceive, keeps_its_buffer_until_the_sender_does_something_else_wit
 TEST_F(DroppedReceive, keeps_its_buffer_until_the_sender_is_gone) {
   EXPECT_FALSE(is_over_before([this] { ::kill(sender_, SIGKILL); }));
   EXPECT_EQ(slot_->get(), SlotState::failed);
+}
+
+TEST_F(DroppedReceive, of_a_payload_whose_sender_cannot_go_on_says_what_the_sender_met) {
+  slot_->failure = SenderFailure{static_cast<std::uint32_t>(Code::out_of_memory), ENOSPC};
+  slot_->fail();
+  ASSERT_TRUE(delivery_->advance());
+  EXPECT_EQ(delivery_->status().code(), Code::out_of_memory);
+  EXPECT_STREQ(delivery_->status().where(), "its sender");
+}
+
+TEST_F(DroppedReceive, of_a_payload_whose_sender_gives_up_without_a_word_says_that_it_is_closed) {
+  slot_->fail();
+  ASSERT_TRUE(delivery_->advance());
+  EXPECT_EQ(delivery_->status().code(), Code::peer_lost);
 }
 
 }  // namespace
