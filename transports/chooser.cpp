@@ -47,12 +47,10 @@ const char* not_to_be_pushed(const Payload& payload) noexcept {
 }
 
 /// Staged comes last: it carries everything.
-constexpr std::array table{Row{&local_transport, false, better_not_within_a_gpu},
-                           Row{&striped_transport, false, host_memory_is_better},
-                           Row{&peer_transport, false, host_memory_is_better},
-                           Row{&relayed_transport, true, not_to_be_relayed},
-                           Row{&pushed_transport, false, not_to_be_pushed},
-                           Row{&staged_transport, true, nullptr}};
+constexpr std::array table{
+    Row{&local_transport, false, better_not_within_a_gpu}, Row{&peer_transport, false, host_memory_is_better},
+    Row{&relayed_transport, true, not_to_be_relayed}, Row{&pushed_transport, false, not_to_be_pushed},
+    Row{&staged_transport, true, nullptr}};
 
 /// A transport that has no memory to find out cannot carry it.
 Verdict verdict_of(const Transport& transport, const Payload& payload) noexcept {
@@ -85,8 +83,6 @@ const char* name_of(TransportKind transport) noexcept {
       return "staged";
     case TransportKind::relayed:
       return "relayed";
-    case TransportKind::striped:
-      return "striped";
     case TransportKind::pushed:
       return "pushed";
     case TransportKind::network:

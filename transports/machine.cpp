@@ -47,14 +47,6 @@ TransportInfo describe_ipc_transport(TransportKind kind, const std::vector<Devic
   return {kind, true, "between all GPUs"};
 }
 
-TransportInfo describe_striped_transport(const std::vector<DeviceInfo>& devices) {
-  for (const DeviceInfo& device : devices) {
-    if (cuda::has_nvlink(device.ordinal))
-      return {TransportKind::striped, true, "large payloads between GPUs with NVLink"};
-  }
-  return {TransportKind::striped, false, "no two GPUs with NVLink"};
-}
-
 }  // namespace
 
 bool cuda_in_use() noexcept {
@@ -125,7 +117,6 @@ MachineInfo survey() {
   }
   const bool gpu = !info.devices.empty();
   info.transports.push_back({TransportKind::local, gpu, gpu ? "between threads of one process" : no_gpu});
-  info.transports.push_back(describe_striped_transport(info.devices));
   for (const TransportKind kind : {TransportKind::peer, TransportKind::relayed, TransportKind::pushed}) {
     info.transports.push_back(gpu ? describe_ipc_transport(kind, info.devices)
                                   : TransportInfo{kind, false, no_gpu});

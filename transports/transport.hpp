@@ -12,8 +12,9 @@
 
 namespace penstock::transports {
 
-/// Numbers as in the trace format. `network` is not the chooser's: it starts from another node.
-enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
+/// Numbers as in the trace format, which has one more: of a transport that is gone. `network` is not the
+/// chooser's: it starts from another node.
+enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, pushed = 7, network };
 [[nodiscard]] const char* name_of(TransportKind transport) noexcept;
 
 class Transport {

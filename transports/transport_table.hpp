@@ -6,7 +6,6 @@
 namespace penstock::transports {
 
 [[nodiscard]] Transport& local_transport() noexcept;    ///< both sides in this process
-[[nodiscard]] Transport& striped_transport() noexcept;  ///< CUDA IPC and shared host memory at once
 [[nodiscard]] Transport& peer_transport() noexcept;     ///< CUDA IPC
 [[nodiscard]] Transport& relayed_transport() noexcept;  ///< CUDA IPC with a ring on the sender's device
 [[nodiscard]] Transport&

@@ -70,7 +70,7 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
   command
       ->add_option("--transport", options->transport,
                    "Take this transport for all GPU buffers where it can carry them")
-      ->check(CLI::IsMember({"local", "striped", "peer", "relayed", "pushed", "staged", "network"}));
+      ->check(CLI::IsMember({"local", "peer", "relayed", "pushed", "staged", "network"}));
   command->add_flag("--everywhere", options->everywhere,
                     "Every rank of the job runs Penstock: GPU buffers cross nodes in chunks");
   command

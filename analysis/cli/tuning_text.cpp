@@ -80,10 +80,6 @@ void show_link(const transports::FoundTuning& tuning, Link link) {
   const auto figure = [&](std::string_view name) { return Figure(tuning, name, link); };
   const Figure staged = figure("staged_from");
   figure_line("device memory", staged.from("peer", "staged"), staged);
-  if (link == Link::nvlink) {
-    const Figure striped = figure("striped_from");
-    figure_line("… of the largest payloads", striped.from("peer", "striped"), striped);
-  }
   const Figure relayed = figure("relayed_from");
   figure_line("pools, cuMemMap, managed", relayed.from("staged", "relayed"), relayed);
   if (link != Link::same_device) {

@@ -45,8 +45,8 @@ bool parse(std::string_view text, std::uint64_t& value) {
 
 bool parse(std::string_view text, TransportKind& value) {
   for (const TransportKind transport :
-       {TransportKind::local, TransportKind::striped, TransportKind::peer, TransportKind::relayed,
-        TransportKind::pushed, TransportKind::staged, TransportKind::network}) {
+       {TransportKind::local, TransportKind::peer, TransportKind::relayed, TransportKind::pushed,
+        TransportKind::staged, TransportKind::network}) {
     if (text == name_of(transport)) {
       value = transport;
       return true;
@@ -95,7 +95,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
     Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>,
-        "local, striped, peer, relayed, pushed, staged or network"},
+        "local, peer, relayed, pushed, staged or network"},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file or shipped, and figures"},
     Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},
     Row{"PENSTOCK_NODE", read_member<&Settings::node>, "a name"},

@@ -21,7 +21,7 @@ struct Settings {
   bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
   std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
   std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
-  /// PENSTOCK_TRANSPORT=local|striped|peer|relayed|pushed|staged|network
+  /// PENSTOCK_TRANSPORT=local|peer|relayed|pushed|staged|network
   transports::TransportKind transport = transports::TransportKind::none;
   std::string tuning;  ///< PENSTOCK_TUNING: the table of figures (transports::find_tuning)
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER

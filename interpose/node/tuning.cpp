@@ -14,8 +14,6 @@ namespace {
 
 /// `table` lives to the end of the process.
 void put_in_force(transports::Tuning& table) noexcept {
-  if (settings().transport == transports::TransportKind::striped)
-    table.links[static_cast<std::size_t>(transports::cuda::Link::nvlink)].striped_from = 0;
   transports::set_tuning(table);
   // in order `device` each message would wait for the kernel that lingers
   const bool may_linger = settings().stream_order != transports::StreamOrder::device;

@@ -119,7 +119,6 @@ void DeviceSend::publish_offer() noexcept {
   slot_->offer = transports::describe(source_, &why_not);
   const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
   if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
-  transports::TailSend::start(source_, slot_->offer, tail_);
   if (slot_->offer.contiguous != 0 && slot_->offer.payload_bytes >= transports::tuning().packed_from)
     slot_->offer.integers = list_worth_a_look(call_);
   offer(PayloadPlace::sender_buffer);
@@ -294,11 +293,6 @@ void DeviceSend::serve_receiver() {
     case SlotState::asked:
       note_ready();
       if (Status answered = answer(); !answered.ok()) give_up(answered);
-      break;
-    case SlotState::pulling:
-      if (tail_ == nullptr) break;
-      note_ready();
-      tail_->advance();
       break;
     default:
       break;

@@ -21,7 +21,6 @@
 #include "transports/packing/list_pack.hpp"
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"
-#include "transports/tail_send.hpp"
 
 namespace penstock::interpose {
 
@@ -78,7 +77,6 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   DirectoryRow* receiver_ = nullptr;
   std::unique_ptr<transports::ListPack> pack_;  ///< stays while its bitmap is staged
   std::unique_ptr<transports::StagedSend> staged_;
-  std::unique_ptr<transports::TailSend> tail_;
   std::unique_ptr<transports::Pull> push_;
   ReceiverTimeout timeout_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow

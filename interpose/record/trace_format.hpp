@@ -55,7 +55,7 @@ enum class BufferKind : std::uint8_t {
   managed
 };
 
-/// The transport a payload took. `mpi` is the stock library's own transport, for host payloads.
+/// The transport a payload took. `mpi`: the stock library's own. `striped`: of older recordings only.
 enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
 
 /// Which features the recording had. A bit that is absent means "not measured", never "zero".

@@ -18,8 +18,6 @@
 
 #include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/transports_pair.hpp"
-#include "transports/cuda/devices.hpp"
-#include "transports/tail_send.hpp"
 #include "transports/transport.hpp"
 
 namespace {
@@ -40,7 +38,6 @@ struct TransportRow {
 constexpr TransportRow transport_rows[] = {
     {TransportKind::local, SenderIs::this_process, Into::device},
     {TransportKind::peer, SenderIs::other_process, Into::device},
-    {TransportKind::striped, SenderIs::other_process_with_tail, Into::device},
     {TransportKind::peer, SenderIs::other_process, Into::pinned},
     {TransportKind::peer, SenderIs::other_process, Into::pageable},
     {TransportKind::relayed, SenderIs::other_process_with_device_ring, Into::device},
@@ -62,10 +59,6 @@ void pull(const Offer& offer, const Place& place) {
   for (bool finished = false; !finished;) require(pull->advance(finished));
 }
 
-bool is_striped(std::size_t bytes) {
-  return TailPlan(bytes).tail != 0 && cuda::has_nvlink(receiver_memory().place(bytes).buffer.device);
-}
-
 /// Raw is a copy from the peer's memory to the receiver's device, or to pinned memory if the payload goes to
 /// the host; for the staged transport, which does without the peer's memory, one from the receiver's device
 /// to pinned memory.
@@ -76,9 +69,7 @@ void run_transport(benchmark::State& state, const TransportRow& row, std::size_t
       host ? Place{inspect(host->data()), Layout::contiguous(bytes)} : receiver_memory().place(bytes);
   // Asking is a part of a payload's way only where the sender has work to do before.
   const bool asks_each_time = has_ring(row.sender);
-  const bool has_tail = row.sender == SenderIs::other_process_with_tail;
-  Offer lasting = asks_each_time || has_tail ? Offer{} : offer_from(row.sender, bytes);
-  if (has_tail && !is_striped(bytes)) return state.SkipWithError("too small, or no NVLink");
+  const Offer lasting = asks_each_time ? Offer{} : offer_from(row.sender, bytes);
 
   const MappedSender sender;
   const RawCopies raw;
@@ -92,10 +83,7 @@ void run_transport(benchmark::State& state, const TransportRow& row, std::size_t
   force_transport(row.transport);
   measure_beside_raw(
       state, bytes, [&] { pull(asks_each_time ? offer_from(row.sender, bytes) : lasting, place); },
-      [&] { raw.run(raw_target, raw_source, bytes); },
-      [&] {
-        if (has_tail) lasting = offer_from(row.sender, bytes);
-      });
+      [&] { raw.run(raw_target, raw_source, bytes); });
   force_transport(TransportKind::none);
 }
 

@@ -11,9 +11,7 @@
 #include <string>
 
 #include "transports/staged.hpp"
-#include "transports/tail_send.hpp"
 #include "transports/transport.hpp"
-#include "transports/tuning/tuning.hpp"
 
 namespace penstock::benchmarks {
 
@@ -139,9 +137,6 @@ Offer offer_from(SenderIs sender, std::size_t bytes) {
 int run_sender(int socket) {
   REQUIRE_CUDA(cuInit(0));
   const DeviceMemory memory(0, largest_bytes);
-  static Tuning striping_everything = shipped_tuning();
-  for (LinkTuning& link : striping_everything.links) link.striped_from = 0;
-  set_tuning(striping_everything);
   Request request{};
   while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
     const Place source = memory.place(request.bytes);
@@ -152,12 +147,9 @@ int run_sender(int socket) {
       const bool on_host = request.sender == SenderIs::other_process_with_host_ring;
       require(StagedSend::start(source, on_host ? Staging::host_ring : Staging::device_ring, offer, send));
     }
-    std::unique_ptr<TailSend> tail;
-    if (request.sender == SenderIs::other_process_with_tail) TailSend::start(source, offer, tail);
     require(::send(socket, &offer, sizeof(offer), 0) == sizeof(offer), "answering the receiver");
     for (bool produced = false; send != nullptr && !(produced && send->drained());)
       require(send->advance(produced));
-    while (tail != nullptr && !tail->is_over()) tail->advance();
   }
   return 0;
 }

@@ -65,15 +65,13 @@ enum class SenderIs : std::uint8_t {
   other_process,
   other_process_with_host_ring,    ///< it copies the payload into shared memory …
   other_process_with_device_ring,  ///< … or into a ring on its device
-  other_process_with_tail,         ///< it brings the payload's tail into shared memory when asked to
 };
 [[nodiscard]] constexpr bool has_ring(SenderIs sender) noexcept {
   return sender == SenderIs::other_process_with_host_ring ||
          sender == SenderIs::other_process_with_device_ring;
 }
 
-/// An offer of the sender's first bytes. One with a ring or a tail answers nothing else until somebody has
-/// taken them.
+/// An offer of the sender's first bytes. One with a ring answers nothing else until somebody has taken them.
 [[nodiscard]] transports::Offer offer_from(SenderIs sender, std::size_t bytes);
 /// The other process: answers offer_from() until the socket is closed.
 [[nodiscard]] int run_sender(int socket);
@@ -104,21 +102,15 @@ class RawCopies {
   CUstream stream_ = nullptr;
 };
 
-inline void prepare_nothing() {}
-
-/// Times `pull` beside `raw_copy`, by turns, and reports the medians. Both move `bytes`. `prepare` goes
-/// before each pull and is not timed.
-template <class PullAll, class CopyAll, class Prepare = void (*)()>
-void measure_beside_raw(benchmark::State& state, std::size_t bytes, PullAll pull, CopyAll raw_copy,
-                        Prepare prepare = prepare_nothing) {
+/// Times `pull` beside `raw_copy`, by turns, and reports the medians. Both move `bytes`.
+template <class PullAll, class CopyAll>
+void measure_beside_raw(benchmark::State& state, std::size_t bytes, PullAll pull, CopyAll raw_copy) {
   raw_copy();
-  prepare();
   pull();
   std::vector<double> raw_s;
   std::vector<double> pull_s;
   for (auto iteration : state) {
     raw_s.push_back(seconds_of(raw_copy));
-    prepare();
     pull_s.push_back(seconds_of(pull));
     state.SetIterationTime(pull_s.back());
   }

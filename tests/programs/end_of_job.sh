@@ -66,7 +66,7 @@ dies() {
   victim=$(((victim + 1) % ranks))
 }
 if [ "$case" = midway ]; then
-  for transport in peer relayed staged striped pushed local network; do
+  for transport in peer relayed staged pushed local network; do
     kind=device
     [ "$transport" != pushed ] || kind=pinned
     dies $kind PENSTOCK_TRANSPORT="$transport"

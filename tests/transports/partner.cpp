@@ -112,21 +112,6 @@ Answer Partner::produce() {
 void Partner::drop_send(bool abandon) {
   ask({.what = What::drop_send, .flag = abandon});
 }
-Answer Partner::offer_tail(unsigned slot, const Shape& shape) {
-  return ask({.what = What::offer_tail, .slot = slot, .shape = shape});
-}
-Answer Partner::bring_tail() {
-  return ask({.what = What::bring_tail});
-}
-void Partner::serve_tail() {
-  send({.what = What::serve_tail});
-}
-Answer Partner::tail_served() {
-  return receive_answer();
-}
-void Partner::drop_tail() {
-  ask({.what = What::drop_tail});
-}
 Answer Partner::begin_push(unsigned slot, const Shape& shape, const Offer& target) {
   return ask({.what = What::begin_push, .slot = slot, .shape = shape, .offer = target});
 }

@@ -67,17 +67,6 @@ class Partner {
   /// Destroys the StagedSend as it is.
   void drop_send(bool abandon = false);
 
-  /// describe() and TailSend::start(); payloads of any size are striped if they can be.
-  [[nodiscard]] Answer offer_tail(unsigned slot, const Shape& shape);
-  /// Drives the TailSend until it has brought what it was asked for so far; `value`: bytes.
-  [[nodiscard]] Answer bring_tail();
-  /// Starts to drive it until the receiver is through, and destroys it; tail_served() has the outcome,
-  /// `value`: bytes that went this way.
-  void serve_tail();
-  [[nodiscard]] Answer tail_served();
-  /// Destroys it as it is.
-  void drop_tail();
-
   /// start_push() into the destination that `target` describes.
   [[nodiscard]] Answer begin_push(unsigned slot, const Shape& shape, const Offer& target);
   /// Drives it to its end.

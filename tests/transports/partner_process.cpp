@@ -15,7 +15,6 @@
 #include "transports/machine.hpp"
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"
-#include "transports/tail_send.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::test {
@@ -107,39 +106,6 @@ class Process {
         if (request.flag) send_->abandon();
         send_.reset();
         break;
-      case What::offer_tail: {
-        const Place source = place(request.slot, request.shape);
-        const char* why_not = "";
-        answer.offer = transports::describe(source, &why_not);
-        for (LinkTuning& link : tuning_.links) link.striped_from = 0;
-        transports::set_tuning(tuning_);
-        TailSend::start(source, answer.offer, tail_);
-        answer.value = tail_ != nullptr ? 1 : 0;
-        break;
-      }
-      case What::bring_tail: {
-        std::uint64_t brought = 0;
-        for (int step = 0; step < 300; ++step) {  // some 100 ms without news: it has
-          tail_->advance();
-          if (tail_->brought() != brought) step = 0;
-          brought = tail_->brought();
-          std::this_thread::sleep_for(std::chrono::microseconds(300));
-        }
-        answer.value = static_cast<std::int64_t>(brought);
-        break;
-      }
-      case What::serve_tail:
-        set(answer, drive([&](bool& done) {
-              tail_->advance();
-              done = tail_->is_over();
-              return Status{};
-            }));
-        answer.value = static_cast<std::int64_t>(tail_->taken());
-        tail_.reset();
-        break;
-      case What::drop_tail:
-        tail_.reset();
-        break;
       case What::begin_push:
         set(answer, start_push(place(request.slot, request.shape), request.offer, push_));
         break;
@@ -216,7 +182,6 @@ class Process {
   Tuning tuning_ = tuning_alone_on_gpus();
   std::array<std::unique_ptr<GpuMemory>, 16> memory_;
   std::unique_ptr<StagedSend> send_;
-  std::unique_ptr<TailSend> tail_;
   std::unique_ptr<Pull> push_;
   std::unique_ptr<Pull> pull_;
 };

@@ -56,11 +56,11 @@ TEST(TuneQuestions, measure_with_figures_that_a_file_may_hold) {
 }
 
 TEST(TuneQuestions, that_would_need_larger_payloads_than_there_is_room_for_are_cut_short) {
-  const Question& striped = question("striped_from");
-  const std::vector<Point> points = points_of(striped, 16 * mib);
-  EXPECT_EQ(points.size(), 2u);
-  EXPECT_FALSE(is_whole(striped, points));
-  EXPECT_TRUE(is_whole(striped, points_of(striped, 1024 * mib)));
+  const Question& staged = question("staged_from");
+  const std::vector<Point> points = points_of(staged, mib);
+  EXPECT_EQ(points.size(), 3u);
+  EXPECT_FALSE(is_whole(staged, points));
+  EXPECT_TRUE(is_whole(staged, points_of(staged, 1024 * mib)));
   EXPECT_TRUE(points_of(question("relayed_chunk"), 4 * mib).empty());  // nothing to compare
 }
 
@@ -85,8 +85,8 @@ TEST(TuneConclusion, is_the_size_up_to_which_the_other_way_wins) {
 }
 
 TEST(TuneConclusion, is_none_where_the_sizes_end_before_it_is_settled) {
-  EXPECT_EQ(concluded("striped_from", {{10, 20}, {20, 30}}, false), std::nullopt);
-  EXPECT_EQ(concluded("striped_from", {{10, 20}, {30, 20}}, false), 16 * mib);
+  EXPECT_EQ(concluded("staged_from", {{10, 20}, {20, 30}}, false), std::nullopt);
+  EXPECT_EQ(concluded("staged_from", {{10, 20}, {30, 20}}, false), 256u << 10);
   EXPECT_EQ(concluded("batched_to", {{20, 10}, {20, 10}}, false), std::nullopt);
   EXPECT_EQ(conclude(question("relayed_from"), {}, true).value, std::nullopt);
 }
@@ -101,19 +101,18 @@ TEST(TuneConclusion, is_the_smallest_chunk_that_no_larger_one_beats) {
 
 TEST(TuneConclusion, says_what_it_was_drawn_from) {
   EXPECT_EQ(
-      conclude(question("striped_from"), samples(question("striped_from"), {{20'500, 30'000}}), false).remark,
-      "4M 20.5/30.0");
+      conclude(question("staged_from"), samples(question("staged_from"), {{20'500, 30'000}}), false).remark,
+      "64K 20.5/30.0");
 }
 
 TEST(TuneVariant, lets_nothing_but_the_figure_in_question_decide) {
   const Question& relayed = question("relayed_from");
   Tuning so_far = shipped_tuning();
-  for (LinkTuning& link : so_far.links) link.staged_from = link.striped_from = 0;
+  for (LinkTuning& link : so_far.links) link.staged_from = 0;
   const Tuning table = variant(relayed, 777, so_far);
   for (const LinkTuning& link : table.links) {
     EXPECT_EQ(link.relayed_from, 777u);
     EXPECT_EQ(link.staged_from, never);
-    EXPECT_EQ(link.striped_from, never);
   }
   EXPECT_EQ(table.staged_chunk, so_far.staged_chunk);
 }

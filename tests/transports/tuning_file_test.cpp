@@ -16,7 +16,7 @@ using cuda::Link;
 const std::string head = "format = 1\nmeasured = 2026-11-20 17:03\ndriver = 13000\ngpu = GPU-1 A GPU\n";
 const std::string good = head +
                          "pushed_from = 256K  # 64K 9/12\nstaged_chunk = 2M\n"
-                         "[nvlink]\nstriped_from = never\nrelayed_from = 0\n"
+                         "[nvlink]\nstaged_from = 1M\nrelayed_from = 0\n"
                          "[pcie]\nrelayed_chunk = 8M\n\n[end]\n";
 
 const TuningParameter& parameter(std::string_view name) {
@@ -42,7 +42,7 @@ TEST(TuningFile, gives_its_figures_and_leaves_the_others_as_shipped) {
   const Tuning table = file.table();
   EXPECT_EQ(table.pushed_from, 256u << 10);
   EXPECT_EQ(table.staged_chunk, 2u << 20);
-  EXPECT_EQ(table.of(Link::nvlink).striped_from, never);
+  EXPECT_EQ(table.of(Link::nvlink).staged_from, 1u << 20);
   EXPECT_EQ(table.of(Link::nvlink).relayed_from, 0u);
   EXPECT_EQ(table.of(Link::pcie).relayed_chunk, 8u << 20);
   EXPECT_EQ(table.of(Link::nvlink).relayed_chunk, shipped_tuning().of(Link::nvlink).relayed_chunk);
@@ -95,15 +95,25 @@ TEST(TuningFile, with_absurd_figures_is_refused) {
 }
 
 TEST(TuningWish, names_figures_that_hold_for_all_links_and_a_file_in_any_order) {
-  for (const char* wish : {"/a/table,striped_from=2M,linger_us=0", "striped_from=2M, linger_us=0,/a/table"}) {
+  for (const char* wish : {"/a/table,relayed_from=2M,linger_us=0", "relayed_from=2M, linger_us=0,/a/table"}) {
     const FoundTuning found = wished_tuning(wish);
     EXPECT_EQ(found.problem, "");
     EXPECT_EQ(found.path, "/a/table");
     for (const Link link : {Link::nvlink, Link::pcie, Link::same_device})
-      EXPECT_EQ(found.table.of(link).striped_from, 2u << 20);
+      EXPECT_EQ(found.table.of(link).relayed_from, 2u << 20);
     EXPECT_EQ(found.table.linger_us, 0u);
     EXPECT_EQ(found.table.staged_chunk, shipped_tuning().staged_chunk);
   }
+}
+
+TEST(TuningFile, of_an_earlier_version_may_have_a_figure_that_is_gone) {
+  EXPECT_EQ(fault_of(head + "[nvlink]\nstriped_from = 128M  # 64M 170/180\nrelayed_from = 0\n[end]\n"), "");
+}
+
+TEST(TuningWish, for_a_figure_that_is_gone_changes_nothing) {
+  const FoundTuning found = wished_tuning("striped_from=64G");
+  EXPECT_EQ(found.problem, "");
+  EXPECT_TRUE(found.figures.empty());
 }
 
 TEST(TuningWish, of_nothing_or_what_is_shipped_changes_nothing) {
@@ -120,7 +130,7 @@ TEST(TuningWish, with_a_figure_that_cannot_be_read_says_so_and_takes_the_others)
     EXPECT_EQ(found.table.buffered_to, 1u << 10) << wish;
     return found.problem;
   };
-  EXPECT_EQ(problem("striped_form=2M,buffered_to=1K"), "striped_form is no figure");
+  EXPECT_EQ(problem("relayed_form=2M,buffered_to=1K"), "relayed_form is no figure");
   EXPECT_EQ(problem("buffered_to=1K,linger_us=long"),
             "linger_us = long is not a time from 0 to 1000000 microseconds");
   EXPECT_EQ(problem("buffered_to=1K,staged_chunk=3M"),

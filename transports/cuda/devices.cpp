@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <map>
 #include <mutex>
 #include <vector>
 
 #include "transports/cuda/driver.hpp"
-#include "transports/cuda/nvlink_neighbours.hpp"
 
 namespace penstock::transports::cuda {
 namespace {
@@ -74,17 +72,6 @@ const Table& table() {
   return *known.load(std::memory_order_relaxed);
 }
 
-/// Asked once: how the machine is wired does not change. Never destroyed: a thread may still be sending at
-/// exit.
-const std::vector<std::string>& neighbours_of(int device) {
-  static std::mutex once;
-  static auto& known = *new std::map<int, std::vector<std::string>>;
-  const std::lock_guard lock(once);
-  const auto found = known.find(device);
-  if (found != known.end()) return found->second;
-  return known.emplace(device, nvlink_neighbours(text_of(uuid_of(device)))).first->second;
-}
-
 }  // namespace
 
 std::string text_of(const Uuid& uuid) {
@@ -126,16 +113,6 @@ bool has_nvlink(int device) {
   const auto row = static_cast<std::size_t>(device);
   return device >= 0 && row < links.size() &&
          std::find(links[row].begin(), links[row].end(), true) != links[row].end();
-}
-
-bool has_nvlink(int device, const Uuid& peer) {
-  if (const int seen = device_of(peer); seen >= 0) return has_nvlink(device, seen);
-  const std::vector<std::string>& neighbours = neighbours_of(device);
-  return std::find(neighbours.begin(), neighbours.end(), text_of(peer)) != neighbours.end();
-}
-
-bool has_any_nvlink(int device) {
-  return has_nvlink(device) || !neighbours_of(device).empty();
 }
 
 Link link_between(int device, int peer) {

@@ -1,5 +1,4 @@
-// The GPUs that this process sees, by UUID, and which of them can read each other's memory; of NVLink also
-// those that it does not see. Makes no context.
+// The GPUs that this process sees, by UUID, and which of them can read each other's memory. Makes no context.
 #pragma once
 
 #include <array>
@@ -21,15 +20,11 @@ using Uuid = std::array<std::uint8_t, 16>;
 /// Can `device` map memory of `peer`? True for itself.
 [[nodiscard]] bool can_access(int device, int peer);
 
-/// Is there NVLink between the two, so that PCIe is free beside it? False for one device, and where the
+/// Is there NVLink between the two? False for one device, and where the
 /// driver cannot tell. Source: atomics between devices, which PCIe does not carry.
 [[nodiscard]] bool has_nvlink(int device, int peer);
 /// To any other that this process sees.
 [[nodiscard]] bool has_nvlink(int device);
-/// The same of any GPU of the machine, also one that this process does not see. Thread: any. Cost: where the
-/// driver does not tell, that of nvlink_neighbours() the first time, then a look into a table.
-[[nodiscard]] bool has_nvlink(int device, const Uuid& peer);
-[[nodiscard]] bool has_any_nvlink(int device);
 
 /// What lies between the memories of two devices.
 enum class Link : std::uint8_t {

@@ -46,8 +46,6 @@ struct Offer {
   Integer integers;
   /// Not 0: it is packed, and what is offered is a bitmap of so many words in its place.
   std::uint64_t bitmap_words;
-  /// Through which the sender brings the payload's tail, if it is asked to (TailSend).
-  RegionName tail;
 
   /// From the payload's first byte to behind its last; 0 if the numbers cannot be right.
   [[nodiscard]] std::uint64_t extent() const noexcept;

@@ -54,7 +54,6 @@ void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
   header.produced.store(0, std::memory_order_relaxed);
   header.consumed.store(0, std::memory_order_relaxed);
   header.receiver_id.store(0, std::memory_order_relaxed);
-  header.wanted.store(0, std::memory_order_relaxed);
   const std::uint64_t ticket = number_ << 32 | next_use();
   header.ticket.store(ticket, std::memory_order_release);
   const Segment& segment = mapped_.segment();

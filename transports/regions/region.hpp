@@ -33,8 +33,6 @@ struct RegionHeader {
   alignas(64) std::atomic<std::uint64_t> consumed;  ///< likewise by the receiver
   std::atomic<std::int64_t> receiver_id;            ///< once it has come; 0 before
   std::atomic<std::uint64_t> receiver_nonce;
-  /// Striped payloads: bytes that the receiver asks for, or gave_up: it is through with the region.
-  std::atomic<std::uint64_t> wanted;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && sizeof(RegionHeader) <= region_header_bytes);
 

@@ -64,7 +64,7 @@ struct Traffic {
 };
 
 /// All batches of the process. Never destroyed: a thread may still be receiving at exit.
-struct Registry {
+struct PullTraffic {
   CallersMutex mutex;
   std::vector<Traffic> traffic;
 
@@ -77,8 +77,8 @@ struct Registry {
   }
 };
 
-Registry& registry() {
-  static auto* const instance = new Registry;
+PullTraffic& pull_traffic() {
+  static auto* const instance = new PullTraffic;
   return *instance;
 }
 
@@ -114,12 +114,12 @@ class Batch {
   [[nodiscard]] Status step(bool& done) {
     done = was_seen_done_.load(std::memory_order_acquire);
     if (done) return {};  // as nearly all of its pulls find it, without the lock
-    const std::lock_guard lock(registry().mutex);
+    const std::lock_guard lock(pull_traffic().mutex);
     // once for all of its pulls, which are stepped in turns: each look reads the clock
     if (++asked_ < in_use_) return failure_;
     asked_ = 0;
     grows_ = std::exchange(count_then_, count_) != count_;
-    Traffic& traffic = registry().of(route_);
+    Traffic& traffic = pull_traffic().of(route_);
     if (!is_launched_) traffic.look_after_open();  // only the open one is not
     if (!is_launched_) return {};
     look_for_end(traffic);
@@ -131,9 +131,9 @@ class Batch {
   /// For one who goes: the GPU no longer touches its memory, or never will.
   void abandon(std::size_t index) noexcept {
     for (bool done = false; !done;) {
-      const std::lock_guard lock(registry().mutex);
+      const std::lock_guard lock(pull_traffic().mutex);
       if (!is_launched_) return leave_out(index);
-      look_for_end(registry().of(route_));
+      look_for_end(pull_traffic().of(route_));
       done = is_done_ || !failure_.ok();
     }
   }
@@ -255,8 +255,8 @@ class LonePull final : public Pull {
  private:
   void count_out() noexcept {
     if (std::exchange(is_counted_out_, true)) return;
-    const std::lock_guard lock(registry().mutex);
-    registry().of(route_).count_out();
+    const std::lock_guard lock(pull_traffic().mutex);
+    pull_traffic().of(route_).count_out();
   }
 
   Route route_;
@@ -276,8 +276,8 @@ bool suits_a_batch(const CopySource& source, const Place& destination, const cud
 Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
                      std::unique_ptr<Pull>& pull) {
   const Route route{context, is_with_host(source, destination)};
-  std::unique_lock lock(registry().mutex);
-  Traffic& traffic = registry().of(route);
+  std::unique_lock lock(pull_traffic().mutex);
+  Traffic& traffic = pull_traffic().of(route);
   if (traffic.in_flight == 0 && traffic.open == nullptr) {
     auto alone = std::make_unique<LonePull>(route);
     ++traffic.in_flight;
@@ -295,8 +295,8 @@ Status start_batched(const CopySource& source, const Place& destination, const c
 }
 
 void launch_collected() noexcept {
-  const std::lock_guard lock(registry().mutex);
-  for (Traffic& traffic : registry().traffic) traffic.launch_open();
+  const std::lock_guard lock(pull_traffic().mutex);
+  for (Traffic& traffic : pull_traffic().traffic) traffic.launch_open();
 }
 
 }  // namespace penstock::transports

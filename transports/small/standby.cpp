@@ -49,7 +49,7 @@ struct Post {
 };
 
 /// Entries are few. Never destroyed: a thread may still be receiving at exit.
-struct Registry {
+struct Posts {
   CallersMutex mutex;
   std::vector<std::shared_ptr<Post>> posts;
 
@@ -63,8 +63,8 @@ struct Registry {
   }
 };
 
-Registry& registry() {
-  static auto* const instance = new Registry;
+Posts& all_posts() {
+  static auto* const instance = new Posts;
   return *instance;
 }
 
@@ -127,7 +127,7 @@ class StandbyPull final : public Pull {
  private:
   [[nodiscard]] Status advance_order(bool& finished) noexcept {
     auto outcome = StandbyCopy::Outcome::pending;
-    const std::lock_guard lock(registry().mutex);
+    const std::lock_guard lock(all_posts().mutex);
     Status state = post_->copy.query(outcome);
     if (state.ok() && outcome == StandbyCopy::Outcome::pending) return {};
     is_ordered_ = false;
@@ -170,7 +170,7 @@ class StandbyCollective final : public OrderedCollective {
 
   [[nodiscard]] Status query(Outcome& outcome) noexcept override {
     auto ended = StandbyCopy::Outcome::pending;
-    const std::lock_guard lock(registry().mutex);
+    const std::lock_guard lock(all_posts().mutex);
     Status state = post_->copy.query(ended);
     outcome = Outcome::pending;
     if (state.ok() && ended == StandbyCopy::Outcome::pending) return {};
@@ -201,8 +201,8 @@ bool copy_with_host(const Place& place, const cuda::ContextRef& context, Order o
     return false;
   auto outcome = StandbyCopy::Outcome::missed;
   static_cast<void>(guarded([&]() -> Status {
-    const std::lock_guard lock(registry().mutex);
-    StandbyCopy& copy = registry().of(context)->copy;
+    const std::lock_guard lock(all_posts().mutex);
+    StandbyCopy& copy = all_posts().of(context)->copy;
     if (!copy.is_ready_for_host(place.first_byte(), place.layout.bytes())) return {};
     order(copy, static_cast<std::uint32_t>(place.layout.bytes()));
     Status state;
@@ -244,8 +244,8 @@ bool suits_sharing(const CopySource& source, const Place& destination) noexcept 
 
 std::unique_ptr<Pull> start_standing_by(const CopySource& source, const Place& destination,
                                         const cuda::ContextRef& context) {
-  const std::lock_guard lock(registry().mutex);
-  const std::shared_ptr<Post> post = registry().of(context);
+  const std::lock_guard lock(all_posts().mutex);
+  const std::shared_ptr<Post> post = all_posts().of(context);
   const bool is_ready = is_strided(source, destination)
                             ? post->copy.is_ready_for(item_of(source, destination))
                             : post->copy.is_ready_for(destination.first_byte(), source.pointer, source.bytes);
@@ -261,8 +261,8 @@ std::uint64_t largest_of(const FusedParts& parts) noexcept {
 
 std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order, const cuda::ContextRef& context) {
   if (!is_lingering() || largest_of(order.parts) > largest_fused_order) return nullptr;
-  const std::lock_guard lock(registry().mutex);
-  const std::shared_ptr<Post> post = registry().of(context);
+  const std::lock_guard lock(all_posts().mutex);
+  const std::shared_ptr<Post> post = all_posts().of(context);
   if (!post->copy.is_ready_for(order)) return nullptr;
   auto collective = std::make_unique<StandbyCollective>(post);
   collective->order(order);
@@ -300,8 +300,8 @@ void note_small_copy(const cuda::ContextRef& context, const void* known, bool is
   const std::uint64_t linger_ns = linger.load(std::memory_order_relaxed);
   if (linger_ns == 0) return;
   static_cast<void>(guarded([&]() -> Status {
-    const std::lock_guard lock(registry().mutex);
-    Post& post = *registry().of(context);
+    const std::lock_guard lock(all_posts().mutex);
+    Post& post = *all_posts().of(context);
     const std::uint64_t now_ns = steady_now_ns();
     const bool is_quick = now_ns - std::exchange(post.last_copy_ns, now_ns) <= linger_ns;
     post.quick_copies = is_quick ? std::min(post.quick_copies + 1, most_quick_copies) : 0;
@@ -318,13 +318,13 @@ void note_small_copy(const cuda::ContextRef& context, const void* known, bool is
 }
 
 void end_standing_by() noexcept {
-  const std::lock_guard lock(registry().mutex);
-  for (const auto& post : registry().posts) {
+  const std::lock_guard lock(all_posts().mutex);
+  for (const auto& post : all_posts().posts) {
     post->copy.dismiss();
     const std::uint64_t begin_ns = steady_now_ns();
     while (!post->copy.is_over() && steady_now_ns() - begin_ns < timeout_ns) std::this_thread::yield();
   }
-  std::erase_if(registry().posts, [](const auto& post) { return !post->copy.has_order(); });
+  std::erase_if(all_posts().posts, [](const auto& post) { return !post->copy.has_order(); });
 }
 
 }  // namespace penstock::transports

@@ -46,8 +46,6 @@ std::vector<Question> all_questions() {
        16 * kib, 16 * mib},
       {named("staged_from"), "device to device: peer or staged", device, device, 1, TransportKind::staged,
        64 * kib, 64 * mib},
-      {named("striped_from"), "device to device: peer or striped", device, device, 1, TransportKind::striped,
-       4 * mib, 1024 * mib},
   };
 }
 
@@ -117,7 +115,6 @@ std::span<const Question> questions() {
 bool concerns(const Question& question, cuda::Link link) noexcept {
   if (question.parameter->of_link == nullptr)
     return link != cuda::Link::none || question.transport == TransportKind::staged;
-  if (question.transport == TransportKind::striped) return link == cuda::Link::nvlink;
   // a sender cuts for a link to another device
   if (question.parameter->kind == Kind::chunk && link == cuda::Link::same_device) return false;
   return link != cuda::Link::none;
@@ -148,7 +145,6 @@ bool is_whole(const Question& question, const std::vector<Point>& points) {
 Tuning variant(const Question& question, std::uint64_t setting, const Tuning& so_far) noexcept {
   Tuning table = so_far;
   for (LinkTuning& link : table.links) {
-    link.striped_from = never;
     link.staged_from =
         question.parameter->kind == Kind::chunk && question.transport == TransportKind::staged ? 0 : never;
     link.relayed_from = 0;

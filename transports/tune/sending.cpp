@@ -7,7 +7,6 @@ Status Sending::step() noexcept {
     case State::wanted: {
       const char* why_not = "";
       slot_.offer = describe(source_, &why_not);
-      TailSend::start(source_, slot_.offer, tail_);
       slot_.state.store(State::offered, std::memory_order_release);
       return {};
     }
@@ -26,7 +25,6 @@ Status Sending::step() noexcept {
     case State::pushed:
       break;
   }
-  if (tail_ != nullptr) tail_->advance();
   bool produced = false;
   return staged_ == nullptr ? Status{} : staged_->advance(produced);
 }
@@ -47,7 +45,6 @@ Status Sending::push() noexcept {
 
 void Sending::end() noexcept {
   staged_.reset();
-  tail_.reset();
   push_.reset();
   slot_.state.store(State::idle, std::memory_order_release);
 }

@@ -5,7 +5,6 @@
 
 #include "transports/push_send.hpp"
 #include "transports/staged.hpp"
-#include "transports/tail_send.hpp"
 #include "transports/tune/exchange.hpp"
 
 namespace penstock::transports::tune {
@@ -27,7 +26,6 @@ class Sending {
   Slot& slot_;
   const Place& source_;
   std::unique_ptr<StagedSend> staged_;
-  std::unique_ptr<TailSend> tail_;
   std::unique_ptr<Pull> push_;
 };
 

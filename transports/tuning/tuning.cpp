@@ -13,16 +13,13 @@ constexpr std::uint64_t hour_us = 3600 * second_us;
 
 /// Measured on two H200 with NVLink 18 and PCIe 5 x16 (tests/benchmarks/results), unless it says otherwise.
 constexpr LinkTuning nvlink{
-    .striped_from =
-        128 * mib,         // of a raw peer copy 128 MiB reached 1.04–1.06, 256 MiB 1.06, 64 MiB 0.98–0.99
-    .staged_from = never,  // host memory carries 52 GB/s at most, NVLink 396
+    .staged_from = never,       // host memory carries 52 GB/s at most, NVLink 396
     .relayed_from = 64 * kib,   // below, host memory is as fast and frees the sender earlier
     .relayed_chunk = 16 * mib,  // a copy over NVLink reaches 106 GB/s with 1 MiB, 231 with 4, 334 with 16
 };
 
 /// Not measured but reasoned; `penstock tune` measures it.
 constexpr LinkTuning pcie{
-    .striped_from = never,     // the tail would take the same lanes
     .staged_from = never,      // both go once through each GPU's lanes, but peer access spares host memory
     .relayed_from = 64 * kib,  // as over NVLink: the start of it costs the same
     .relayed_chunk = 4 * mib,  // at 50 GB/s a copy of 4 MiB takes 80 µs, its overhead some 5
@@ -32,7 +29,6 @@ constexpr LinkTuning pcie{
 /// which needs both, took 290 µs at least, staged ones less up to 16 MiB (H200). Where they share it by MPS
 /// they take no turns; `penstock tune` tells.
 constexpr LinkTuning same_device{
-    .striped_from = never,
     .staged_from = never,
     .relayed_from = 64 * kib,
     .relayed_chunk = 16 * mib,
@@ -70,7 +66,6 @@ constexpr Tuning shipped{
 
 using Kind = TuningParameter::Kind;
 constexpr TuningParameter parameters[] = {
-    {"striped_from", Kind::from, &LinkTuning::striped_from, nullptr, 0, 1024 * gib},
     {"staged_from", Kind::from, &LinkTuning::staged_from, nullptr, 0, 1024 * gib},
     {"relayed_from", Kind::from, &LinkTuning::relayed_from, nullptr, 0, 1024 * gib},
     {"relayed_chunk", Kind::chunk, &LinkTuning::relayed_chunk, nullptr, mib, 32 * mib},

@@ -16,7 +16,6 @@ inline constexpr std::uint64_t never = UINT64_MAX;
 
 /// Between two devices. Unit: bytes of a payload, from which on …
 struct LinkTuning {
-  std::uint64_t striped_from;   ///< … PCIe helps NVLink (read for NVLink only; the sender decides)
   std::uint64_t staged_from;    ///< … host memory is the faster way, although peer access is open
   std::uint64_t relayed_from;   ///< … what cannot be mapped is relayed (up to staged_from); below, staged
   std::uint64_t relayed_chunk;  ///< but this: the largest chunk of a relayed payload

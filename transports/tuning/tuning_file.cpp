@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "transports/cuda/driver.hpp"
 #include "transports/host/byte_sizes.hpp"
@@ -22,6 +23,8 @@ using cuda::Link;
 
 constexpr std::string_view format = "1";
 constexpr std::string_view never_text = "never";
+/// What earlier versions measured and knew: it is read, and means nothing any more.
+constexpr std::string_view retired_figures[] = {"striped_from"};
 constexpr std::size_t most_file_bytes = 64u << 10;
 
 std::string_view trimmed(std::string_view text) noexcept {
@@ -62,6 +65,10 @@ std::string values_of(const TuningParameter& parameter) {
   if (parameter.kind == TuningParameter::Kind::from) text += ", or never";
   if (parameter.kind == TuningParameter::Kind::chunk) text += ", a power of two";
   return text;
+}
+
+bool is_retired(std::string_view name) noexcept {
+  return std::find(std::begin(retired_figures), std::end(retired_figures), name) != std::end(retired_figures);
 }
 
 /// What is wrong with the value; empty if nothing is.
@@ -152,7 +159,7 @@ class Parser {
       file_.entries.push_back({&parameter, section_, value, std::string(remark)});
       return {};
     }
-    return std::string(key) + " is no figure of this part";
+    return is_retired(key) ? std::string{} : std::string(key) + " is no figure of this part";
   }
 
   TuningFile& file_;
@@ -232,7 +239,7 @@ std::string read_wish(std::string_view name, std::string_view text, std::vector<
     }
     return {};
   }
-  return std::string(name) + " is no figure";
+  return is_retired(name) ? std::string{} : std::string(name) + " is no figure";
 }
 
 }  // namespace

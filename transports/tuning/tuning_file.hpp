@@ -59,7 +59,7 @@ struct FoundTuning {
 };
 
 /// `wish`: what PENSTOCK_TUNING says: a file or `shipped`, and figures, all in any order and separated by
-/// commas ("table,striped_from=2M,linger_us=0"). Without a file: that at the default path, if there is one. A
+/// commas ("table,relayed_from=2M,linger_us=0"). Without a file: that at the default path, if there is one. A
 /// file holds if it has all GPUs that this process sees, and this driver. CUDA must be in use. Cost: reads a
 /// file.
 [[nodiscard]] FoundTuning find_tuning(std::string_view wish);
