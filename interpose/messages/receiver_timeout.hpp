@@ -18,23 +18,26 @@ class ReceiverTimeout {
   /// Counts from `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have
   /// buffered it.
   ReceiverTimeout(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
-      : begun_ns_(begun_ns),
+      : mpi_would_buffer_(mpi_would_buffer),
+        begun_ns_(begun_ns),
         limit_ns_(mpi_would_buffer ? policy::small_receiver_timeout_ns
                                    : transports::tuning().receiver_timeout_us * 1000) {}
 
   void never_expire() noexcept { limit_ns_ = no_limit_ns; }
 
-  /// A receiver that was at work on other messages at `worked_ns` gets more time, but not for ever: it may
-  /// never come to this one.
+  /// A receiver that was at work on other messages at `worked_ns` gets more time. It may never come to this
+  /// one: a sender whom a plain MPI would not have let wait for that gives it time but so often. Who would
+  /// wait there, too, waits as long as the receiver is at work: once the receive is posted it comes to it.
   [[nodiscard]] bool is_over(std::uint64_t now_ns, std::uint64_t worked_ns) const noexcept {
     const auto passed_since = [&](std::uint64_t time_ns) { return now_ns - std::min(now_ns, time_ns); };
     return passed_since(std::max(begun_ns_, worked_ns)) > limit_ns_ ||
-           passed_since(begun_ns_) > limit_ns_ * policy::busy_receiver_factor;
+           (mpi_would_buffer_ && passed_since(begun_ns_) > limit_ns_ * policy::busy_receiver_factor);
   }
 
  private:
   static constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
 
+  bool mpi_would_buffer_ = false;
   std::uint64_t begun_ns_ = 0;
   std::uint64_t limit_ns_ = 0;
 };

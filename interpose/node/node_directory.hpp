@@ -44,7 +44,7 @@ struct alignas(64) DirectoryRow {
   std::atomic<bool> forgets_arrivals;    ///< what is not in `arrivals` may have been there
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
-  alignas(64) std::atomic<std::uint64_t> deliveries;  ///< payloads that it has received so far: it is at work
+  alignas(64) std::atomic<std::uint64_t> deliveries;  ///< counts, as it is at work: payloads, steps of large ones
   ArrivalNote arrivals[arrival_places];               ///< at collectives
   AgreementRing agreements[arrival_places];     ///< of the same communicators, if this rank is their first
   std::atomic<std::uint64_t> gpus[gpu_places];  ///< that it copies on: their ids, then 0

@@ -16,8 +16,8 @@ namespace penstock::interpose::policy {
 /// payload. A receiver that is there answers within a few µs; buffering 64 KiB costs about 8. A sender of
 /// more waits for Tuning::receiver_timeout_us.
 inline constexpr std::uint64_t small_receiver_timeout_ns = 50'000;
-/// A receiver that is at work on other messages is given more time, but no more than so many times the
-/// timeout: it may never come to this one.
+/// A receiver that is at work on other messages is given more time, but by such a sender no more than so many
+/// times the timeout: it may never come to this one.
 inline constexpr std::uint64_t busy_receiver_factor = 40;
 /// A collective waits in Penstock, where it can do its part for others, for ranks that have not come: so many
 /// times the receiver's timeout (after which a sender is free) for one that may have come without a word of

@@ -26,6 +26,7 @@ namespace penstock::interpose {
 namespace {
 
 std::atomic<unsigned> rings_at_work{0};
+std::atomic<bool> is_large_one_buffered{false};
 
 /// A slot and the region its receiver has still to drain. Under Engine::Lock.
 struct Lingering {
@@ -100,6 +101,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
 
 DeviceSend::~DeviceSend() {
   if (slot_ == nullptr) return;
+  end_turn_to_buffer();
   if (push_ != nullptr) {
     push_.reset();  // waits for the copy
     slot_->fail();
@@ -194,15 +196,30 @@ bool DeviceSend::waits_for_a_ring() noexcept {
 /// The receiver is through: others may have what this payload went through.
 void DeviceSend::release() noexcept {
   drop_staged(staged_);
+  end_turn_to_buffer();
   if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
+}
+
+/// Large payloads are buffered one after the other: a receiver that comes meanwhile fetches the others from
+/// where they lie, which is several times as fast as through host memory that is yet to be made and pinned.
+bool DeviceSend::take_turn_to_buffer() noexcept {
+  if (is_small() || has_turn_) return true;
+  has_turn_ = !is_large_one_buffered.exchange(true, std::memory_order_relaxed);
+  return has_turn_;
+}
+
+void DeviceSend::end_turn_to_buffer() noexcept {
+  if (std::exchange(has_turn_, false)) is_large_one_buffered.store(false, std::memory_order_relaxed);
 }
 
 void DeviceSend::buffer_payload() {
   // what a plain MPI would not have buffered may wait
   must_wait_ = !is_small() && !transports::may_buffer(envelope_.payload_bytes);
-  if (must_wait_ || !slot_->move<Side::sender, SlotState::offered, SlotState::preparing>() ||
-      stage(true).ok())
-    return;
+  if (must_wait_ || !take_turn_to_buffer()) return;
+  const bool is_ours = slot_->move<Side::sender, SlotState::offered, SlotState::preparing>();
+  if (is_ours && stage(true).ok()) return;
+  end_turn_to_buffer();
+  if (!is_ours) return;  // the receiver has come
   // no room to buffer it: wait for the receiver instead
   must_wait_ = true;
   timeout_.never_expire();
@@ -333,6 +350,7 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   }
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
+    if (produced_ || !status_.ok()) end_turn_to_buffer();
   }
   if (push_ != nullptr && status_.ok()) {
     if (Status step = step_push(); !step.ok()) give_up(step);

@@ -52,6 +52,8 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   void publish_offer() noexcept;
   void offer(PayloadPlace place) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
+  [[nodiscard]] bool take_turn_to_buffer() noexcept;
+  void end_turn_to_buffer() noexcept;
   void buffer_payload();
   void note_ready() noexcept;
   void serve_receiver();
@@ -87,6 +89,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   bool is_known_done_ = false;  ///< what the application had queued before it sent this
   bool has_left_ = false;       ///< the envelope, and was not taken back
   bool holds_ring_ = false;     ///< counted among the rings at work
+  bool has_turn_ = false;       ///< to buffer a large payload
   bool must_wait_ = false;      ///< the receiver is late, and there is no room to buffer the payload
   bool is_packing_ = false;
   bool produced_ = false;  ///< the payload has left the user's buffer

@@ -221,7 +221,10 @@ void NodeDelivery::drop_pull() noexcept {
 bool NodeDelivery::step_pull() {
   bool finished = false;
   Status status = pull_->advance(finished);
-  if (!finished && status.ok()) return false;
+  if (!finished && status.ok()) {
+    if (DirectoryRow* own = is_small() ? nullptr : node_directory().own_row()) own->note_delivery();
+    return false;
+  }
   if (!status.ok() || bitmap_bytes_ == 0) return end(status);
   drop_pull();
   status = unpack_->start();
