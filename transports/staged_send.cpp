@@ -1,7 +1,9 @@
 // The sender's half of the staged and the relayed transport (staged.hpp): source → region, a chunk at a time.
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <deque>
+#include <utility>
 
 #include "transports/copies/copy.hpp"
 #include "transports/cuda/devices.hpp"
@@ -35,6 +37,10 @@ ChunkSizes device_chunks(int device) {
   return {512u << 10, tuning().of(cuda::best_link_of(device)).relayed_chunk, 2};
 }
 
+/// Sends of host memory that are not through. While there are others, their halves overlap with this one's,
+/// and several cores share what is not cut.
+std::atomic<unsigned> host_sends_at_work{0};
+
 class RegionSend final : public StagedSend {
  public:
   RegionSend(const Place& source, const ChunkSizes& sizes, std::unique_ptr<Region> region,
@@ -45,9 +51,15 @@ class RegionSend final : public StagedSend {
         region_(std::move(region)),
         payload_bytes_(source_.layout.bytes()),
         chunk_bytes_(sizes.of(payload_bytes_)),
-        first_chunk_bytes_(std::max(sizes.smallest, chunk_bytes_ / least_parts)) {}
+        first_chunk_bytes_(std::max(sizes.smallest, chunk_bytes_ / least_parts)) {
+    if (context_ != nullptr) return;
+    is_counted_ = true;
+    if (host_sends_at_work.fetch_add(1, std::memory_order_relaxed) == 0) return;
+    first_chunk_bytes_ = chunk_bytes_ = std::min(std::bit_ceil(payload_bytes_), sizes.largest);
+  }
 
   ~RegionSend() override {
+    count_out();
     for (Chunk& chunk : in_flight_) static_cast<void>(chunk.copied.wait());
     if (produced_ < payload_bytes_ || !failure_.ok()) {
       header().produced.store(gave_up, std::memory_order_release);
@@ -69,6 +81,7 @@ class RegionSend final : public StagedSend {
   [[nodiscard]] Status advance(bool& produced) noexcept override {
     if (failure_.ok()) failure_ = guarded([&] { return step(); });
     produced = failure_.ok() && produced_ == payload_bytes_;
+    if (produced) count_out();
     return failure_;
   }
 
@@ -85,6 +98,10 @@ class RegionSend final : public StagedSend {
   };
 
   [[nodiscard]] RegionHeader& header() const noexcept { return region_->mapped().header(); }
+
+  void count_out() noexcept {
+    if (std::exchange(is_counted_, false)) host_sends_at_work.fetch_sub(1, std::memory_order_relaxed);
+  }
 
   [[nodiscard]] Status begin_copies(cuda::StreamUse use) {
     ring_ = region_->ring();
@@ -176,11 +193,12 @@ class RegionSend final : public StagedSend {
   Ring ring_;
   const std::size_t payload_bytes_;
   std::size_t chunk_bytes_;
-  const std::size_t first_chunk_bytes_;
+  std::size_t first_chunk_bytes_;
   std::deque<Chunk> in_flight_;
   std::size_t issued_ = 0;
   std::size_t produced_ = 0;
   bool abandoned_ = false;
+  bool is_counted_ = false;  ///< among host_sends_at_work
   Status failure_;
   mutable Watch watch_;
 };

@@ -58,6 +58,8 @@ Status BouncePull::begin_late() noexcept {
 }
 
 Status BouncePull::begin() noexcept {
+  if (at_work.load(std::memory_order_relaxed) > 1)
+    step_bytes_ = Bounce::step_bytes_among_others(source_.bytes);
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
   bounce_ = Bounce::take(context_);

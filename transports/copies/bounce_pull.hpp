@@ -36,7 +36,7 @@ class BouncePull final : public Pull {
   Place destination_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
-  const std::size_t step_bytes_;
+  std::size_t step_bytes_;
   CUstream stream_ = nullptr;
   cuda::Bounce::Loan bounce_;
   std::array<cuda::Event, cuda::Bounce::depth> copied_;

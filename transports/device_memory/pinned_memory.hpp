@@ -57,6 +57,11 @@ class Bounce {
     constexpr std::size_t smallest = 128u << 10;
     return std::clamp(std::bit_ceil(payload_bytes / (2 * depth) + 1), smallest, chunk_bytes);
   }
+  /// The same while other payloads are on their way, too: their halves overlap with this one's, and several
+  /// cores share what is not cut.
+  [[nodiscard]] static std::size_t step_bytes_among_others(std::size_t payload_bytes) noexcept {
+    return std::clamp<std::size_t>(payload_bytes, 1, chunk_bytes);
+  }
   /// False if the GPU's copies to and from it go through the driver's own staging.
   [[nodiscard]] bool is_pinned() const noexcept { return pinned_; }
 
