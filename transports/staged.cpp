@@ -4,6 +4,7 @@
 #include "transports/regions/region_pool.hpp"
 #include "transports/regions/region_pull.hpp"
 #include "transports/transport_table.hpp"
+#include "transports/whole_region_pull.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -35,6 +36,13 @@ class StagedTransport final : public Transport {
       if (Status opened = RegionCache::of_process().open(offer, source.region); !opened.ok()) return opened;
       source.ring = source.region->ring();
       if (source.ring.bytes == 0) return {Code::peer_lost, "sender's staging region"};
+      if (WholeRegionPull::suits(offer, destination, source, context)) {
+        auto whole =
+            std::make_unique<WholeRegionPull>(offer, destination, std::move(source), std::move(context));
+        Status begun = whole->begin();
+        if (begun.ok()) pull = std::move(whole);
+        return begun;
+      }
       return RegionPull::start(offer, destination, std::move(source), std::move(context), pull);
     });
   }

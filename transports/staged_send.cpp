@@ -10,7 +10,9 @@
 #include "transports/host/guarded.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/regions/region_pool.hpp"
+#include "transports/small/small_copies.hpp"
 #include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
 #include "transports/stream_order/stream_order.hpp"
 #include "transports/tuning/tuning.hpp"
 
@@ -60,6 +62,7 @@ class RegionSend final : public StagedSend {
 
   ~RegionSend() override {
     count_out();
+    joint_.reset();
     for (Chunk& chunk : in_flight_) static_cast<void>(chunk.copied.wait());
     if (produced_ < payload_bytes_ || !failure_.ok()) {
       header().produced.store(gave_up, std::memory_order_release);
@@ -109,7 +112,9 @@ class RegionSend final : public StagedSend {
     if (context_ != nullptr) {
       const cuda::ContextScope scope(*context_);
       if (!scope.status().ok()) return scope.status();
-      if (ring_.side == Side::host) region_->mapped().pin(context_);
+      if (ring_.side == Side::host && region_->mapped().pin(context_)) {
+        if (Status started = start_jointly(); !started.ok() || joint_ != nullptr) return started;
+      }
       if (Status made = context_->stream(use, stream_); !made.ok()) return made;
       if (Status ordered = cuda::order_after_application(context_, stream_, source_.handed_over_ns);
           !ordered.ok())
@@ -118,7 +123,35 @@ class RegionSend final : public StagedSend {
     return produce();
   }
 
+  /// A small payload, whole, together with others of its time, as each copy of its own costs some 10 µs.
+  [[nodiscard]] Status start_jointly() {
+    const bool is_whole = payload_bytes_ != 0 && payload_bytes_ <= ring_.bytes &&
+                          source_.layout.is_contiguous() &&
+                          source_.buffer.holds(source_.layout.first_offset(), payload_bytes_);
+    if (!is_whole || payload_bytes_ > tuning().host_batched_to || !is_idle(source_)) return {};
+    CopySource source{source_.first_byte(), payload_bytes_};
+    source.is_managed = source_.buffer.kind == BufferKind::managed;
+    Place room{{}, Layout::contiguous(payload_bytes_)};
+    room.buffer.pointer = ring_.data;
+    room.buffer.kind = BufferKind::pinned;
+    room.buffer.range_base = reinterpret_cast<CUdeviceptr>(ring_.data);
+    room.buffer.range_bytes = ring_.bytes;
+    Status started = start_small_copy(source, room, context_, joint_);
+    if (started.code() == Code::declined) return {};
+    if (joint_ != nullptr) issued_ = payload_bytes_;
+    return started;
+  }
+
+  [[nodiscard]] Status step_jointly() {
+    bool copied = false;
+    if (Status stepped = joint_->advance(copied); !stepped.ok() || !copied) return stepped;
+    joint_.reset();
+    publish(payload_bytes_);
+    return {};
+  }
+
   [[nodiscard]] Status step() {
+    if (joint_ != nullptr) return step_jointly();
     while (!in_flight_.empty()) {
       bool done = false;
       if (Status state = in_flight_.front().copied.query(done); !state.ok()) return state;
@@ -194,6 +227,7 @@ class RegionSend final : public StagedSend {
   const std::size_t payload_bytes_;
   std::size_t chunk_bytes_;
   std::size_t first_chunk_bytes_;
+  std::unique_ptr<Pull> joint_;  ///< copies all of it, instead of the chunks
   std::deque<Chunk> in_flight_;
   std::size_t issued_ = 0;
   std::size_t produced_ = 0;

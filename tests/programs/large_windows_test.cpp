@@ -10,10 +10,10 @@
 namespace penstock::programs {
 namespace {
 
-constexpr int window = 12;
+constexpr int window = 8;
 
-/// Larger than what is cut nowhere, and sizes that no chunk divides.
-constexpr std::size_t sizes[] = {300'000, 1u << 20, (1u << 20) + 1, (3u << 20) + 5};
+/// What goes together with others of its time, what is cut nowhere, and sizes that no chunk divides.
+constexpr std::size_t sizes[] = {60'000, 200'001, 300'000, (1u << 20) + 1, (3u << 20) + 5};
 
 std::uint64_t seed_of(std::size_t bytes, int message) {
   return 100 * bytes + static_cast<std::uint64_t>(message);

@@ -15,6 +15,7 @@ using Matrix = std::vector<std::vector<bool>>;
 
 struct Table {
   std::vector<Uuid> uuids;
+  std::vector<bool> has_concurrent_managed_access;
   Matrix access;
   Matrix nvlink;
 };
@@ -42,6 +43,9 @@ Table read(const Driver& driver, int devices) {
     if (driver.cuDeviceGetUuid(&raw, device) == CUDA_SUCCESS)
       std::memcpy(uuid.data(), raw.bytes, uuid.size());
     table.uuids.push_back(uuid);
+    int concurrent = 0;
+    driver.cuDeviceGetAttribute(&concurrent, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, device);
+    table.has_concurrent_managed_access.push_back(concurrent != 0);
     std::vector<bool> row;
     std::vector<bool> links;
     for (CUdevice peer = 0; peer < devices; ++peer) {
@@ -98,6 +102,12 @@ int device_of(const Uuid& uuid) {
     if (uuids[device] == uuid) return static_cast<int>(device);
   }
   return -1;
+}
+
+bool has_concurrent_managed_access(int device) {
+  const auto& all = table().has_concurrent_managed_access;
+  return device >= 0 && static_cast<std::size_t>(device) < all.size() &&
+         all[static_cast<std::size_t>(device)];
 }
 
 bool can_access(int device, int peer) {

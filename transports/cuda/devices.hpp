@@ -17,6 +17,9 @@ using Uuid = std::array<std::uint8_t, 16>;
 /// Driver ordinal; -1 if this process does not see the device (CUDA_VISIBLE_DEVICES).
 [[nodiscard]] int device_of(const Uuid& uuid);
 
+/// May kernels of the device use managed memory while the CPU uses other managed memory?
+[[nodiscard]] bool has_concurrent_managed_access(int device);
+
 /// Can `device` map memory of `peer`? True for itself.
 [[nodiscard]] bool can_access(int device, int peer);
 

@@ -269,7 +269,9 @@ class LonePull final : public Pull {
 bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
   const std::uint64_t most =
       is_with_host(source, destination) ? tuning().host_batched_to : tuning().batched_to;
-  return source.bytes > 0 && source.bytes <= most && suits_copy_kernels(source, destination, context) &&
+  return source.bytes > 0 && source.bytes <= most &&
+         (suits_copy_kernels(source, destination, context) ||
+          suits_kernels_for_managed(source, destination, context)) &&
          is_idle(destination);
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "transports/cuda/devices.hpp"
 #include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/recycled.hpp"
@@ -48,6 +49,19 @@ bool suits_copy_kernels(const CopySource& source, const Place& destination, cons
   if (lives_on_device(destination.buffer.kind)) return can_copy_by_kernel(destination, context);
   return source.side == Side::device && source.loops.depth == 0 && destination.is_pinned_throughout() &&
          runs_copy_kernels(*context);
+}
+
+bool suits_kernels_for_managed(const CopySource& source, const Place& destination,
+                               const cuda::ContextRef& context) {
+  if (context == nullptr || source.context != nullptr || source.loops.depth != 0 ||
+      !destination.layout.is_contiguous() || !cuda::has_concurrent_managed_access(context->device())) {
+    return false;
+  }
+  const bool is_suited = source.side == Side::host
+                             ? source.is_pinned && destination.buffer.kind == BufferKind::managed &&
+                                   destination.buffer.holds(destination.layout.first_offset(), source.bytes)
+                             : source.is_managed && destination.is_pinned_throughout();
+  return is_suited && runs_copy_kernels(*context);
 }
 
 bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept {

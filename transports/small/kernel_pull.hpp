@@ -15,7 +15,13 @@ namespace penstock::transports {
 [[nodiscard]] bool suits_copy_kernels(const CopySource& source, const Place& destination,
                                       const cuda::ContextRef& context);
 
-/// Of one that suits_copy_kernels().
+/// The same between managed memory of the context's device and pinned memory, both in one piece. A kernel
+/// brings managed memory that the CPU used last to the GPU, page by page: that pays where many copies share
+/// a launch.
+[[nodiscard]] bool suits_kernels_for_managed(const CopySource& source, const Place& destination,
+                                             const cuda::ContextRef& context);
+
+/// Of one that suits_copy_kernels() or suits_kernels_for_managed().
 [[nodiscard]] CopyItem item_of(const CopySource& source, const Place& destination) noexcept;
 
 /// Starts a pull that suits_copy_kernels(), after the application's earlier work. Thread: any; the pull one
