@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "interpose/record/recorder.hpp"
@@ -29,7 +28,6 @@ struct Registry {
   std::uint32_t next_local_id = self_local_id + 1;
   std::unordered_map<std::uint64_t, std::uint32_t> seen;  ///< by id before counting
   std::vector<std::pair<MPI_Comm, Origin>> in_creation;   ///< MPI_Comm_idup, not used yet
-  std::unordered_set<MPI_Comm> gone;                      ///< freed handles
 };
 
 // never destroyed: communicators may be freed after static destruction has begun
@@ -134,7 +132,7 @@ std::uint32_t make_local_id(MPI_Comm communicator) {
 /// Under the registry's lock.
 Holder make_info(MPI_Comm communicator, Origin origin) {
   auto info = std::make_shared<CommunicatorInfo>();
-  registry().gone.erase(communicator);
+  info->handle = communicator;
   int is_inter = 0;
   PMPI_Comm_test_inter(communicator, &is_inter);
   PMPI_Comm_rank(communicator, &info->rank);
@@ -203,6 +201,12 @@ Holder* find_holder(MPI_Comm communicator) noexcept {
   } catch (...) {  // out of memory
     return nullptr;
   }
+}
+
+/// Under the registry's lock, before the MPI library frees the handle.
+void let_go(CommunicatorInfo& info) noexcept {
+  if (std::exchange(info.is_gone, true)) return;
+  info.errors.take_from(info.handle);
 }
 
 extern "C" {
@@ -297,24 +301,28 @@ void note_named(MPI_Comm communicator) noexcept {
 }
 
 void note_freeing(MPI_Comm communicator) noexcept {
+  const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
   const std::lock_guard guard(registry().lock);
   take_origin(communicator);
-  try {
-    registry().gone.insert(communicator);
-  } catch (...) {  // out of memory: an error of a message on its way is one of the handle
-  }
+  if (info != nullptr) let_go(*info);
 }
 
-bool is_gone(MPI_Comm communicator) noexcept {
+void note_not_freed(MPI_Comm communicator) noexcept {
+  const std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
+  if (info == nullptr) return;
   const std::lock_guard guard(registry().lock);
-  return registry().gone.contains(communicator);
+  info->is_gone = false;
+  info->errors.drop();
 }
 
-HeldCommunicator::HeldCommunicator(MPI_Comm communicator) noexcept
-    : communicator_(communicator), info_(info_of(communicator)) {
+HeldCommunicator::HeldCommunicator(std::shared_ptr<CommunicatorInfo> info) noexcept : info_(std::move(info)) {
   if (info_ == nullptr) return;
   const std::lock_guard guard(registry().lock);
-  ++info_->holders;
+  if (info_->is_gone) {
+    info_.reset();
+  } else {
+    ++info_->holders;
+  }
 }
 
 HeldCommunicator::~HeldCommunicator() {
@@ -322,9 +330,10 @@ HeldCommunicator::~HeldCommunicator() {
   {
     const std::lock_guard guard(registry().lock);
     if (--info_->holders != 0 || !info_->is_freed) return;
+    let_go(*info_);
   }
-  note_freeing(communicator_);
-  PMPI_Comm_free(&communicator_);
+  MPI_Comm handle = info_->handle;
+  PMPI_Comm_free(&handle);
 }
 
 bool is_kept(MPI_Comm communicator) noexcept {
@@ -332,7 +341,18 @@ bool is_kept(MPI_Comm communicator) noexcept {
   if (info == nullptr) return false;
   const std::lock_guard guard(registry().lock);
   info->is_freed = info->holders != 0;
+  if (!info->is_freed) let_go(*info);
   return info->is_freed;
+}
+
+void call_error_handler(const std::shared_ptr<CommunicatorInfo>& info, int code) {
+  // another thread, or the handler itself, may free the communicator meanwhile
+  const HeldCommunicator held(info);
+  if (held.is_valid()) {
+    PMPI_Comm_call_errhandler(info->handle, code);
+  } else {
+    info->errors.call(code);
+  }
 }
 
 void open_communicators() noexcept {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "interpose/calls/kept_error_handler.hpp"
 #include "interpose/node/arrival_places.hpp"
 
 namespace penstock::interpose {
@@ -25,9 +26,11 @@ class NodeMap;              // node_map.hpp
 enum class Span : std::uint8_t { unknown, node, nodes };
 
 /// Thread: fields but those from `collectives` on are fixed once made. Destroyed inside the MPI library's
-/// attribute callback, when the library lets go of the communicator: nothing that hangs here may call MPI or
-/// wait from there.
+/// attribute callback, when the library lets go of the communicator: nothing that hangs here may wait from
+/// there, nor call MPI for more than a local handle of its own. What is under way keeps the info, not the
+/// handle: the user may free that at any time, and the MPI library then gives it out anew.
 struct CommunicatorInfo {
+  MPI_Comm handle = MPI_COMM_NULL;  ///< the user's, until is_gone
   std::uint64_t global_id = 0;
   bool id_is_agreed = false;  ///< else other ranks may have another one: Penstock did not see how it was made
   std::uint32_t local_id = 0;
@@ -60,8 +63,11 @@ struct CommunicatorInfo {
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::shared_ptr<Stash> stash;  ///< made at first need; shared only so that its type may stay unknown here
-  int holders = 0;               ///< see HeldCommunicator
-  bool is_freed = false;         ///< by the user, while it is held
+  // guarded by a lock of the process's:
+  int holders = 0;          ///< see HeldCommunicator
+  bool is_freed = false;    ///< by the user, while it is held
+  bool is_gone = false;     ///< the MPI library has been told to free the handle
+  KeptErrorHandler errors;  ///< then: of what is still under way
 };
 
 /// Null for MPI_COMM_NULL, and when memory ran out. Makes the info at first sight of a communicator (local
@@ -112,29 +118,35 @@ void note_creating(MPI_Comm communicator, Origin origin) noexcept;
 /// The communicator has a new name: records it again.
 void note_named(MPI_Comm communicator) noexcept;
 
-/// The handle is about to be freed.
+/// The MPI library is about to be told to free the handle, which nobody holds.
 void note_freeing(MPI_Comm communicator) noexcept;
-
-/// True if the handle has been freed, and not given out again since as far as is known: the MPI library must
-/// not be asked about it.
-[[nodiscard]] bool is_gone(MPI_Comm communicator) noexcept;
+/// It did not.
+void note_not_freed(MPI_Comm communicator) noexcept;
 
 /// Keeps a handle valid although the user may free it, as a persistent request keeps the communicator that it
 /// was made on: the MPI library frees it when the last holder goes. Thread: any.
 class HeldCommunicator {
  public:
-  explicit HeldCommunicator(MPI_Comm communicator) noexcept;
+  explicit HeldCommunicator(MPI_Comm communicator) noexcept : HeldCommunicator(info_of(communicator)) {}
+  explicit HeldCommunicator(std::shared_ptr<CommunicatorInfo> info) noexcept;
   ~HeldCommunicator();
   HeldCommunicator(const HeldCommunicator&) = delete;
   HeldCommunicator& operator=(const HeldCommunicator&) = delete;
 
+  /// False: it came too late, the handle has been freed.
+  [[nodiscard]] bool is_valid() const noexcept { return info_ != nullptr; }
+
  private:
-  MPI_Comm communicator_;
-  std::shared_ptr<CommunicatorInfo> info_;
+  std::shared_ptr<CommunicatorInfo> info_;  ///< null: nothing is held
 };
 
-/// The user frees a handle. True if somebody holds it, so that the MPI library must not free it yet.
+/// The user frees a handle. True if somebody holds it, so that the MPI library must not free it yet; else
+/// nobody can hold it any more.
 [[nodiscard]] bool is_kept(MPI_Comm communicator) noexcept;
+
+/// Calls the error handler of a communicator, or the one that it had when the user freed it. It may abort,
+/// throw or return.
+void call_error_handler(const std::shared_ptr<CommunicatorInfo>& info, int code);
 
 /// Sets up the attribute key and MPI_COMM_WORLD / SELF. After PMPI_Init.
 void open_communicators() noexcept;

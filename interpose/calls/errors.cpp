@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/record/recorder.hpp"
@@ -85,6 +86,17 @@ ErrorTarget ErrorTarget::of(MPI_Comm communicator) noexcept {
   return target;
 }
 
+ErrorTarget ErrorTarget::of(std::shared_ptr<CommunicatorInfo> communicator) noexcept {
+  ErrorTarget target;
+  target.kept_ = std::move(communicator);
+  return target;
+}
+
+ErrorTarget ErrorTarget::kept() const noexcept {
+  if (kind_ != Kind::communicator || kept_ != nullptr) return *this;
+  return of(info_of(communicator_));
+}
+
 ErrorTarget ErrorTarget::of_file(MPI_File file) noexcept {
   ErrorTarget target;
   target.kind_ = Kind::file;
@@ -104,11 +116,11 @@ int ErrorTarget::raise(int code) const {
     PMPI_File_call_errhandler(file_, code);
   } else if (kind_ == Kind::window) {
     PMPI_Win_call_errhandler(window_, code);
+  } else if (kept_ != nullptr) {
+    call_error_handler(kept_, code);
   } else {
-    // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves; so do
-    // those of messages whose communicator has been freed meanwhile
-    const bool is_there = communicator_ != MPI_COMM_NULL && !is_gone(communicator_);
-    PMPI_Comm_call_errhandler(is_there ? communicator_ : MPI_COMM_WORLD, code);
+    // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves
+    PMPI_Comm_call_errhandler(communicator_ != MPI_COMM_NULL ? communicator_ : MPI_COMM_WORLD, code);
   }
   return code;
 }
@@ -125,16 +137,16 @@ int ErrorTarget::raise_status(const char* mpi_call, const Status& status) const 
   return raise(error_class_of(status.code()));
 }
 
+int ErrorTarget::raise_freed(const char* mpi_call) const {
+  return raise_status(mpi_call, {Code::bad_argument, "device memory that was freed"});
+}
+
 int raise(MPI_Comm communicator, int code) {
   return ErrorTarget::of(communicator).raise(code);
 }
 
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status) {
   return ErrorTarget::of(communicator).raise_status(mpi_call, status);
-}
-
-int raise_freed(MPI_Comm communicator, const char* mpi_call) {
-  return raise_status(communicator, mpi_call, {Code::bad_argument, "device memory that was freed"});
 }
 
 int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <new>
 
 #include "transports/host/status.hpp"
@@ -31,6 +32,8 @@ class UnreadableDatatype final : public std::bad_alloc {
   int code_;
 };
 
+struct CommunicatorInfo;
+
 /// Says on one line each what the driver has refused of late that makes payloads slower, though they arrive.
 /// Cost: two loads, mostly.
 void say_what_was_refused() noexcept;
@@ -39,21 +42,31 @@ void say_what_was_refused() noexcept;
 /// return) and returns the code.
 class ErrorTarget {
  public:
+  /// Valid in the call that was given the handle.
   [[nodiscard]] static ErrorTarget of(MPI_Comm communicator) noexcept;
+  /// Valid whatever becomes of the handle. Null: MPI_COMM_WORLD.
+  [[nodiscard]] static ErrorTarget of(std::shared_ptr<CommunicatorInfo> communicator) noexcept;
   [[nodiscard]] static ErrorTarget of_file(MPI_File file) noexcept;
   [[nodiscard]] static ErrorTarget of_window(MPI_Win window) noexcept;
+
+  /// The same target, for what outlives the call: the user may then free the communicator (files and windows
+  /// not), and the MPI library gives its handle out anew.
+  [[nodiscard]] ErrorTarget kept() const noexcept;
 
   int raise(int code) const;
   /// "penstock: MPI_Put: device buffers are not supported in this call", then raise(MPI_ERR_BUFFER).
   int refuse_device_buffer(const char* mpi_call) const;
   /// Says on one line what failed in `mpi_call`, then raise(MPI_ERR_OTHER or the class that fits the status).
   int raise_status(const char* mpi_call, const Status& status) const;
+  /// The buffer of `mpi_call` was device memory and has been freed: MPI_ERR_BUFFER.
+  int raise_freed(const char* mpi_call) const;
 
  private:
   enum class Kind : std::uint8_t { communicator, file, window };
 
   Kind kind_ = Kind::communicator;
   MPI_Comm communicator_ = MPI_COMM_NULL;
+  std::shared_ptr<CommunicatorInfo> kept_;  ///< in its place
   MPI_File file_ = MPI_FILE_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
 };
@@ -61,9 +74,6 @@ class ErrorTarget {
 /// Errors of messages.
 int raise(MPI_Comm communicator, int code);
 int raise_status(MPI_Comm communicator, const char* mpi_call, const Status& status);
-
-/// The buffer of `mpi_call` was device memory and has been freed: MPI_ERR_BUFFER.
-int raise_freed(MPI_Comm communicator, const char* mpi_call);
 
 /// Memory for Penstock's own part of `mpi_call` ran out: MPI_ERR_NO_MEM.
 int raise_out_of_memory(MPI_Comm communicator, const char* mpi_call);

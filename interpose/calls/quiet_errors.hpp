@@ -51,8 +51,11 @@ class QuietErrors {
 
 /// A request was completed under QuietErrors, with `code`: raises it if the MPI library has not done so.
 /// Returns the code.
+inline int raise_quieted(const ErrorTarget& errors, int code) {
+  return library_raises_on_world && code != MPI_SUCCESS ? errors.raise(code) : code;
+}
 inline int raise_quieted(MPI_Comm communicator, int code) {
-  return library_raises_on_world && code != MPI_SUCCESS ? raise(communicator, code) : code;
+  return raise_quieted(ErrorTarget::of(communicator), code);
 }
 
 /// `set` sets the error handler of a communicator in the MPI library, and returns its code. After MPI_Init.

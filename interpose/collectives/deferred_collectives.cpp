@@ -31,11 +31,11 @@ class DeferredCall {
         messages_(messages),
         held_messages_(messages),
         mpi_call_(work.mpi_call),
-        errors_(work.errors),
+        errors_(work.errors.kept()),
         plan_(most != Way::library ? std::move(work.plan) : nullptr),
         kernel_(std::move(work.kernel)),
         signature_(work.signature),
-        staged_(std::make_shared<const StagedCall>(std::move(work.staged))),
+        staged_(std::make_shared<const StagedCall>(lasting(std::move(work.staged)))),
         written_back_(staged_),
         call_library_(std::move(work.call_library)) {}
 
@@ -115,6 +115,10 @@ class DeferredCall {
   [[nodiscard]] int library_code() const noexcept { return code_; }
 
  private:
+  static StagedCall lasting(StagedCall staged) noexcept {
+    staged.outlive_the_call();
+    return staged;
+  }
   template <typename Begin>
   void begin_exchange(Begin begin_it) try {
     exchange_ = begin_it();

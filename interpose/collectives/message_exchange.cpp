@@ -161,7 +161,7 @@ bool MessageExchange::copy(const void* from, const BlockPlace& block, void* to, 
 void MessageExchange::add(int code, Operation operation) {
   note(code);
   if (code == MPI_SUCCESS)
-    waiting_.push_back(std::make_unique<Waiting>(std::move(operation), lane_.messages));
+    waiting_.push_back(std::make_unique<Waiting>(std::move(operation), ErrorTarget::of(lane_.messages)));
 }
 
 bool MessageExchange::step_own_copy(transports::Pull& own_copy) {

@@ -15,22 +15,21 @@
 namespace penstock::interpose {
 namespace {
 
-/// What the operation under way needs as much as the request. Owns the plan; keeps both communicators.
+/// What the operation under way needs as much as the request. Owns the plan; keeps the communicator of its
+/// messages.
 struct Parts {
   Parts(std::unique_ptr<ExchangePlan> made, const char* name, MPI_Comm users, MessageLane own)
       : plan(std::move(made)),
         mpi_call(name),
-        communicator(users),
+        errors(ErrorTarget::of(users).kept()),
         lane(own),
-        held(users),
         held_messages(own.messages) {}
   const std::unique_ptr<ExchangePlan> plan;
   const char* const mpi_call;
-  const MPI_Comm communicator;
+  const ErrorTarget errors;
   const MessageLane lane;
 
  private:
-  HeldCommunicator held;
   HeldCommunicator held_messages;
 };
 
@@ -53,7 +52,7 @@ class PendingExchange final : public Pending {
   }
   int complete(MPI_Status&, int code) override {
     if (code != MPI_SUCCESS) return code;
-    return raise_errors_of(*exchange_, ErrorTarget::of(parts_->communicator), parts_->mpi_call);
+    return raise_errors_of(*exchange_, parts_->errors, parts_->mpi_call);
   }
   [[nodiscard]] Progress progress() const override {
     return exchange_->is_owed() ? Progress::always : Progress::open_ended;

@@ -5,11 +5,11 @@
 
 namespace penstock::interpose {
 
-void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer,
-                          int tag, std::uint64_t bytes, transports::BufferKind buffer,
-                          bool blocking) noexcept {
+void MessageRecord::begin(const CallScope& scope, trace::Direction direction,
+                          const std::shared_ptr<CommunicatorInfo>& communicator, int peer, int tag,
+                          std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept {
   if (!scope.recording() || peer == MPI_PROC_NULL) return;
-  const CommunicatorInfo* info = peek_info(communicator);
+  const CommunicatorInfo* const info = communicator.get();
   if (info != nullptr && info->is_for_collectives) return;  // the record of the collective says it all
   half_ = {};
   half_.post_ns = scope.begin_ns();
@@ -17,9 +17,9 @@ void MessageRecord::begin(const CallScope& scope, trace::Direction direction, MP
   half_.call_site = scope.call_site();
   if (peer == MPI_ANY_SOURCE) {
     half_.peer = -1;
-    senders_ = info_of(communicator);
+    senders_ = communicator;
   } else {
-    half_.peer = world_rank_of(communicator, peer);
+    half_.peer = info == nullptr ? -1 : world_rank_of(*info, peer);
   }
   half_.tag = tag;
   half_.communicator = info == nullptr ? 0 : info->local_id;

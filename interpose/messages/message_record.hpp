@@ -20,7 +20,13 @@ class MessageRecord {
   MessageRecord() noexcept { half_.post_ns = 0; }
   /// `peer` is a rank of the communicator (a wildcard is resolved at completion).
   void begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer, int tag,
-             std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept;
+             std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept {
+    if (scope.recording()) begin(scope, direction, info_of(communicator), peer, tag, bytes, buffer, blocking);
+  }
+  /// The same by what is known of the communicator, of which there may be nothing.
+  void begin(const CallScope& scope, trace::Direction direction,
+             const std::shared_ptr<CommunicatorInfo>& communicator, int peer, int tag, std::uint64_t bytes,
+             transports::BufferKind buffer, bool blocking) noexcept;
   void set_key(std::uint64_t key) noexcept { half_.key = key; }
   /// Now: the receiver saw the message arrive, or the sender saw it taken. The first call counts.
   void matched() noexcept;

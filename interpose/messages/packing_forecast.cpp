@@ -25,17 +25,18 @@ struct Experience {
   std::atomic<unsigned> to_skip{0};   ///< sends until the next look
 };
 
+constinit std::array<Experience, 1024> experiences;
+
 /// Of sends by communicator, tag, type and size (a factor of two), as a short list of a range may be too
 /// sparse and a long one not; some share a place, which costs them some looks.
-Experience& experience_of(const SendCall& call, Integer integer) noexcept {
-  static constinit std::array<Experience, 1024> all;
-  const CommunicatorInfo* const info = peek_info(call.communicator);
+std::uint16_t place_of_experience(const SendCall& call, Integer integer,
+                                  const CommunicatorInfo* info) noexcept {
   std::uint64_t mixed = info == nullptr ? 0 : info->local_id;
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;  // 2^64 / the golden ratio: its high bits mix well
   for (const auto part : {static_cast<std::uint64_t>(call.tag), static_cast<std::uint64_t>(integer),
                           static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(call.count)))})
     mixed = (mixed + part) * spread;
-  return all[mixed >> 54];
+  return static_cast<std::uint16_t>(mixed >> 54);
 }
 
 Integer integer_of(MPI_Datatype datatype) noexcept {
@@ -52,25 +53,24 @@ Integer integer_of(MPI_Datatype datatype) noexcept {
 
 }  // namespace
 
-Integer list_worth_a_look(const SendCall& call) noexcept {
-  const Integer integer = integer_of(call.datatype);
-  if (integer == Integer::none) return integer;
-  std::atomic<unsigned>& to_skip = experience_of(call, integer).to_skip;
-  unsigned left = to_skip.load(std::memory_order_relaxed);
-  if (left == 0) return integer;
-  to_skip.compare_exchange_strong(left, left - 1, std::memory_order_relaxed);
-  return Integer::none;
-}
-
-transports::ListOrder order_of(const SendCall& call) noexcept {
+ListLook list_worth_a_look(const SendCall& call) noexcept {
   using transports::ListOrder;
+  const Integer integer = integer_of(call.datatype);
+  if (integer == Integer::none) return {};
   const CommunicatorInfo* const info = peek_info(call.communicator);
+  const std::uint16_t place = place_of_experience(call, integer, info);
+  std::atomic<unsigned>& to_skip = experiences[place].to_skip;
+  unsigned left = to_skip.load(std::memory_order_relaxed);
+  if (left != 0) {
+    to_skip.compare_exchange_strong(left, left - 1, std::memory_order_relaxed);
+    return {};
+  }
   const bool is_set = info != nullptr && info->is_vertex_set.load(std::memory_order_relaxed);
-  return is_set ? ListOrder::any : ListOrder::kept;
+  return {integer, is_set ? ListOrder::any : ListOrder::kept, place};
 }
 
-void note_look(const SendCall& call, Integer integer, bool packed) noexcept {
-  Experience& experience = experience_of(call, integer);
+void note_look(const ListLook& look, bool packed) noexcept {
+  Experience& experience = experiences[look.experience];
   const unsigned refusals =
       packed ? 0 : std::min(experience.refusals.load(std::memory_order_relaxed) + 1, most_refusals);
   experience.refusals.store(refusals, std::memory_order_relaxed);

@@ -18,7 +18,7 @@ ListLook look_at(const SendCall& call, const transports::Place& source) noexcept
                              source.layout.is_contiguous() &&
                              source.layout.bytes() >= transports::tuning().network_packed_from;
   if (!may_be_packed) return {};
-  return {list_worth_a_look(call), order_of(call)};
+  return list_worth_a_look(call);
 }
 
 }  // namespace
@@ -41,17 +41,18 @@ std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports:
 
 NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<Transmission> transmission,
                          const Envelope& envelope)
-    : call_(call), transmission_(std::move(transmission)), envelope_(envelope) {}
+    : mode_(call.mode),
+      errors_(ErrorTarget::of(call.communicator).kept()),
+      transmission_(std::move(transmission)),
+      envelope_(envelope) {}
 
 NetworkSend::~NetworkSend() {
-  if (const std::optional<bool> was_packed = transmission_->was_packed())
-    note_look(call_, static_cast<transports::Integer>(envelope_.integers), *was_packed);
   if (!transmission_->is_over()) engine().adopt(std::move(transmission_));
 }
 
-int NetworkSend::send_envelope(MPI_Request* request) {
-  const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
-                              call_.destination, call_.tag, call_.communicator, request);
+int NetworkSend::send_envelope(const SendCall& call, MPI_Request* request) {
+  const int code = pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
+                              call.destination, call.tag, call.communicator, request);
   if (code != MPI_SUCCESS) transmission_->withdraw();
   transmission_->start();
   return code;
@@ -66,15 +67,15 @@ bool NetworkSend::advance(bool arrived, const MPI_Status& status) {
   if (transmission_->receiver_has_come()) record.matched();
   // what was buffered need not wait for a receiver, but a synchronous send must: a probe may have its
   // envelope
-  const bool may_leave = call_.mode != SendMode::synchronous || transmission_->receiver_has_come() ||
-                         !transmission_->status().ok();
+  const bool may_leave =
+      mode_ != SendMode::synchronous || transmission_->receiver_has_come() || !transmission_->status().ok();
   return arrived && transmission_->has_left() && may_leave;
 }
 
 int NetworkSend::complete(MPI_Status& status, int code) {
   record.complete(status);
   const Status& sent = transmission_->status();
-  return code != MPI_SUCCESS || sent.ok() ? code : raise_status(call_.communicator, "MPI_Send", sent);
+  return code != MPI_SUCCESS || sent.ok() ? code : errors_.raise_status("MPI_Send", sent);
 }
 
 }  // namespace penstock::interpose

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "interpose/calls/errors.hpp"
 #include "interpose/messages/message_record.hpp"
 #include "interpose/messages/send_call.hpp"
 #include "interpose/network/transmission.hpp"
@@ -25,7 +26,8 @@ class NetworkSend final : public Pending {
   NetworkSend(const NetworkSend&) = delete;
   NetworkSend& operator=(const NetworkSend&) = delete;
 
-  int send_envelope(MPI_Request* request);
+  /// `call` is what it was opened for.
+  int send_envelope(const SendCall& call, MPI_Request* request);
 
   bool advance(bool arrived, const MPI_Status& status) override;
   int complete(MPI_Status& status, int code) override;
@@ -36,7 +38,10 @@ class NetworkSend final : public Pending {
   MessageRecord record;
 
  private:
-  SendCall call_;
+  // of the call, whose communicator may be gone by now:
+  const SendMode mode_;
+  const ErrorTarget errors_;
+
   std::unique_ptr<Transmission> transmission_;
   Envelope envelope_;
   bool has_left_ = false;  ///< the envelope, and was not taken back

@@ -132,8 +132,9 @@ Status Transmission::step_pack(bool& ended) {
   ended = pack_ == nullptr;
   if (ended) return {};
   if (Status packing = pack_->advance(ended); !packing.ok() || !ended) return packing;
-  was_packed_ = pack_->words() != 0;
-  if (*was_packed_) {
+  const bool is_packed = pack_->words() != 0;
+  note_look(look_, is_packed);
+  if (is_packed) {
     note_.bitmap_words = pack_->words();
     source_ = pack_->bitmap();
     wire_bytes_ = source_.layout.bytes();

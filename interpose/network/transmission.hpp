@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 
+#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/messages/receiver_timeout.hpp"
 #include "interpose/messages/staging_buffers.hpp"
 #include "interpose/node/envelope.hpp"
@@ -21,12 +21,6 @@
 #include "transports/packing/list_pack.hpp"
 
 namespace penstock::interpose {
-
-/// A payload that may be worth packing.
-struct ListLook {
-  transports::Integer integers = transports::Integer::none;  ///< none: it is not
-  transports::ListOrder order = transports::ListOrder::kept;
-};
 
 /// May outlive the send that it was made for (Engine::adopt). Must not be destroyed before advance() has
 /// returned true. Thread: one at a time.
@@ -56,8 +50,6 @@ class Transmission final : public Pending {
   /// The payload is no more read from where it lay, or never will be.
   [[nodiscard]] bool has_left() const noexcept;
   [[nodiscard]] const Status& status() const noexcept { return status_; }
-  /// What a look at the list has found, once it is over.
-  [[nodiscard]] std::optional<bool> was_packed() const noexcept { return was_packed_; }
 
  private:
   struct Chunk {
@@ -83,7 +75,6 @@ class Transmission final : public Pending {
   std::size_t wire_bytes_;    ///< of that
   const ListLook look_;
   std::unique_ptr<transports::ListPack> pack_;
-  std::optional<bool> was_packed_;
   PackingNote note_{};
   MPI_Request noting_ = MPI_REQUEST_NULL;
   const int receiver_;

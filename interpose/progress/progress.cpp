@@ -68,13 +68,13 @@ int finish(Operation operation, MPI_Comm communicator, MPI_Status* status) {
     }
     return raise_quieted(communicator, code);
   }
-  Waiting waiting(std::move(operation), communicator);
+  Waiting waiting(std::move(operation), ErrorTarget::of(communicator));
   for (Backoff backoff; !waiting.step(); backoff.pause()) progress();
   return waiting.end(status);
 }
 
-Waiting::Waiting(Operation operation, MPI_Comm communicator)
-    : entry_(std::make_unique<Entry>()), communicator_(communicator) {
+Waiting::Waiting(Operation operation, ErrorTarget errors)
+    : entry_(std::make_unique<Entry>()), errors_(std::move(errors)) {
   entry_->operation = std::move(operation);
 }
 
@@ -108,7 +108,7 @@ int Waiting::end(MPI_Status* status) {
     code = operation.pending->complete(local, code);
   }
   hand_out(local, status);
-  raise_quieted(communicator_, library_code);
+  raise_quieted(errors_, library_code);
   return code;
 }
 

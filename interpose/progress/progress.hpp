@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "interpose/calls/errors.hpp"
 #include "interpose/progress/posting_forecast.hpp"
 #include "interpose/progress/requests.hpp"
 
@@ -28,8 +29,8 @@ int finish(Operation operation, MPI_Comm communicator, MPI_Status* status);
 /// The same in steps, for a call that waits for several operations at once (and progress() in between).
 class Waiting {
  public:
-  /// `communicator`: of the call, which hears of errors.
-  Waiting(Operation operation, MPI_Comm communicator);
+  /// `errors`: who hears of them; kept() if the operation may outlive the call.
+  Waiting(Operation operation, ErrorTarget errors);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -43,7 +44,7 @@ class Waiting {
 
  private:
   std::unique_ptr<Entry> entry_;
-  MPI_Comm communicator_;
+  ErrorTarget errors_;
 };
 
 /// One step of everything that needs it. Thread: any.

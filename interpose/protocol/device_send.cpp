@@ -11,7 +11,6 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/messages/list_packing.hpp"
-#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/engine.hpp"
@@ -69,7 +68,7 @@ void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
 }  // namespace
 
 DeviceSend::DeviceSend(const SendCall& call, transports::Place source)
-    : call_(call), source_(std::move(source)) {}
+    : mode_(call.mode), errors_(ErrorTarget::of(call.communicator).kept()), source_(std::move(source)) {}
 
 std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::Place source,
                                              int receiver_world_rank, DirectoryRow& receiver,
@@ -116,13 +115,14 @@ DeviceSend::~DeviceSend() {
   }
 }
 
-void DeviceSend::publish_offer() noexcept {
+void DeviceSend::publish_offer(const SendCall& call) noexcept {
   const char* why_not = "";
   slot_->offer = transports::describe(source_, &why_not);
   const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
   if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
   if (slot_->offer.contiguous != 0 && slot_->offer.payload_bytes >= transports::tuning().packed_from)
-    slot_->offer.integers = list_worth_a_look(call_);
+    look_ = list_worth_a_look(call);
+  slot_->offer.integers = look_.integers;
   offer(PayloadPlace::sender_buffer);
 }
 
@@ -132,13 +132,13 @@ void DeviceSend::offer(PayloadPlace place) noexcept {
   static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::offered>());
 }
 
-int DeviceSend::send_envelope(MPI_Request* request) {
+int DeviceSend::send_envelope(const SendCall& call, MPI_Request* request) {
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
-  const int code = pmpi_isend(call_.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
-                              call_.destination, call_.tag, call_.communicator, request);
+  const int code = pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
+                              call.destination, call.tag, call.communicator, request);
   // while the envelope is on its way, as both take as long
   const record::OwnWork own;
-  publish_offer();
+  publish_offer(call);
   if (code != MPI_SUCCESS) slot_->fail();
   if (others_follow_) {
     transports::signal_with_next(source_, &slot_->ready);
@@ -155,8 +155,7 @@ bool DeviceSend::receiver_is_late() noexcept {
     deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
     // not from the call that sent it: since then this rank may have posted a hundred more, and so its
     // receiver
-    timeout_ =
-        ReceiverTimeout(call_.mode != SendMode::synchronous && is_small(), transports::steady_now_ns());
+    timeout_ = ReceiverTimeout(mode_ != SendMode::synchronous && is_small(), transports::steady_now_ns());
   }
   // the later of the two, as a call that completes something may have taken no such step
   const std::uint64_t now_ns = std::max(engine().round_ns(), transports::time_of_call_ns());
@@ -269,7 +268,7 @@ Status DeviceSend::step_push() {
 }
 
 Status DeviceSend::pack() {
-  pack_ = begin_packing(source_, slot_->offer.integers, order_of(call_));
+  pack_ = begin_packing(source_, look_.integers, look_.order);
   is_packing_ = pack_ != nullptr;
   return is_packing_ ? Status{} : stage(is_small());
 }
@@ -280,7 +279,7 @@ Status DeviceSend::step_pack() {
   if (Status state = pack_->advance(ended); !state.ok() || !ended || waits_for_a_ring()) return state;
   is_packing_ = false;
   slot_->offer.bitmap_words = pack_->words();
-  note_look(call_, slot_->offer.integers, pack_->words() != 0);
+  note_look(look_, pack_->words() != 0);
   if (pack_->words() != 0) return stage(pack_->bitmap(), is_small());
   pack_.reset();
   return stage(is_small());
@@ -365,8 +364,8 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
 
 /// Whether a probe has taken a synchronous send's envelope: it must wait until a receive is matched with it.
 bool DeviceSend::is_only_probed() const noexcept {
-  return call_.mode == SendMode::synchronous && (receiver_->openings.load(std::memory_order_acquire) != 0 ||
-                                                 slot_->stashed.load(std::memory_order_acquire) != 0);
+  return mode_ == SendMode::synchronous && (receiver_->openings.load(std::memory_order_acquire) != 0 ||
+                                            slot_->stashed.load(std::memory_order_acquire) != 0);
 }
 
 Pending::Progress DeviceSend::progress() const {
@@ -377,7 +376,7 @@ Pending::Progress DeviceSend::progress() const {
 
 int DeviceSend::complete(MPI_Status& status, int code) {
   record.complete(status);
-  if (code == MPI_SUCCESS && !status_.ok()) return raise_status(call_.communicator, "MPI_Send", status_);
+  if (code == MPI_SUCCESS && !status_.ok()) return errors_.raise_status("MPI_Send", status_);
   return code;
 }
 

@@ -9,7 +9,9 @@
 #include <memory>
 #include <optional>
 
+#include "interpose/calls/errors.hpp"
 #include "interpose/messages/message_record.hpp"
+#include "interpose/messages/packing_forecast.hpp"
 #include "interpose/messages/receiver_timeout.hpp"
 #include "interpose/messages/send_call.hpp"
 #include "interpose/node/envelope.hpp"
@@ -36,8 +38,9 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   DeviceSend(const DeviceSend&) = delete;
   DeviceSend& operator=(const DeviceSend&) = delete;
 
-  /// Sends the envelope on the user's communicator and tag, and makes the offer.
-  int send_envelope(MPI_Request* request);
+  /// Sends the envelope on the user's communicator and tag, and makes the offer. `call` is what it was opened
+  /// for.
+  int send_envelope(const SendCall& call, MPI_Request* request);
 
   bool advance(bool arrived, const MPI_Status& status) override;
   int complete(MPI_Status& status, int code) override;
@@ -49,7 +52,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
 
  private:
   DeviceSend(const SendCall& call, transports::Place source);
-  void publish_offer() noexcept;
+  void publish_offer(const SendCall& call) noexcept;
   void offer(PayloadPlace place) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
   [[nodiscard]] bool take_turn_to_buffer() noexcept;
@@ -72,7 +75,11 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   [[nodiscard]] bool is_only_probed() const noexcept;
   void give_up(const Status& status) noexcept;
 
-  SendCall call_;
+  // of the call, whose communicator may be gone by now:
+  const SendMode mode_;
+  const ErrorTarget errors_;
+  ListLook look_;
+
   transports::Place source_;
   Envelope envelope_{};
   Slot* slot_ = nullptr;

@@ -12,7 +12,7 @@ namespace {
 
 struct Held {
   MPI_Message handle;
-  MPI_Comm communicator;
+  std::shared_ptr<CommunicatorInfo> communicator;
   std::optional<StashedMessage> message;
   MPI_Request stand_in = MPI_REQUEST_NULL;  ///< the send of the empty message that the handle is of
 };
@@ -71,8 +71,9 @@ MPI_Comm communicator_of_this_rank() noexcept {
 }
 
 void note_message(MPI_Message handle, MPI_Comm communicator) {
+  std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
   const std::lock_guard lock(held_mutex);
-  held().push_back({handle, communicator, std::nullopt, MPI_REQUEST_NULL});
+  held().push_back({handle, std::move(info), std::nullopt, MPI_REQUEST_NULL});
 }
 
 int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle) {
@@ -82,6 +83,7 @@ int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, M
     return MPI_SUCCESS;
   }
   if (self == MPI_COMM_NULL) return raise(communicator, MPI_ERR_OTHER);
+  std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
   std::unique_lock lock(held_mutex);
   // The request is kept until the message is received: MPICH 4.0 uses it again at once if it is freed before,
   // and then completes another operation's request with the receive (pmodels/mpich#5977).
@@ -92,16 +94,16 @@ int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, M
     lock.unlock();
     return raise(communicator, code);
   }
-  held().push_back({*handle, communicator, stash.take(source, tag), request});
+  held().push_back({*handle, std::move(info), stash.take(source, tag), request});
   return MPI_SUCCESS;
 }
 
-void take_matched_message(MPI_Message* handle, MPI_Comm* communicator,
+void take_matched_message(MPI_Message* handle, std::shared_ptr<CommunicatorInfo>* communicator,
                           std::optional<StashedMessage>* message) {
   const std::lock_guard lock(held_mutex);
   for (Held& item : held()) {
     if (item.handle != *handle) continue;
-    *communicator = item.communicator;
+    *communicator = std::move(item.communicator);
     *message = std::move(item.message);
     MPI_Request stand_in = item.stand_in;
     std::swap(item, held().back());

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <optional>
 
 #include "interpose/protocol/matching.hpp"
@@ -19,9 +20,10 @@ int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, M
 /// Remembers where a message came from that the MPI library itself handed out.
 void note_message(MPI_Message handle, MPI_Comm communicator);
 
-/// Forgets a handle that is about to be received. Tells its communicator, if known; if it stands for a
-/// stashed message: consumes the handle (it becomes MPI_MESSAGE_NULL) and returns the message.
-void take_matched_message(MPI_Message* handle, MPI_Comm* communicator,
+/// Forgets a handle that is about to be received. Tells its communicator, if known, of which the user may
+/// have freed the handle; if it stands for a stashed message: consumes the handle (it becomes
+/// MPI_MESSAGE_NULL) and returns the message.
+void take_matched_message(MPI_Message* handle, std::shared_ptr<CommunicatorInfo>* communicator,
                           std::optional<StashedMessage>* message);
 
 /// The communicator on which the stand-ins travel; made in MPI_Init, freed in MPI_Finalize. Without it,

@@ -51,14 +51,14 @@ class Receive final : public Pending,
                       public JointUpload,
                       public transports::Recycled<Receive> {
  public:
-  Receive(const ReceiveCall& call, bool on_device) : call_(call), on_device_(on_device) {}
+  /// `communicator`: what is known of it, as the user may free the handle while the receive is under way.
+  Receive(const ReceiveCall& call, std::shared_ptr<CommunicatorInfo> communicator, bool on_device)
+      : call_(call), communicator_(std::move(communicator)), on_device_(on_device) {}
   ~Receive() override {
     delivery_.reset();
     leave();
   }
 
-  /// Who its ranks are, for where payloads went. Null, as at the start: nothing is noted.
-  void set_communicator(std::shared_ptr<CommunicatorInfo> info) noexcept { communicator_ = std::move(info); }
   [[nodiscard]] CommunicatorInfo* communicator() const noexcept { return communicator_.get(); }
 
   /// Finds out where the payload is to go. Returns MPI_SUCCESS, or the code of the error that was raised.
@@ -68,8 +68,7 @@ class Receive final : public Pending,
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
       place_.handed_over_ns = transports::time_of_call_ns();
       capacity_ = place_.layout.bytes();
-      if (place_.buffer.kind == transports::BufferKind::unknown)
-        return raise_freed(call_.communicator, "MPI_Recv");
+      if (place_.buffer.kind == transports::BufferKind::unknown) return errors().raise_freed("MPI_Recv");
       transports::prepare_kernels(place_.buffer);
     } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
       in_one_piece_ = true;
@@ -78,7 +77,7 @@ class Receive final : public Pending,
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
       capacity_ = place_.layout.bytes();
     }
-    record_.begin(scope, trace::Direction::receive, call_.communicator, call_.source, call_.tag, capacity_,
+    record_.begin(scope, trace::Direction::receive, communicator_, call_.source, call_.tag, capacity_,
                   on_device_ ? place_.buffer.kind : transports::BufferKind::pageable, blocking);
     return MPI_SUCCESS;
   }
@@ -157,8 +156,8 @@ class Receive final : public Pending,
     }
     record_.complete(status);
     if (code != MPI_SUCCESS) return code;
-    if (truncated_) return raise(call_.communicator, MPI_ERR_TRUNCATE);
-    if (!status_.ok()) return raise_status(call_.communicator, "MPI_Recv", status_);
+    if (truncated_) return errors().raise(MPI_ERR_TRUNCATE);
+    if (!status_.ok()) return errors().raise_status("MPI_Recv", status_);
     return code;
   }
 
@@ -188,6 +187,8 @@ class Receive final : public Pending,
   }
 
  private:
+  [[nodiscard]] ErrorTarget errors() const noexcept { return ErrorTarget::of(communicator_); }
+
   /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
   /// once.
   [[nodiscard]] bool may_be_written_now() {
@@ -216,8 +217,7 @@ class Receive final : public Pending,
   [[nodiscard]] bool is_from_oneself_in_pieces() const noexcept {
     if (on_device_ || in_one_piece_ || !NodeDirectory::gpu_seen()) return false;
     if (call_.source == MPI_ANY_SOURCE) return true;
-    const CommunicatorInfo* const info = peek_info(call_.communicator);
-    return info != nullptr && !info->is_inter && call_.source == info->rank;
+    return communicator_ != nullptr && !communicator_->is_inter && call_.source == communicator_->rank;
   }
 
   /// Whether the MPI library writes to memory of Penstock's: for a device, since another receive is pending
@@ -244,7 +244,7 @@ class Receive final : public Pending,
   [[nodiscard]] int make_room() {
     take_staging_buffer();
     if (is_staged()) return MPI_SUCCESS;
-    return raise_status(call_.communicator, "MPI_Recv", {Code::out_of_memory, "staging memory"});
+    return errors().raise_status("MPI_Recv", {Code::out_of_memory, "staging memory"});
   }
   void take_staging_buffer() noexcept {
     if (capacity_ <= envelope_bytes) {
@@ -378,9 +378,8 @@ class Receive final : public Pending,
     return true;
   }
 
-  /// The user may have freed the communicator by now.
   void note_copy(HostDeviceCopy copy, bool crossed, const MPI_Status& status) const {
-    if (communicator_ == nullptr) return;
+    if (communicator_ == nullptr || !NodeDirectory::gpu_seen()) return;
     note_destination(copy, crossed, world_rank_of(*communicator_, status.MPI_SOURCE), status.MPI_TAG);
   }
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const {
@@ -439,7 +438,7 @@ class Receive final : public Pending,
                           [&] { return transports::upload(destination, bytes); });
   }
 
-  ReceiveCall call_;
+  ReceiveCall call_;  ///< once it is posted, the user may free what the handles stand for
   std::shared_ptr<CommunicatorInfo> communicator_;
   transports::Place place_;      ///< unless in one piece of host memory
   std::byte* staged_ = nullptr;  ///< where the MPI library writes, if not to the user's buffer
@@ -506,10 +505,9 @@ int after_direct_receive(const ReceiveCall& call, const ReceivePlan& plan, const
   if (plan.is_ignored || code != MPI_SUCCESS) return code;
   const bool may_be_envelope = node_directory().is_open() && bytes_of(status) == envelope_bytes;
   if (!may_be_envelope && !scope.recording()) return code;
-  Receive receive(call, plan.on_device);
+  Receive receive(call, info_of(call.communicator), plan.on_device);
   if (const int refused = receive.prepare(scope, true); refused != MPI_SUCCESS) return refused;
   receive.was_in_place(plan.first_bytes);
-  if (may_be_envelope) receive.set_communicator(info_of(call.communicator));
   Backoff backoff;
   while (!receive.advance(true, status)) {
     progress();
@@ -525,11 +523,10 @@ int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallSco
     return pmpi_irecv(call.buffer, call.count, call.datatype, call.source, call.tag, call.communicator,
                       &operation.request);
   }
-  auto receive = std::make_unique<Receive>(call, plan.on_device);
+  auto receive = std::make_unique<Receive>(call, info_of(call.communicator), plan.on_device);
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
   if (NodeDirectory::gpu_seen()) {
-    receive->set_communicator(info_of(call.communicator));
     CommunicatorInfo* const info = receive->communicator();
     const StashLock lock(info);
     if (std::optional<StashedMessage> message = take_stashed(info, call.source, call.tag)) {
@@ -549,18 +546,19 @@ int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallSco
   return code;
 }
 
-int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
+int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
                          Operation& operation) {
   if (!settings().move || *message == MPI_MESSAGE_NO_PROC) {
     return pmpi_imrecv(call.buffer, call.count, call.datatype, message, &operation.request);
   }
   expect_envelopes_if(NodeDirectory::gpu_seen());
+  std::shared_ptr<CommunicatorInfo> communicator;
   std::optional<StashedMessage> stashed;
-  take_matched_message(message, &call.communicator, &stashed);
-  auto receive = std::make_unique<Receive>(call, touches_device(call.buffer, call.count, call.datatype));
+  take_matched_message(message, &communicator, &stashed);
+  auto receive = std::make_unique<Receive>(call, std::move(communicator),
+                                           touches_device(call.buffer, call.count, call.datatype));
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
-  if (NodeDirectory::gpu_seen()) receive->set_communicator(info_of(call.communicator));
   if (stashed) {
     code = receive->take_over(*stashed);
   } else {

@@ -44,7 +44,7 @@ int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallSco
                  Operation& operation);
 
 /// The same for a message that a matched probe has handed out; it knows source, tag and communicator.
-int post_matched_receive(ReceiveCall call, MPI_Message* message, const CallScope& scope, bool blocking,
+int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
                          Operation& operation);
 
 /// A receive into a host buffer that PMPI_Recv itself has done, `code` its result: if an envelope arrived,

@@ -198,11 +198,12 @@ const char* why_no_envelope(const SendCall& call, const SendPlan& plan, bool blo
 
 /// False: too many are under way.
 template <typename Send>
-bool post_envelope(std::unique_ptr<Send> send, const MessageRecord& record, Operation& operation, int& code) {
+bool post_envelope(const SendCall& call, std::unique_ptr<Send> send, const MessageRecord& record,
+                   Operation& operation, int& code) {
   if (send == nullptr) return false;
   send->record = record;
   send->record.set_key(send->key());
-  code = send->send_envelope(&operation.request);
+  code = send->send_envelope(call, &operation.request);
   if (code == MPI_SUCCESS) operation.pending = std::move(send);
   return true;
 }
@@ -249,7 +250,8 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
   }
 
   const transports::Place& source = *plan.source;
-  if (source.buffer.kind == BufferKind::unknown) return raise_freed(call.communicator, "MPI_Send");
+  if (source.buffer.kind == BufferKind::unknown)
+    return ErrorTarget::of(call.communicator).raise_freed("MPI_Send");
   if (plan.on_device) note_gpu_use();
   const std::size_t bytes = source.layout.bytes();
   record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
@@ -262,9 +264,9 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
     const bool is_posted =
         plan.neighbour != nullptr
             ? post_envelope(
-                  DeviceSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow), record,
-                  operation, code)
-            : post_envelope(NetworkSend::open(call, source, plan.receiver), record, operation, code);
+                  call, DeviceSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow),
+                  record, operation, code)
+            : post_envelope(call, NetworkSend::open(call, source, plan.receiver), record, operation, code);
     if (is_posted) return code;
     why_staged = "too many messages are under way";
   }

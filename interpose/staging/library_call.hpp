@@ -89,6 +89,7 @@ class LibraryCall {
       constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;
       std::unique_ptr<PendingStagedCall> written_back;
       if (staged.is_staged()) {
+        staged.outlive_the_call();
         written_back = std::make_unique<PendingStagedCall>(std::make_shared<StagedCall>(std::move(staged)));
         written_back->look_at_gpu();
       }

@@ -17,8 +17,10 @@ namespace penstock::interpose {
 class PersistentStagedCall final : public Recipe {
  public:
   /// `request` is the library's, on the stand-ins of `call`.
-  PersistentStagedCall(StagedCall call, MPI_Request request)
-      : call_(std::make_shared<const StagedCall>(std::move(call))), request_(request) {}
+  PersistentStagedCall(StagedCall call, MPI_Request request) : request_(request) {
+    call.outlive_the_call();
+    call_ = std::make_shared<const StagedCall>(std::move(call));
+  }
 
   int start(const CallScope&, Operation& operation) override {
     if (const Status fetched = call_->fetch(); !fetched.ok()) return call_->raise(fetched);

@@ -43,6 +43,8 @@ class StagedCall {
   template <typename Pointer, typename Reads, typename Writes>
   void use(Pointer& buffer, Reads reads, Writes writes);
 
+  /// For what is over only after the call: the communicator may be freed by then.
+  void outlive_the_call() noexcept { errors_ = errors_.kept(); }
   /// Why it is staged, for the record: a literal.
   void because(const char* why) noexcept { why_ = why; }
   /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.

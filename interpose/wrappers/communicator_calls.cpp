@@ -106,8 +106,11 @@ int release(Function function, const void* caller, MPI_Comm* freed, Call call) {
     *freed = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  note_freeing(*freed);
-  return call();
+  const MPI_Comm handle = *freed;
+  note_freeing(handle);
+  const int code = call();
+  if (code != MPI_SUCCESS) note_not_freed(handle);
+  return code;
 }
 
 }  // namespace

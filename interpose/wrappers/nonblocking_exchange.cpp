@@ -23,10 +23,8 @@ namespace {
 /// Complete when both are; the status is the receive's.
 class PendingExchange final : public Pending {
  public:
-  PendingExchange(Operation receive, Operation send, MPI_Comm communicator, StagingBuffer copy)
-      : copy_(std::move(copy)),
-        receive_(std::move(receive), communicator),
-        send_(std::move(send), communicator) {}
+  PendingExchange(Operation receive, Operation send, const ErrorTarget& errors, StagingBuffer copy)
+      : copy_(std::move(copy)), receive_(std::move(receive), errors), send_(std::move(send), errors) {}
 
   bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
     return receive_.step() & send_.step();
@@ -59,8 +57,9 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
     return code;
   }
   *request = MPI_REQUEST_NULL;  // attach() makes a handle
-  attach(request, std::make_unique<PendingExchange>(std::move(receiving), std::move(sending),
-                                                    receive.communicator, std::move(copy)));
+  attach(request,
+         std::make_unique<PendingExchange>(std::move(receiving), std::move(sending),
+                                           ErrorTarget::of(receive.communicator).kept(), std::move(copy)));
   return MPI_SUCCESS;
 }
 

@@ -109,8 +109,8 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePl
   Operation sending;
   const int send_code = post_send(send, send_plan, scope, true, sending);
   if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
-  Waiting wait_receive(std::move(receiving), receive.communicator);
-  Waiting wait_send(std::move(sending), send.communicator);
+  Waiting wait_receive(std::move(receiving), ErrorTarget::of(receive.communicator));
+  Waiting wait_send(std::move(sending), ErrorTarget::of(send.communicator));
   for (Backoff backoff; !(wait_receive.step() & wait_send.step()); backoff.pause()) progress();
   code = wait_send.end(MPI_STATUS_IGNORE);
   int receive_code = wait_receive.end(status);

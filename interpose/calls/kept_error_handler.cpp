@@ -1,0 +1,51 @@
+#include "interpose/calls/kept_error_handler.hpp"
+
+#include <utility>
+
+namespace penstock::interpose {
+namespace {
+
+/// MPI calls a handler only by a communicator that has it.
+class OnSelf {
+ public:
+  explicit OnSelf(MPI_Errhandler handler) noexcept {
+    if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before_) != MPI_SUCCESS) before_ = MPI_ERRHANDLER_NULL;
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  }
+  ~OnSelf() {
+    if (before_ == MPI_ERRHANDLER_NULL) return;
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, before_);
+    PMPI_Errhandler_free(&before_);
+  }
+  OnSelf(const OnSelf&) = delete;
+  OnSelf& operator=(const OnSelf&) = delete;
+
+ private:
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+}  // namespace
+
+void KeptErrorHandler::take_from(MPI_Comm communicator) noexcept {
+  drop();
+  if (PMPI_Comm_get_errhandler(communicator, &handler_) != MPI_SUCCESS) handler_ = MPI_ERRHANDLER_NULL;
+}
+
+void KeptErrorHandler::drop() noexcept {
+  MPI_Errhandler handler = std::exchange(handler_, MPI_ERRHANDLER_NULL);
+  if (handler == MPI_ERRHANDLER_NULL) return;
+  int is_finalized = 0;
+  if (PMPI_Finalized(&is_finalized) == MPI_SUCCESS && is_finalized == 0) PMPI_Errhandler_free(&handler);
+}
+
+void KeptErrorHandler::call(int code) const {
+  if (handler_ == MPI_ERRORS_RETURN) return;
+  if (handler_ == MPI_ERRHANDLER_NULL) {
+    PMPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+    return;
+  }
+  const OnSelf on_self(handler_);
+  PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,28 @@
+// The error handler that a communicator had when the user freed it: what was under way then may still fail,
+// and MPI has no name any more for the communicator that hears of it. Knows nothing of communicators else.
+#pragma once
+
+#include <mpi.h>
+
+namespace penstock::interpose {
+
+/// Owns a reference to the handler. Thread: one at a time, but that several may call() it.
+class KeptErrorHandler {
+ public:
+  KeptErrorHandler() = default;
+  ~KeptErrorHandler() { drop(); }
+  KeptErrorHandler(const KeptErrorHandler&) = delete;
+  KeptErrorHandler& operator=(const KeptErrorHandler&) = delete;
+
+  /// The handle must be valid.
+  void take_from(MPI_Comm communicator) noexcept;
+  void drop() noexcept;
+  /// Calls the handler, which may abort, throw or return, with MPI_COMM_SELF. Without one: that of
+  /// MPI_COMM_WORLD, who hears of errors that belong to no communicator.
+  void call(int code) const;
+
+ private:
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
+
+}  // namespace penstock::interpose
