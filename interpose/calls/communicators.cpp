@@ -370,9 +370,8 @@ void close_communicators() noexcept {
   Registry& all = registry();
   int keyval = all.keyval.exchange(MPI_KEYVAL_INVALID);
   if (keyval == MPI_KEYVAL_INVALID) return;
-  for (const MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
-    if (get_attribute(communicator, keyval) != nullptr) PMPI_Comm_delete_attr(communicator, keyval);
-  }
+  // MPI_COMM_SELF's goes in MPI_Finalize, whose callbacks this may be one of
+  if (get_attribute(MPI_COMM_WORLD, keyval) != nullptr) PMPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
   PMPI_Group_free(&all.world_group);
   // communicators that were never freed keep the key alive until MPI_Finalize drops them
   PMPI_Comm_free_keyval(&keyval);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <new>
 #include <span>
 
@@ -11,6 +12,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/finalize_hook.hpp"
 #include "interpose/messages/staging_buffers.hpp"
 #include "interpose/network/channel.hpp"
 #include "interpose/node/node_directory.hpp"
@@ -99,6 +101,15 @@ void begin_recording(int rank, int size) {
 /// What the application is told of the MPI library's level, which may have been raised for a progress thread.
 int told_level = MPI_THREAD_MULTIPLE;
 
+/// The call of MPI_Finalize that is under way.
+struct FinalizeCall {
+  const void* caller = nullptr;
+  std::exception_ptr* thrown = nullptr;  ///< by an error handler of the program's
+} finalize_call;
+
+bool is_called_in_finalize = false;
+void leave_job() noexcept;
+
 void rise(int provided) {
   int rank = 0;
   int size = 1;
@@ -120,6 +131,8 @@ void rise(int provided) {
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();
+  // after the attribute of theirs, before any of the program's
+  is_called_in_finalize = call_last_in_finalize(leave_job);
   if (transports::cuda_in_use()) record::gpu_seen();
   if (settings().move) transports::prepare_kernels();
   finish_at_end_of_calls(&NodeDelivery::small_ones_in_flight(), finish_small_pulls);
@@ -171,7 +184,7 @@ void part() try {
   // nothing can be waited for
 }
 
-void descend() {
+void descend() noexcept {
   fall_asleep();
   if (transports::cuda_in_use()) record::gpu_seen();
   record::end();
@@ -179,6 +192,30 @@ void descend() {
   close_matched_messages();
   channel().close();
   engine().close_sentinel();
+  transports::shut_down();
+  drop_staging_buffers();
+  node_directory().leave();
+}
+
+/// The last that happens while MPI works, in the MPI library's own MPI_Finalize if it can be: no exception
+/// may pass through that.
+void leave_job() noexcept {
+  if (!is_awake()) return;
+  stop_progress_thread();  // if MPI_Finalize did not come by here
+  try {
+    CallScope scope(Function::Finalize, finalize_call.caller);
+    part();
+  } catch (...) {
+    if (finalize_call.thrown != nullptr) *finalize_call.thrown = std::current_exception();
+  }
+  descend();
+}
+
+/// The same where MPI works no more, as a callback of the program's has failed before.
+void leave_job_without_mpi() noexcept {
+  fall_asleep();
+  record::end();
+  node_directory().announce_parting();
   transports::shut_down();
   drop_staging_buffers();
   node_directory().leave();
@@ -229,14 +266,22 @@ PENSTOCK_EXPORT int MPI_Query_thread(int* provided) {
   return code;
 }
 
+// What callbacks of the program's attributes call in here are calls of its own, so no CallScope lives
+// meanwhile.
 PENSTOCK_EXPORT int MPI_Finalize() {
-  stop_progress_thread();
-  {
-    CallScope scope(Function::Finalize, __builtin_return_address(0));
-    if (is_awake()) part();
+  if (!is_awake()) {
+    const CallScope scope(Function::Finalize, __builtin_return_address(0));
+    return PMPI_Finalize();
   }
-  if (is_awake()) descend();
-  return PMPI_Finalize();
+  stop_progress_thread();
+  std::exception_ptr thrown;
+  finalize_call = {__builtin_return_address(0), &thrown};
+  if (!is_called_in_finalize) leave_job();
+  const int code = PMPI_Finalize();
+  if (is_awake()) leave_job_without_mpi();
+  finalize_call = {};
+  if (thrown != nullptr) std::rethrow_exception(thrown);
+  return code;
 }
 
 PENSTOCK_EXPORT int MPI_Abort(MPI_Comm communicator, int error_code) {
