@@ -257,8 +257,7 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
     const std::uint32_t candidate = next_slot_;
     next_slot_ = (next_slot_ + 1) % slots_per_rank;
     Slot& slot = shared_->slots[own_][candidate];
-    if (!slot.move<Side::sender, SlotState::free, SlotState::preparing>()) continue;
-    slot.generation.fetch_add(1, std::memory_order_relaxed);
+    if (!slot.take()) continue;
     slot.ready.store(0, std::memory_order_relaxed);
     slot.stashed.store(0, std::memory_order_relaxed);
     slot.failure.store({}, std::memory_order_relaxed);
@@ -277,16 +276,15 @@ void NodeDirectory::free_slot(Slot* slot) noexcept {
 Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return nullptr;
   Slot& slot = shared_->slots[envelope.row][envelope.slot];
-  const bool valid = slot.get() != SlotState::free &&
-                     slot.generation.load(std::memory_order_relaxed) == envelope.generation &&
-                     slot.offer.payload_bytes == envelope.payload_bytes;
+  const bool valid =
+      slot.get(envelope.generation) != SlotState::free && slot.offer.payload_bytes == envelope.payload_bytes;
   return valid ? &slot : nullptr;
 }
 
 void NodeDirectory::foresee(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return;
   Slot& slot = shared_->slots[envelope.row][envelope.slot];
-  transports::prefetch_to_write(&slot.state);
+  transports::prefetch_to_write(&slot.word);
   const auto* const offer = reinterpret_cast<const std::byte*>(&slot.offer);
   for (std::size_t line = 0; line < sizeof(slot.offer); line += 64)
     transports::prefetch_to_read(offer + line);

@@ -79,10 +79,11 @@ struct SenderFailure {
   std::int32_t detail = 0;
 };
 
-/// Lies in shared memory. Owned by its sender, which alone takes and frees it.
+/// Lies in shared memory. Owned by its sender, which alone takes and frees it, and so takes it for its
+/// present use. A receiver says which use it means, as the sender may have given that up and the slot to
+/// another message: state and generation change together.
 struct alignas(64) Slot {
-  std::atomic<SlotState> state;
-  std::atomic<std::uint32_t> generation;  ///< counts uses, so that a stale envelope is recognised
+  std::atomic<std::uint64_t> word;     ///< the state, and in the high half the generation, which counts uses
   std::atomic<std::uint32_t> ready;    ///< 1: the sender's earlier GPU work is done, the payload may be read
   std::uint32_t receiver;              ///< world rank it was sent to
   std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver's has the envelope, and no receive yet
@@ -92,28 +93,68 @@ struct alignas(64) Slot {
   transports::Offer target;            ///< the receiver's description of its buffer, for a push
   std::atomic<SenderFailure> failure;  ///< the sender's to write, before it moves the slot to `failed`
 
-  /// False, and nothing has changed, if the other side has moved it first.
+  /// The sender's. False, and nothing has changed, if the other side has moved it first.
   template <Side side, SlotState from, SlotState to>
   [[nodiscard]] bool move() noexcept {
+    static_assert(side == Side::sender, "a receiver says which use it means");
+    return move<side, from, to>(generation());
+  }
+  /// The same, and if the slot is in another use.
+  template <Side side, SlotState from, SlotState to>
+  [[nodiscard]] bool move(std::uint32_t use) noexcept {
     static_assert(may_move(side, from, to), "no such move in the table");
-    SlotState expected = from;
-    return state.compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_acquire);
+    std::uint64_t expected = word_of(use, from);
+    return word.compare_exchange_strong(expected, word_of(use, to), std::memory_order_acq_rel,
+                                        std::memory_order_acquire);
   }
-  /// Moves it to `failed`, unless it is over already.
-  void fail() noexcept {
-    SlotState seen = get();
-    while (seen != SlotState::free && seen != SlotState::done && seen != SlotState::failed &&
-           !state.compare_exchange_weak(seen, SlotState::failed, std::memory_order_acq_rel,
-                                        std::memory_order_acquire)) {
+  /// The sender's: a free slot begins its next use.
+  [[nodiscard]] bool take() noexcept {
+    static_assert(may_move(Side::sender, SlotState::free, SlotState::preparing));
+    std::uint64_t expected = word_of(generation(), SlotState::free);
+    return word.compare_exchange_strong(expected, word_of(generation() + 1, SlotState::preparing),
+                                        std::memory_order_acq_rel, std::memory_order_acquire);
+  }
+  /// Moves it to `failed`, unless it is over already. Returns the state before.
+  SlotState fail() noexcept { return fail(generation()); }
+  /// The same, unless it is in another use.
+  SlotState fail(std::uint32_t use) noexcept {
+    SlotState seen = get(use);
+    while (seen != SlotState::free && seen != SlotState::done && seen != SlotState::failed) {
+      std::uint64_t expected = word_of(use, seen);
+      if (word.compare_exchange_weak(expected, word_of(use, SlotState::failed), std::memory_order_acq_rel,
+                                     std::memory_order_acquire))
+        break;
+      seen = get(use);
     }
+    return seen;
   }
-  [[nodiscard]] SlotState get() const noexcept { return state.load(std::memory_order_acquire); }
+  [[nodiscard]] SlotState get() const noexcept { return state_of(word.load(std::memory_order_acquire)); }
+  /// `free` if it is in another use.
+  [[nodiscard]] SlotState get(std::uint32_t use) const noexcept {
+    const std::uint64_t seen = word.load(std::memory_order_acquire);
+    return generation_of(seen) == use ? state_of(seen) : SlotState::free;
+  }
+  [[nodiscard]] std::uint32_t generation() const noexcept {
+    return generation_of(word.load(std::memory_order_relaxed));
+  }
   [[nodiscard]] bool is_over() const noexcept {
     const SlotState seen = get();
     return seen == SlotState::done || seen == SlotState::failed;
   }
+
+ private:
+  static constexpr std::uint64_t word_of(std::uint32_t generation, SlotState state) noexcept {
+    return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(state);
+  }
+  static constexpr SlotState state_of(std::uint64_t word) noexcept {
+    return static_cast<SlotState>(static_cast<std::uint32_t>(word));
+  }
+  static constexpr std::uint32_t generation_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
 };
-static_assert(std::atomic<SlotState>::is_always_lock_free && std::atomic<SenderFailure>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<SenderFailure>::is_always_lock_free);
 
 inline constexpr std::uint32_t slots_per_rank = 1024;
 

@@ -94,7 +94,7 @@ std::unique_ptr<DeviceSend> DeviceSend::open(const SendCall& call, transports::P
   send->envelope_.key = directory.next_key();
   send->envelope_.row = directory.own_index();
   send->envelope_.slot = index;
-  send->envelope_.generation = slot->generation.load(std::memory_order_relaxed);
+  send->envelope_.generation = slot->generation();
   return send;
 }
 
@@ -108,7 +108,7 @@ DeviceSend::~DeviceSend() {
   const Engine::Lock lock(engine());
   if (is_over(*slot_)) {
     release();
-    node_directory().free_slot(slot_);
+    if (!is_retired_) node_directory().free_slot(slot_);
   } else {
     if (holds_ring_) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
     lingering().add({slot_, std::move(staged_)});
@@ -291,7 +291,7 @@ void DeviceSend::give_up(const Status& status) noexcept {
   slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
   slot_->failure.store({static_cast<std::uint32_t>(status.code()), status.detail()},
                        std::memory_order_relaxed);
-  slot_->fail();
+  is_retired_ = slot_->fail() == SlotState::pulling;
 }
 
 /// This rank is going to copy the payload, which is ready.

@@ -99,6 +99,8 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   bool has_turn_ = false;       ///< to buffer a large payload
   bool must_wait_ = false;      ///< the receiver is late, and there is no room to buffer the payload
   bool is_packing_ = false;
+  /// It failed while the receiver was at it, who may write to the slot yet: no other message gets that.
+  bool is_retired_ = false;
   bool produced_ = false;  ///< the payload has left the user's buffer
   bool whole_ = false;     ///< and all of it lies in the region, or with the receiver
 };

@@ -45,7 +45,7 @@ NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destinati
   if (envelope.payload_bytes > capacity) {
     truncated_ = true;
     // while the sender is busy with the slot it must come to its own end first
-    over_ = slot_->move<Side::receiver, SlotState::offered, SlotState::failed>();
+    over_ = move<SlotState::offered, SlotState::failed>();
     return;
   }
   if (envelope.payload_bytes < destination_.layout.bytes())
@@ -54,24 +54,21 @@ NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destinati
 
 NodeDelivery::~NodeDelivery() {
   drop_pull();
-  if (!over_ && slot_is_ours()) {
+  if (!over_ && slot_ != nullptr) {
     await_push();
-    slot_->fail();
+    slot_->fail(envelope_.generation);
   }
-}
-
-bool NodeDelivery::slot_is_ours() const noexcept {
-  return slot_ != nullptr && slot_->generation.load(std::memory_order_acquire) == envelope_.generation;
 }
 
 bool NodeDelivery::advance() {
   if (over_) return true;
   const record::OwnWork own;
+  const SlotState seen = state();
   // a sender that failed may have given the slot to another message
-  if (!slot_is_ours()) return end({Code::peer_lost, "slot was closed by its sender"});
+  if (seen == SlotState::free) return end({Code::peer_lost, "slot was closed by its sender"});
   if (pull_ != nullptr) return step_pull();
   if (is_unpacking_) return step_unpack();
-  switch (slot_->get()) {
+  switch (seen) {
     case SlotState::offered:
       return take_offer();
     case SlotState::preparing:
@@ -98,14 +95,14 @@ Status NodeDelivery::failure_of_sender() const noexcept {
 
 /// Nothing of an offer is read before it is taken: until then its sender may turn to buffering.
 bool NodeDelivery::take_offer() {
-  if (truncated_) return over_ = slot_->move<Side::receiver, SlotState::offered, SlotState::failed>();
+  if (truncated_) return over_ = move<SlotState::offered, SlotState::failed>();
   if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
   const auto place = [this] { return slot_->place.load(std::memory_order_relaxed); };
   // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
   // is begun.
   const bool in_one_call = place() == PayloadPlace::sender_buffer && is_small();
   if (in_one_call && !transports::is_idle(destination_)) return false;
-  if (!slot_->move<Side::receiver, SlotState::offered, SlotState::pulling>()) return false;
+  if (!move<SlotState::offered, SlotState::pulling>()) return false;
   switch (place()) {
     case PayloadPlace::sender_buffer:
       return fetch_from_buffer();
@@ -166,11 +163,11 @@ bool NodeDelivery::take_room_for_bitmap(const transports::Payload& payload) {
 
 void NodeDelivery::ask(SlotRequest request) noexcept {
   slot_->request.store(request, std::memory_order_relaxed);
-  static_cast<void>(slot_->move<Side::receiver, SlotState::pulling, SlotState::asked>());
+  move<SlotState::pulling, SlotState::asked>();
 }
 
 void NodeDelivery::hand_back() noexcept {
-  static_cast<void>(slot_->move<Side::receiver, SlotState::pulling, SlotState::offered>());
+  move<SlotState::pulling, SlotState::offered>();
 }
 
 /// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
@@ -197,10 +194,10 @@ bool NodeDelivery::sender_is_gone() noexcept {
 /// GPU is at it, and the sender has not said that it is over, the buffer is not given back, unless the sender
 /// is gone and its GPU's work with it. Only receives that fail come here.
 void NodeDelivery::await_push() noexcept {
-  if (slot_->move<Side::receiver, SlotState::asked, SlotState::failed>()) return;
+  if (move<SlotState::asked, SlotState::failed>()) return;
   const auto may_be_written = [this] {
-    return slot_->get() == SlotState::preparing &&
-           slot_->request.load(std::memory_order_acquire) == SlotRequest::push && slot_is_ours();
+    return state() == SlotState::preparing &&
+           slot_->request.load(std::memory_order_acquire) == SlotRequest::push;
   };
   while (may_be_written() && !sender_is_gone()) std::this_thread::yield();
 }
@@ -292,9 +289,9 @@ bool NodeDelivery::start(const transports::Payload& payload, transports::Transpo
 bool NodeDelivery::end(const Status& status) {
   status_ = status;
   drop_pull();
-  if (slot_is_ours()) {
-    const bool is_done = status.ok() && slot_->move<Side::receiver, SlotState::pulling, SlotState::done>();
-    if (!is_done) slot_->fail();
+  if (slot_ != nullptr) {
+    const bool is_done = status.ok() && move<SlotState::pulling, SlotState::done>();
+    if (!is_done) slot_->fail(envelope_.generation);
   }
   if (DirectoryRow* own = node_directory().own_row()) own->note_delivery();
   over_ = true;

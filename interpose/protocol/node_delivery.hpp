@@ -34,7 +34,13 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   [[nodiscard]] static bool small_ones_are_own() noexcept;
 
  private:
-  [[nodiscard]] bool slot_is_ours() const noexcept;
+  /// A move of the receiver's. False if its sender was first, or has given the slot to another message.
+  template <SlotState from, SlotState to>
+  bool move() const noexcept {
+    return slot_->move<Side::receiver, from, to>(envelope_.generation);
+  }
+  /// `free` if the slot is another message's by now.
+  [[nodiscard]] SlotState state() const noexcept { return slot_->get(envelope_.generation); }
   [[nodiscard]] bool take_offer();
   [[nodiscard]] bool fetch_from_buffer();
   [[nodiscard]] bool fetch_from_region();

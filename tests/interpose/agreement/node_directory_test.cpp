@@ -237,7 +237,7 @@ TEST(NodeDirectory, a_slot_is_found_by_its_envelope_until_it_is_freed) {
                                       envelope.payload_bytes = 4096;
                                       envelope.row = directory.own_index();
                                       envelope.slot = index;
-                                      envelope.generation = slot->generation;
+                                      envelope.generation = slot->generation();
                                       if (directory.find(envelope) != slot) return 2;
                                       Envelope stale = envelope;
                                       --stale.generation;

@@ -90,16 +90,16 @@ TEST(Slot, of_zeros_is_free) {
 
 TEST(Slot, is_moved_by_the_side_that_comes_first) {
   const auto slot = free_slot();
-  ASSERT_TRUE((slot->move<Side::sender, SlotState::free, SlotState::preparing>()));
+  ASSERT_TRUE(slot->take());
   ASSERT_TRUE((slot->move<Side::sender, SlotState::preparing, SlotState::offered>()));
-  EXPECT_TRUE((slot->move<Side::receiver, SlotState::offered, SlotState::pulling>()));
+  EXPECT_TRUE((slot->move<Side::receiver, SlotState::offered, SlotState::pulling>(slot->generation())));
   EXPECT_FALSE((slot->move<Side::sender, SlotState::offered, SlotState::preparing>()));
   EXPECT_EQ(slot->get(), SlotState::pulling);
 }
 
 TEST(Slot, that_was_given_up_stays_so_until_its_sender_frees_it) {
   const auto slot = free_slot();
-  ASSERT_TRUE((slot->move<Side::sender, SlotState::free, SlotState::preparing>()));
+  ASSERT_TRUE(slot->take());
   slot->fail();
   EXPECT_TRUE(slot->is_over());
   EXPECT_FALSE((slot->move<Side::sender, SlotState::preparing, SlotState::offered>()));
@@ -110,9 +110,30 @@ TEST(Slot, that_is_free_or_done_does_not_fail) {
   const auto slot = free_slot();
   slot->fail();
   EXPECT_EQ(slot->get(), SlotState::free);
-  slot->state = SlotState::done;
-  slot->fail();
+  ASSERT_TRUE(slot->take());
+  ASSERT_TRUE((slot->move<Side::sender, SlotState::preparing, SlotState::offered>()));
+  const std::uint32_t use = slot->generation();
+  ASSERT_TRUE((slot->move<Side::receiver, SlotState::offered, SlotState::pulling>(use)));
+  ASSERT_TRUE((slot->move<Side::receiver, SlotState::pulling, SlotState::done>(use)));
+  EXPECT_EQ(slot->fail(), SlotState::done);
   EXPECT_EQ(slot->get(), SlotState::done);
+}
+
+TEST(Slot, that_was_given_to_the_next_message_is_free_to_the_receiver_of_the_last_who_cannot_touch_it) {
+  const auto slot = free_slot();
+  ASSERT_TRUE(slot->take());
+  const std::uint32_t last = slot->generation();
+  ASSERT_TRUE((slot->move<Side::sender, SlotState::preparing, SlotState::offered>()));
+  EXPECT_EQ(slot->get(last), SlotState::offered);
+  EXPECT_EQ(slot->fail(), SlotState::offered);
+  ASSERT_TRUE((slot->move<Side::sender, SlotState::failed, SlotState::free>()));
+  ASSERT_TRUE(slot->take());
+  ASSERT_TRUE((slot->move<Side::sender, SlotState::preparing, SlotState::offered>()));
+  EXPECT_EQ(slot->get(last), SlotState::free);
+  EXPECT_FALSE((slot->move<Side::receiver, SlotState::offered, SlotState::pulling>(last)));
+  slot->fail(last);
+  EXPECT_EQ(slot->get(), SlotState::offered);
+  EXPECT_TRUE((slot->move<Side::receiver, SlotState::offered, SlotState::pulling>(slot->generation())));
 }
 
 }  // namespace
