@@ -410,6 +410,17 @@ TEST_F(DeviceToDevice, is_staged_where_the_driver_refuses_to_export) {
   EXPECT_EQ(to.check(slot, shape, bytes, 1), -1);
 }
 
+TEST_F(DeviceToDevice, is_exported_after_all_where_the_driver_refused_only_for_a_moment) {
+  if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
+  Partner from({"SIMULATED_GPU_FAULTS=cuIpcGetMemHandle:2x1"});
+  allocate(from, 0);
+  EXPECT_STREQ(from.describe(slot, shape).reason, "the driver refused to export the sender's memory");
+  bool is_exported = false;
+  for (int message = 0; message < 1000 && !is_exported; ++message)
+    is_exported = from.describe(slot, shape).offer.ipc_exported != 0;
+  EXPECT_TRUE(is_exported);
+}
+
 TEST_F(DeviceToDevice, is_staged_through_unpinned_memory_when_none_can_be_pinned) {
   if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
   Partner from({"SIMULATED_GPU_FAULTS=cuMemHostRegister_v2:2"});

@@ -9,10 +9,16 @@
 namespace penstock::transports::cuda {
 namespace {
 
-/// Buffer ids are never used twice in a process, so an entry cannot become wrong, only useless.
+struct Known {
+  Export outcome;
+  unsigned questions = 0;  ///< that it has answered
+};
+
+/// Buffer ids are never used twice in a process, so a handle cannot become wrong, only useless. A refusal
+/// can: the driver may have been short of memory at that moment.
 struct Exports {
   CallersMutex mutex;
-  std::unordered_map<std::uint64_t, Export> by_buffer_id;
+  std::unordered_map<std::uint64_t, Known> by_buffer_id;
 };
 
 Exports& exports() {
@@ -40,6 +46,7 @@ Export ask_driver(const Buffer& buffer) {
 
 Export export_range(const Buffer& buffer) {
   constexpr std::size_t most_remembered = 1024;
+  constexpr unsigned refused_to = 64;  // questions, each with a payload; the driver takes some microseconds
   // A handle of legacy IPC stands for one cudaMalloc. Other kinds are not even tried: a driver that exported
   // a range of several chunks would hand out its first chunk only.
   switch (buffer.kind) {
@@ -62,12 +69,15 @@ Export export_range(const Buffer& buffer) {
   {
     const std::lock_guard lock(all.mutex);
     const auto known = all.by_buffer_id.find(buffer.buffer_id);
-    if (known != all.by_buffer_id.end()) return known->second;
+    if (known != all.by_buffer_id.end()) {
+      const bool is_refusal = known->second.outcome.why_not != nullptr;
+      if (!is_refusal || ++known->second.questions < refused_to) return known->second.outcome;
+    }
   }
   const Export result = ask_driver(buffer);
   const std::lock_guard lock(all.mutex);
   if (all.by_buffer_id.size() >= most_remembered) all.by_buffer_id.clear();  // costs one driver call each
-  all.by_buffer_id.emplace(buffer.buffer_id, result);
+  all.by_buffer_id.insert_or_assign(buffer.buffer_id, Known{result});
   return result;
 }
 
