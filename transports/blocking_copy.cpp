@@ -1,8 +1,9 @@
 // download and upload of staged.hpp: blocking copies between a place and plain host memory. Pinned host
 // memory is copied directly; pageable memory through a ring of pinned chunks, several cores emptying or
-// filling one while the GPU copies others.
+// filling one while the GPU copies others. Of a scattered place each part is copied by itself.
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "transports/copies/copy.hpp"
 #include "transports/cuda/context.hpp"
@@ -132,11 +133,70 @@ Status on_device(const Place& place, CopyStandingBy copy_standing_by, Copy copy)
   });
 }
 
+/// How many bytes of a part belong to the first `message_bytes`. `packed` says where they are, ascending.
+std::size_t bytes_within(const Layout& packed, std::size_t message_bytes) noexcept {
+  const auto end = static_cast<std::ptrdiff_t>(message_bytes);
+  std::size_t bytes = 0;
+  for (const Block& block : packed.blocks()) {
+    for (std::size_t piece = 0; piece < block.count; ++piece) {
+      const std::ptrdiff_t begin = block.offset + static_cast<std::ptrdiff_t>(piece) * block.stride;
+      if (begin >= end) return bytes;
+      bytes += std::min(block.bytes, static_cast<std::size_t>(end - begin));
+    }
+  }
+  return bytes;
+}
+
+/// Calls `copy(part, where its bytes are in the message)` for each part of a scattered place, as far as its
+/// layout, which may have been shortened, goes. Stops at the first failure.
+template <class Copy>
+Status for_each_part(const Place& whole, Copy copy) {
+  for (const auto& [place, packed] : *whole.parts) {
+    const std::size_t bytes = bytes_within(packed, whole.layout.bytes());
+    if (bytes == 0) continue;
+    Place part = place;
+    part.layout = place.layout.prefix(bytes);
+    part.handed_over_ns = whole.handed_over_ns;
+    part.is_free = whole.is_free;
+    if (Status copied = copy(part, packed.prefix(bytes)); !copied.ok()) return copied;
+  }
+  return {};
+}
+
+/// What the message has at `packed`, in one piece.
+Status gather(char* to, const char* message, const Layout& packed) noexcept {
+  LayoutCursor cursor(packed);
+  return copy_out_host(to, {{.pointer = const_cast<char*>(message)}, packed}, cursor, packed.bytes());
+}
+Status scatter(char* message, const Layout& packed, const char* from) noexcept {
+  LayoutCursor cursor(packed);
+  return copy_in_host({{.pointer = message}, packed}, cursor, from, packed.bytes());
+}
+
+Status download_parts(char* message, const Place& source) {
+  return for_each_part(source, [message](const Place& part, const Layout& packed) -> Status {
+    if (packed.is_contiguous()) return download(message + packed.first_offset(), part);
+    const auto beside = std::make_unique_for_overwrite<char[]>(packed.bytes());
+    Status copied = download(beside.get(), part);
+    return copied.ok() ? scatter(message, packed, beside.get()) : copied;
+  });
+}
+
+Status upload_parts(const Place& destination, const char* message) {
+  return for_each_part(destination, [message](const Place& part, const Layout& packed) -> Status {
+    if (packed.is_contiguous()) return upload(part, message + packed.first_offset());
+    const auto beside = std::make_unique_for_overwrite<char[]>(packed.bytes());
+    Status gathered = gather(beside.get(), message, packed);
+    return gathered.ok() ? upload(part, beside.get()) : gathered;
+  });
+}
+
 }  // namespace
 
 Status download(void* host, const Place& source) noexcept {
   const std::size_t bytes = source.layout.bytes();
   if (bytes == 0) return {};
+  if (source.is_scattered()) return guarded([&] { return download_parts(static_cast<char*>(host), source); });
   if (source.buffer.kind == BufferKind::unknown) return {Code::bad_argument, "device memory that was freed"};
   if (!lives_on_device(source.buffer.kind)) {
     LayoutCursor cursor(source.layout);
@@ -150,6 +210,8 @@ Status download(void* host, const Place& source) noexcept {
 Status upload(const Place& destination, const void* host) noexcept {
   const std::size_t bytes = destination.layout.bytes();
   if (bytes == 0) return {};
+  if (destination.is_scattered())
+    return guarded([&] { return upload_parts(destination, static_cast<const char*>(host)); });
   if (destination.buffer.kind == BufferKind::unknown)
     return {Code::bad_argument, "device memory that was freed"};
   if (!lives_on_device(destination.buffer.kind)) {

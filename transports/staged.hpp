@@ -45,8 +45,9 @@ class StagedSend {
 /// Whether a sender may buffer so much for a receiver that has not come (Region::may_buffer).
 [[nodiscard]] bool may_buffer(std::size_t payload_bytes) noexcept;
 
-/// Blocking copies between any place and plain host memory, for calls that are staged whole (collectives and
-/// everything without a transport of its own). Waits for the application's earlier work on the legacy stream.
+/// Blocking copies between any place, scattered ones too, and plain host memory, for calls that are staged
+/// whole (collectives and everything without a transport of its own). Waits for the application's earlier
+/// work on the legacy stream.
 [[nodiscard]] Status download(void* host, const Place& source) noexcept;
 [[nodiscard]] Status upload(const Place& destination, const void* host) noexcept;
 

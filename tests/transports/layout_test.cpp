@@ -234,6 +234,10 @@ TEST(Layout, means_the_bytes_that_were_appended_in_their_order) {
     }
     ASSERT_EQ(offsets_of(layout), expected) << "round " << round;
     ASSERT_EQ(layout.bytes(), expected.size());
+    const auto [lowest, highest] = std::ranges::minmax_element(expected);
+    const OffsetRange span = expected.empty() ? OffsetRange{} : OffsetRange{*lowest, *highest + 1};
+    ASSERT_EQ(layout.span().begin, span.begin);
+    ASSERT_EQ(layout.span().end, span.end);
     expect_two_dimensional(layout);
 
     const auto cut = static_cast<std::size_t>(between(0, static_cast<int>(expected.size())));

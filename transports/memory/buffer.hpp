@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "transports/memory/block_list.hpp"
 #include "transports/memory/strided_loops.hpp"
@@ -65,6 +66,12 @@ struct Buffer {
 /// process.
 [[nodiscard]] bool is_on_device(const void* pointer) noexcept;
 
+/// Offsets of a layout's lowest byte and of what is behind its highest; both 0 when it is empty.
+struct OffsetRange {
+  std::ptrdiff_t begin = 0;
+  std::ptrdiff_t end = 0;
+};
+
 /// How a message's bytes lie in a buffer, in the order in which they are sent. Unit: bytes.
 /// Adjacent blocks are merged when it is built, so a contiguous layout has one block of count 1 (or none).
 class Layout {
@@ -99,12 +106,17 @@ class Layout {
   /// The first `bytes` of it (a message may be shorter than the receive it meets).
   [[nodiscard]] Layout prefix(std::size_t bytes) const;
 
+  /// From its lowest byte to behind its highest. Cost: a look at each block.
+  [[nodiscard]] OffsetRange span() const noexcept;
+
  private:
   explicit Layout(const Block& piece) noexcept : blocks_(piece), bytes_(piece.bytes) {}
 
   BlockList blocks_;
   std::size_t bytes_ = 0;
 };
+
+struct PlacePart;
 
 /// A message's place on one side: a buffer and how the bytes lie in it.
 struct Place {
@@ -113,7 +125,12 @@ struct Place {
   std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
                                      ///< work on the GPU does not concern us. 0: now
   bool is_free = false;              ///< whatever the application queued before it is known not to use it
+  /// Not null: the bytes lie in several allocations (find_parts() of device_memory/parts.hpp), and `buffer`
+  /// stands for one of them that a GPU owns. No transport carries such a place, and no kernel; download() and
+  /// upload() (staged.hpp) do, part by part.
+  std::shared_ptr<const std::vector<PlacePart>> parts = nullptr;
 
+  [[nodiscard]] bool is_scattered() const noexcept { return parts != nullptr; }
   [[nodiscard]] char* first_byte() const noexcept {
     return static_cast<char*>(buffer.pointer) + layout.first_offset();
   }
@@ -122,6 +139,13 @@ struct Place {
     return buffer.kind == BufferKind::pinned && layout.is_contiguous() &&
            buffer.holds(layout.first_offset(), layout.bytes());
   }
+};
+
+/// What of a scattered place lies in one allocation, or in host memory: a place that is not scattered, and
+/// where its bytes are in the message.
+struct PlacePart {
+  Place place;
+  Layout packed;
 };
 
 }  // namespace penstock::transports

@@ -155,6 +155,16 @@ std::optional<StridedLoops> Layout::loops() const noexcept {
   return kept != nullptr ? kept->get(find) : find();
 }
 
+OffsetRange Layout::span() const noexcept {
+  if (blocks_.empty()) return {};
+  OffsetRange span{PTRDIFF_MAX, PTRDIFF_MIN};
+  for (const Block& block : blocks()) {
+    span.begin = std::min(span.begin, block.offset);
+    span.end = std::max(span.end, end_of_last_piece(block));
+  }
+  return span;
+}
+
 Layout Layout::prefix(std::size_t bytes) const {
   if (bytes >= bytes_) return *this;
   Layout layout;

@@ -100,7 +100,8 @@ Status upload_jointly(std::span<const Upload> uploads) {
 bool suits_a_joint_upload(const Place& place) noexcept {
   const std::size_t bytes = place.layout.bytes();
   return bytes != 0 && bytes <= largest_joint_upload && place.layout.is_contiguous() &&
-         lives_on_device(place.buffer.kind) && place.buffer.kind != BufferKind::managed;
+         !place.is_scattered() && lives_on_device(place.buffer.kind) &&
+         place.buffer.kind != BufferKind::managed;
 }
 
 bool upload_together(std::span<const Upload> uploads) noexcept {

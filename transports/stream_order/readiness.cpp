@@ -1,5 +1,6 @@
 #include "transports/stream_order/readiness.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -30,7 +31,13 @@ void set_stream_order(StreamOrder order) noexcept {
 }
 
 bool is_idle(const Place& place) noexcept {
-  if (cuda::driver() == nullptr || place.is_free || !lives_on_device(place.buffer.kind)) return true;
+  if (cuda::driver() == nullptr || place.is_free) return true;
+  if (place.is_scattered()) [[unlikely]] {
+    return std::ranges::all_of(*place.parts, [&](const PlacePart& part) {
+      return is_idle({part.place.buffer, {}, place.handed_over_ns});
+    });
+  }
+  if (!lives_on_device(place.buffer.kind)) return true;
   try {
     const cuda::ContextRef& context = cuda::Context::of(place.buffer);
     return context == nullptr || cuda::application_is_idle(*context, place.handed_over_ns);

@@ -16,9 +16,10 @@ enum class StreamOrder : std::uint8_t {
 };
 void set_stream_order(StreamOrder order) noexcept;
 
-/// True once the work that was queued on the buffer's device when the place was handed over is done. Never
-/// waits. Cost: nothing if the stream was seen idle since then, as by another message of the same MPI call;
-/// else a query (1.3 µs on an H200 host when the stream is idle, 0.1 when it is busy). Thread: any.
+/// True once the work that was queued on the buffer's device when the place was handed over is done, on all
+/// devices that a scattered place has parts on. Never waits. Cost: nothing if the stream was seen idle since
+/// then, as by another message of the same MPI call; else a query (1.3 µs on an H200 host when the stream is
+/// idle, 0.1 when it is busy). Thread: any.
 [[nodiscard]] bool is_idle(const Place& place) noexcept;
 
 /// A flag (ready_flags.hpp) has said that what was queued before the place was handed over is done: so what
