@@ -9,6 +9,7 @@
 
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/datatype_contents.hpp"
+#include "transports/device_memory/parts.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
@@ -16,6 +17,7 @@ namespace {
 
 using transports::Block;
 using transports::Layout;
+using transports::OffsetRange;
 
 constexpr std::size_t as_size(std::ptrdiff_t number) noexcept {
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(number, 0));
@@ -25,10 +27,13 @@ constexpr std::size_t as_size(std::ptrdiff_t number) noexcept {
 struct PlacedLayout {
   Layout layout;
   std::ptrdiff_t first_offset = 0;
+  OffsetRange span;  ///< of the layout
 };
 
 PlacedLayout placed(const Layout& layout) {
-  return {layout.shifted(-layout.first_offset()), layout.first_offset()};
+  PlacedLayout made{layout.shifted(-layout.first_offset()), layout.first_offset(), {}};
+  made.span = made.layout.span();
+  return made;
 }
 
 /// One element of a datatype. `extent` is from one element to the next.
@@ -342,10 +347,32 @@ bool is_simple(MPI_Datatype datatype, std::size_t& bytes) {
 
 PlacedLayout message_of(MPI_Datatype datatype, MPI_Count count) {
   if (std::size_t bytes = 0; is_simple(datatype, bytes))
-    return {Layout::contiguous(bytes * as_size(count)), 0};
+    return {Layout::contiguous(bytes * as_size(count)),
+            0,
+            {0, static_cast<std::ptrdiff_t>(bytes * as_size(count))}};
   if (datatype == MPI_DATATYPE_NULL || count <= 0) return {};
   if (DatatypeContents::is_predefined(datatype)) return placed(layout_of(datatype, count));
   return DerivedElement(datatype).message(count);
+}
+
+/// By number: MPI_BOTTOM is null, and the sum need not lie in the object that `buffer` points to.
+const void* address_of_first_byte(const void* buffer, const PlacedLayout& message) noexcept {
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(message.first_offset);
+  return reinterpret_cast<const void*>(address);
+}
+
+/// Whether the bytes may lie in several allocations. Where the addresses are not absolute MPI rules it out,
+/// but programs get away with it as long as the library copies them piece by piece.
+bool may_be_scattered(const void* buffer, const transports::Buffer& first, const PlacedLayout& message) {
+  const auto bytes = static_cast<std::uint64_t>(message.span.end - message.span.begin);
+  if (bytes == 0 || first.holds(message.span.begin, bytes)) return false;
+  if (buffer != MPI_BOTTOM)
+    return !message.layout.is_contiguous() && transports::lives_on_device(first.kind) &&
+           first.range_bytes != 0;
+  return transports::cuda_in_use() &&
+         (transports::lives_on_device(first.kind) || first.kind == transports::BufferKind::unknown ||
+          transports::reaches_device(first.pointer, message.layout));
 }
 
 }  // namespace
@@ -379,24 +406,20 @@ bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offse
 
 transports::Place place_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   PlacedLayout message = message_of(datatype, count);
-  // by number: MPI_BOTTOM is null, and the sum need not lie in the object that `buffer` points to
-  const auto address =
-      reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(message.first_offset);
-  return {.buffer = transports::inspect(reinterpret_cast<const void*>(address)),
-          .layout = std::move(message.layout)};
+  transports::Place place{.buffer = transports::inspect(address_of_first_byte(buffer, message))};
+  const bool may_be_in_parts = may_be_scattered(buffer, place.buffer, message);
+  place.layout = std::move(message.layout);
+  if (may_be_in_parts) [[unlikely]]
+    transports::find_parts(place);
+  return place;
 }
 
 bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   if (buffer != MPI_BOTTOM) return transports::is_on_device(buffer);
   if (!transports::cuda_in_use()) return false;
-  const auto is_there = [](std::ptrdiff_t address) {
-    return transports::is_on_device(reinterpret_cast<const void*>(address));
-  };
-  const Layout layout = layout_of(datatype, count);
-  return std::any_of(layout.blocks().begin(), layout.blocks().end(), [&](const Block& block) {
-    return is_there(block.offset) ||
-           is_there(block.offset + static_cast<std::ptrdiff_t>(block.count - 1) * block.stride);
-  });
+  if (std::size_t bytes = 0; is_simple(datatype, bytes)) return false;  // no address is in it: none is there
+  const PlacedLayout message = message_of(datatype, count);
+  return transports::reaches_device(address_of_first_byte(buffer, message), message.layout);
 }
 
 }  // namespace penstock::interpose

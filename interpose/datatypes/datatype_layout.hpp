@@ -23,10 +23,11 @@ namespace penstock::interpose {
                                  std::size_t* bytes);
 
 /// The place of a user's (buffer, count, datatype). Handles MPI_BOTTOM with absolute addresses: the buffer is
-/// then the first byte of the layout. Blocks that lie in several allocations: the first one decides the kind.
+/// then the first byte of the layout. Where bytes of it lie in several allocations, one of them on a device,
+/// the place is scattered.
 [[nodiscard]] transports::Place place_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
-/// Does (buffer, datatype) touch device memory? MPI_BOTTOM and absolute types are looked into.
+/// Does (buffer, datatype) touch device memory? Of MPI_BOTTOM and absolute types each piece is looked at.
 [[nodiscard]] bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 }  // namespace penstock::interpose

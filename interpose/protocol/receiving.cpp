@@ -28,6 +28,7 @@
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/open_delivery.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/machine.hpp"
@@ -44,6 +45,8 @@ std::byte* first_byte_of(const ReceiveCall& call, std::ptrdiff_t offset) noexcep
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(call.buffer) +
                                       static_cast<std::uintptr_t>(offset));
 }
+
+constexpr const char* in_several_allocations = "the receive buffer's bytes lie in several allocations";
 
 /// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
 class Receive final : public Pending,
@@ -70,6 +73,10 @@ class Receive final : public Pending,
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown) return errors().raise_freed("MPI_Recv");
       transports::prepare_kernels(place_.buffer);
+      // nothing is delivered to several allocations at once
+      if (place_.is_scattered()) {
+        if (const int code = make_room(); code != MPI_SUCCESS) return code;
+      }
     } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
       in_one_piece_ = true;
     } else {
@@ -242,7 +249,7 @@ class Receive final : public Pending,
   }
 
   [[nodiscard]] int make_room() {
-    take_staging_buffer();
+    if (!is_staged()) take_staging_buffer();
     if (is_staged()) return MPI_SUCCESS;
     return errors().raise_status("MPI_Recv", {Code::out_of_memory, "staging memory"});
   }
@@ -346,9 +353,16 @@ class Receive final : public Pending,
     return {transports::inspect(first_byte()), transports::Layout::contiguous(capacity_)};
   }
 
+  /// What no transport fills in one piece: several allocations, or host memory that is pinned in part.
+  [[nodiscard]] bool is_in_parts() const {
+    if (on_device_) return place_.is_scattered();
+    return call_.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(place());
+  }
+
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
+    const bool is_whole = !is_in_parts();
     transports::Place destination;
-    if (on_device_ || may_write()) {
+    if (is_whole && (on_device_ || may_write())) {
       destination = in_one_piece_ ? place() : std::move(place_);
     } else {
       destination = staging_place();
@@ -357,11 +371,12 @@ class Receive final : public Pending,
     if (!transports::lives_on_device(delivery_->source_kind())) {
       note_host_payload(envelope.payload_bytes, status);
     } else if (envelope.payload_bytes <= policy::most_downloaded_bytes) {
-      note_copy(HostDeviceCopy::download, !on_device_, status);
+      note_copy(HostDeviceCopy::download, !on_device_ || !is_whole, status);
     }
   }
 
-  /// While the payload is on its way, the message of another receive may come to the user's buffer.
+  /// While the payload is on its way, the message of another receive may come to the user's buffer; or that
+  /// is in parts.
   [[nodiscard]] transports::Place staging_place() {
     if (!is_staged()) take_staging_buffer();
     if (!is_staged()) return place();  // out of memory
@@ -373,8 +388,11 @@ class Receive final : public Pending,
   bool step_delivery() {
     if (!delivery_->advance()) return false;
     const bool has_come = delivery_->status().ok() && !delivery_->truncated();
-    if (std::exchange(is_delivered_to_staging_, false) && has_come)
-      write(staged_, delivery_->envelope().payload_bytes, "another receive was pending in the same buffer");
+    if (!is_delivered_to_staging_ || !has_come) return true;
+    if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
+    is_delivered_to_staging_ = false;
+    write(staged_, delivery_->envelope().payload_bytes,
+          on_device_ ? in_several_allocations : "another receive was pending in the same buffer");
     return true;
   }
 

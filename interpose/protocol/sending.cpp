@@ -1,5 +1,6 @@
 #include "interpose/protocol/sending.hpp"
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/device_send.hpp"
+#include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -28,6 +30,22 @@ namespace {
 
 using transports::BufferKind;
 using transports::TransportKind;
+
+/// A send of a copy of the payload by an envelope: keeps the copy until it is over.
+class SendOfCopy final : public Pending {
+ public:
+  SendOfCopy(StagingBuffer copy, std::unique_ptr<Pending> send)
+      : copy_(std::move(copy)), send_(std::move(send)) {}
+  bool advance(bool arrived, const MPI_Status& status) override { return send_->advance(arrived, status); }
+  void mend(MPI_Status& status) const override { send_->mend(status); }
+  int complete(MPI_Status& status, int code) override { return send_->complete(status, code); }
+  [[nodiscard]] Progress progress() const override { return send_->progress(); }
+  void leaving() override { send_->leaving(); }
+
+ private:
+  StagingBuffer copy_;  ///< goes last
+  std::unique_ptr<Pending> send_;
+};
 
 /// A send that the MPI library does by itself: keeps the payload's copy, if there is one, until it is over.
 class PlainSend final : public Pending {
@@ -49,14 +67,11 @@ bool looks_like_envelope(const void* bytes) {
   Envelope envelope;
   return read_envelope(bytes, node_directory().nonce(), &envelope);
 }
+/// Of one in host memory. MPI_Pack would not do: MPICH's refuses MPI_BOTTOM.
 bool looks_like_envelope(const SendCall& call) {
   std::byte bytes[envelope_bytes];
-  int position = 0;
-  if (PMPI_Pack(call.buffer, static_cast<int>(call.count), call.datatype, bytes,
-                static_cast<int>(envelope_bytes), &position, call.communicator) != MPI_SUCCESS) {
-    return false;
-  }
-  return looks_like_envelope(bytes);
+  return transports::download(bytes, place_of(call.buffer, call.count, call.datatype)).ok() &&
+         looks_like_envelope(bytes);
 }
 
 /// Whether a host payload is large enough for an envelope to be worth while, if it is to end on a device.
@@ -208,6 +223,35 @@ bool post_envelope(const SendCall& call, std::unique_ptr<Send> send, const Messa
   return true;
 }
 
+bool post_envelope(const SendCall& call, const SendPlan& plan, const transports::Place& source,
+                   const MessageRecord& record, Operation& operation, int& code) {
+  if (plan.neighbour == nullptr)
+    return post_envelope(call, NetworkSend::open(call, source, plan.receiver), record, operation, code);
+  return post_envelope(call,
+                       DeviceSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow),
+                       record, operation, code);
+}
+
+/// Sends a payload that lies in several allocations, which no transport takes, as if a copy of it in host
+/// memory had been given.
+int post_scattered(const SendCall& call, const SendPlan& plan, const MessageRecord& record,
+                   Operation& operation) {
+  const std::size_t bytes = plan.source->layout.bytes();
+  StagingBuffer copy;
+  int code = stage_payload(call, *plan.source, "the payload's bytes lie in several allocations", copy);
+  if (code != MPI_SUCCESS) return code;
+  // see needs_envelope()
+  const bool needs_one = bytes == envelope_bytes && call.mode != SendMode::buffered &&
+                         (call.mode == SendMode::synchronous || looks_like_envelope(copy.data()));
+  const transports::Place source{.buffer = transports::inspect(copy.data()),
+                                 .layout = transports::Layout::contiguous(bytes)};
+  if (!needs_one || !post_envelope(call, plan, source, record, operation, code))
+    return post_staged(call, std::move(copy), bytes, record, operation);
+  if (code == MPI_SUCCESS)
+    operation.pending = std::make_unique<SendOfCopy>(std::move(copy), std::move(operation.pending));
+  return code;
+}
+
 }  // namespace
 
 SendPlan plan_send(const SendCall& call) {
@@ -223,7 +267,14 @@ SendPlan plan_send(const SendCall& call) {
   plan.source = place_of(call.buffer, call.count, call.datatype);
   plan.source->handed_over_ns = transports::time_of_call_ns();
   // nothing is read for an empty message, and its receive need not have room for an envelope
-  if (plan.source->layout.bytes() == 0) plan.source.reset();
+  if (plan.source->layout.bytes() == 0) {
+    plan.source.reset();
+    return plan;
+  }
+  const bool is_in_parts =
+      !plan.on_device && call.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(*plan.source);
+  // no GPU fetches from host memory that is pinned in part
+  if (is_in_parts && plan.source->layout.bytes() != envelope_bytes) return {};
   return plan;
 }
 
@@ -257,17 +308,12 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
   record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
                source.buffer.kind, blocking);
 
+  if (source.is_scattered()) return post_scattered(call, plan, record, operation);
   const char* why_staged = why_no_envelope(call, plan, blocking);
   if (why_staged == nullptr) {
     int code = MPI_SUCCESS;
     if (plan.on_device && blocking && post_small(call, plan, record, operation, code)) return code;
-    const bool is_posted =
-        plan.neighbour != nullptr
-            ? post_envelope(
-                  call, DeviceSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow),
-                  record, operation, code)
-            : post_envelope(call, NetworkSend::open(call, source, plan.receiver), record, operation, code);
-    if (is_posted) return code;
+    if (post_envelope(call, plan, source, record, operation, code)) return code;
     why_staged = "too many messages are under way";
   }
   StagingBuffer copy;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr unsigned smallest_class = 16;  // 64 KiB
 constexpr unsigned largest_kept_class = 28;
-constexpr unsigned largest_class = 47;  // the address space of a process
-constexpr std::size_t kept_each = 2;    ///< free pieces of a class: a call has two buffers
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t kept_each = 2;  ///< free pieces of a class: a call has two buffers
 
 /// Free pieces by size class. Never destroyed: calls may end after static destructors have run.
 class Pool {
@@ -50,30 +50,38 @@ Pool& pool() noexcept {
   return made;
 }
 
+/// Of the smallest class that has so many.
+unsigned size_class_of(std::size_t bytes) noexcept {
+  return std::max(smallest_class, static_cast<unsigned>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
+}
+
 }  // namespace
 
 HostMemory HostMemory::take(std::size_t bytes) noexcept {
-  const auto size_class =
-      std::max(smallest_class, static_cast<unsigned>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
-  if (size_class > largest_class) return {};
-  if (std::byte* const piece = pool().take(size_class)) return {piece, size_class};
-  void* const mapped = ::mmap(nullptr, std::size_t{1} << size_class, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const unsigned size_class = size_class_of(bytes);
+  if (std::byte* const piece = pool().take(size_class)) return {piece, std::size_t{1} << size_class};
+  // Of what is not kept no more is taken than is needed: absolute addresses of host and device memory may be
+  // a third of the address space apart, and few gaps are larger.
+  const std::size_t needed = size_class > largest_kept_class
+                                 ? (bytes + page_bytes - 1) / page_bytes * page_bytes
+                                 : std::size_t{1} << size_class;
+  void* const mapped =
+      ::mmap(nullptr, needed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return {};
-  return {static_cast<std::byte*>(mapped), size_class};
+  return {static_cast<std::byte*>(mapped), needed};
 }
 
 HostMemory::HostMemory(HostMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_) {}
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
 HostMemory& HostMemory::operator=(HostMemory&& other) noexcept {
   std::swap(data_, other.data_);
-  std::swap(size_class_, other.size_class_);
+  std::swap(bytes_, other.bytes_);
   return *this;
 }
 
 HostMemory::~HostMemory() {
-  if (data_ != nullptr && !pool().keep(data_, size_class_)) ::munmap(data_, std::size_t{1} << size_class_);
+  if (data_ != nullptr && !pool().keep(data_, size_class_of(bytes_))) ::munmap(data_, bytes_);
 }
 
 }  // namespace penstock::interpose

@@ -21,10 +21,10 @@ class HostMemory {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
 
  private:
-  HostMemory(std::byte* data, unsigned size_class) noexcept : data_(data), size_class_(size_class) {}
+  HostMemory(std::byte* data, std::size_t bytes) noexcept : data_(data), bytes_(bytes) {}
 
   std::byte* data_ = nullptr;
-  unsigned size_class_ = 0;  ///< it has 2^size_class bytes
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace penstock::interpose

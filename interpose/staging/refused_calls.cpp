@@ -3,6 +3,8 @@
 // host buffers they are the MPI library's. Which arguments are buffers stands in refused_functions.def.
 #include <mpi.h>
 
+#include <algorithm>
+
 #include "interpose/binding/function_names.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
@@ -20,7 +22,16 @@ bool is_out_of_reach(const void* buffer) {
 }
 /// The datatype of an absolute address says where the buffer is.
 bool is_out_of_reach(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  return may_be_absolute(buffer) ? touches_device(buffer, count, datatype) : is_out_of_reach(buffer);
+  if (!may_be_absolute(buffer)) return is_out_of_reach(buffer);
+  if (!touches_device(buffer, count, datatype)) return false;
+  const transports::Place place = place_of(buffer, count, datatype);
+  const auto is_refused = [](const transports::Buffer& one) {
+    return one.kind == transports::BufferKind::unknown ||
+           (transports::lives_on_device(one.kind) && one.kind != transports::BufferKind::managed);
+  };
+  if (!place.is_scattered()) return is_refused(place.buffer);
+  return std::ranges::any_of(
+      *place.parts, [&](const transports::PlacePart& part) { return is_refused(part.place.buffer); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -46,8 +47,8 @@ Place place_at(std::uintptr_t user, const Layout& layout) {
           .handed_over_ns = transports::time_of_call_ns()};
 }
 
-/// Calls `move(place, origin)` for each allocation that a layout has bytes in. Only absolute addresses,
-/// relative to MPI_BOTTOM, can reach into several. Stops at the first failure.
+/// Calls `move(place, where its pointer is in the stand-in)` for each allocation that a layout has bytes in.
+/// Only absolute addresses, relative to MPI_BOTTOM, can reach into several. Stops at the first failure.
 template <typename Move>
 Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Layout& layout, Move move) {
   if (layout.bytes() == 0) return {};
@@ -56,18 +57,16 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
   };
   if (user != reinterpret_cast<std::uintptr_t>(MPI_BOTTOM)) return move_one(layout);
 
-  Layout within;
-  transports::Buffer of;
-  for (const Block& block : layout.blocks()) {
-    const transports::Buffer next = transports::inspect(pointer(at(user, block.offset)));
-    if (within.bytes() > 0 && (next.buffer_id != of.buffer_id || next.kind != of.kind)) {
-      if (Status moved = move_one(within); !moved.ok()) return moved;
-      within = {};
-    }
-    of = next;
-    within.append(block);
+  Place whole = place_at(user, layout);
+  transports::find_parts(whole);
+  if (!whole.is_scattered()) return move_one(layout);
+  for (const transports::PlacePart& part : *whole.parts) {
+    Place place = part.place;
+    place.handed_over_ns = whole.handed_over_ns;
+    const std::uintptr_t moved_by = reinterpret_cast<std::uintptr_t>(place.buffer.pointer) - user;
+    if (Status moved = move(place, origin + moved_by); !moved.ok()) return moved;
   }
-  return move_one(within);
+  return {};
 }
 
 /// Device to host, each byte to the same offset from `origin`.
@@ -134,6 +133,10 @@ void Region::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displace
           first + length + std::max<std::ptrdiff_t>(to_the_last, 0));
   }
   const std::ptrdiff_t bound = displacement + lower_bound;
+  const std::ptrdiff_t begin = std::min<std::ptrdiff_t>(bound, bound + extent);
+  const std::ptrdiff_t end = std::max<std::ptrdiff_t>(bound, bound + extent);
+  // bounds that were set far from the bytes, as for absolute addresses they may be, hold no padding
+  if (begin >= end_ || end <= begin_) return;
   widen(bound + std::min<std::ptrdiff_t>(to_the_last, 0),
         bound + extent + std::max<std::ptrdiff_t>(to_the_last, 0));
 }

@@ -4,6 +4,7 @@
 
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
+#include "transports/device_memory/parts.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
@@ -17,16 +18,28 @@ bool may_be_absolute(const void* buffer) noexcept {
 }
 
 bool reaches_device(const Region& absolute) noexcept {
-  return std::ranges::any_of(absolute.layout().blocks(), [](const transports::Block& block) {
-    return transports::is_on_device(reinterpret_cast<const void*>(block.offset));
-  });
+  return transports::reaches_device(MPI_BOTTOM, absolute.layout());
 }
+
+namespace {
+
+/// Of bytes on a device, if any are.
+transports::BufferKind kind_of(const void* buffer, const Region& region) {
+  if (buffer != MPI_BOTTOM) return transports::inspect(buffer).kind;
+  const std::ptrdiff_t first = region.layout().first_offset();
+  transports::Place place{.buffer = transports::inspect(reinterpret_cast<const void*>(first)),
+                          .layout = region.layout().shifted(-first)};
+  transports::find_parts(place);
+  return place.buffer.kind;
+}
+
+}  // namespace
 
 void StagedCall::stage(const void*& buffer, const Region& read, const Region& written) {
   if (read.empty() && written.empty()) return;  // nobody will look at the address
   note_gpu_use();
   if (scope_->recording()) {
-    scope_->buffer(static_cast<trace::BufferKind>(transports::inspect(buffer).kind));
+    scope_->buffer(static_cast<trace::BufferKind>(kind_of(buffer, read.empty() ? written : read)));
   }
   StagedArgument& stand_in = buffers_.emplace_back();
   const Status opened = stand_in.open(buffer, read, written);
