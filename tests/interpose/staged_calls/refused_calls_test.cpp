@@ -81,24 +81,22 @@ TEST_F(RefusedWindows, one_sided_calls_with_absolute_device_addresses) {
 
 TEST_F(RefusedWindows, one_sided_calls_with_absolute_addresses_only_in_part_on_a_device) {
   int on_host = 0;
-  void* managed = nullptr;
-  cudaMallocManaged(&managed, 64, cudaMemAttachGlobal);
+  const Memory managed(MemoryKind::managed, 64);
   const std::array<int, 2> lengths{1, 1};
   std::array<MPI_Aint, 2> addresses{};
   MPI_Get_address(&on_host, addresses.data());
-  for (void* other : {managed, static_cast<void*>(device)}) {
-    MPI_Get_address(other, &addresses[1]);
+  for (const Memory* other : {&managed, static_cast<const Memory*>(&memory)}) {
+    MPI_Get_address(other->data(), &addresses[1]);
     MPI_Datatype absolute = MPI_DATATYPE_NULL;
     MPI_Type_create_hindexed(2, lengths.data(), addresses.data(), MPI_INT, &absolute);
     MPI_Type_commit(&absolute);
-    if (other == managed) {
+    if (other == &managed) {
       EXPECT_EQ(MPI_Put(MPI_BOTTOM, 1, absolute, MPI_PROC_NULL, 0, 2, MPI_INT, window), MPI_SUCCESS);
     } else {
       EXPECT_REFUSED(MPI_Put(MPI_BOTTOM, 1, absolute, MPI_PROC_NULL, 0, 2, MPI_INT, window));
     }
     MPI_Type_free(&absolute);
   }
-  cudaFree(managed);
 }
 
 TEST_F(RefusedWindows, but_not_with_host_origins) {
