@@ -1,5 +1,8 @@
 #include "interpose/binding/mpi_details.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "interpose/binding/function_names.hpp"
 #include "interpose/binding/mpi_binding.hpp"
 
@@ -127,6 +130,17 @@ int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Messag
   return with_int_count(count, datatype, [&](int small_count, MPI_Datatype type) {
     return PMPI_Imrecv(buffer, small_count, type, message, request);
   });
+}
+
+bool failed_alone(int code) noexcept {
+  if (code == MPI_SUCCESS) return false;
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  constexpr std::array of_arguments = {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE,  MPI_ERR_COMM,
+                                       MPI_ERR_ROOT,   MPI_ERR_GROUP, MPI_ERR_OP,    MPI_ERR_TOPOLOGY,
+                                       MPI_ERR_DIMS,   MPI_ERR_ARG,   MPI_ERR_AMODE, MPI_ERR_FILE,
+                                       MPI_ERR_WIN,    MPI_ERR_ASSERT};
+  return std::ranges::find(of_arguments, error_class) != of_arguments.end();
 }
 
 }  // namespace penstock::interpose

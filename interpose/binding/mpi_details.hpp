@@ -21,6 +21,10 @@ namespace penstock::interpose {
   return large < 0 ? 0 : static_cast<std::uint64_t>(large);
 }
 
+/// A call that several ranks make together returned this code: was it refused for its arguments, before it
+/// came to the others?
+[[nodiscard]] bool failed_alone(int code) noexcept;
+
 /// Whether the operation was cancelled whose request completed with this status.
 [[nodiscard]] inline bool was_cancelled(const MPI_Status& status) noexcept {
   int cancelled = 0;

@@ -18,6 +18,8 @@ using Holder = std::shared_ptr<CommunicatorInfo>;
 
 constexpr std::uint32_t world_local_id = 1;
 constexpr std::uint32_t self_local_id = 2;
+/// Apart from the communicators that such calls make.
+constexpr std::uint64_t groups_of_calls = 0x67726f7570735f5full;
 
 /// State of the process, guarded by `lock` unless atomic. The lock is held around local MPI calls only, and
 /// never taken from the attribute callback, which runs inside the MPI library.
@@ -60,17 +62,6 @@ std::uint64_t hash_of(std::span<const int> ranks) noexcept {
                          [](std::uint64_t hash, int rank) {
                            return mix(hash, static_cast<std::uint64_t>(static_cast<std::int64_t>(rank)));
                          });
-}
-
-std::vector<int> world_ranks_of(MPI_Group group) {
-  int size = 0;
-  PMPI_Group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> world_ranks(ranks.size());
-  PMPI_Group_translate_ranks(group, size, ranks.data(), registry().world_group, world_ranks.data());
-  std::replace(world_ranks.begin(), world_ranks.end(), MPI_UNDEFINED, -1);
-  return world_ranks;
 }
 
 std::vector<int> local_world_ranks(MPI_Comm communicator) {
@@ -224,6 +215,26 @@ static int drop_info(MPI_Comm, int, void* holder, void*) {
 }
 
 }  // namespace
+
+std::vector<int> world_ranks_of(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> world_ranks(ranks.size());
+  PMPI_Group_translate_ranks(group, size, ranks.data(), registry().world_group, world_ranks.data());
+  std::replace(world_ranks.begin(), world_ranks.end(), MPI_UNDEFINED, -1);
+  return world_ranks;
+}
+
+std::uint64_t mixed_id(std::uint64_t id, std::uint64_t number) noexcept {
+  return mix(id, number);
+}
+
+std::uint64_t unique_id(std::uint64_t id, std::span<const int> members) {
+  const std::lock_guard guard(registry().lock);
+  return make_global_id({.value = mixed_id(id, groups_of_calls)}, hash_of(members));
+}
 
 std::shared_ptr<CommunicatorInfo> info_of(MPI_Comm communicator) noexcept {
   const Holder* const holder = find_holder(communicator);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "interpose/calls/kept_error_handler.hpp"
@@ -21,6 +22,7 @@ class Stash;
 class DeferredCollectives;  // deferred_collectives.hpp
 class FusedCollectives;     // fused_collectives.hpp
 class NodeMap;              // node_map.hpp
+class Gathering;            // gathering.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
@@ -57,6 +59,7 @@ struct CommunicatorInfo {
   int lanes_taken = 0;                            ///< of them (persistent_exchange.hpp)
   std::shared_ptr<DeferredCollectives> deferred;  ///< the non-blocking ones; made when it meets
   std::shared_ptr<FusedCollectives> fused;        ///< made at the first that could be one
+  std::shared_ptr<Gathering> other_calls;         ///< those that make windows and files
   bool is_for_collectives = false;          ///< it is such a one itself: its messages are not the program's
   std::atomic<bool> is_vertex_set{false};   ///< communicator_hints.hpp
   std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators
@@ -104,6 +107,13 @@ struct Origin {
 [[nodiscard]] Origin origin_for_collectives_of(const CommunicatorInfo& parent) noexcept;
 /// The call failed on this rank before the others could know of it: it will be made again.
 void take_back_origin_from(MPI_Comm parent) noexcept;
+
+/// Another number that is equal where both are.
+[[nodiscard]] std::uint64_t mixed_id(std::uint64_t id, std::uint64_t number) noexcept;
+/// The same of an id and the ranks of a group, another one at each call with the same.
+[[nodiscard]] std::uint64_t unique_id(std::uint64_t id, std::span<const int> members);
+/// In MPI_COMM_WORLD, -1 for those that are not in it.
+[[nodiscard]] std::vector<int> world_ranks_of(MPI_Group group);
 
 /// The origin of what those ranks alone make that become its members; `tag` is a number that they share.
 [[nodiscard]] Origin origin_among_members(std::uint64_t tag) noexcept;

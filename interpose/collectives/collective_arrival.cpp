@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
@@ -25,8 +26,14 @@ namespace penstock::interpose {
 namespace {
 
 /// This rank's note; made at the first collective. None: there is no room, and the others know.
-std::optional<ClaimedPlace> place_of(CommunicatorInfo& info, DirectoryRow& row) noexcept try {
-  if (info.arrival_place == nullptr) info.arrival_place = std::make_shared<ArrivalPlace>(row, info.global_id);
+std::optional<ClaimedPlace> place_of(MPI_Comm communicator, CommunicatorInfo& info,
+                                     DirectoryRow& row) noexcept try {
+  if (info.arrival_place == nullptr) {
+    // where other ranks have other ids, nobody reads it
+    const std::vector<int> members = info.id_is_agreed ? members_of(communicator, info) : std::vector<int>();
+    info.arrival_place =
+        std::make_shared<ArrivalPlace>(row, info.global_id, Readers::among(row, info.global_id, members));
+  }
   return info.arrival_place->get();
 } catch (const std::bad_alloc&) {
   row.forgets_arrivals.store(true, std::memory_order_release);
@@ -55,7 +62,7 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t o
           (is_late ? policy::late_arrival_factor : policy::unknown_arrival_factor) * timeout_ns;
       if (record::now_ns() - begin_ns > limit_ns) {
         is_in_step = is_in_step && seen == Seen::unknown;
-        settle();
+        settle_until([&] { return look_for_arrival(*row, info.global_id, ordinal).seen == Seen::here; });
         break;
       }
       progress();
@@ -181,7 +188,7 @@ Way arrive(MPI_Comm communicator, const Wish& wish) {
   DirectoryRow* const row = node_directory().own_row();
   if (row == nullptr) return Way::library;
   const std::uint32_t ordinal = count_arrival(*info);
-  const std::optional<ClaimedPlace> place = place_of(*info, *row);
+  const std::optional<ClaimedPlace> place = place_of(communicator, *info, *row);
   const bool can_be_found = place && place->is_certain;
   info->said = what_to_say(communicator, *info, can_be_found, wish);
   if (place) note_arrival(*row, place->index, ordinal, info->said);
@@ -200,7 +207,7 @@ void arrive_at_new(MPI_Comm made) {
   DirectoryRow* const row = node_directory().own_row();
   if (info == nullptr || row == nullptr || info->is_inter || info->size == 1) return;
   const std::uint32_t ordinal = count_arrival(*info);
-  const std::optional<ClaimedPlace> place = place_of(*info, *row);
+  const std::optional<ClaimedPlace> place = place_of(made, *info, *row);
   const Said said = what_to_say_of_new(made, *info, place && place->is_certain);
   if (place) note_arrival(*row, place->index, ordinal, said);
   if (!said.defers) return;
@@ -228,26 +235,11 @@ void take_back_arrival(MPI_Comm communicator) noexcept {
   }
 }
 
-void note_last_arrival(MPI_Comm communicator) {
+void note_leaving(MPI_Comm communicator) noexcept {
   CommunicatorInfo* const info = peek_info(communicator);
-  if (info == nullptr) return;
-  const bool defers = info->deferred != nullptr && info->deferred->is_open();
-  if (!info->meets && !defers) return;
-  if (defers) info->deferred->leave();
-  const std::optional<ClaimedPlace> place = info->arrival_place->get();
-  const std::uint32_t ordinal = info->arrivals.fetch_add(1, std::memory_order_relaxed) + 1;
-  note_arrival(*node_directory().own_row(), place->index, ordinal);
-  info->arrival_place->keep_until_left({std::move(info->rows), info->global_id, ordinal});
-}
-
-bool failed_alone(int code) noexcept {
-  if (code == MPI_SUCCESS) return false;
-  int error_class = MPI_SUCCESS;
-  PMPI_Error_class(code, &error_class);
-  constexpr std::array of_arguments = {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM,
-                                       MPI_ERR_ROOT,   MPI_ERR_GROUP, MPI_ERR_OP,   MPI_ERR_TOPOLOGY,
-                                       MPI_ERR_DIMS,   MPI_ERR_ARG};
-  return std::ranges::find(of_arguments, error_class) != of_arguments.end();
+  DirectoryRow* const row = node_directory().own_row();
+  if (info == nullptr || row == nullptr || (info->size == 1 && !info->is_inter)) return;
+  static_cast<void>(place_of(communicator, *info, *row));
 }
 
 }  // namespace penstock::interpose

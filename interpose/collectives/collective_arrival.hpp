@@ -38,11 +38,8 @@ void wish_for_deferral(CommunicatorInfo& info) noexcept;
 /// The MPI library's call failed on this rank and the others do not know of it: it will be made again.
 void take_back_arrival(MPI_Comm communicator) noexcept;
 
-/// The communicator is about to be freed. Waits for no rank that has not called what this one has, as
-/// programs free in any order; for the GPU, and for lanes of non-blocking collectives that all have called.
-void note_last_arrival(MPI_Comm communicator);
-
-/// A collective returned this code: was it refused for its arguments, before it came to the other ranks?
-[[nodiscard]] bool failed_alone(int code) noexcept;
+/// The communicator is about to be freed, which each rank does when it likes: nothing is waited for. What was
+/// called goes on, and once nothing is left of it this rank is counted among those that have left.
+void note_leaving(MPI_Comm communicator) noexcept;
 
 }  // namespace penstock::interpose

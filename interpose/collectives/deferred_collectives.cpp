@@ -208,6 +208,7 @@ DeferredCollectives::~DeferredCollectives() = default;
 
 void DeferredCollectives::open(Agreement agreement, MPI_Comm messages,
                                const CommunicatorInfo& info) noexcept {
+  place_ = info.arrival_place;
   agreement_ = agreement;
   messages_ = messages;
   can_fuse_ = info.size <= static_cast<int>(transports::FusedCollective::most_processes);
@@ -322,22 +323,6 @@ void DeferredCollectives::give_up(const CallScope& scope) {
   given_up_ = begun_ + static_cast<std::uint32_t>(waiting_.size());
   agreement_->give_up(given_up_);
   step(scope);
-}
-
-void DeferredCollectives::leave() {
-  if (!is_open()) return;
-  const auto has_left = [&] {
-    const Engine::Lock lock(engine());
-    const CallScope scope(Function::Test, nullptr);
-    try {
-      give_up(scope);
-    } catch (const std::bad_alloc&) {
-      // the next round
-    }
-    return waiting_.empty();
-  };
-  for (Backoff backoff; !has_left(); backoff.pause()) progress();
-  agreement_.reset();
 }
 
 void DeferredCollectives::note_end_of(const DeferredCall& call) noexcept {

@@ -67,9 +67,6 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   void give_up(const CallScope& scope);
   /// It has given up on calls that steps have still to begin.
   [[nodiscard]] bool is_leaving() const noexcept { return static_cast<std::int32_t>(given_up_ - begun_) > 0; }
-  /// The communicator is about to be freed: gives up for ever. Takes Engine::Lock. May raise errors of
-  /// others'.
-  void leave();
   /// Once for each call, when it is over: what it had is free for the next ones.
   void note_end_of(const DeferredCall& call) noexcept;
   /// Steps the preparations for kernels. True if those that have begun with that call are over.
@@ -82,6 +79,8 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   [[nodiscard]] bool begin_next(const CallScope& scope);
   void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
 
+  std::shared_ptr<ArrivalPlace>
+      place_;  ///< as long as there are calls the words are those of this communicator
   std::optional<Agreement> agreement_;
   MPI_Comm messages_ = MPI_COMM_NULL;
   std::deque<std::shared_ptr<DeferredCall>> waiting_;  ///< not begun, in order

@@ -1,6 +1,8 @@
 #include "interpose/node/arrival_places.hpp"
 
-#include <algorithm>
+#include <climits>
+#include <new>
+#include <utility>
 
 namespace penstock::interpose {
 namespace {
@@ -99,12 +101,14 @@ void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal)
 
 std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept {
   const std::lock_guard guard(mutex_);
+  if (has_untold_) tell_readers();
   const bool is_certain = !row.forgets_arrivals.load(std::memory_order_relaxed);
   const auto take = [&](std::uint32_t at) {
     places_[at] = {0, true, {}};
     // now, since a communicator whose place comes to lie behind it must be found past it
     row.arrivals[at].said.store(0, std::memory_order_release);
     row.arrivals[at].failed.store(0, std::memory_order_relaxed);
+    row.arrivals[at].left.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint64_t>& word : row.agreements[at].words) word.store(0);
     row.agreements[at].given_up.store(0);
     row.arrivals[at].communicator.store(not_zero(communicator_id), std::memory_order_release);
@@ -113,10 +117,13 @@ std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_
   std::optional<std::uint32_t> oldest;
   for (std::uint32_t step = 0; step < arrival_places; ++step) {
     const std::uint32_t at = (home_of(communicator_id) + step) % arrival_places;
-    const Place& place = places_[at];
+    Place& place = places_[at];
     if (!place.is_claimed) return take(at);
-    const bool is_free = place.released != 0 && place.readers.have_left();
-    if (is_free && (!oldest || place.released < places_[*oldest].released)) oldest = at;
+    if (place.released == 0) continue;
+    const Readers::State readers = place.readers.look();
+    if (readers == Readers::State::left) return take(at);
+    if (readers == Readers::State::unknown && (!oldest || place.released < places_[*oldest].released))
+      oldest = at;
   }
   row.forgets_arrivals.store(true, std::memory_order_release);
   if (!oldest) return std::nullopt;
@@ -125,16 +132,69 @@ std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_
   return again;
 }
 
-bool Readers::have_left() const noexcept {
-  return std::ranges::none_of(rows, [&](const DirectoryRow* row) {
-    return look_for_arrival(*row, communicator_id, ordinal).seen == Seen::not_yet;
-  });
+Readers Readers::among(DirectoryRow& own, std::uint64_t communicator_id,
+                       std::span<const int> members) noexcept {
+  int first = INT_MAX;
+  DirectoryRow* first_row = &own;
+  std::uint32_t count = 0;
+  for (const int member : members) {
+    DirectoryRow* const row = node_directory().row_of(member);
+    if (row == nullptr) continue;
+    ++count;
+    if (member >= first) continue;
+    first = member;
+    first_row = row;
+  }
+  return {*first_row, communicator_id, count};
 }
 
-void ArrivalPlaces::release(std::uint32_t place, Readers readers) noexcept {
+Readers::State Readers::look() noexcept {
+  if (members_ == 0) return first_ != nullptr ? State::left : State::unknown;
+  const std::optional<Found> found = find(*first_, communicator_id_);
+  if (!found) {
+    if (is_counted_) return State::left;
+    const bool had_no_place = first_->forgets_arrivals.load(std::memory_order_acquire);
+    return had_no_place ? State::unknown : State::reading;
+  }
+  std::atomic<std::uint32_t>& left = first_->arrivals[found->place].left;
+  // it cannot become another communicator's before this rank has been counted
+  if (!std::exchange(is_counted_, true)) left.fetch_add(1);
+  return left.load() >= members_ ? State::left : State::reading;
+}
+
+void ArrivalPlaces::release(std::optional<std::uint32_t> place, Readers readers) noexcept {
   const std::lock_guard guard(mutex_);
-  places_[place].readers = std::move(readers);
-  places_[place].released = ++releases_;
+  static_cast<void>(readers.look());
+  has_untold_ = has_untold_ || !readers.have_been_told();
+  if (place) {
+    places_[*place].readers = readers;
+    places_[*place].released = ++releases_;
+  } else if (!readers.have_been_told()) {
+    try {
+      untold_.push_back(readers);
+    } catch (const std::bad_alloc&) {
+      // the others do not use their places again
+    }
+  }
+}
+
+/// Those whose first had no place yet.
+void ArrivalPlaces::tell_readers() noexcept {
+  has_untold_ = false;
+  const auto tell = [&](Readers& readers) {
+    static_cast<void>(readers.look());
+    has_untold_ = has_untold_ || !readers.have_been_told();
+    return readers.have_been_told();
+  };
+  std::erase_if(untold_, tell);
+  for (Place& place : places_) {
+    if (place.released != 0) static_cast<void>(tell(place.readers));
+  }
+}
+
+ArrivalPlace::~ArrivalPlace() {
+  if (node_directory().own_row() == nullptr) return;  // nobody of this job is left who could read it
+  own_arrival_places().release(place_ ? std::optional(place_->index) : std::nullopt, readers_);
 }
 
 ArrivalPlaces& own_arrival_places() noexcept {

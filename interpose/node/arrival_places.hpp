@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -77,25 +78,47 @@ struct ClaimedPlace {
   bool is_certain = false;
 };
 
-/// Those who may still read what a rank said at the last collective of a communicator: until each of them has
-/// come to that ordinal, too.
-struct Readers {
-  std::vector<const DirectoryRow*> rows;
-  std::uint64_t communicator_id = 0;
-  std::uint32_t ordinal = 0;
+/// Those who may still read what a rank said at the collectives of a communicator: until each of them has
+/// left it, too. They count that in the place of their first, which is used again when all have: so whoever
+/// has been counted and does not find it any more knows that as well.
+class Readers {
+ public:
+  enum class State : std::uint8_t {
+    reading,
+    left,
+    unknown,  ///< their first has no place for it
+  };
 
-  [[nodiscard]] bool have_left() const noexcept;
+  /// It is not known who they are.
+  Readers() noexcept = default;
+  /// `members` of the communicator have rows, the first of them that one. 0: nobody else can read it.
+  Readers(DirectoryRow& first, std::uint64_t communicator_id, std::uint32_t members) noexcept
+      : first_(&first), communicator_id_(communicator_id), members_(members) {}
+
+  /// Those of the members, by their ranks in MPI_COMM_WORLD, that are on this node.
+  [[nodiscard]] static Readers among(DirectoryRow& own, std::uint64_t communicator_id,
+                                     std::span<const int> members) noexcept;
+
+  /// This rank has left: says so, if it could not before.
+  [[nodiscard]] State look() noexcept;
+  [[nodiscard]] bool have_been_told() const noexcept { return is_counted_ || members_ == 0; }
+
+ private:
+  DirectoryRow* first_ = nullptr;
+  std::uint64_t communicator_id_ = 0;
+  std::uint32_t members_ = 0;
+  bool is_counted_ = false;
 };
 
-/// Of one's own row. A place that was once used stays findable for the others, who may still be waiting at a
-/// communicator's last collective when this rank has freed it: it is used again only when all places are
-/// taken, the one longest free first, and not before its readers have left. Thread: any.
+/// Of one's own row. A place stays findable for the others, who may still be waiting at a communicator's last
+/// collective when this rank has freed it: it is used again when its readers have left. One of which those
+/// are not known is used again only when all places are taken, the one longest free first. Thread: any.
 class ArrivalPlaces {
  public:
   /// None: all places are those of communicators in use. Says so in the row.
   [[nodiscard]] std::optional<ClaimedPlace> claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
-  /// The communicator is gone. Waits for nothing.
-  void release(std::uint32_t place, Readers readers = {}) noexcept;
+  /// The communicator is gone; it need not have had a place. Waits for nothing.
+  void release(std::optional<std::uint32_t> place, Readers readers = {}) noexcept;
 
  private:
   struct Place {
@@ -103,9 +126,12 @@ class ArrivalPlaces {
     bool is_claimed = false;     ///< once
     Readers readers;
   };
+  void tell_readers() noexcept;
 
   std::mutex mutex_;
   std::array<Place, arrival_places> places_{};
+  std::vector<Readers> untold_;  ///< that this rank has left, of communicators without a place
+  bool has_untold_ = false;      ///< these, or some of a place
   std::uint64_t releases_ = 0;
 };
 
@@ -120,20 +146,18 @@ void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal)
 /// This process's.
 [[nodiscard]] ArrivalPlaces& own_arrival_places() noexcept;
 
-/// The place of one communicator, as long as that is there.
+/// The place of one communicator, as long as somebody on this rank has to do with its collectives.
 class ArrivalPlace {
  public:
-  ArrivalPlace(DirectoryRow& row, std::uint64_t communicator_id) noexcept
-      : place_(own_arrival_places().claim(row, communicator_id)) {}
-  ~ArrivalPlace() {
-    if (place_) own_arrival_places().release(place_->index, std::move(readers_));
-  }
+  /// Of one's own row.
+  ArrivalPlace(DirectoryRow& row, std::uint64_t communicator_id, Readers readers) noexcept
+      : readers_(readers), place_(own_arrival_places().claim(row, communicator_id)) {}
+  /// This rank has left the communicator.
+  ~ArrivalPlace();
   ArrivalPlace(const ArrivalPlace&) = delete;
   ArrivalPlace& operator=(const ArrivalPlace&) = delete;
 
   [[nodiscard]] std::optional<ClaimedPlace> get() const noexcept { return place_; }
-  /// Of a communicator whose ranks rely on what the others said.
-  void keep_until_left(Readers readers) noexcept { readers_ = std::move(readers); }
 
  private:
   Readers readers_;

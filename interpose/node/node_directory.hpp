@@ -21,7 +21,7 @@
 namespace penstock::interpose {
 
 inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on one node
-inline constexpr std::uint32_t arrival_places = 512;    ///< communicators of a rank that have collectives
+inline constexpr std::uint32_t arrival_places = 2048;   ///< communicators of a rank, as many as MPICH has
 inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
 inline constexpr std::uint32_t gpu_places = 16;         ///< GPUs that a rank uses
 
@@ -30,6 +30,7 @@ struct ArrivalNote {
   std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
   std::atomic<std::uint64_t> said;
   std::atomic<std::uint32_t> failed;  ///< ordinal of the last collective in which the rank failed; 0: none
+  std::atomic<std::uint32_t> left;    ///< so many of the communicator's ranks, if this one is their first
 };
 
 /// One rank's row. Lies in shared memory. What changes with each message has a cache line of its own, as

@@ -426,7 +426,7 @@ bool Engine::has_need(Pending::Progress need) {
   return false;
 }
 
-void Engine::settle() {
+void Engine::settle(const std::function<bool()>& others_have_come) {
   {
     const Lock lock(*this);
     // what it begins neither files entries nor takes any out
@@ -434,7 +434,8 @@ void Engine::settle() {
       if (need_of(*entry) != Pending::Progress::none) entry->operation.pending->leaving();
     }
   }
-  for (Backoff backoff; has_need(Pending::Progress::always); backoff.pause()) progress();
+  for (Backoff backoff; has_need(Pending::Progress::always) && !others_have_come(); backoff.pause())
+    progress();
 }
 
 void Engine::drain(std::uint64_t limit_ns) {

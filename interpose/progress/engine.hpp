@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -163,8 +164,8 @@ class Engine {
   [[nodiscard]] bool must_poll() const noexcept { return NodeDirectory::gpu_seen() && !is_empty(); }
 
   /// Progresses until this rank may turn to something else for any length of time: what others wait for, and
-  /// what can be ended without them, is over. Takes Lock.
-  void settle();
+  /// what can be ended without them, is over; or until `others_have_come()`. Takes Lock.
+  void settle(const std::function<bool()>& others_have_come);
   /// For Finalize: progresses until nothing is left that others wait for, or the time is over.
   void drain(std::uint64_t limit_ns);
 

@@ -36,9 +36,13 @@ void begin_large_arrivals(Posted posted) try {
   // a call that waits for them will do it
 }
 
-void settle() try {
+void settle() {
+  settle_until([] { return false; });
+}
+
+void settle_until(const std::function<bool()>& others_have_come) try {
   if (must_poll()) [[unlikely]]
-    engine().settle();
+    engine().settle(others_have_come);
 } catch (const std::bad_alloc&) {
   // what is left must wait until the call is over
 }

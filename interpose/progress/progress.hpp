@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 
 #include "interpose/calls/errors.hpp"
@@ -63,6 +64,8 @@ void begin_large_arrivals(Posted posted);
 /// that this rank sends are taken or, if the receiver is late, buffered. Without pending work: two
 /// relaxed loads.
 void settle();
+/// The same, where the call is over soon once others have come to it: not for longer than until then.
+void settle_until(const std::function<bool()>& others_have_come);
 
 /// A device buffer was seen: from now on blocking calls of all ranks of the node poll, and kernels are
 /// recorded.

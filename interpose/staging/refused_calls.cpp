@@ -9,7 +9,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "interpose/progress/progress.hpp"
+#include "interpose/progress/gathering.hpp"
 #include "interpose/staging/staged_call.hpp"
 #include "transports/memory/buffer.hpp"
 
@@ -37,14 +37,15 @@ bool is_out_of_reach(const void* buffer, MPI_Count count, MPI_Datatype datatype)
 }  // namespace
 }  // namespace penstock::interpose
 
+#define PENSTOCK_AND_ALL_OF(...) __VA_OPT__(, ) __VA_ARGS__
 #define PENSTOCK_REFUSED(name, parameters, arguments, errors, buffers)          \
   PENSTOCK_EXPORT int MPI_##name parameters try {                               \
     using namespace penstock::interpose;                                        \
     CallScope scope(Function::name, __builtin_return_address(0));               \
     if (scope.stands_aside()) return PMPI_##name arguments;                     \
-    if constexpr (waits(Function::name)) settle();                              \
     if (buffers) return ErrorTarget::errors.refuse_device_buffer("MPI_" #name); \
-    return PMPI_##name arguments;                                               \
+    return among_others<Function::name>(                                        \
+        [&] { return PMPI_##name arguments; } PENSTOCK_AND_ALL_OF arguments);   \
   }                                                                             \
   PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 #include "interpose/binding/refused_functions.def"

@@ -1,5 +1,5 @@
 // The wrappers of packing, local reductions and file I/O, generated from the table and staged as described.
-#include "interpose/progress/progress.hpp"
+#include "interpose/progress/gathering.hpp"
 #include "interpose/staging/staged_calls_files.hpp"
 #include "interpose/staging/staged_calls_packing.hpp"
 
@@ -31,8 +31,7 @@ namespace {
 
 template <Function function, typename Call, typename... Arguments>
 int carry_out(const Call& call, Arguments... arguments) {
-  if constexpr (waits(function)) settle();
-  return description<function>(call, arguments...);
+  return among_others<function>([&] { return description<function>(call, arguments...); }, arguments...);
 }
 
 }  // namespace

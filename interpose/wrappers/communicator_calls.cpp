@@ -1,11 +1,13 @@
 // The wrappers of the calls that make, name and free communicators. What they make is numbered at once, in an
 // order that is the same on all its ranks.
+#include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicator_hints.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
 
 #define PENSTOCK_CALLER __builtin_return_address(0)
@@ -83,25 +85,44 @@ int begin_create(Function function, const void* caller, MPI_Comm parent, MPI_Inf
   return code;
 }
 
-/// A call of those ranks that become members.
-template <typename Call>
-int meet(Function function, const void* caller, Origin origin, const MPI_Comm* made, Call call) {
+/// A call of those ranks that become members. `before()`: it may wait for others.
+template <typename Before, typename Call>
+int meet_after(const Before& before, Function function, const void* caller, Origin origin,
+               const MPI_Comm* made, Call call) {
   const CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
-  if (waits(function)) settle();
+  before();
   const int code = call();
   if (code == MPI_SUCCESS) note_members(*made, origin);
   return code;
 }
 
+/// The same where it is not known who they are.
+template <typename Call>
+int meet(Function function, const void* caller, Origin origin, const MPI_Comm* made, Call call) {
+  const auto before = [&] {
+    if (waits(function)) settle();
+  };
+  return meet_after(before, function, caller, origin, made, call);
+}
+
+/// The same of a group.
+template <typename Call>
+int meet_in(MPI_Group group, Function function, const void* caller, Origin origin, const MPI_Comm* made,
+            Call call) {
+  return meet_after([&] { gather_group(group, origin.value, origin.is_agreed); }, function, caller, origin,
+                    made, call);
+}
+
+/// Local, but for MPI_Comm_disconnect, which the MPI library may have its ranks make together.
 template <typename Call>
 int release(Function function, const void* caller, MPI_Comm* freed, Call call) {
   CallScope scope(function, caller);
   if (scope.stands_aside()) return call();
   scope.collective(*freed, -1, 0);
-  note_last_arrival(*freed);
+  if (function == Function::Comm_disconnect) come_to(gathering_on(*freed).get());
+  note_leaving(*freed);
   free_messages_of(*freed);
-  settle();
   if (function == Function::Comm_free && is_kept(*freed)) {
     *freed = MPI_COMM_NULL;
     return MPI_SUCCESS;
@@ -143,8 +164,8 @@ PENSTOCK_EXPORT int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int ta
   const std::uint64_t parent_id = parent != nullptr ? parent->global_id : 0;
   Origin origin = origin_of(Meeting::group, parent_id + static_cast<std::uint64_t>(tag));
   origin.is_agreed = parent != nullptr && parent->id_is_agreed;
-  return meet(Function::Comm_create_group, PENSTOCK_CALLER, origin, newcomm,
-              [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
+  return meet_in(group, Function::Comm_create_group, PENSTOCK_CALLER, origin, newcomm,
+                 [&] { return PMPI_Comm_create_group(comm, group, tag, newcomm); });
 }
 
 PENSTOCK_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
@@ -287,9 +308,9 @@ PENSTOCK_EXPORT int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Co
 PENSTOCK_EXPORT int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info,
                                                MPI_Errhandler errhandler, MPI_Comm* newcomm) {
   if (is_awake()) note_error_handlers();
-  return meet(Function::Comm_create_from_group, PENSTOCK_CALLER,
-              origin_of(Meeting::group, hash_of(stringtag)), newcomm,
-              [&] { return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm); });
+  return meet_in(group, Function::Comm_create_from_group, PENSTOCK_CALLER,
+                 origin_of(Meeting::group, hash_of(stringtag)), newcomm,
+                 [&] { return PMPI_Comm_create_from_group(group, stringtag, info, errhandler, newcomm); });
 }
 
 PENSTOCK_EXPORT int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,

@@ -2,20 +2,19 @@
 // may need of this rank if the call may last.
 #include "interpose/binding/mpi_binding.hpp"
 #include "interpose/calls/call_scope.hpp"
-#include "interpose/progress/progress.hpp"
+#include "interpose/progress/gathering.hpp"
 
+using penstock::interpose::among_others;
 using penstock::interpose::CallScope;
 using penstock::interpose::Function;
-using penstock::interpose::settle;
-using penstock::interpose::waits;
 
-#define PENSTOCK_EXPAND_pass(name, result, parameters, arguments)       \
-  PENSTOCK_EXPORT result MPI_##name parameters {                        \
-    const CallScope scope(Function::name, __builtin_return_address(0)); \
-    if constexpr (waits(Function::name)) {                              \
-      if (!scope.stands_aside()) settle();                              \
-    }                                                                   \
-    return PMPI_##name arguments;                                       \
+#define PENSTOCK_AND_ALL_OF(...) __VA_OPT__(, ) __VA_ARGS__
+#define PENSTOCK_EXPAND_pass(name, result, parameters, arguments)             \
+  PENSTOCK_EXPORT result MPI_##name parameters {                              \
+    const CallScope scope(Function::name, __builtin_return_address(0));       \
+    if (scope.stands_aside()) return PMPI_##name arguments;                   \
+    return among_others<Function::name>(                                      \
+        [&] { return PMPI_##name arguments; } PENSTOCK_AND_ALL_OF arguments); \
   }
 #include "interpose/binding/rows_of_owners.def"
 

@@ -189,16 +189,62 @@ TEST(ArrivalPlaces, the_agreements_of_a_communicator_begin_anew_where_its_place_
 }
 
 TEST(ArrivalPlaces, a_place_is_not_used_again_before_those_who_may_read_it_have_left) {
+  Rank first;
+  Rank second;
+  const Readers both(*first.row, colliding(0), 2);
+  const auto of_first = first.claim(colliding(0));
+  const auto of_second = second.claim(colliding(0));
+  ASSERT_TRUE(of_first && of_second);
+  first.places.release(of_first, both);
+  EXPECT_NE(first.claim(colliding(1)), of_first);
+  second.places.release(of_second, both);
+  EXPECT_EQ(first.claim(colliding(2)), of_first);
+  // the second, who has been counted, does not find it any more
+  EXPECT_EQ(second.claim(colliding(1)), of_second);
+}
+
+TEST(ArrivalPlaces, come_back_to_a_rank_that_leaves_before_the_first_has_a_place) {
+  Rank first;
+  Rank second;
+  const Readers both(*first.row, colliding(0), 2);
+  const auto of_second = second.claim(colliding(0));
+  second.places.release(of_second, both);
+  EXPECT_NE(second.claim(colliding(1)), of_second);
+  const auto of_first = first.claim(colliding(0));
+  first.places.release(of_first, both);
+  EXPECT_EQ(second.claim(colliding(2)), of_second);
+  EXPECT_EQ(first.claim(colliding(2)), of_first);
+}
+
+TEST(ArrivalPlaces, of_any_number_of_communicators_one_after_the_other_are_certain) {
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (int i = 0; i < 3; ++i) ranks.push_back(std::make_unique<Rank>());
+  for (std::uint64_t id = 0; id < 3 * arrival_places; ++id) {
+    const Readers all(*ranks.front()->row, colliding(id), 3);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      // they leave in another order than they come
+      Rank& rank = *ranks[(i + id) % 3];
+      const auto place = rank.places.claim(*rank.row, colliding(id));
+      ASSERT_TRUE(place && place->is_certain);
+      rank.arrive(place->index, 1);
+      for (const auto& other : ranks) {
+        const Seen seen = other->look(colliding(id), 1);
+        ASSERT_NE(seen, Seen::unknown);
+      }
+    }
+    for (const auto& rank : ranks) {
+      const auto again = find_agreements(*rank->row, colliding(id));
+      ASSERT_NE(again, nullptr);
+      rank->places.release(static_cast<std::uint32_t>(again - rank->row->agreements), all);
+    }
+  }
+}
+
+TEST(ArrivalPlaces, of_what_nobody_else_can_know_are_used_again_at_once) {
   Rank rank;
-  Rank reader;
-  const auto read = reader.claim(colliding(0));
-  ASSERT_TRUE(read);
-  reader.arrive(*read, 4);
-  for (std::uint64_t i = 0; i < arrival_places; ++i) ASSERT_TRUE(rank.claim(colliding(i)));
-  rank.places.release(0, {{reader.row.get()}, colliding(0), 5});
-  EXPECT_FALSE(rank.claim(colliding(arrival_places)));
-  reader.arrive(*read, 5);
-  EXPECT_TRUE(rank.claim(colliding(arrival_places)));
+  const auto place = rank.claim(5);
+  rank.places.release(place, {*rank.row, 5, 0});
+  EXPECT_EQ(rank.claim(5 + arrival_places), place);
 }
 
 TEST(ArrivalPlaces, a_place_of_a_rank_that_forgets_is_not_certain_to_be_found) {

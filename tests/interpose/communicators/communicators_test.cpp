@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "interpose/binding/mpi_binding.hpp"
+#include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
 #include "tests/interpose/recorder_double/recorder_double.hpp"
 
@@ -25,11 +27,18 @@ Way arrive(MPI_Comm, const Wish&) {
 }
 void arrive_at_new(MPI_Comm) {}
 void take_back_arrival(MPI_Comm) noexcept {}
-void note_last_arrival(MPI_Comm) {}
+void note_leaving(MPI_Comm) noexcept {}
 void free_messages_of(MPI_Comm) {}
 bool failed_alone(int) noexcept {
   return false;
 }
+std::shared_ptr<Gathering> gathering_on(MPI_Comm) noexcept {
+  return nullptr;
+}
+bool come_to(Gathering*) noexcept {
+  return false;
+}
+void gather_group(MPI_Group, std::uint64_t, bool) noexcept {}
 void settle() {}
 
 namespace {
