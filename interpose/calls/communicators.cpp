@@ -28,7 +28,7 @@ struct Registry {
   std::atomic<int> keyval{MPI_KEYVAL_INVALID};
   MPI_Group world_group = MPI_GROUP_NULL;
   std::uint32_t next_local_id = self_local_id + 1;
-  std::unordered_map<std::uint64_t, std::uint32_t> seen;  ///< by id before counting
+  std::unordered_map<std::uint64_t, std::uint64_t> seen;  ///< by id before counting
   std::vector<std::pair<MPI_Comm, Origin>> in_creation;   ///< MPI_Comm_idup, not used yet
 };
 

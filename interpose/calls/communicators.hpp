@@ -62,7 +62,7 @@ struct CommunicatorInfo {
   std::shared_ptr<Gathering> other_calls;         ///< those that make windows and files
   bool is_for_collectives = false;          ///< it is such a one itself: its messages are not the program's
   std::atomic<bool> is_vertex_set{false};   ///< communicator_hints.hpp
-  std::atomic<std::uint32_t> creations{0};  ///< of them, those that make communicators
+  std::atomic<std::uint64_t> creations{0};  ///< of them, those that make communicators
   std::mutex
       stash_lock;  ///< around {look in the stash, post} and {improbe, stash}; never held while blocking
   std::shared_ptr<Stash> stash;  ///< made at first need; shared only so that its type may stay unknown here

@@ -320,7 +320,7 @@ void DeferredCollectives::step(const CallScope& scope) {
 
 void DeferredCollectives::give_up(const CallScope& scope) {
   if (waiting_.empty()) return;
-  given_up_ = begun_ + static_cast<std::uint32_t>(waiting_.size());
+  given_up_ = begun_ + waiting_.size();
   agreement_->give_up(given_up_);
   step(scope);
 }
@@ -335,7 +335,7 @@ void DeferredCollectives::say_and_mark() noexcept {
   // first, as a word may be free for what comes next by that
   while (marked_ != begun_ && agreement_->mark_seen(marked_ + 1)) ++marked_;
   said_ = std::max(said_, begun_);
-  const std::uint32_t last = begun_ + static_cast<std::uint32_t>(waiting_.size());
+  const std::uint64_t last = begun_ + waiting_.size();
   for (; said_ != last; ++said_) {
     const DeferredCall& call = *waiting_[said_ - begun_];
     if (!agreement_->say(said_ + 1, call.most(), call.signature())) break;

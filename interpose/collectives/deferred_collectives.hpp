@@ -66,7 +66,7 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   /// Begins what can be begun; for the rest is_leaving().
   void give_up(const CallScope& scope);
   /// It has given up on calls that steps have still to begin.
-  [[nodiscard]] bool is_leaving() const noexcept { return static_cast<std::int32_t>(given_up_ - begun_) > 0; }
+  [[nodiscard]] bool is_leaving() const noexcept { return given_up_ > begun_; }
   /// Once for each call, when it is over: what it had is free for the next ones.
   void note_end_of(const DeferredCall& call) noexcept;
   /// Steps the preparations for kernels. True if those that have begun with that call are over.
@@ -84,11 +84,11 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   std::optional<Agreement> agreement_;
   MPI_Comm messages_ = MPI_COMM_NULL;
   std::deque<std::shared_ptr<DeferredCall>> waiting_;  ///< not begun, in order
-  std::uint32_t begun_ = 0;                            ///< ordinal of the last that was
-  std::uint32_t given_up_ = 0;                         ///< of the last that was given up
-  std::uint32_t said_ = 0;                             ///< of the last of which this rank has said its part
-  std::uint32_t marked_ = 0;                           ///< of the last whose outcome it has marked as seen
-  std::uint32_t by_messages_ = 0;                      ///< so many of those begun
+  std::uint64_t begun_ = 0;                            ///< ordinal of the last that was
+  std::uint64_t given_up_ = 0;                         ///< of the last that was given up
+  std::uint64_t said_ = 0;                             ///< of the last of which this rank has said its part
+  std::uint64_t marked_ = 0;                           ///< of the last whose outcome it has marked as seen
+  std::uint64_t by_messages_ = 0;                      ///< so many of those begun
   std::bitset<MessageLane::nonblocking> busy_lanes_;
   bool can_fuse_ = false;  ///< the same on all ranks
   std::optional<FusedMembers> members_;

@@ -116,7 +116,7 @@ std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
   return opened.ok() ? std::move(series) : nullptr;
 }
 
-Status FusedSeries::begin(const transports::FusedWork& work, std::uint32_t ordinal, std::uint64_t since_ns) {
+Status FusedSeries::begin(const transports::FusedWork& work, std::uint64_t ordinal, std::uint64_t since_ns) {
   ordinal_ = ordinal;
   const Status begun = collective_->launch(work, since_ns);
   return begun.ok() ? begun : give_up(begun);

@@ -56,7 +56,7 @@ class FusedSeries {
 
   /// This rank's part in the next one, after the work that the application had queued at `since_ns`; 0: that
   /// is done. `ordinal` is what the ranks know it by where they look who has failed.
-  [[nodiscard]] Status begin(const transports::FusedWork& work, std::uint32_t ordinal,
+  [[nodiscard]] Status begin(const transports::FusedWork& work, std::uint64_t ordinal,
                              std::uint64_t since_ns);
   /// Never blocks. An error: here, or a rank has said that it cannot do its part.
   [[nodiscard]] Status step(bool& is_over);
@@ -72,7 +72,7 @@ class FusedSeries {
   std::size_t counted_bytes_ = 0;
   transports::SymmetricMemory memory_;
   std::optional<transports::FusedCollective> collective_;
-  std::uint32_t ordinal_ = 0;  ///< of the one under way
+  std::uint64_t ordinal_ = 0;  ///< of the one under way
   bool has_failed_ = false;
 };
 
@@ -111,7 +111,7 @@ class FusedSetup {
 /// One of them, stepped. The series must outlive it.
 class FusedExchange final : public Exchange {
  public:
-  FusedExchange(FusedSeries& series, const transports::FusedWork& work, std::uint32_t ordinal,
+  FusedExchange(FusedSeries& series, const transports::FusedWork& work, std::uint64_t ordinal,
                 std::uint64_t since_ns = 0)
       : series_(series) {
     note(series.begin(work, ordinal, since_ns));

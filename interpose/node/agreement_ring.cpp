@@ -7,10 +7,20 @@ namespace {
 class Word {
  public:
   explicit constexpr Word(std::uint64_t bits) noexcept : bits_(bits) {}
-  [[nodiscard]] static constexpr Word first_of(std::uint32_t ordinal) noexcept { return Word(ordinal); }
+  [[nodiscard]] static constexpr Word first_of(std::uint64_t ordinal) noexcept {
+    return Word(lower_half(ordinal));
+  }
+  [[nodiscard]] static constexpr std::uint32_t lower_half(std::uint64_t ordinal) noexcept {
+    return static_cast<std::uint32_t>(ordinal);
+  }
+  [[nodiscard]] static constexpr Word seen_by_all(std::uint64_t ordinal, std::uint64_t ranks) noexcept {
+    return Word(lower_half(ordinal) | ranks << agreeing_shift | ranks << seen_shift);
+  }
 
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
-  [[nodiscard]] constexpr std::uint32_t ordinal() const noexcept { return static_cast<std::uint32_t>(bits_); }
+  [[nodiscard]] constexpr bool is_of(std::uint64_t ordinal) const noexcept {
+    return lower_half(bits_) == lower_half(ordinal);
+  }
   [[nodiscard]] constexpr std::uint32_t agreeing() const noexcept { return count_at(agreeing_shift); }
   [[nodiscard]] constexpr std::uint32_t seen() const noexcept { return count_at(seen_shift); }
   [[nodiscard]] constexpr bool is_refused() const noexcept { return (bits_ & refused_bit) != 0; }
@@ -30,9 +40,9 @@ class Word {
     return Word(bits_ + (std::uint64_t{1} << seen_shift));
   }
   /// May this word be that ordinal's next?
-  [[nodiscard]] constexpr bool is_free_for(std::uint32_t next, std::uint32_t ranks) const noexcept {
+  [[nodiscard]] constexpr bool is_free_for(std::uint64_t next, std::uint32_t ranks) const noexcept {
     if (bits_ == 0) return next <= AgreementRing::length;
-    return ordinal() == next - AgreementRing::length && seen() == ranks;
+    return is_of(next - AgreementRing::length) && seen() == ranks;
   }
 
  private:
@@ -48,59 +58,62 @@ class Word {
   std::uint64_t bits_;
 };
 
-std::atomic<std::uint64_t>& word_of(AgreementRing& ring, std::uint32_t ordinal) noexcept {
+std::atomic<std::uint64_t>& word_of(AgreementRing& ring, std::uint64_t ordinal) noexcept {
   return ring.words[ordinal % AgreementRing::length];
 }
 
 /// Replaces the ordinal's word by `changed(word)`. False: it has none yet.
 template <typename Changed>
-bool change(AgreementRing& ring, std::uint32_t ordinal, std::uint32_t ranks, Changed changed) noexcept {
+bool change(AgreementRing& ring, std::uint64_t ordinal, std::uint32_t ranks, Changed changed) noexcept {
   std::atomic<std::uint64_t>& word = word_of(ring, ordinal);
   std::uint64_t bits = word.load();
   for (;;) {
     const Word before(bits);
-    const bool is_there = before.ordinal() == ordinal;
+    const bool is_there = bits != 0 && before.is_of(ordinal);
     if (!is_there && !before.is_free_for(ordinal, ranks)) return false;
     if (word.compare_exchange_weak(bits, changed(is_there ? before : Word::first_of(ordinal)).bits()))
       return true;
   }
 }
 
-bool reaches(std::uint32_t given_up, std::uint32_t ordinal) noexcept {
-  return static_cast<std::int32_t>(given_up - ordinal) >= 0;
-}
-
 }  // namespace
 
-bool Agreement::say(std::uint32_t ordinal, Way most, std::uint16_t signature) noexcept {
+bool Agreement::say(std::uint64_t ordinal, Way most, std::uint16_t signature) noexcept {
   constexpr std::uint16_t signature_mask = 0x3ff;
   return change(*ring_, ordinal, ranks_,
                 [&](Word word) { return word.with_one_more(most, signature & signature_mask); });
 }
 
-std::optional<Way> Agreement::outcome(std::uint32_t ordinal) noexcept {
+std::optional<Way> Agreement::outcome(std::uint64_t ordinal) noexcept {
   std::atomic<std::uint64_t>& word = word_of(*ring_, ordinal);
   std::uint64_t bits = word.load();
   for (;;) {
     const Word said(bits);
-    const bool is_there = said.ordinal() == ordinal;
+    const bool is_there = bits != 0 && said.is_of(ordinal);
     if (is_there && said.is_refused()) return Way::library;
     if (is_there && said.agreeing() == ranks_) return said.is_for_kernels() ? Way::kernels : Way::messages;
-    if (!reaches(ring_->given_up.load(), ordinal)) return std::nullopt;
+    if (ring_->given_up.load() < ordinal) return std::nullopt;
     // Of one without a word this rank has not said anything, and will not: so all can never agree.
     if (!is_there || word.compare_exchange_weak(bits, said.refused().bits())) return Way::library;
   }
 }
 
-bool Agreement::mark_seen(std::uint32_t ordinal) noexcept {
+bool Agreement::mark_seen(std::uint64_t ordinal) noexcept {
   // where this rank is the first to make a word, it was given up without one
   return change(*ring_, ordinal, ranks_,
                 [](Word word) { return (word.agreeing() == 0 ? word.refused() : word).seen_once_more(); });
 }
 
-void Agreement::give_up(std::uint32_t ordinal) noexcept {
-  std::uint32_t before = ring_->given_up.load();
-  while (!reaches(before, ordinal) && !ring_->given_up.compare_exchange_weak(before, ordinal)) {
+void Agreement::give_up(std::uint64_t ordinal) noexcept {
+  std::uint64_t before = ring_->given_up.load();
+  while (before < ordinal && !ring_->given_up.compare_exchange_weak(before, ordinal)) {
+  }
+}
+
+void AgreementRing::continue_after(std::uint64_t ordinal, int ranks) noexcept {
+  for (std::uint64_t back = 0; back < length && back < ordinal; ++back) {
+    word_of(*this, ordinal - back)
+        .store(Word::seen_by_all(ordinal - back, static_cast<std::uint64_t>(ranks)).bits());
   }
 }
 

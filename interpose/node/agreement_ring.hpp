@@ -17,8 +17,9 @@ enum class Way : std::uint8_t {
   kernels,  ///< one on each rank
 };
 
-/// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike. Those that
-/// some rank has not heard of yet are as many as there are words, and others have to wait for their word.
+/// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike, in 64 bits,
+/// of which words have the lower half: ordinals that meet in one are never far apart. Those that some rank
+/// has not heard of yet are as many as there are words, and others have to wait for their word.
 struct AgreementRing {
   static constexpr std::uint32_t length = 16;
   /// The ordinal in the lower half; above it how many ranks agree and how many have seen the outcome, ten
@@ -26,7 +27,11 @@ struct AgreementRing {
   /// signed.
   std::atomic<std::uint64_t> words[length];
   /// Up to this ordinal all those are the library's on which not all had agreed by then.
-  std::atomic<std::uint32_t> given_up;
+  std::atomic<std::uint64_t> given_up;
+
+  /// As it is when all of so many ranks have seen the outcome of that ordinal and all before it. Nobody uses
+  /// it.
+  void continue_after(std::uint64_t ordinal, int ranks) noexcept;
 };
 
 /// One rank's view. Refers to the ring. Thread: one at a time.
@@ -40,16 +45,16 @@ class Agreement {
   /// This rank has come to that collective, and agrees to nothing but the library, to messages, or to kernels
   /// and messages. Nobody does if signatures (of 10 bits; 0: nothing is signed) differ. False: there is no
   /// word for it yet. Once for each, in order.
-  [[nodiscard]] bool say(std::uint32_t ordinal, Way most, std::uint16_t signature = 0) noexcept;
+  [[nodiscard]] bool say(std::uint64_t ordinal, Way most, std::uint16_t signature = 0) noexcept;
   /// None: not all have said so. What ranks act on is the same on all of them: who has acted on `library`
   /// before it has said its part must not say it any more. Only for ordinals whose outcome this rank has not
   /// marked as seen.
-  [[nodiscard]] std::optional<Way> outcome(std::uint32_t ordinal) noexcept;
+  [[nodiscard]] std::optional<Way> outcome(std::uint64_t ordinal) noexcept;
   /// This rank has acted on the outcome and does not ask again. False: there is no word for it yet, so it has
   /// to be said once more. Once for each, in order.
-  [[nodiscard]] bool mark_seen(std::uint32_t ordinal) noexcept;
+  [[nodiscard]] bool mark_seen(std::uint64_t ordinal) noexcept;
   /// This rank waits for nobody any more: from now on each collective up to that ordinal has an outcome.
-  void give_up(std::uint32_t ordinal) noexcept;
+  void give_up(std::uint64_t ordinal) noexcept;
 
  private:
   AgreementRing* ring_;

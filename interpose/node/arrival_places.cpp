@@ -71,11 +71,11 @@ Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
   return {Seen::here, ahead <= 1 ? said_in(found->note, ordinal) : Said{}};
 }
 
-bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id, std::uint32_t ordinal) noexcept {
+bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id, std::uint64_t which) noexcept {
   const std::optional<Found> found = find(row, communicator_id);
   if (!found) return false;
-  const std::uint32_t failed = row.arrivals[found->place].failed.load(std::memory_order_acquire);
-  return failed == ordinal || failed == any_collective;
+  const std::uint64_t failed = row.arrivals[found->place].failed.load(std::memory_order_acquire);
+  return failed == which + 1 || failed == any_collective + 1;
 }
 
 bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
@@ -95,8 +95,8 @@ void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal,
   note.store(one_before | bits_of(said) << said_shift(ordinal) | ordinal, std::memory_order_release);
 }
 
-void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal) noexcept {
-  row.arrivals[place].failed.store(ordinal, std::memory_order_release);
+void note_failure(DirectoryRow& row, std::uint32_t place, std::uint64_t which) noexcept {
+  row.arrivals[place].failed.store(which + 1, std::memory_order_release);
 }
 
 std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept {

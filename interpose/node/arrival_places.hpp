@@ -62,7 +62,7 @@ struct Arrival {
 /// Has that rank said, by note_failure(), that it cannot do its part in that collective? Of its last one that
 /// is remembered.
 [[nodiscard]] bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id,
-                              std::uint32_t ordinal) noexcept;
+                              std::uint64_t which) noexcept;
 
 /// Has that rank met others in one of its last two collectives of the communicator?
 [[nodiscard]] bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
@@ -139,9 +139,9 @@ class ArrivalPlaces {
 void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Said said = {}) noexcept;
 
 /// Instead of an ordinal: collectives that are not counted, and any other.
-inline constexpr std::uint32_t any_collective = UINT32_MAX;
+inline constexpr std::uint64_t any_collective = std::uint64_t{1} << 32;
 /// This rank cannot do its part in that collective, and others would wait for it without end.
-void note_failure(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal) noexcept;
+void note_failure(DirectoryRow& row, std::uint32_t place, std::uint64_t which) noexcept;
 
 /// This process's.
 [[nodiscard]] ArrivalPlaces& own_arrival_places() noexcept;

@@ -29,7 +29,7 @@ inline constexpr std::uint32_t gpu_places = 16;         ///< GPUs that a rank us
 struct ArrivalNote {
   std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
   std::atomic<std::uint64_t> said;
-  std::atomic<std::uint32_t> failed;  ///< ordinal of the last collective in which the rank failed; 0: none
+  std::atomic<std::uint64_t> failed;  ///< the last collective in which the rank failed, + 1; 0: none
   std::atomic<std::uint32_t> left;    ///< so many of the communicator's ranks, if this one is their first
 };
 

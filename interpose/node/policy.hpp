@@ -112,7 +112,7 @@ constexpr std::size_t most_symmetric_bytes(bool of_blocking_ones) noexcept {
 }
 /// With these of a communicator's non-blocking collectives its ranks get ready to fuse the later ones, if
 /// they have not; a rank that has used no GPU yet cannot.
-inline constexpr std::array<std::uint32_t, 3> prepare_to_fuse = {4, 16, 64};
+inline constexpr std::array<std::uint64_t, 3> prepare_to_fuse = {4, 16, 64};
 
 /// A scan of so much, from up to eight ranks, goes straight: each rank gets the vectors of all before it.
 /// What goes from rank to rank instead waits for a message and a launch at each (together some 15 µs, two

@@ -83,7 +83,7 @@ void Gathering::say() noexcept try {
   if (place_ == nullptr) {
     place_ = std::make_unique<ArrivalPlace>(*row, id_, Readers::among(*row, id_, members_));
   }
-  if (const auto place = place_->get()) note_arrival(*row, place->index, calls_);
+  if (const auto place = place_->get()) note_arrival(*row, place->index, ordinal());
 } catch (const std::bad_alloc&) {
   // the others wait until they have nothing left to do
 }
@@ -96,7 +96,7 @@ bool Gathering::have_others_come() {
     const DirectoryRow* const row = member >= 0 ? node_directory().row_of(member) : nullptr;
     if (row == nullptr) return false;
     if (row == node_directory().own_row()) continue;
-    if (look_for_arrival(*row, id_, calls_).seen != Seen::here) return false;
+    if (look_for_arrival(*row, id_, ordinal()).seen != Seen::here) return false;
   }
   return true;
 }

@@ -36,13 +36,15 @@ class Gathering {
   [[nodiscard]] std::shared_ptr<Gathering> of_what_was_made() const;
 
  private:
+  /// Of the last call, as notes have it.
+  [[nodiscard]] std::uint32_t ordinal() const noexcept { return static_cast<std::uint32_t>(calls_); }
   void say() noexcept;
   [[nodiscard]] bool have_others_come();
 
   const std::uint64_t id_;
   const bool is_agreed_;
   const std::vector<int> members_;
-  std::uint32_t calls_ = 0;
+  std::uint64_t calls_ = 0;
   std::unique_ptr<ArrivalPlace> place_;  ///< made once some rank uses a GPU
   std::size_t come_ = 0;                 ///< so many of the members are known to have come to the last call
 };

@@ -124,11 +124,48 @@ TEST(Agreement, one_who_gives_up_beyond_the_words_finds_an_outcome_for_all) {
   EXPECT_EQ(ahead.outcome(last + 1), Way::messages);
 }
 
+constexpr std::uint64_t before_wrapping[] = {(std::uint64_t{1} << 31) - 20, (std::uint64_t{1} << 32) - 20};
+
+TEST(Agreement, is_the_same_where_the_count_passes_the_end_of_its_range) {
+  for (const std::uint64_t begin : before_wrapping) {
+    AgreementRing ring{};
+    ring.continue_after(begin, 2);
+    Agreement ahead(ring, 2);
+    Agreement behind(ring, 2);
+    for (std::uint64_t ordinal = begin + 1; ordinal < begin + 40; ++ordinal) {
+      ASSERT_TRUE(ahead.say(ordinal, Way::messages));
+      ASSERT_FALSE(ahead.outcome(ordinal)) << ordinal << ": nobody has given up";
+      ASSERT_TRUE(behind.say(ordinal, Way::messages));
+      for (Agreement* rank : {&ahead, &behind}) {
+        ASSERT_EQ(rank->outcome(ordinal), Way::messages);
+        ASSERT_TRUE(rank->mark_seen(ordinal));
+      }
+    }
+    // one is so far ahead that it finds no word, and gives up
+    const std::uint64_t last = begin + 40 + 2 * AgreementRing::length;
+    ahead.give_up(last);
+    for (std::uint64_t ordinal = begin + 40; ordinal <= last; ++ordinal) {
+      ASSERT_EQ(ahead.outcome(ordinal), Way::library);
+      ASSERT_TRUE(ahead.mark_seen(ordinal));
+      ASSERT_EQ(behind.outcome(ordinal), Way::library);
+      ASSERT_TRUE(behind.mark_seen(ordinal));
+    }
+    ASSERT_TRUE(ahead.say(last + 1, Way::kernels));
+    ASSERT_FALSE(ahead.outcome(last + 1));
+  }
+}
+
 /// A rank of the test below: comes to collectives, agrees or not, gives up now and then.
 class Comer {
  public:
-  Comer(AgreementRing& ring, int ranks, unsigned seed, std::uint32_t last)
-      : agreement_(ring, ranks), random_(seed), last_(last) {}
+  Comer(AgreementRing& ring, int ranks, unsigned seed, std::uint64_t first, std::uint64_t last)
+      : agreement_(ring, ranks),
+        random_(seed),
+        last_(last),
+        come_(first),
+        said_(first),
+        known_(first),
+        marked_(first) {}
 
   [[nodiscard]] bool is_over() const { return marked_ == last_; }
   void step() {
@@ -154,22 +191,23 @@ class Comer {
 
   Agreement agreement_;
   std::minstd_rand random_;
-  std::uint32_t last_;
-  std::uint32_t come_ = 0;
-  std::uint32_t said_ = 0;
-  std::uint32_t known_ = 0;
-  std::uint32_t marked_ = 0;
+  std::uint64_t last_;
+  std::uint64_t come_;
+  std::uint64_t said_;
+  std::uint64_t known_;
+  std::uint64_t marked_;
   std::vector<Way> ways_;
 };
 
 using Comers = std::vector<std::unique_ptr<Comer>>;
 
-Comers make_comers(AgreementRing& ring, unsigned seed) {
+Comers make_comers(AgreementRing& ring, unsigned seed, std::uint64_t first = 0) {
   constexpr int ranks = 4;
-  constexpr std::uint32_t last = 3000;
+  constexpr std::uint64_t length = 3000;
+  ring.continue_after(first, ranks);
   Comers comers;
   for (unsigned rank = 0; rank < ranks; ++rank)
-    comers.push_back(std::make_unique<Comer>(ring, ranks, seed * 100 + rank, last));
+    comers.push_back(std::make_unique<Comer>(ring, ranks, seed * 100 + rank, first, first + length));
   return comers;
 }
 
@@ -180,7 +218,8 @@ void expect_same_ways(const Comers& comers) {
 TEST(Agreement, is_the_same_on_all_ranks_whoever_runs_ahead_refuses_or_gives_up) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     AgreementRing ring{};
-    const Comers comers = make_comers(ring, seed);
+    const std::uint64_t first = seed % 3 == 0 ? 0 : before_wrapping[seed % 3 - 1] - 1500;
+    const Comers comers = make_comers(ring, seed, first);
     std::minstd_rand random(seed);
     while (!std::ranges::all_of(comers, [](const auto& comer) { return comer->is_over(); })) {
       Comer& one = *comers[random() % comers.size()];

@@ -53,11 +53,36 @@ TEST(ArrivalPlaces, a_count_may_pass_the_end_of_its_range) {
   Rank rank;
   const auto place = rank.claim(5);
   ASSERT_TRUE(place);
+  for (const std::uint32_t last : {0x7fffffffu, 0xffffffffu}) {
+    for (std::uint32_t ordinal = last - 3; ordinal != last + 4; ++ordinal) {
+      rank.arrive(*place, ordinal, ordinal % 3 == 0 ? Preference::messages : Preference::any);
+      EXPECT_EQ(rank.look(5, ordinal), Seen::here);
+      EXPECT_EQ(rank.look(5, ordinal - 1), Seen::here);
+      EXPECT_EQ(rank.look(5, ordinal + 1), Seen::not_yet);
+      EXPECT_EQ(rank.preference(5, ordinal), ordinal % 3 == 0 ? Preference::messages : Preference::any);
+    }
+  }
   rank.arrive(*place, 0xffffffffu);
   EXPECT_EQ(rank.look(5, 0xfffffffeu), Seen::here);
   EXPECT_EQ(rank.look(5, 0), Seen::not_yet);
   rank.arrive(*place, 0);
   EXPECT_EQ(rank.look(5, 0xffffffffu), Seen::here);
+}
+
+TEST(ArrivalPlaces, no_count_stands_for_a_failure_that_was_not_noted) {
+  Rank rank;
+  const auto place = rank.claim(5);
+  ASSERT_TRUE(place);
+  for (const std::uint32_t ordinal : {0u, 1u, 0x80000000u, 0xffffffffu}) {
+    EXPECT_FALSE(has_failed(*rank.row, 5, ordinal));
+    note_failure(*rank.row, *place, ordinal);
+    EXPECT_TRUE(has_failed(*rank.row, 5, ordinal));
+    EXPECT_FALSE(has_failed(*rank.row, 5, ordinal + 1));
+    EXPECT_FALSE(has_failed(*rank.row, 5, any_collective));
+  }
+  note_failure(*rank.row, *place, any_collective);
+  EXPECT_TRUE(has_failed(*rank.row, 5, 0u));
+  EXPECT_TRUE(has_failed(*rank.row, 5, any_collective));
 }
 
 TEST(ArrivalPlaces, a_freed_communicators_last_collective_is_still_seen) {
