@@ -15,6 +15,7 @@
 #include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/message_exchange.hpp"
 #include "interpose/collectives/node_map.hpp"
+#include "interpose/collectives/spare_communicators.hpp"
 #include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
@@ -131,7 +132,7 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
 
 /// All ranks come here in the same collective. The communicator for the messages of their non-blocking ones
 /// is made now, as that cannot be done without waiting.
-void start_deferring(MPI_Comm communicator, const CommunicatorInfo& info) {
+void start_deferring(MPI_Comm communicator, CommunicatorInfo& info) {
   if (info.deferred->is_open() || info.has_no_messages) return;
   const MPI_Comm messages = messages_of(communicator);
   DirectoryRow* const first = node_directory().row_of(info.world_ranks.front());
@@ -165,7 +166,8 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
 
 /// The same of a new communicator, on which no rank meets others yet.
 Said what_to_say_of_new(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found) try {
-  if (!can_be_found || !is_gpu_in_sight() || rows_of(communicator, info).empty()) return {};
+  if (!can_be_found || !are_spares_wanted() || !is_gpu_in_sight() || rows_of(communicator, info).empty())
+    return {};
   info.deferred = std::make_shared<DeferredCollectives>();
   return {.preference = Preference::any, .defers = true};
 } catch (const std::bad_alloc&) {
@@ -216,7 +218,13 @@ void arrive_at_new(MPI_Comm made) {
     const Arrival arrival = wait_for(*member, *info, ordinal);
     all_defer = all_defer && arrival.seen == Seen::here && arrival.said.defers;
   }
-  if (all_defer) start_deferring(made, *info);
+  if (!all_defer) return;
+  start_deferring(made, *info);
+  if (info->deferred->is_open()) note_spare(info_of(made));
+}
+
+bool are_all_on_node(MPI_Comm communicator, CommunicatorInfo& info) {
+  return !rows_of(communicator, info).empty();
 }
 
 void wish_for_deferral(CommunicatorInfo& info) noexcept {

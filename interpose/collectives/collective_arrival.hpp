@@ -31,6 +31,9 @@ Way arrive(MPI_Comm communicator, const Wish& wish = {});
 /// nobody meets for that.
 void arrive_at_new(MPI_Comm made);
 
+/// Whether all ranks of it are on this node, run Penstock, and know that of each other.
+[[nodiscard]] bool are_all_on_node(MPI_Comm communicator, CommunicatorInfo& info);
+
 /// This rank has a device buffer in a non-blocking collective of a communicator on whose non-blocking
 /// collectives nobody agrees yet.
 void wish_for_deferral(CommunicatorInfo& info) noexcept;

@@ -244,7 +244,7 @@ class CollectiveCall : public LibraryCall<Library> {
     attempt.why_library = buffers.why_library();
     attempt.is_for_messages = buffers.preference() == Preference::messages ||
                               (buffers.preference() == Preference::any && !buffers.have_host_bytes());
-    if (info->deferred == nullptr || !info->deferred->is_open()) {
+    if (info->deferred == nullptr || !info->deferred->is_open() || !take_into_use(*info)) {
       if (attempt.kernel || buffers.preference() == Preference::messages) {
         wish_for_deferral(*info);
         attempt.why_library = "the ranks have not met on that communicator yet";

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,18 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   /// communicator of that info.
   void open(Agreement agreement, MPI_Comm messages, const CommunicatorInfo& info) noexcept;
   [[nodiscard]] bool is_open() const noexcept { return agreement_.has_value(); }
+  /// Whether the ranks agree on them, as far as this rank knows.
+  [[nodiscard]] bool is_in_use() const noexcept { return use_ == AgreementUse::used; }
+  /// This rank has come to the first. False, on all ranks: one of them has given back what it needs. Thread:
+  /// any.
+  [[nodiscard]] bool take_into_use() noexcept {
+    if (!is_in_use()) use_ = agreement_->decide(AgreementUse::used);
+    return is_in_use();
+  }
+  /// True: take_into_use() fails on all ranks. Thread: any.
+  [[nodiscard]] bool give_back() noexcept {
+    return agreement_->decide(AgreementUse::given_back) == AgreementUse::given_back;
+  }
 
   /// The next call. `*request` becomes the user's. Returns the code of the call. Takes Engine::Lock.
   int post(const CallScope& scope, DeferredWork work, MPI_Request* request);
@@ -82,6 +95,7 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   std::shared_ptr<ArrivalPlace>
       place_;  ///< as long as there are calls the words are those of this communicator
   std::optional<Agreement> agreement_;
+  std::atomic<AgreementUse> use_{AgreementUse::undecided};  ///< as this rank knows it
   MPI_Comm messages_ = MPI_COMM_NULL;
   std::deque<std::shared_ptr<DeferredCall>> waiting_;  ///< not begun, in order
   std::uint64_t begun_ = 0;                            ///< ordinal of the last that was

@@ -6,7 +6,9 @@
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/collectives/neighbourhood.hpp"
+#include "interpose/collectives/spare_communicators.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
@@ -19,40 +21,19 @@
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
-namespace {
-
-/// Whatever goes wrong inside must not reach the program's error handler, which may end the job.
-class ErrorsReturned {
- public:
-  explicit ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {
-    if (PMPI_Comm_get_errhandler(communicator, &before_) != MPI_SUCCESS) before_ = MPI_ERRHANDLER_NULL;
-    if (before_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  }
-  ~ErrorsReturned() {
-    if (before_ == MPI_ERRHANDLER_NULL) return;
-    PMPI_Comm_set_errhandler(communicator_, before_);
-    PMPI_Errhandler_free(&before_);
-  }
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-
- private:
-  MPI_Comm communicator_;
-  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
-};
-
-}  // namespace
 
 MPI_Comm messages_of(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
-  if (info == nullptr || info->for_collectives != MPI_COMM_NULL || info->has_no_messages) {
-    return info == nullptr ? MPI_COMM_NULL : info->for_collectives;
-  }
+  if (info == nullptr) return MPI_COMM_NULL;
+  // else it was given back, by this rank or another one
+  if (info->for_collectives != MPI_COMM_NULL && !take_into_use(*info)) free_given_back(*info);
+  if (info->for_collectives != MPI_COMM_NULL || info->has_no_messages) return info->for_collectives;
   const ErrorsReturned errors_returned(communicator);
   // a duplicate would take the program's attributes along
   if (make_with_same_neighbours(communicator, info->rank, &info->for_collectives) != MPI_SUCCESS) {
     info->for_collectives = MPI_COMM_NULL;
     info->has_no_messages = true;
+    note_shortage();
     record::notice("no communicator could be made for collectives on device buffers: they are staged");
     return MPI_COMM_NULL;
   }
@@ -61,9 +42,16 @@ MPI_Comm messages_of(MPI_Comm communicator) {
   return info->for_collectives;
 }
 
+bool take_into_use(CommunicatorInfo& info) noexcept {
+  if (info.deferred == nullptr || !info.deferred->is_open() || info.deferred->is_in_use()) return true;
+  forget_spare(info);
+  return info.deferred->take_into_use();
+}
+
 void free_messages_of(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr || info->for_collectives == MPI_COMM_NULL) return;
+  forget_spare(*info);
   if (is_kept(info->for_collectives)) {
     info->for_collectives = MPI_COMM_NULL;
     info->has_no_messages = true;

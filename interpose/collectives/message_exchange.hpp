@@ -17,11 +17,15 @@
 
 namespace penstock::interpose {
 
+struct CommunicatorInfo;
+
 /// The communicator of the messages that carry out another one's collectives, apart from the program's own.
 /// It has the same topology, as the library's own may be called on it, too.
 /// Made at the first call, in which all ranks take part. Null: the MPI library could not make one, on any of
 /// them.
 [[nodiscard]] MPI_Comm messages_of(MPI_Comm communicator);
+/// This rank is going to use it in non-blocking collectives. False, on all ranks: it was given back.
+[[nodiscard]] bool take_into_use(CommunicatorInfo& info) noexcept;
 /// The communicator is about to be freed, by all its ranks. What persistent collectives hold goes with the
 /// last of them.
 void free_messages_of(MPI_Comm communicator);

@@ -78,6 +78,12 @@ bool change(AgreementRing& ring, std::uint64_t ordinal, std::uint32_t ranks, Cha
 
 }  // namespace
 
+AgreementUse Agreement::decide(AgreementUse wanted) noexcept {
+  auto before = static_cast<std::uint32_t>(AgreementUse::undecided);
+  const bool is_first = ring_->use.compare_exchange_strong(before, static_cast<std::uint32_t>(wanted));
+  return is_first ? wanted : static_cast<AgreementUse>(before);
+}
+
 bool Agreement::say(std::uint64_t ordinal, Way most, std::uint16_t signature) noexcept {
   constexpr std::uint16_t signature_mask = 0x3ff;
   return change(*ring_, ordinal, ranks_,

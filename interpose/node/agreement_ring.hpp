@@ -17,6 +17,13 @@ enum class Way : std::uint8_t {
   kernels,  ///< one on each rank
 };
 
+/// Whether a communicator's ranks agree on its collectives by such words: whoever is the first decides.
+enum class AgreementUse : std::uint32_t {
+  undecided,
+  used,
+  given_back,  ///< never, so that nobody needs what there is for it
+};
+
 /// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike, in 64 bits,
 /// of which words have the lower half: ordinals that meet in one are never far apart. Those that some rank
 /// has not heard of yet are as many as there are words, and others have to wait for their word.
@@ -28,6 +35,7 @@ struct AgreementRing {
   std::atomic<std::uint64_t> words[length];
   /// Up to this ordinal all those are the library's on which not all had agreed by then.
   std::atomic<std::uint64_t> given_up;
+  std::atomic<std::uint32_t> use;  ///< an AgreementUse
 
   /// As it is when all of so many ranks have seen the outcome of that ordinal and all before it. Nobody uses
   /// it.
@@ -41,6 +49,9 @@ class Agreement {
 
   Agreement(AgreementRing& ring, int ranks) noexcept
       : ring_(&ring), ranks_(static_cast<std::uint32_t>(ranks)) {}
+
+  /// Before anything else, and whatever other ranks have said. Returns what it is for all ranks from now on.
+  [[nodiscard]] AgreementUse decide(AgreementUse wanted) noexcept;
 
   /// This rank has come to that collective, and agrees to nothing but the library, to messages, or to kernels
   /// and messages. Nobody does if signatures (of 10 bits; 0: nothing is signed) differ. False: there is no

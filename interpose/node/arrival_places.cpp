@@ -111,6 +111,7 @@ std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_
     row.arrivals[at].left.store(0, std::memory_order_relaxed);
     for (std::atomic<std::uint64_t>& word : row.agreements[at].words) word.store(0);
     row.agreements[at].given_up.store(0);
+    row.agreements[at].use.store(0);
     row.arrivals[at].communicator.store(not_zero(communicator_id), std::memory_order_release);
     return ClaimedPlace{at, is_certain};
   };

@@ -277,8 +277,10 @@ void Engine::open_sentinel() {
 }
 
 void Engine::close_sentinel() {
+  const Lock lock(*this);
   if (sentinel_ != MPI_REQUEST_NULL && PMPI_Cancel(&sentinel_) == MPI_SUCCESS)
     PMPI_Wait(&sentinel_, MPI_STATUS_IGNORE);
+  sentinel_ = MPI_REQUEST_NULL;
   if (sentinel_communicator_ != MPI_COMM_NULL) PMPI_Comm_free(&sentinel_communicator_);
 }
 

@@ -156,9 +156,9 @@ class Engine {
   [[nodiscard]] std::atomic<std::uint32_t>& posted() noexcept { return posted_; }
   void watch_posts() noexcept { is_watched_ = true; }
 
-  /// From MPI_Init to MPI_Finalize: a receive that never completes, by which the MPI library is made to
-  /// progress. (A probe will not do: it returns at once where something is found, or on a communicator of
-  /// one.)
+  /// From MPI_Init to MPI_Finalize, or until the MPI library has no communicators left: a receive that never
+  /// completes, by which the library is made to progress. (A probe is worse: it returns at once where
+  /// something is found, or on a communicator of one.) Takes Lock.
   void open_sentinel();
   void close_sentinel();
   [[nodiscard]] bool must_poll() const noexcept { return NodeDirectory::gpu_seen() && !is_empty(); }

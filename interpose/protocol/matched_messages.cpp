@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -28,9 +27,22 @@ MPI_Comm self;
 /// The request of an empty message that was sent and could not be probed. Guarded by held_mutex.
 MPI_Request unused_stand_in;
 
+/// Most programs need none, and an MPI library may have few communicators. False: it has none left.
+bool make_self() noexcept {
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before) != MPI_SUCCESS) return false;
+  PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  const bool is_made = PMPI_Comm_dup(MPI_COMM_SELF, &self) == MPI_SUCCESS;
+  PMPI_Comm_set_errhandler(MPI_COMM_SELF, before);
+  PMPI_Errhandler_free(&before);
+  if (!is_made) self = MPI_COMM_NULL;
+  return is_made;
+}
+
 /// Makes a handle of an empty message, and the request of its send. The caller holds held_mutex. Returns a
 /// PMPI code.
 int make_stand_in(MPI_Message* handle, MPI_Request* request) {
+  if (self == MPI_COMM_NULL && !make_self()) return MPI_ERR_OTHER;
   if (unused_stand_in == MPI_REQUEST_NULL) {
     const int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &unused_stand_in);
     if (code != MPI_SUCCESS) {
@@ -46,14 +58,8 @@ int make_stand_in(MPI_Message* handle, MPI_Request* request) {
 }  // namespace
 
 void open_matched_messages() {
-  unused_stand_in = MPI_REQUEST_NULL;
-  if (PMPI_Comm_dup(MPI_COMM_SELF, &self) == MPI_SUCCESS) {
-    PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
-    return;
-  }
   self = MPI_COMM_NULL;
-  record::notice(
-      "MPI_Comm_dup failed in MPI_Init: MPI_Mprobe and MPI_Improbe fail for payloads from devices");
+  unused_stand_in = MPI_REQUEST_NULL;
 }
 
 void close_matched_messages() {
@@ -82,7 +88,6 @@ int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, M
     note_message(*handle, communicator);
     return MPI_SUCCESS;
   }
-  if (self == MPI_COMM_NULL) return raise(communicator, MPI_ERR_OTHER);
   std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
   std::unique_lock lock(held_mutex);
   // The request is kept until the message is received: MPICH 4.0 uses it again at once if it is freed before,

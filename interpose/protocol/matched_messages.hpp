@@ -26,8 +26,8 @@ void note_message(MPI_Message handle, MPI_Comm communicator);
 void take_matched_message(MPI_Message* handle, std::shared_ptr<CommunicatorInfo>* communicator,
                           std::optional<StashedMessage>* message);
 
-/// The communicator on which the stand-ins travel; made in MPI_Init, freed in MPI_Finalize. Without it,
-/// matched probes that find an envelope fail; a line says so.
+/// In MPI_Init and MPI_Finalize: the communicator on which the stand-ins travel is made at the first, and
+/// freed. Without it, matched probes that find an envelope fail.
 void open_matched_messages();
 void close_matched_messages();
 /// It has this rank only and returns errors, so that also questions may be asked on it of which no handler of

@@ -7,6 +7,7 @@
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/spare_communicators.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
 
@@ -53,7 +54,7 @@ int create(Function function, const void* caller, MPI_Comm parent, MPI_Info info
   scope.collective(parent, -1, 0);
   const Origin origin = origin_with_hints(parent, info);
   arrive(parent);
-  const int code = call();
+  const int code = make_communicator(parent, made, call);
   if (code == MPI_SUCCESS) {
     note_members(*made, origin);
   } else if (failed_alone(code)) {

@@ -2,6 +2,8 @@
 // collectives from the first one on. That those go by messages is seen in nonblocking_job.sh, which counts
 // the messages of the test that is repeated for each way to make one.
 #include <array>
+#include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
@@ -278,17 +280,100 @@ TEST_F(NewCommunicators, that_are_freed_at_once_leave_others_alone) {
   }
 }
 
-/// More than a rank has places for in shared memory.
+/// As many as a rank has places for in shared memory, and more, but never so many at a time.
+TEST_F(NewCommunicators, carry_non_blocking_collectives_by_messages_after_very_many_others) {
+  for (int i = 0; i < 2100; ++i) {
+    MPI_Comm made = duplicate(world);
+    ASSERT_EQ(MPI_Comm_free(&made), MPI_SUCCESS);
+  }
+  MPI_Comm made = duplicate(world);
+  Transpose transpose(made);
+  EXPECT_EQ(transpose.start(), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Wait(&transpose.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  transpose.expect_right();
+  EXPECT_EQ(MPI_Comm_free(&made), MPI_SUCCESS);
+}
+
+void expect_transpose(MPI_Comm communicator) {
+  Transpose transpose(communicator);
+  EXPECT_EQ(transpose.start(), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Wait(&transpose.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  transpose.expect_right();
+}
+
 TEST_F(NewCommunicators, may_be_very_many) {
   std::vector<MPI_Comm> all;
   for (int i = 0; i < 600; ++i) all.push_back(duplicate(world));
-  for (const int i : {0, 100, 599}) {
-    Transpose transpose(all[static_cast<std::size_t>(i)]);
-    EXPECT_EQ(transpose.start(), MPI_SUCCESS);
-    EXPECT_EQ(MPI_Wait(&transpose.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
-    transpose.expect_right();
-  }
+  for (const std::size_t i : {0u, 100u, 599u}) expect_transpose(all[i]);
   for (MPI_Comm& communicator : all) EXPECT_EQ(MPI_Comm_free(&communicator), MPI_SUCCESS);
+}
+
+/// Of MPICH, which says how many it has when there are no more.
+int communicators_of_library(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  int free = 0;
+  int all = 0;
+  const char* const numbers = std::strstr(text.data(), "(0/");
+  EXPECT_TRUE(numbers != nullptr && std::sscanf(numbers, "(%d/%d free", &free, &all) == 2) << text.data();
+  return all;
+}
+
+/// Before that, Penstock has some of its own, of which but one is used.
+TEST_F(NewCommunicators, may_be_very_many_more_until_the_library_has_none_left) {
+#ifdef OPEN_MPI
+  GTEST_SKIP() << "which has very many more";
+#endif
+  const Memory touched = numbers_on_device(world, elements);
+  MPI_Comm_set_errhandler(world.communicator, MPI_ERRORS_RETURN);
+  std::vector<MPI_Comm> all = {duplicate(world)};
+  expect_transpose(all.front());
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(world.communicator, world.rank % 2, 0, &half);
+  int code = MPI_SUCCESS;
+  for (MPI_Comm made = MPI_COMM_NULL; code == MPI_SUCCESS;) {
+    code = MPI_Comm_dup(all.size() % 2 == 0 ? all.front() : world.communicator, &made);
+    if (code == MPI_SUCCESS) all.push_back(made);
+  }
+  // besides these, MPI_COMM_WORLD, MPI_COMM_SELF, the half, and one for the messages of the first
+  constexpr std::size_t others = 4;
+  EXPECT_EQ(all.size() + others, static_cast<std::size_t>(communicators_of_library(code)));
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(all.back(), &handler);
+  EXPECT_EQ(handler, MPI_ERRORS_RETURN);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, all.size() / 2, all.size() - 1}) {
+    expect_transpose(all[i]);
+    Memory memory = numbers_on_device(world, elements);
+    write_all(memory, world.rank);
+    EXPECT_EQ(MPI_Bcast(memory.data(), count, MPI_INT, 1, all[i]), MPI_SUCCESS);
+    EXPECT_TRUE(counts_up(memory, 0, elements, 1));
+  }
+  expect_transpose(half);
+  for (MPI_Comm& communicator : all) EXPECT_EQ(MPI_Comm_free(&communicator), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Comm_free(&half), MPI_SUCCESS);
+  MPI_Comm made = duplicate(world);
+  expect_transpose(made);
+  EXPECT_EQ(MPI_Comm_free(&made), MPI_SUCCESS);
+  MPI_Comm_set_errhandler(world.communicator, MPI_ERRORS_ARE_FATAL);
+}
+
+/// What is made takes over how errors go, and not how they go while it is made.
+TEST_F(NewCommunicators, have_the_error_handler_of_what_they_are_made_from) {
+  const Memory touched = numbers_on_device(world, elements);
+  MPI_Comm first = duplicate(world);
+  for (const MPI_Errhandler wanted : {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN}) {
+    MPI_Comm_set_errhandler(first, wanted);
+    MPI_Comm made = MPI_COMM_NULL;
+    EXPECT_EQ(MPI_Comm_dup(first, &made), MPI_SUCCESS);
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(made, &handler);
+    EXPECT_EQ(handler, wanted);
+    MPI_Comm_get_errhandler(first, &handler);
+    EXPECT_EQ(handler, wanted);
+    EXPECT_EQ(MPI_Comm_free(&made), MPI_SUCCESS);
+  }
+  EXPECT_EQ(MPI_Comm_free(&first), MPI_SUCCESS);
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ tests=$(grep -c ' OK \]' "$folder/output")
 # one call each, in which each rank sends the other a block
 [ "$(messages_by peer)" = $((2 * tests)) ] || fail "$(messages_by peer) messages between the devices in $tests tests"
 
+run '*by_messages_after_very_many_others*'
+[ "$(messages_by peer)" = 2 ] || fail "$(messages_by peer) messages between the devices after very many communicators"
+
 # Each is recorded until it is complete, whoever carried it out: by messages, staged, or the MPI library alone
 each_is_recorded_to_its_end() {
   rm -rf "$folder/csv"

@@ -15,6 +15,7 @@
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/spare_communicators.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
 #include "tests/interpose/recorder_double/recorder_double.hpp"
@@ -28,6 +29,18 @@ Way arrive(MPI_Comm, const Wish&) {
 void arrive_at_new(MPI_Comm) {}
 void take_back_arrival(MPI_Comm) noexcept {}
 void note_leaving(MPI_Comm) noexcept {}
+bool may_give_back(MPI_Comm) {
+  return false;
+}
+bool give_back_spares(int) noexcept {
+  return false;
+}
+ErrorsReturned::ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {}
+ErrorsReturned::~ErrorsReturned() = default;
+void ErrorsReturned::pass_on(MPI_Comm) const noexcept {}
+int raise(MPI_Comm, int code) {
+  return code;
+}
 void free_messages_of(MPI_Comm) {}
 bool failed_alone(int) noexcept {
   return false;
