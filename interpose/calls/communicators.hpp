@@ -23,6 +23,7 @@ class DeferredCollectives;  // deferred_collectives.hpp
 class FusedCollectives;     // fused_collectives.hpp
 class NodeMap;              // node_map.hpp
 class Gathering;            // gathering.hpp
+class Lanes;                // lanes.hpp
 
 /// Whether ranks of it have to meet by messages before collectives (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
@@ -56,7 +57,7 @@ struct CommunicatorInfo {
   std::vector<const DirectoryRow*> rows;          ///< of all members, if all are on this node
   MPI_Comm for_collectives = MPI_COMM_NULL;       ///< whose messages carry them out (message_exchange.hpp)
   bool has_no_messages = false;                   ///< there could be none
-  int lanes_taken = 0;                            ///< of them (persistent_exchange.hpp)
+  std::shared_ptr<Lanes> lanes;                   ///< of persistent ones; made at the first
   std::shared_ptr<DeferredCollectives> deferred;  ///< the non-blocking ones; made when it meets
   std::shared_ptr<FusedCollectives> fused;        ///< made at the first that could be one
   std::shared_ptr<Gathering> other_calls;         ///< those that make windows and files

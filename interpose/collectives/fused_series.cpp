@@ -4,6 +4,9 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cstddef>
+#include <list>
+#include <mutex>
 #include <new>
 #include <span>
 #include <utility>
@@ -24,6 +27,18 @@ namespace {
 /// Symmetric memory of this process, by use.
 std::array<std::atomic<std::size_t>, 2> used_bytes{};
 
+/// What nobody else may have any more; it still counts among what is used.
+struct KeptMemory {
+  std::mutex lock;
+  std::list<SymmetricMemory> all;
+};
+// never destroyed, as others may write there as long as they run
+KeptMemory& kept_memory() {
+  alignas(KeptMemory) static std::array<std::byte, sizeof(KeptMemory)> memory;
+  static KeptMemory& kept = *new (memory.data()) KeptMemory;
+  return kept;
+}
+
 }  // namespace
 
 FusedMembers::FusedMembers(const CommunicatorInfo& info)
@@ -34,8 +49,13 @@ FusedMembers::FusedMembers(const CommunicatorInfo& info)
 
 FusedSeries::~FusedSeries() {
   collective_.reset();
-  memory_ = {};
-  used_bytes[static_cast<std::size_t>(use_)] -= counted_bytes_;
+  if (may_be_written_) {
+    const std::lock_guard guard(kept_memory().lock);
+    kept_memory().all.splice(kept_memory().all.end(), memory_);
+  } else {
+    memory_.clear();
+    used_bytes[static_cast<std::size_t>(use_)] -= counted_bytes_;
+  }
 }
 
 Status FusedSeries::take_memory(const transports::cuda::ContextRef& context, std::size_t bytes) {
@@ -43,7 +63,7 @@ Status FusedSeries::take_memory(const transports::cuda::ContextRef& context, std
   const std::size_t before = used_bytes[static_cast<std::size_t>(use_)].fetch_add(counted_bytes_);
   if (before + counted_bytes_ > policy::most_symmetric_bytes(use_ == SeriesUse::blocking))
     return {Code::declined, "as much symmetric memory as may be"};
-  return SymmetricMemory::make(context, bytes, memory_);
+  return SymmetricMemory::make(context, bytes, memory_.front());
 }
 
 std::unique_ptr<FusedSeries> FusedSeries::make(const FusedMembers& members, MPI_Comm communicator,
@@ -78,7 +98,7 @@ void FusedSetup::begin(const FusedMembers* members, MPI_Comm communicator,
     return series_->take_memory(context, memory_bytes);
   });
   if (!made.ok()) series_ = nullptr;
-  if (series_ != nullptr) words_->own = series_->memory_.part();
+  if (series_ != nullptr) words_->own = series_->memory_.front().part();
   constexpr auto bytes = static_cast<int>(sizeof(SymmetricPart));
   code_ = PMPI_Iallgather(&words_->own, bytes, MPI_BYTE, words_->parts.data(), bytes, MPI_BYTE, communicator,
                           &request_);
@@ -106,9 +126,10 @@ std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
   const auto opened = transports::guarded([&]() -> Status {
     const std::span all(words_->parts);
     const FusedMembers& members = series->members_;
-    if (Status state = series->memory_.open(all.first(members.rows.size()), members.rank); !state.ok())
+    if (Status state = series->memory_.front().open(all.first(members.rows.size()), members.rank);
+        !state.ok())
       return state;
-    series->collective_.emplace(series->memory_, members.rank,
+    series->collective_.emplace(series->memory_.front(), members.rank,
                                 series->use_ == SeriesUse::blocking ? FusedCollective::Partners::have_come
                                                                     : FusedCollective::Partners::may_be_late);
     return {};
@@ -118,6 +139,7 @@ std::unique_ptr<FusedSeries> FusedSetup::take() noexcept {
 
 Status FusedSeries::begin(const transports::FusedWork& work, std::uint64_t ordinal, std::uint64_t since_ns) {
   ordinal_ = ordinal;
+  may_be_written_ = true;
   const Status begun = collective_->launch(work, since_ns);
   return begun.ok() ? begun : give_up(begun);
 }
@@ -126,6 +148,7 @@ Status FusedSeries::step(bool& is_over) {
   auto outcome = FusedCollective::Outcome::pending;
   if (Status state = collective_->query(outcome); !state.ok()) return give_up(state);
   is_over = outcome == FusedCollective::Outcome::complete;
+  may_be_written_ = !is_over;
   // it has had its turn on all ranks, so the next ones are as good as ever
   if (outcome == FusedCollective::Outcome::mismatched)
     return {Code::truncated, "a block that another rank has sent is not as large as this one expects"};

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -49,7 +50,9 @@ class FusedSeries {
   FusedSeries(const FusedSeries&) = delete;
   FusedSeries& operator=(const FusedSeries&) = delete;
 
-  [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept { return memory_.context(); }
+  [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept {
+    return memory_.front().context();
+  }
   [[nodiscard]] std::uint32_t collectives() const noexcept { return collective_->collectives(); }
   /// Some rank could not do its part in one: there must be no more.
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
@@ -70,9 +73,13 @@ class FusedSeries {
   const FusedMembers members_;
   const SeriesUse use_;
   std::size_t counted_bytes_ = 0;
-  transports::SymmetricMemory memory_;
+  std::list<transports::SymmetricMemory> memory_{1};  ///< one, in a list so that it can be kept without fail
   std::optional<transports::FusedCollective> collective_;
   std::uint64_t ordinal_ = 0;  ///< of the one under way
+  /// This rank's memory. One that is complete here has come whole from all others, whose kernels write no
+  /// more; of one that has failed, or whose sizes do not fit together, a kernel may yet be launched on
+  /// another rank.
+  bool may_be_written_ = false;
   bool has_failed_ = false;
 };
 

@@ -45,6 +45,7 @@ Way way_of(const Words& all) noexcept {
 Way meet_between_nodes(MPI_Comm communicator, CommunicatorInfo& info, const Wish& wish) {
   // the library had refused it on this rank alone, so the others went to the library
   if (std::exchange(info.has_met, false)) return Way::library;
+  info.arrivals.fetch_add(1, std::memory_order_relaxed);
   MPI_Request request = MPI_REQUEST_NULL;
   if (info.is_inter) {
     // each group would learn what the other has said; but nobody has anything to say there

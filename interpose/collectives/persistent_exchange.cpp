@@ -3,11 +3,15 @@
 #if MPI_VERSION >= 4
 #include "interpose/collectives/persistent_exchange.hpp"
 
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/collectives/collective_record.hpp"
+#include "interpose/collectives/lanes.hpp"
+#include "interpose/collectives/message_exchange.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
@@ -23,7 +27,8 @@ struct Parts {
         mpi_call(name),
         errors(ErrorTarget::of(users).kept()),
         lane(own),
-        held_messages(own.messages) {}
+        held_messages(own.messages),
+        taken(peek_info(users)->lanes, own.number) {}
   const std::unique_ptr<ExchangePlan> plan;
   const char* const mpi_call;
   const ErrorTarget errors;
@@ -31,6 +36,7 @@ struct Parts {
 
  private:
   HeldCommunicator held_messages;
+  TakenLane taken;  ///< until no operation is under way that began by the request
 };
 
 class PendingExchange final : public Pending {
@@ -77,17 +83,27 @@ class PersistentExchange final : public Recipe {
   const std::shared_ptr<const Parts> parts_;
 };
 
+/// Between that of blocking calls and those of non-blocking ones.
+int persistent_lanes() noexcept {
+  return most_lanes() - 1 - MessageLane::nonblocking;
+}
+
 }  // namespace
 
-bool has_free_lane(MPI_Comm communicator) noexcept {
-  const CommunicatorInfo* const info = peek_info(communicator);
-  return info != nullptr && info->lanes_taken + 1 < most_lanes() - MessageLane::nonblocking;
+bool has_free_lane(MPI_Comm communicator) try {
+  CommunicatorInfo* const info = peek_info(communicator);
+  if (info == nullptr) return false;
+  if (info->lanes == nullptr) info->lanes = std::make_shared<Lanes>();
+  return !info->lanes->is_taken(
+      Lanes::of(info->arrivals.load(std::memory_order_relaxed) + 1, persistent_lanes()));
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 int attach_exchange(const CallScope& scope, std::unique_ptr<ExchangePlan> plan, const char* mpi_call,
                     MPI_Comm communicator, MPI_Comm messages, MPI_Request* request) {
-  // before anything that may fail on this rank alone, as all ranks count
-  const MessageLane lane{messages, ++peek_info(communicator)->lanes_taken};
+  const std::uint32_t ordinal = peek_info(communicator)->arrivals.load(std::memory_order_relaxed);
+  const MessageLane lane{messages, Lanes::of(ordinal, persistent_lanes())};
   plan->outlive_the_call();
   auto recipe = recorded(scope, std::make_unique<PersistentExchange>(std::make_shared<const Parts>(
                                     std::move(plan), mpi_call, communicator, lane)));

@@ -10,9 +10,9 @@
 
 namespace penstock::interpose {
 
-/// Each has a lane of its own, numbered as all ranks number it, since several may be under way at once and be
-/// started in any order. False: the tags of that communicator are used up.
-[[nodiscard]] bool has_free_lane(MPI_Comm communicator) noexcept;
+/// Before this rank meets the others in the call: whether the lane that it would have (lanes.hpp) is free
+/// here.
+[[nodiscard]] bool has_free_lane(MPI_Comm communicator);
 
 /// Makes the request of a persistent collective on which all ranks have agreed; `messages` is messages_of()
 /// the communicator. Returns the code of the call, which `scope` is of.

@@ -19,8 +19,16 @@ namespace {
 /// Tells apart what the calls that have no common parent make among the same ranks.
 enum class Meeting : std::uint64_t { group = 1, intercommunicator, port, socket, parent_job };
 
+/// What several threads make among the same ranks at once is numbered as they come, so other ranks may have
+/// the numbers the other way round. With a group that cannot be: MPI wants another tag for each of several
+/// calls at once. An intercommunicator's tag must differ only among those of one `peer_comm`, which but the
+/// leaders know.
 Origin origin_of(Meeting meeting, std::uint64_t tag = 0) noexcept {
-  return origin_among_members(static_cast<std::uint64_t>(meeting) << 56 ^ tag);
+  Origin origin = origin_among_members(static_cast<std::uint64_t>(meeting) << 56 ^ tag);
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  origin.is_agreed = meeting == Meeting::group || level != MPI_THREAD_MULTIPLE;
+  return origin;
 }
 
 #if MPI_VERSION >= 4

@@ -157,6 +157,33 @@ TEST(Communicators, ranks_that_are_left_out_of_a_creation_stay_in_step_with_the_
   MPI_Comm_free(&all);
 }
 
+/// Which of two that are made at once is the first may differ from rank to rank.
+TEST(Communicators, intercommunicators_that_two_threads_make_have_one_id_or_none_that_all_rely_on) {
+  constexpr int rounds = 20;
+  const int remote_leader = world_rank % 2 == 0 ? 1 : 0;
+  std::array<MPI_Comm, 2> halves{split(world_rank % 2, 0), split(world_rank % 2, 0)};
+  std::array<MPI_Comm, 2> peers{dup(MPI_COMM_WORLD), dup(MPI_COMM_WORLD)};
+  for (int round = 0; round < rounds; ++round) {
+    std::array<MPI_Comm, 2> made{MPI_COMM_NULL, MPI_COMM_NULL};
+    const auto make = [&](std::size_t which) {
+      MPI_Intercomm_create(halves[which], 0, peers[which], remote_leader, 5, &made[which]);
+    };
+    std::thread other(make, 1);
+    make(0);
+    other.join();
+    for (MPI_Comm& communicator : made) {
+      int is_relied_on = peek_info(communicator)->id_is_agreed ? 1 : 0;
+      MPI_Allreduce(MPI_IN_PLACE, &is_relied_on, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      EXPECT_TRUE(agrees(MPI_COMM_WORLD, id_of(communicator)) || is_relied_on == 0);
+      MPI_Comm_free(&communicator);
+    }
+  }
+  for (std::size_t which : {0u, 1u}) {
+    MPI_Comm_free(&halves[which]);
+    MPI_Comm_free(&peers[which]);
+  }
+}
+
 TEST(Communicators, a_group_that_makes_a_communicator_alone_agrees_on_its_id_and_others_stay_in_step) {
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group some = MPI_GROUP_NULL;

@@ -1,0 +1,52 @@
+// Which tags a communicator's persistent collectives have: each a lane of its own, as several may be under
+// way at once and be started in any order. Knows no MPI call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <utility>
+
+namespace penstock::interpose {
+
+/// Those of a communicator. Which lane a call would have follows from how many have met on that communicator,
+/// which is the same on all ranks; one that is taken here, of so many calls before, may be free on others, so
+/// this rank has to say that it agrees to none. Thread: any.
+class Lanes {
+ public:
+  /// Lane 0 is that of blocking calls; `lanes` after it.
+  [[nodiscard]] static int of(std::uint32_t ordinal, int lanes) noexcept {
+    return 1 + static_cast<int>(ordinal % static_cast<std::uint32_t>(lanes));
+  }
+  [[nodiscard]] bool is_taken(int lane) const {
+    const std::lock_guard guard(lock_);
+    return taken_.contains(lane);
+  }
+
+ private:
+  friend class TakenLane;
+  mutable std::mutex lock_;
+  std::unordered_set<int> taken_;
+};
+
+/// Taken as long as this rank may have messages there.
+class TakenLane {
+ public:
+  TakenLane(std::shared_ptr<Lanes> lanes, int lane) : lanes_(std::move(lanes)), lane_(lane) {
+    const std::lock_guard guard(lanes_->lock_);
+    lanes_->taken_.insert(lane);
+  }
+  ~TakenLane() {
+    const std::lock_guard guard(lanes_->lock_);
+    lanes_->taken_.erase(lane_);
+  }
+  TakenLane(const TakenLane&) = delete;
+  TakenLane& operator=(const TakenLane&) = delete;
+
+ private:
+  std::shared_ptr<Lanes> lanes_;
+  int lane_;
+};
+
+}  // namespace penstock::interpose
