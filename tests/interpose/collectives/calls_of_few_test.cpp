@@ -70,7 +70,7 @@ struct Given {
   std::string path;
   MPI_Win window = MPI_WIN_NULL;
   MPI_File file = MPI_FILE_NULL;
-  std::vector<int> memory = std::vector<int>(16);
+  int* memory = nullptr;  ///< of the window
 };
 
 /// A call, or several, of the ranks of Given::few alone.
@@ -121,7 +121,7 @@ void allocate_and_free_a_window(Given& given) {
   EXPECT_EQ(MPI_Win_free(&window), MPI_SUCCESS);
 }
 
-void create_and_free_a_window(Given& given) {
+[[maybe_unused]] void create_and_free_a_window(Given& given) {
   std::array<int, 4> memory{};
   MPI_Win window = MPI_WIN_NULL;
   EXPECT_EQ(MPI_Win_create(memory.data(), sizeof memory, sizeof(int), MPI_INFO_NULL, given.few, &window),
@@ -181,7 +181,9 @@ constexpr FewCall calls_on_communicators[] = {{"MPI_Comm_free", duplicate_and_fr
                                               {"MPI_File_open", open_and_close_a_file},
                                               {"MPI_File_functions", use_a_file},
                                               {"MPI_Win_allocate", allocate_and_free_a_window},
+#ifndef OPEN_MPI  // which makes none (4.1) where nothing is copied from process to process, as in these tests
                                               {"MPI_Win_create", create_and_free_a_window},
+#endif
                                               {"MPI_Win_fence", use_a_window}};
 /// Among several, before these a rank ends the collective first: it is not known whom they will wait for.
 constexpr FewCall calls_of_one_rank[] = {{"MPI_Win_lock", lock_a_window}, {"MPI_Win_start", start_and_wait}};
@@ -211,8 +213,8 @@ class CallsOfFew : public testing::Test {
     if (given.few == MPI_COMM_NULL) return;
     MPI_Comm_group(given.few, &given.group_of_few);
     given.path = path_of(given.few);
-    MPI_Win_create(given.memory.data(), static_cast<MPI_Aint>(given.memory.size() * sizeof(int)), sizeof(int),
-                   MPI_INFO_NULL, given.few, &given.window);
+    MPI_Win_allocate(64, sizeof(int), MPI_INFO_NULL, given.few, static_cast<void*>(&given.memory),
+                     &given.window);
     const std::string path = given.path + "-used";
     MPI_File_open(given.few, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                   MPI_INFO_NULL, &given.file);
