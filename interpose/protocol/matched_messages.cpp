@@ -73,6 +73,8 @@ void close_matched_messages() {
 }
 
 MPI_Comm communicator_of_this_rank() noexcept {
+  const std::lock_guard lock(held_mutex);
+  if (self == MPI_COMM_NULL) static_cast<void>(make_self());
   return self;
 }
 
