@@ -1,5 +1,10 @@
 #include "tests/differential/arenas.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
 #include "tests/support/random.hpp"
 
 namespace penstock::differential {
@@ -59,36 +64,49 @@ void fill_with_elements(std::byte* bytes, std::size_t count, Reduction reduction
 
 }  // namespace
 
-Arenas::Arenas(const Program& program, int rank, bool host_only, int device) {
+Arenas::Arenas(const Program& program, int rank, bool host_only)
+    : program_(program), rank_(rank), host_only_(host_only) {
+  make(MemoryKind::pageable);
+}
+
+void Arenas::use_gpu() {
+  const auto& bytes = program_.arena_bytes[rank_];
+  const bool needs_gpu = !host_only_ && std::any_of(std::begin(bytes) + 1, std::end(bytes),
+                                                    [](std::size_t used) { return used > 0; });
+  if (needs_gpu) device_ = rank_ % std::max(1, test_support::gpu_count());
   for (const MemoryKind kind : test_support::memory_kinds) {
-    const std::size_t bytes = program.arena_bytes[rank][index_of(kind)];
-    test_support::Random random(test_support::mix(program.seed) + index_of(kind) * 8 +
-                                static_cast<std::uint64_t>(rank));
-    std::vector<std::byte> image(bytes);
-    random.fill(image.data(), bytes);
-    const auto& numbered = program.communicators;
-    for (const Collective& collective : program.collectives) {
-      if (!is_reduction(collective.call)) continue;
-      const auto& members = numbered[static_cast<std::size_t>(collective.communicator)].members;
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        if (members[i] != rank) continue;
-        for (const Region& region : {collective.members[i].send, collective.members[i].receive}) {
-          if (region.kind == kind) {
-            fill_with_elements(image.data() + region.offset, region.bytes, collective.reduction, random);
-          }
+    if (kind != MemoryKind::pageable) make(kind);
+  }
+  std::size_t staging_bytes = 0;
+  for (const Message& message : program_.messages) {
+    if (message.source != rank_ || !message.fills_late) continue;
+    for (const Region& region : regions_of(message.send)) staging_bytes += region.bytes;
+  }
+  staging_ =
+      test_support::Memory(needs_gpu ? MemoryKind::pinned : MemoryKind::pageable, staging_bytes, device_);
+}
+
+void Arenas::make(MemoryKind kind) {
+  const std::size_t bytes = program_.arena_bytes[rank_][index_of(kind)];
+  if (bytes == 0) return;
+  test_support::Random random(test_support::mix(program_.seed) + index_of(kind) * 8 +
+                              static_cast<std::uint64_t>(rank_));
+  std::vector<std::byte> image(bytes);
+  random.fill(image.data(), bytes);
+  for (const Collective& collective : program_.collectives) {
+    if (!is_reduction(collective.call)) continue;
+    const auto& members = program_.communicators[static_cast<std::size_t>(collective.communicator)].members;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i] != rank_) continue;
+      for (const Region& region : {collective.members[i].send, collective.members[i].receive}) {
+        if (region.kind == kind) {
+          fill_with_elements(image.data() + region.offset, region.bytes, collective.reduction, random);
         }
       }
     }
-    if (bytes == 0) continue;
-    of(kind) = test_support::Memory(host_only ? MemoryKind::pageable : kind, bytes, device);
-    of(kind).write(0, image.data(), bytes);
   }
-  std::size_t staging_bytes = 0;
-  for (const Message& message : program.messages) {
-    if (message.source == rank && message.fills_late) staging_bytes += message.send.region.bytes;
-  }
-  staging_ =
-      test_support::Memory(host_only ? MemoryKind::pageable : MemoryKind::pinned, staging_bytes, device);
+  of(kind) = test_support::Memory(host_only_ ? MemoryKind::pageable : kind, bytes, device_);
+  of(kind).write(0, image.data(), bytes);
 }
 
 std::byte* Arenas::address(const Region& region) const {
@@ -99,6 +117,14 @@ void Arenas::fill(const Region& region, std::uint64_t value) {
   std::vector<std::byte> bytes(region.bytes);
   test_support::Random(value).fill(bytes.data(), bytes.size());
   of(region.kind).write(region.offset, bytes.data(), bytes.size());
+}
+
+void Arenas::fill_with_list(const Region& region, std::uint64_t value) {
+  std::vector<std::uint32_t> list(region.bytes / sizeof(std::uint32_t));
+  std::iota(list.begin(), list.end(), static_cast<std::uint32_t>(value % 1000));
+  test_support::Random random(value);
+  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
+  of(region.kind).write(region.offset, list.data(), list.size() * sizeof(std::uint32_t));
 }
 
 void Arenas::fill_in_stream_order(const Region& region, std::uint64_t value) {

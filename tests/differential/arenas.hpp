@@ -13,13 +13,17 @@ namespace penstock::differential {
 
 class Arenas {
  public:
-  /// `host_only`: all kinds are pageable memory and no GPU is touched.
-  Arenas(const Program& program, int rank, bool host_only, int device);
+  /// Makes pageable memory only. `host_only`: all kinds are that, and no GPU is touched.
+  Arenas(const Program& program, int rank, bool host_only);
+  /// Makes the rest, unless all of it is pageable.
+  void use_gpu();
 
   [[nodiscard]] std::byte* address(const Region& region) const;
   /// Overwrites the region's bytes from `value`; returns when done.
   void fill(const Region& region, std::uint64_t value);
-  /// The same by a copy on the legacy stream that may still be queued when it returns.
+  /// Fills it with different 32-bit integers of one dense range, in any order.
+  void fill_with_list(const Region& region, std::uint64_t value);
+  /// The same as fill() by a copy on the legacy stream that may still be queued when it returns.
   void fill_in_stream_order(const Region& region, std::uint64_t value);
   /// Digest of the region and its guards, as it is now.
   [[nodiscard]] std::uint64_t digest(const Region& region) const;
@@ -33,11 +37,16 @@ class Arenas {
   [[nodiscard]] std::uint64_t digest(MemoryKind kind) const;
 
  private:
+  void make(MemoryKind kind);
   [[nodiscard]] const test_support::Memory& of(MemoryKind kind) const {
     return arenas_[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] test_support::Memory& of(MemoryKind kind) { return arenas_[static_cast<std::size_t>(kind)]; }
 
+  const Program& program_;
+  const int rank_;
+  const bool host_only_;
+  int device_ = 0;
   std::array<test_support::Memory, test_support::memory_kinds.size()> arenas_;
   test_support::Memory staging_;  ///< pinned sources of queued copies, each used once
   std::size_t staging_used_ = 0;

@@ -1,5 +1,7 @@
 #include "tests/differential/collective_calls.hpp"
 
+#include <utility>
+
 namespace penstock::differential {
 
 namespace {
@@ -44,24 +46,33 @@ CollectiveRun::CollectiveRun(const Collective& collective, const Arenas& arenas,
       communicator_(communicator),
       member_(rank_in(communicator)),
       size_(static_cast<int>(collective.members.size())),
+      send_count_(collective.counts[0]),
+      receive_count_(collective.counts[0]),
       operation_(operation_of(collective.reduction, affine)),
-      send_type_(is_reduction(collective.call)
-                     ? Datatype::element(collective.reduction)
-                     : Datatype::unit(collective.members[static_cast<std::size_t>(member_)].send_has_gaps)),
-      receive_type_(
-          is_reduction(collective.call)
-              ? Datatype::element(collective.reduction)
-              : Datatype::unit(collective.members[static_cast<std::size_t>(member_)].receive_has_gaps)) {
-  const auto& member = collective.members[static_cast<std::size_t>(member_)];
+      send_type_(type_of_units(own_part().send, own_part().send_rest, own_part().send_has_gaps,
+                               own_part().send_is_absolute, send_count_, arenas)),
+      receive_type_(type_of_units(own_part().receive, own_part().receive_rest, own_part().receive_has_gaps,
+                                  own_part().receive_is_absolute, receive_count_, arenas)) {
   const bool is_root = member_ == collective.root;
-  send_ = arenas.address(member.send);
-  receive_ = arenas.address(member.receive);
+  send_ = own_part().send_is_absolute ? MPI_BOTTOM : arenas.address(own_part().send);
+  receive_ = own_part().receive_is_absolute ? MPI_BOTTOM : arenas.address(own_part().receive);
   if (collective.in_place && (is_root || !only_root_is_in_place(collective.call))) {
     const bool scatters =
         collective.call == CollectiveCall::scatter || collective.call == CollectiveCall::scatterv;
     (scatters ? receive_ : send_) = MPI_IN_PLACE;
   }
   share_unequally();
+}
+
+Datatype CollectiveRun::type_of_units(const Region& first, const Region& rest, bool has_gaps,
+                                      bool is_absolute, int& count, const Arenas& arenas) const {
+  if (is_reduction(collective_.call)) return Datatype::element(collective_.reduction);
+  if (collective_.has_empty_units) return Datatype::empty_unit(has_gaps);
+  if (!is_absolute) return Datatype::unit(has_gaps);
+  // one large block in each allocation where MPI lets one type stand for all
+  const bool is_one_block = !has_gaps && !shares_vary(collective_.call) && count > 1;
+  const int units = is_one_block ? std::exchange(count, 1) : 1;
+  return Datatype::absolute_units(arenas.address(first), arenas.address(rest), units);
 }
 
 void CollectiveRun::share_unequally() {
@@ -75,13 +86,15 @@ void CollectiveRun::share_unequally() {
   // not in the order of ranks, so that starts are not what one would guess
   starts_.assign(size, 0);
   for (std::size_t i = size - 1; i > 0; --i) starts_[i - 1] = starts_[i] + shares_[i];
-  const auto& member = collective_.members[static_cast<std::size_t>(member_)];
+  const auto bytes = [](bool has_gaps, bool is_absolute) {
+    return has_gaps || is_absolute ? unit_bytes_with_gaps : unit_bytes;
+  };
   for (const int start : starts_) {
     const auto units = static_cast<std::size_t>(start);
     send_byte_starts_.push_back(
-        static_cast<int>(units * (member.send_has_gaps ? unit_bytes_with_gaps : unit_bytes)));
+        static_cast<int>(units * bytes(own_part().send_has_gaps, own_part().send_is_absolute)));
     receive_byte_starts_.push_back(
-        static_cast<int>(units * (member.receive_has_gaps ? unit_bytes_with_gaps : unit_bytes)));
+        static_cast<int>(units * bytes(own_part().receive_has_gaps, own_part().receive_is_absolute)));
   }
   send_types_.assign(size, send_type_.get());
   receive_types_.assign(size, receive_type_.get());
@@ -100,30 +113,34 @@ void CollectiveRun::initialise(MPI_Request* request) {
   using enum CollectiveCall;
   switch (collective_.call) {
     case bcast:
-      MPI_Bcast_init(receive_, count, received, root, communicator_, info, request);
+      MPI_Bcast_init(receive_, receive_count_, received, root, communicator_, info, request);
       break;
     case gather:
-      MPI_Gather_init(send_, count, sent, receive_, count, received, root, communicator_, info, request);
+      MPI_Gather_init(send_, send_count_, sent, receive_, receive_count_, received, root, communicator_, info,
+                      request);
       break;
     case gatherv:
       MPI_Gatherv_init(send_, own, sent, receive_, counts, starts, received, root, communicator_, info,
                        request);
       break;
     case scatter:
-      MPI_Scatter_init(send_, count, sent, receive_, count, received, root, communicator_, info, request);
+      MPI_Scatter_init(send_, send_count_, sent, receive_, receive_count_, received, root, communicator_,
+                       info, request);
       break;
     case scatterv:
       MPI_Scatterv_init(send_, counts, starts, sent, receive_, own, received, root, communicator_, info,
                         request);
       break;
     case allgather:
-      MPI_Allgather_init(send_, count, sent, receive_, count, received, communicator_, info, request);
+      MPI_Allgather_init(send_, send_count_, sent, receive_, receive_count_, received, communicator_, info,
+                         request);
       break;
     case allgatherv:
       MPI_Allgatherv_init(send_, own, sent, receive_, counts, starts, received, communicator_, info, request);
       break;
     case alltoall:
-      MPI_Alltoall_init(send_, count, sent, receive_, count, received, communicator_, info, request);
+      MPI_Alltoall_init(send_, send_count_, sent, receive_, receive_count_, received, communicator_, info,
+                        request);
       break;
     case alltoallv:
       MPI_Alltoallv_init(send_, counts, starts, sent, receive_, counts, starts, received, communicator_, info,
@@ -134,11 +151,12 @@ void CollectiveRun::initialise(MPI_Request* request) {
                          receive_byte_starts_.data(), receive_types_.data(), communicator_, info, request);
       break;
     case neighbor_allgather:
-      MPI_Neighbor_allgather_init(send_, count, sent, receive_, count, received, communicator_, info,
-                                  request);
+      MPI_Neighbor_allgather_init(send_, send_count_, sent, receive_, receive_count_, received, communicator_,
+                                  info, request);
       break;
     case neighbor_alltoall:
-      MPI_Neighbor_alltoall_init(send_, count, sent, receive_, count, received, communicator_, info, request);
+      MPI_Neighbor_alltoall_init(send_, send_count_, sent, receive_, receive_count_, received, communicator_,
+                                 info, request);
       break;
     case CollectiveCall::reduce:
       MPI_Reduce_init(send_, receive_, count, received, operation_, root, communicator_, info, request);
@@ -205,7 +223,6 @@ void CollectiveRun::call(MPI_Request* later) {
 }
 
 void CollectiveRun::move_data(MPI_Request* request) {
-  const int count = collective_.counts[0];
   const int root = collective_.root;
   const MPI_Datatype sent = send_type_.get();
   const MPI_Datatype received = receive_type_.get();
@@ -214,28 +231,36 @@ void CollectiveRun::move_data(MPI_Request* request) {
       request ? MPI_Ibarrier(communicator_, request) : MPI_Barrier(communicator_);
       break;
     case CollectiveCall::bcast:
-      request ? MPI_Ibcast(receive_, count, received, root, communicator_, request)
-              : MPI_Bcast(receive_, count, received, root, communicator_);
+      request ? MPI_Ibcast(receive_, receive_count_, received, root, communicator_, request)
+              : MPI_Bcast(receive_, receive_count_, received, root, communicator_);
       break;
     case CollectiveCall::gather:
-      request ? MPI_Igather(send_, count, sent, receive_, count, received, root, communicator_, request)
-              : MPI_Gather(send_, count, sent, receive_, count, received, root, communicator_);
+      request ? MPI_Igather(send_, send_count_, sent, receive_, receive_count_, received, root, communicator_,
+                            request)
+              : MPI_Gather(send_, send_count_, sent, receive_, receive_count_, received, root, communicator_);
       break;
     case CollectiveCall::scatter:
-      request ? MPI_Iscatter(send_, count, sent, receive_, count, received, root, communicator_, request)
-              : MPI_Scatter(send_, count, sent, receive_, count, received, root, communicator_);
+      request
+          ? MPI_Iscatter(send_, send_count_, sent, receive_, receive_count_, received, root, communicator_,
+                         request)
+          : MPI_Scatter(send_, send_count_, sent, receive_, receive_count_, received, root, communicator_);
       break;
     case CollectiveCall::neighbor_allgather:
-      request ? MPI_Ineighbor_allgather(send_, count, sent, receive_, count, received, communicator_, request)
-              : MPI_Neighbor_allgather(send_, count, sent, receive_, count, received, communicator_);
+      request ? MPI_Ineighbor_allgather(send_, send_count_, sent, receive_, receive_count_, received,
+                                        communicator_, request)
+              : MPI_Neighbor_allgather(send_, send_count_, sent, receive_, receive_count_, received,
+                                       communicator_);
       break;
     case CollectiveCall::neighbor_alltoall:
-      request ? MPI_Ineighbor_alltoall(send_, count, sent, receive_, count, received, communicator_, request)
-              : MPI_Neighbor_alltoall(send_, count, sent, receive_, count, received, communicator_);
+      request ? MPI_Ineighbor_alltoall(send_, send_count_, sent, receive_, receive_count_, received,
+                                       communicator_, request)
+              : MPI_Neighbor_alltoall(send_, send_count_, sent, receive_, receive_count_, received,
+                                      communicator_);
       break;
     default:
-      request ? MPI_Iallgather(send_, count, sent, receive_, count, received, communicator_, request)
-              : MPI_Allgather(send_, count, sent, receive_, count, received, communicator_);
+      request ? MPI_Iallgather(send_, send_count_, sent, receive_, receive_count_, received, communicator_,
+                               request)
+              : MPI_Allgather(send_, send_count_, sent, receive_, receive_count_, received, communicator_);
   }
 }
 
@@ -264,15 +289,15 @@ void CollectiveRun::move_unequal_data(MPI_Request* request) {
 }
 
 void CollectiveRun::exchange_all(MPI_Request* request) {
-  const int count = collective_.counts[0];
   const int* counts = shares_.data();
   const int* starts = starts_.data();
   const MPI_Datatype sent = send_type_.get();
   const MPI_Datatype received = receive_type_.get();
   switch (collective_.call) {
     case CollectiveCall::alltoall:
-      request ? MPI_Ialltoall(send_, count, sent, receive_, count, received, communicator_, request)
-              : MPI_Alltoall(send_, count, sent, receive_, count, received, communicator_);
+      request ? MPI_Ialltoall(send_, send_count_, sent, receive_, receive_count_, received, communicator_,
+                              request)
+              : MPI_Alltoall(send_, send_count_, sent, receive_, receive_count_, received, communicator_);
       break;
     case CollectiveCall::alltoallv:
       request ? MPI_Ialltoallv(send_, counts, starts, sent, receive_, counts, starts, received, communicator_,

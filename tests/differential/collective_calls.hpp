@@ -28,6 +28,11 @@ class CollectiveRun {
   [[nodiscard]] static std::size_t defined_bytes(const Collective& collective, std::size_t member);
 
  private:
+  Datatype type_of_units(const Region& first, const Region& rest, bool has_gaps, bool is_absolute, int& count,
+                         const Arenas& arenas) const;
+  [[nodiscard]] const Collective::Member& own_part() const {
+    return collective_.members[static_cast<std::size_t>(member_)];
+  }
   void share_unequally();
   /// With a request not blocking.
   void call(MPI_Request* later);
@@ -44,6 +49,8 @@ class CollectiveRun {
   MPI_Comm communicator_;
   int member_ = 0;
   int size_ = 0;
+  int send_count_;  ///< where all shares are alike
+  int receive_count_;
   MPI_Op operation_;
   Datatype send_type_;
   Datatype receive_type_;

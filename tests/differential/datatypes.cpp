@@ -20,23 +20,55 @@ MPI_Datatype resized_and_committed(MPI_Datatype type, std::size_t extent_bytes) 
   return resized;
 }
 
-MPI_Datatype irregular(Shape shape, const std::vector<Piece>& blocks, Base base) {
+/// With empty blocks, one stands before each other block, outside of what is sent.
+MPI_Datatype irregular(const Place& place, const std::vector<Piece>& blocks, Base base) {
+  const Shape shape = place.shape;
   std::vector<int> lengths;
   std::vector<int> starts;
   std::vector<MPI_Aint> byte_starts;
-  const std::vector<MPI_Datatype> types(blocks.size(), predefined(base));
-  for (const Piece& block : blocks) {
+  const auto add = [&](const Piece& block) {
     lengths.push_back(block.length);
     starts.push_back(block.start);
     byte_starts.push_back(block.start * static_cast<MPI_Aint>(size_of(base)));
+  };
+  for (const Piece& block : blocks) {
+    if (place.has_empty_blocks) add({block.start + block.length + 1, 0});
+    add(block);
   }
-  const int count = static_cast<int>(blocks.size());
+  const int count = static_cast<int>(lengths.size());
+  const std::vector<MPI_Datatype> types(lengths.size(), predefined(base));
   MPI_Datatype type = MPI_DATATYPE_NULL;
   if (shape == Shape::indexed) {
     MPI_Type_indexed(count, lengths.data(), starts.data(), types[0], &type);
   } else {
     MPI_Type_create_struct(count, lengths.data(), byte_starts.data(), types.data(), &type);
   }
+  return type;
+}
+
+MPI_Aint address_of(const void* data) {
+  MPI_Aint address = 0;
+  MPI_Get_address(data, &address);
+  return address;
+}
+
+MPI_Datatype absolute(const Place& place, Base base, const Arenas& arenas) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> starts;
+  for (const Part& part : place.parts) {
+    lengths.push_back(part.elements);
+    starts.push_back(address_of(arenas.address(part.region)));
+  }
+  const int count = static_cast<int>(lengths.size());
+  const std::vector<MPI_Datatype> types(lengths.size(), predefined(base));
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  // two constructors for the same
+  if (lengths[0] % 2 == 0) {
+    MPI_Type_create_hindexed(count, lengths.data(), starts.data(), predefined(base), &type);
+  } else {
+    MPI_Type_create_struct(count, lengths.data(), starts.data(), types.data(), &type);
+  }
+  MPI_Type_commit(&type);
   return type;
 }
 
@@ -51,10 +83,20 @@ void compose(void* in, void* inout, int* count, MPI_Datatype*) {
 
 }  // namespace
 
-Datatype::Datatype(const Place& place, Base base) {
-  if (place.shape == Shape::contiguous || place.elements_each == 0) {
+Datatype::Datatype(const Place& place, Base base, const Arenas& arenas) {
+  if (place.elements() == 0) {
+    take_empty(place, predefined(base), arenas);
+    return;
+  }
+  if (place.shape == Shape::contiguous) {
     type_ = predefined(base);
     count_ = place.elements();
+    return;
+  }
+  owned_ = true;
+  if (place.shape == Shape::absolute) {
+    type_ = absolute(place, base, arenas);
+    count_ = 1;
     return;
   }
   const std::vector<Piece> blocks = pieces(place.shape, place.elements_each);
@@ -63,12 +105,67 @@ Datatype::Datatype(const Place& place, Base base) {
     const int row = blocks[0].length;
     MPI_Type_vector(static_cast<int>(blocks.size()), row, 2 * row, predefined(base), &type);
   } else {
-    type = irregular(place.shape, blocks, base);
+    type = irregular(place, blocks, base);
   }
   const auto extent_elements = static_cast<std::size_t>(extent(place.shape, place.elements_each));
   type_ = resized_and_committed(type, extent_elements * size_of(base));
   count_ = place.copies;
-  owned_ = true;
+}
+
+void Datatype::take_empty(const Place& place, MPI_Datatype base, const Arenas& arenas) {
+  const int none[] = {0, 0};
+  const MPI_Datatype bases[] = {base, base};
+  const MPI_Aint apart[] = {8, 100};
+  const MPI_Aint here = address_of(arenas.address(place.region));
+  owned_ = place.empty != Empty::count_of_zero && place.empty != Empty::null_buffer;
+  count_ = owned_ ? 1 + place.empty_count : 0;
+  switch (place.empty) {
+    case Empty::type_of_zero:
+      MPI_Type_contiguous(0, base, &type_);
+      break;
+    case Empty::empty_blocks:
+      MPI_Type_create_struct(2, none, apart, bases, &type_);
+      break;
+    case Empty::absolute_block:
+      MPI_Type_create_hindexed(1, none, &here, base, &type_);
+      break;
+    default:
+      type_ = base;
+  }
+  if (owned_) MPI_Type_commit(&type_);
+}
+
+Datatype Datatype::absolute_units(const void* first, const void* second, int units) {
+  Datatype unit;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  if (units == 1) {
+    // three blocks of the same length, in two allocations by turns
+    const MPI_Aint starts[] = {address_of(first), address_of(second), address_of(first) + 8};
+    const int lengths[] = {1, 1, 1};
+    MPI_Type_create_hindexed(3, lengths, starts, MPI_INT, &type);
+  } else {
+    const MPI_Aint starts[] = {address_of(first), address_of(second)};
+    const int lengths[] = {3 * (units / 2), 3 * (units - units / 2)};
+    MPI_Type_create_hindexed(2, lengths, starts, MPI_INT, &type);
+  }
+  unit.type_ = resized_and_committed(
+      type, static_cast<std::size_t>(units) * (units == 1 ? unit_bytes_with_gaps : unit_bytes));
+  unit.owned_ = true;
+  return unit;
+}
+
+Datatype Datatype::empty_unit(bool has_blocks) {
+  Datatype unit;
+  if (has_blocks) {
+    const int none[] = {0, 0};
+    const int starts[] = {3, 0};
+    MPI_Type_indexed(2, none, starts, MPI_INT, &unit.type_);
+  } else {
+    MPI_Type_contiguous(0, MPI_INT, &unit.type_);
+  }
+  MPI_Type_commit(&unit.type_);
+  unit.owned_ = true;
+  return unit;
 }
 
 Datatype Datatype::unit(bool has_gaps) {
@@ -120,6 +217,13 @@ Datatype::Datatype(Datatype&& other) noexcept
 
 Datatype::~Datatype() {
   if (owned_) MPI_Type_free(&type_);
+}
+
+void* buffer_of(const Place& place, const Arenas& arenas) {
+  const bool is_empty = place.elements() == 0;
+  const bool is_bottom = is_empty ? place.empty == Empty::absolute_block || place.empty == Empty::null_buffer
+                                  : place.shape == Shape::absolute;
+  return is_bottom ? MPI_BOTTOM : arenas.address(place.region);
 }
 
 AffineComposition::AffineComposition() {

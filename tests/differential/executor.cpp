@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/differential/planted_errors.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/watchdog.hpp"
 
@@ -28,6 +29,11 @@ std::string tell_status(const MPI_Status& status, MPI_Datatype type) {
   MPI_Test_cancelled(&status, &cancelled);
   return fmt::format("source={} tag={} count={} elements={} cancelled={}", status.MPI_SOURCE, status.MPI_TAG,
                      count, elements, cancelled);
+}
+
+/// What a message's buffer is filled from.
+std::uint64_t value_of(const Program& program, int message) {
+  return program.seed * 4096 + static_cast<std::uint64_t>(message);
 }
 
 MPI_Comm make_ring(MPI_Comm communicator) {
@@ -81,10 +87,13 @@ Executor::Executor(const Program& program, MPI_Comm world, Arenas& arenas, Forms
       collective_requests_(program.collectives.size(), MPI_REQUEST_NULL),
       unmatched_requests_(program.unmatched.size(), MPI_REQUEST_NULL),
       collectives_(program.collectives.size()),
+      freed_(program.freed.size()),
       message_lines_(program.messages.size()),
       collective_lines_(program.collectives.size()),
       race_lines_(program.races.size()),
-      unmatched_lines_(program.unmatched.size()) {
+      unmatched_lines_(program.unmatched.size()),
+      freed_lines_(program.freed.size()),
+      error_lines_(program.errors.size()) {
   MPI_Comm_rank(world, &rank_);
   make_communicators();
   attach_buffer();
@@ -121,10 +130,13 @@ void Executor::make_communicators() {
     }
     communicators_.push_back(made);
   }
-  for (const MPI_Comm made : communicators_) {
-    if (forms_ == Forms::nonblocking_collectives && test_support::gpu_count() > 0) let_ranks_agree(made);
-    rings_.push_back(make_ring(made));
-  }
+  for (const MPI_Comm made : communicators_) rings_.push_back(make_ring(made));
+}
+
+void Executor::use_gpu() {
+  arenas_.use_gpu();
+  if (forms_ != Forms::nonblocking_collectives || test_support::gpu_count() == 0) return;
+  for (const MPI_Comm made : communicators_) let_ranks_agree(made);
 }
 
 void Executor::attach_buffer() {
@@ -157,6 +169,7 @@ void Executor::run() {
 }
 
 void Executor::perform(const Action& action) {
+  const bool may_be_persistent = forms_ != Forms::persistent_collectives;
   using enum ActionKind;
   switch (action.kind) {
     case send:
@@ -179,6 +192,12 @@ void Executor::perform(const Action& action) {
     case improbe_imrecv:
       perform_receive(action.kind, action.index);
       break;
+    case meet:
+      MPI_Barrier(world_);
+      break;
+    case ActionKind::use_gpu:
+      Executor::use_gpu();
+      break;
     case sendrecv:
       perform_sendrecv(action.index, action.other);
       break;
@@ -193,6 +212,18 @@ void Executor::perform(const Action& action) {
       break;
     case ActionKind::unmatched_cancel:
       cancel_unmatched(action.index);
+      break;
+    case freed_start:
+      at(freed_, action.index) = std::make_unique<FreedRun>(
+          program_.freed[static_cast<std::size_t>(action.index)], world_, arenas_, may_be_persistent);
+      break;
+    case freed_finish:
+      at(freed_lines_, action.index) = at(freed_, action.index)->finish();
+      at(freed_, action.index).reset();
+      break;
+    case planted_errors:
+      at(error_lines_, action.index) = plant_errors(program_.errors[static_cast<std::size_t>(action.index)],
+                                                    world_, arenas_, may_be_persistent);
       break;
     case pause:
       std::this_thread::sleep_for(std::chrono::microseconds(action.index));
@@ -226,6 +257,10 @@ void Executor::finish_collective(int index) {
   if (is_reduction(collective.call))
     arenas_.forget(receive, gap_of(collective.reduction), element_bytes(collective.reduction));
   at(collective_lines_, index) = fmt::format("digest={:016x}", arenas_.digest(receive));
+  if (collective.members[member].receive_is_absolute) {
+    at(collective_lines_, index) +=
+        fmt::format("/{:016x}", arenas_.digest(collective.members[member].receive_rest));
+  }
 }
 
 void Executor::post_unmatched(int index) {
@@ -249,24 +284,33 @@ void Executor::cancel_unmatched(int index) {
 void Executor::prepare(int message) {
   const Message& sent = message_at(message);
   if (sent.fills_late) {
-    arenas_.fill_in_stream_order(sent.send.region,
-                                 program_.seed * 4096 + static_cast<std::uint64_t>(message));
+    for (const Region& region : regions_of(sent.send)) {
+      arenas_.fill_in_stream_order(region, value_of(program_, message) + region.offset);
+    }
   }
 }
 
 void Executor::finish_send(int message) {
   // from here on the buffer is the program's again: what it writes must not reach the receiver
-  arenas_.fill(message_at(message).send.region,
-               ~(program_.seed * 4096 + static_cast<std::uint64_t>(message)));
+  for (const Region& region : regions_of(message_at(message).send)) {
+    arenas_.fill(region, ~(value_of(program_, message) + region.offset));
+  }
 }
 
 void Executor::finish_receive(int message, const MPI_Status& status) {
   const Message& received = message_at(message);
-  const Datatype type(received.receive, received.base);
+  const Datatype type(received.receive, received.base, arenas_);
   std::string& line = at(message_lines_, message);
   line = tell_status(status, type.get());
-  if (received.checks_at_once)
-    line += fmt::format(" digest={:016x}", arenas_.digest(received.receive.region));
+  if (received.checks_at_once) line += digest_of(received.receive);
+}
+
+std::string Executor::digest_of(const Place& place) const {
+  std::string digests = " digest=";
+  for (const Region& region : regions_of(place)) {
+    digests += fmt::format("{}{:016x}", digests.back() == '=' ? "" : "/", arenas_.digest(region));
+  }
+  return digests;
 }
 
 std::vector<std::string> Executor::tell() {
@@ -275,22 +319,20 @@ std::vector<std::string> Executor::tell() {
     const Message& message = program_.messages[i];
     if (message.destination != rank_) continue;
     if (!message.checks_at_once) {
-      message_lines_[i] += fmt::format(" digest={:016x}", arenas_.digest(message.receive.region));
+      message_lines_[i] += digest_of(message.receive);
     }
     lines.push_back(fmt::format("message {}: {}", i, message_lines_[i]));
   }
-  for (std::size_t i = 0; i < collective_lines_.size(); ++i) {
-    if (!collective_lines_[i].empty())
-      lines.push_back(fmt::format("collective {}: {}", i, collective_lines_[i]));
-  }
-  for (std::size_t i = 0; i < race_lines_.size(); ++i) {
-    if (!race_lines_[i].empty()) lines.push_back(fmt::format("race {}: {}", i, race_lines_[i]));
-  }
-  for (std::size_t i = 0; i < unmatched_lines_.size(); ++i) {
-    if (!unmatched_lines_[i].empty()) {
-      lines.push_back(fmt::format("unmatched receive {}: {}", i, unmatched_lines_[i]));
+  const auto tell_all = [&](const char* what, const std::vector<std::string>& told) {
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      if (!told[i].empty()) lines.push_back(fmt::format("{} {}: {}", what, i, told[i]));
     }
-  }
+  };
+  tell_all("collective", collective_lines_);
+  tell_all("race", race_lines_);
+  tell_all("unmatched receive", unmatched_lines_);
+  tell_all("freed handles", freed_lines_);
+  tell_all("planted errors", error_lines_);
   for (const MemoryKind kind : test_support::memory_kinds) {
     if (program_.arena_bytes[rank_][static_cast<std::size_t>(kind)] == 0) continue;
     lines.push_back(fmt::format("all {} memory: digest={:016x}", name_of(kind), arenas_.digest(kind)));

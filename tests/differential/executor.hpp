@@ -11,6 +11,7 @@
 
 #include "tests/differential/arenas.hpp"
 #include "tests/differential/collective_calls.hpp"
+#include "tests/differential/freed_run.hpp"
 #include "tests/differential/program.hpp"
 
 namespace penstock::differential {
@@ -40,6 +41,7 @@ class Executor {
  private:
   void make_communicators();
   void attach_buffer();
+  void use_gpu();
   void perform(const Action& action);
   void perform_send(ActionKind kind, int index);
   void perform_receive(ActionKind kind, int index);
@@ -62,6 +64,7 @@ class Executor {
   [[nodiscard]] MPI_Request& request_of(const Operation& operation);
   void leave_pending(OperationKind kind, int index);
 
+  [[nodiscard]] std::string digest_of(const Place& place) const;
   [[nodiscard]] const Message& message_at(int index) const {
     return program_.messages[static_cast<std::size_t>(index)];
   }
@@ -83,8 +86,10 @@ class Executor {
   std::vector<std::byte> attached_;
   std::vector<MPI_Request> send_requests_, receive_requests_, collective_requests_, unmatched_requests_;
   std::vector<std::unique_ptr<CollectiveRun>> collectives_;
+  std::vector<std::unique_ptr<FreedRun>> freed_;
   std::vector<Operation> pending_;
-  std::vector<std::string> message_lines_, collective_lines_, race_lines_, unmatched_lines_;
+  std::vector<std::string> message_lines_, collective_lines_, race_lines_, unmatched_lines_, freed_lines_,
+      error_lines_;
 };
 
 }  // namespace penstock::differential

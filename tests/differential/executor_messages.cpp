@@ -11,8 +11,8 @@ namespace penstock::differential {
 
 void Executor::perform_send(ActionKind kind, int index) {
   const Message& message = message_at(index);
-  const Datatype type(message.send, message.base);
-  const void* buffer = arenas_.address(message.send.region);
+  const Datatype type(message.send, message.base, arenas_);
+  const void* buffer = buffer_of(message.send, arenas_);
   const int count = type.count();
   const int peer = rank_in(message.communicator, message.destination);
   const MPI_Comm where = communicator(message.communicator);
@@ -66,8 +66,8 @@ void Executor::perform_send(ActionKind kind, int index) {
 
 void Executor::perform_receive(ActionKind kind, int index) {
   const Message& message = message_at(index);
-  const Datatype type(message.receive, message.base);
-  void* buffer = arenas_.address(message.receive.region);
+  const Datatype type(message.receive, message.base, arenas_);
+  void* buffer = buffer_of(message.receive, arenas_);
   const int count = type.count();
   const int source = message.any_source ? MPI_ANY_SOURCE : rank_in(message.communicator, message.source);
   const int tag = message.any_tag ? MPI_ANY_TAG : message.tag;
@@ -118,12 +118,12 @@ void Executor::perform_receive(ActionKind kind, int index) {
 void Executor::perform_sendrecv(int sent, int received) {
   const Message& out = message_at(sent);
   const Message& in = message_at(received);
-  const Datatype out_type(out.send, out.base);
-  const Datatype in_type(in.receive, in.base);
+  const Datatype out_type(out.send, out.base, arenas_);
+  const Datatype in_type(in.receive, in.base, arenas_);
   MPI_Status status{};
   prepare(sent);
-  MPI_Sendrecv(arenas_.address(out.send.region), out_type.count(), out_type.get(),
-               rank_in(out.communicator, out.destination), out.tag, arenas_.address(in.receive.region),
+  MPI_Sendrecv(buffer_of(out.send, arenas_), out_type.count(), out_type.get(),
+               rank_in(out.communicator, out.destination), out.tag, buffer_of(in.receive, arenas_),
                in_type.count(), in_type.get(),
                in.any_source ? MPI_ANY_SOURCE : rank_in(in.communicator, in.source),
                in.any_tag ? MPI_ANY_TAG : in.tag, communicator(in.communicator), &status);

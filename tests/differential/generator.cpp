@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "tests/support/random.hpp"
+#include "tests/differential/generator_parts.hpp"
 
 namespace penstock::differential {
 
@@ -17,7 +17,8 @@ using test_support::Random;
 /// Draws a program's content. Lives for one call of generate().
 class Generator {
  public:
-  Generator(std::uint64_t seed, int world_size) : random_(seed) {
+  Generator(std::uint64_t seed, int world_size, const Families& families)
+      : families_(families), random_(seed) {
     program_.seed = seed;
     program_.ranks = random_.between(2, std::min(world_size, most_ranks));
     // each program has its own taste: how much of it is on devices, how large, how many
@@ -27,8 +28,12 @@ class Generator {
 
   Program run() {
     make_communicators();
+    if (families_.early) leave_ranks_without_gpu(program_, random_of(1));
     const int messages = random_.chance(20) ? random_.between(200, 400) : random_.between(10, 120);
     while (static_cast<int>(program_.messages.size()) < messages) make_messages();
+    if (families_.early) add_early_messages(program_, random_of(2));
+    if (families_.empty) empty_some_messages(program_, random_of(3));
+    if (families_.absolute) spread_some_messages(program_, random_of(4));
     choose_wildcards();
     for (int i = random_.between(0, 14); i > 0; --i) {
       make_collective();
@@ -36,11 +41,18 @@ class Generator {
     }
     for (int i = random_.between(0, 3); i > 0; --i) make_race();
     for (int i = random_.between(0, 4); i > 0; --i) make_unmatched();
+    if (families_.empty) empty_some_collectives(program_, random_of(5));
+    if (families_.absolute) spread_some_collectives(program_, random_of(6));
+    if (families_.freed) add_freed_handles(program_, random_of(7));
+    if (families_.errors) add_planted_errors(program_, random_of(8));
     schedule(program_);
     return std::move(program_);
   }
 
  private:
+  /// What is left out leaves the draws of the rest as they are.
+  [[nodiscard]] Random random_of(std::uint64_t part) const { return Random(program_.seed ^ part << 32); }
+
   void make_communicators() {
     Communicator world;
     world.members.resize(static_cast<std::size_t>(program_.ranks));
@@ -64,22 +76,9 @@ class Generator {
     }
   }
 
-  MemoryKind draw_kind(unsigned device_percent) {
-    constexpr MemoryKind host[] = {MemoryKind::pageable, MemoryKind::pinned};
-    constexpr MemoryKind device[] = {MemoryKind::device, MemoryKind::device, MemoryKind::async_pool,
-                                     MemoryKind::managed, MemoryKind::virtual_memory};
-    return random_.chance(device_percent) ? device[random_.below(5)] : host[random_.below(2)];
-  }
-
   Region allocate(int rank, std::size_t bytes) { return allocate(rank, bytes, device_percent_); }
   Region allocate(int rank, std::size_t bytes, unsigned device_percent) {
-    Region region;
-    region.kind = draw_kind(device_percent);
-    std::size_t& used = program_.arena_bytes[rank][static_cast<std::size_t>(region.kind)];
-    region.offset = used + guard_bytes;
-    region.bytes = bytes;
-    used += guard_bytes * 2 + (bytes + 15) / 16 * 16 + random_.below(4) * 16;
-    return region;
+    return allocate_region(program_, random_, rank, bytes, device_percent);
   }
 
   std::size_t draw_bytes() {
@@ -107,26 +106,6 @@ class Generator {
     return bytes;
   }
 
-  Place draw_place(int rank, Base base, int elements, bool with_room) {
-    Place place;
-    if (random_.chance(40)) place.shape = static_cast<Shape>(random_.between(1, 3));
-    for (const int copies : {2, 3, 7}) {
-      if (place.shape != Shape::contiguous && elements % copies == 0 && random_.chance(25)) {
-        place.copies = copies;
-      }
-    }
-    place.elements_each = elements / place.copies;
-    if (with_room && random_.chance(40)) {
-      if (place.shape != Shape::contiguous && random_.chance(50)) {
-        place.copies += random_.between(1, 2);
-      } else {
-        place.elements_each += random_.between(1, 40);
-      }
-    }
-    place.region = allocate(rank, span_bytes(place, base));
-    return place;
-  }
-
   /// One message, or a few that share their envelope so that persistent requests can carry them.
   void make_messages() {
     Message message;
@@ -137,8 +116,10 @@ class Generator {
     message.tag = random_.chance(50) ? random_.between(0, 2) : random_.between(3, 30000);
     message.base = static_cast<Base>(random_.between(0, 2));
     const int elements = static_cast<int>(draw_bytes() / size_of(message.base));
-    message.send = draw_place(message.source, message.base, elements, false);
-    message.receive = draw_place(message.destination, message.base, elements, true);
+    message.send =
+        draw_place(program_, random_, message.source, message.base, elements, false, device_percent_);
+    message.receive =
+        draw_place(program_, random_, message.destination, message.base, elements, true, device_percent_);
     message.fills_late = random_.chance(25);
     message.checks_at_once = random_.chance(35);
     message.any_tag = random_.chance(25);
@@ -156,8 +137,12 @@ class Generator {
     message.receive_request = receive ? first : -1;
     message.fills_late = message.checks_at_once = true;
     for (int i = random_.between(2, 4); i > 0; --i) {
-      if (!send) message.send = draw_place(message.source, message.base, elements, false);
-      if (!receive) message.receive = draw_place(message.destination, message.base, elements, true);
+      if (!send)
+        message.send =
+            draw_place(program_, random_, message.source, message.base, elements, false, device_percent_);
+      if (!receive)
+        message.receive =
+            draw_place(program_, random_, message.destination, message.base, elements, true, device_percent_);
       program_.messages.push_back(message);
     }
   }
@@ -195,10 +180,7 @@ class Generator {
     // little is combined by the MPI library
     const bool is_large = random_.chance(is_reduction(collective.call) ? 50 : 15);
     const int typical = is_large ? random_.between(1000, 6000) : random_.between(0, 200);
-    const bool varies =
-        collective.call == CollectiveCall::gatherv || collective.call == CollectiveCall::scatterv ||
-        collective.call == CollectiveCall::allgatherv || collective.call == CollectiveCall::alltoallv ||
-        collective.call == CollectiveCall::alltoallw || collective.call == CollectiveCall::reduce_scatter;
+    const bool varies = shares_vary(collective.call);
     for (std::size_t i = 0; i < size; ++i) {
       collective.counts.push_back(varies ? random_.between(0, typical + 1) : typical);
     }
@@ -263,6 +245,7 @@ class Generator {
     program_.unmatched.push_back(unmatched);
   }
 
+  const Families families_;
   Random random_;
   Program program_;
   unsigned device_percent_ = 50;
@@ -271,8 +254,8 @@ class Generator {
 
 }  // namespace
 
-Program generate(std::uint64_t seed, int world_size) {
-  return Generator(seed, world_size).run();
+Program generate(std::uint64_t seed, int world_size, const Families& families) {
+  return Generator(seed, world_size, families).run();
 }
 
 }  // namespace penstock::differential

@@ -5,8 +5,8 @@
 
 namespace penstock::differential {
 
-/// The same on every rank and machine. `world_size` is what the launch has (2 to 4).
-[[nodiscard]] Program generate(std::uint64_t seed, int world_size);
+/// The same on every rank and machine. `world_size` is what the launch has.
+[[nodiscard]] Program generate(std::uint64_t seed, int world_size, const Families& families);
 
 /// Orders the program's operations into the actions of each rank. See program.hpp for what makes it legal.
 void schedule(Program& program);

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include "tests/differential/arenas.hpp"
 #include "tests/differential/executor.hpp"
 #include "tests/differential/generator.hpp"
+#include "tests/differential/launch_checks.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace {
@@ -30,7 +32,24 @@ struct Options {
   bool host_only = false;
   bool persistent_collectives = false;
   bool nonblocking_collectives = false;
+  std::uint64_t skip = 0;
+  int communicators = 0;
+  std::vector<std::string> without;
 };
+
+differential::Families families_of(const Options& options) {
+  differential::Families families;
+  const auto leave_out = [&](const char* name, bool& family) {
+    family = std::find(options.without.begin(), options.without.end(), name) == options.without.end();
+  };
+  leave_out("early", families.early);
+  leave_out("absolute", families.absolute);
+  leave_out("empty", families.empty);
+  leave_out("freed", families.freed);
+  leave_out("errors", families.errors);
+  leave_out("finalize", families.finalize);
+  return families;
+}
 
 /// The day's own seeds, in UTC and readable: 20261126000 is the first of the 26th of November 2026.
 std::uint64_t first_seed_of_today() {
@@ -76,8 +95,7 @@ void meet() {
 }
 
 /// What the run sees on this rank; empty if the program leaves the rank out.
-std::vector<std::string> run_program(const Program& program, bool host_only, int gpus,
-                                     differential::Forms forms) {
+std::vector<std::string> run_program(const Program& program, bool host_only, differential::Forms forms) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm world = MPI_COMM_NULL;
@@ -85,7 +103,7 @@ std::vector<std::string> run_program(const Program& program, bool host_only, int
   if (world == MPI_COMM_NULL) return {};
   std::vector<std::string> lines;
   {
-    differential::Arenas arenas(program, rank, host_only, gpus > 0 ? rank % gpus : 0);
+    differential::Arenas arenas(program, rank, host_only);
     differential::Executor executor(program, world, arenas, forms);
     executor.run();
     lines = executor.tell();
@@ -107,7 +125,10 @@ std::string describe(const Program& program, const std::string& line) {
 bool matches(const Program& program, const std::vector<std::string>& seen, std::ifstream& plain, int rank,
              int ranks) {
   PlainProgram header;
-  if (!read_header(plain, header) || header.seed != program.seed) {
+  while (read_header(plain, header) && header.seed != program.seed) {  // those that this run skips
+    for (std::string line; header.lines > 0; --header.lines) std::getline(plain, line);
+  }
+  if (header.seed != program.seed) {
     fmt::print(stderr, "FAILED seed {} on rank {}: the plain run has not run it\n", program.seed, rank);
     return false;
   }
@@ -138,7 +159,6 @@ int run(const Options& options) {
   const auto forms = options.persistent_collectives    ? differential::Forms::persistent_collectives
                      : options.nonblocking_collectives ? differential::Forms::nonblocking_collectives
                                                        : differential::Forms::persistent_messages;
-  const int gpus = host_only ? 0 : test_support::gpu_count();
   const std::string path = fmt::format("{}.{}", plain ? options.plain_file : options.check_file, rank);
   std::ofstream written;
   std::ifstream expected;
@@ -147,17 +167,18 @@ int run(const Options& options) {
   } else {
     expected.open(path);
   }
-  const std::uint64_t first = plain ? seed_of_rank_0(options.first) : first_seed_in(expected);
+  const std::uint64_t first = plain ? seed_of_rank_0(options.first) : first_seed_in(expected) + options.skip;
   if (rank == 0) {
     fmt::print("seeds {} to {} on {} ranks\n", first, first + options.seeds - 1, size);
     std::fflush(stdout);
   }
 
+  const differential::Families families = families_of(options);
   std::uint64_t failed = 0;
   for (std::uint64_t seed = first; seed < first + options.seeds; ++seed) {
     test_support::progress("the start of seed %llu", static_cast<unsigned long long>(seed));
-    const Program program = differential::generate(seed, size);
-    const std::vector<std::string> seen = run_program(program, host_only, gpus, forms);
+    const Program program = differential::generate(seed, size, families);
+    const std::vector<std::string> seen = run_program(program, host_only, forms);
     meet();
     if (plain) {
       fmt::memory_buffer text;
@@ -168,6 +189,9 @@ int run(const Options& options) {
       ++failed;
     }
   }
+  if (families.finalize) differential::call_mpi_in_finalize(host_only);
+  if (options.communicators > 0 && differential::use_many_communicators(options.communicators, host_only) > 0)
+    ++failed;
   written.close();
   fmt::print("rank {}: {} seeds from {}, {} failed\n", rank, options.seeds, first, failed);
   return failed > 0 || (plain && !written) || (!plain && !expected) ? 1 : 0;
@@ -194,11 +218,16 @@ int main(int argument_count, char** arguments) {
                "blocking collectives by persistent requests, and no persistent messages");
   app.add_flag("--nonblocking-collectives", options.nonblocking_collectives,
                "blocking collectives by non-blocking calls, on which the ranks agree from the beginning");
+  app.add_option("--skip", options.skip, "with --check: start after so many programs of the plain run");
+  app.add_option("--communicators", options.communicators, "also make and free so many, and use some");
+  app.add_option("--without", options.without,
+                 "leave these out: early, absolute, empty, freed, errors, finalize")
+      ->delimiter(',');
   CLI11_PARSE(app, argument_count, arguments);
   if (options.plain_file.empty() && options.check_file.empty()) return app.exit(CLI::CallForHelp());
 
   MPI_Init(&argument_count, &arguments);
   const int result = run(options);
   MPI_Finalize();
-  return result;
+  return differential::finalize_went_well() ? result : 1;
 }

@@ -2,52 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-
-#include "tests/support/random.hpp"
 
 namespace penstock::differential {
 
-std::vector<Piece> pieces(Shape shape, int elements) {
-  if (elements == 0) return {};
-  if (shape == Shape::contiguous) return {{0, elements}};
-  std::vector<Piece> result;
-  if (shape == Shape::vector) {
-    // equal rows; the row length is the largest small divisor
-    int row = 1;
-    for (const int candidate : {2, 3, 8, 16, 128}) {
-      if (elements % candidate == 0) row = candidate;
-    }
-    for (int at = 0; at < elements; at += row) result.push_back({at * 2, row});
-    return result;
-  }
-  // irregular, from the size alone so that both sides and every rank agree
-  test_support::Random random(static_cast<std::uint64_t>(elements) * 4 + static_cast<std::uint64_t>(shape));
-  const int most = shape == Shape::structure ? 3 : 40;
-  const int typical = std::max(1, elements / most);
-  int start = random.between(0, 3);
-  for (int left = elements; left > 0;) {
-    const bool last = static_cast<int>(result.size()) + 1 == most;
-    const int length = last ? left : std::min(left, random.between(1, 2 * typical));
-    result.push_back({start, length});
-    start += length + random.between(1, 5);
-    left -= length;
-  }
-  return result;
+namespace {
+
+std::string kinds_of(const Place& place) {
+  std::string kinds = place.shape == Shape::absolute ? "absolute" : "";
+  for (const Region& region : regions_of(place))
+    kinds += (kinds.empty() ? "" : " ") + std::string(name_of(region.kind));
+  return kinds;
 }
 
-int extent(Shape shape, int elements) {
-  if (elements == 0) return 0;
-  if (shape == Shape::contiguous) return elements;
-  const Piece last = pieces(shape, elements).back();
-  return last.start + last.length + 2;
-}
-
-std::size_t span_bytes(const Place& place, Base base) {
-  return static_cast<std::size_t>(place.copies) *
-         static_cast<std::size_t>(extent(place.shape, place.elements_each)) * size_of(base);
-}
+}  // namespace
 
 std::size_t element_bytes(Reduction reduction) {
   switch (reduction) {
@@ -71,6 +39,12 @@ Gap gap_of(Reduction reduction) {
 
 bool is_reduction(CollectiveCall call) {
   return call >= CollectiveCall::reduce;
+}
+
+bool shares_vary(CollectiveCall call) {
+  return call == CollectiveCall::gatherv || call == CollectiveCall::scatterv ||
+         call == CollectiveCall::allgatherv || call == CollectiveCall::alltoallv ||
+         call == CollectiveCall::alltoallw || call == CollectiveCall::reduce_scatter;
 }
 
 const char* name_of(CollectiveCall call) {
@@ -99,22 +73,28 @@ const char* name_of(CollectiveCall call) {
 
 std::string describe(const Message& message) {
   return fmt::format(
-      "rank {} -> rank {} on communicator {}, tag {}, {} elements of {} bytes, {} -> {}{}{}{}{}",
+      "rank {} -> rank {} on communicator {}, tag {}, {} elements of {} bytes, {} -> {}{}{}{}{}{}",
       message.source, message.destination, message.communicator, message.tag, message.send.elements(),
-      size_of(message.base), name_of(message.send.region.kind), name_of(message.receive.region.kind),
+      size_of(message.base), kinds_of(message.send), kinds_of(message.receive),
       message.any_source ? ", any source" : "", message.any_tag ? ", any tag" : "",
       message.send_request >= 0 ? ", persistent send" : "",
-      message.receive_request >= 0 ? ", persistent receive" : "");
+      message.receive_request >= 0 ? ", persistent receive" : "", message.is_early ? ", received early" : "");
 }
 
 std::string describe(const Collective& collective) {
   std::string kinds;
   for (const auto& member : collective.members) {
-    kinds += fmt::format(" {}->{}", name_of(member.send.kind), name_of(member.receive.kind));
+    const auto also = [](bool is_absolute, const Region& rest) {
+      return is_absolute ? fmt::format("+{}", name_of(rest.kind)) : "";
+    };
+    kinds +=
+        fmt::format(" {}{}->{}{}", name_of(member.send.kind), also(member.send_is_absolute, member.send_rest),
+                    name_of(member.receive.kind), also(member.receive_is_absolute, member.receive_rest));
   }
-  return fmt::format("{}{} on communicator {}, root {}, counts {}{},{}", collective.blocking ? "" : "i",
+  return fmt::format("{}{} on communicator {}, root {}, counts {}{}{},{}", collective.blocking ? "" : "i",
                      name_of(collective.call), collective.communicator, collective.root,
-                     fmt::join(collective.counts, "/"), collective.in_place ? ", in place" : "", kinds);
+                     fmt::join(collective.counts, "/"), collective.in_place ? ", in place" : "",
+                     collective.has_empty_units ? ", empty units" : "", kinds);
 }
 
 }  // namespace penstock::differential

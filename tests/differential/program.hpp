@@ -10,33 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/memory.hpp"
+#include "tests/differential/place.hpp"
+#include "tests/differential/planted.hpp"
 
 namespace penstock::differential {
-
-using test_support::MemoryKind;
-
-/// A piece of its rank's memory of one kind. Guard bytes surround it.
-struct Region {
-  MemoryKind kind = MemoryKind::pageable;
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-};
-
-enum class Base : std::uint8_t { byte, int32, float64 };
-[[nodiscard]] constexpr std::size_t size_of(Base base) {
-  return base == Base::byte ? 1 : base == Base::int32 ? 4 : 8;
-}
-
-/// How elements lie in a region: `copies` of a type of `elements_each`, with gaps unless contiguous.
-enum class Shape : std::uint8_t { contiguous, vector, indexed, structure };
-struct Place {
-  Region region;
-  Shape shape = Shape::contiguous;
-  int copies = 1;
-  int elements_each = 0;
-  [[nodiscard]] int elements() const { return copies * elements_each; }
-};
 
 struct Message {
   int source = 0;  ///< ranks in the program, also where the communicator numbers them otherwise
@@ -53,6 +30,7 @@ struct Message {
   bool frees_request = false;   ///< MPI_Request_free right after Isend
   bool fills_late = false;      ///< payload is written by a copy queued just before the send
   bool checks_at_once = false;  ///< the receiver reads its buffer as soon as the receive completes
+  bool is_early = false;        ///< its receive is posted before its rank uses a GPU
 };
 
 enum class CollectiveCall : std::uint8_t {
@@ -111,8 +89,14 @@ struct Collective {
     Region receive;
     bool send_has_gaps = false;
     bool receive_has_gaps = false;
+    // absolute: each unit's first half lies in the region above and its second in this one, from MPI_BOTTOM
+    bool send_is_absolute = false;
+    bool receive_is_absolute = false;
+    Region send_rest;
+    Region receive_rest;
   };
-  std::vector<Member> members;  ///< in the communicator's order
+  bool has_empty_units = false;  ///< each unit has no bytes, whatever the counts are
+  std::vector<Member> members;   ///< in the communicator's order
 };
 
 /// Messages to one rank that may match its wildcard receives in any order between sources, never within one.
@@ -133,6 +117,8 @@ struct Unmatched {
 };
 
 enum class ActionKind : std::uint8_t {
+  meet,
+  use_gpu,  ///< the first action of a rank but for early receives
   send,
   ssend,
   rsend,
@@ -162,6 +148,9 @@ enum class ActionKind : std::uint8_t {
   race,
   unmatched_receive,
   unmatched_cancel,
+  freed_start,
+  freed_finish,
+  planted_errors,
   pause,
 };
 
@@ -191,6 +180,16 @@ struct Communicator {
   bool is_duplicate = false;
 };
 
+/// What is beside ordinary messages and collectives, so that each can be left out.
+struct Families {
+  bool early = true;
+  bool absolute = true;
+  bool empty = true;
+  bool freed = true;
+  bool errors = true;
+  bool finalize = true;
+};
+
 struct Program {
   std::uint64_t seed = 0;
   int ranks = 2;
@@ -199,27 +198,20 @@ struct Program {
   std::vector<Collective> collectives;
   std::vector<Race> races;
   std::vector<Unmatched> unmatched;
+  std::vector<Freed> freed;
+  std::vector<PlantedErrors> errors;
+  bool uses_no_gpu[most_ranks] = {};
   std::vector<std::vector<Action>> actions;  ///< of each rank
   std::size_t arena_bytes[most_ranks][test_support::memory_kinds.size()] = {};
 };
-
-inline constexpr std::size_t guard_bytes = 32;
-
-/// Blocks of a place's type, in elements: where each starts and how long it is.
-struct Piece {
-  int start = 0;
-  int length = 0;
-};
-[[nodiscard]] std::vector<Piece> pieces(Shape shape, int elements);
-/// Elements from the first to past the last of one copy, with the gap that separates it from the next.
-[[nodiscard]] int extent(Shape shape, int elements);
-[[nodiscard]] std::size_t span_bytes(const Place& place, Base base);
 
 /// Bytes of one unit of a collective: its memory, with or without gaps; or of a reduction's element.
 inline constexpr std::size_t unit_bytes = 12;
 inline constexpr std::size_t unit_bytes_with_gaps = 24;
 [[nodiscard]] std::size_t element_bytes(Reduction reduction);
 [[nodiscard]] bool is_reduction(CollectiveCall call);
+/// Whether each member gives or gets a share of its own size.
+[[nodiscard]] bool shares_vary(CollectiveCall call);
 /// Of a ring: each member's neighbours are those before and after it.
 [[nodiscard]] constexpr bool is_of_neighbours(CollectiveCall call) {
   return call == CollectiveCall::neighbor_allgather || call == CollectiveCall::neighbor_alltoall;

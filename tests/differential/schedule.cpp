@@ -51,6 +51,7 @@ class Scheduler {
 
   void run() {
     std::size_t left = 2 * program_.messages.size();
+    left -= post_early_receives();
     while (left > 0 || has_more_macros()) {
       const std::size_t dice = random_.below(100 + completion_weight_ + pause_weight_);
       if (dice < 42) {
@@ -179,6 +180,29 @@ class Scheduler {
     return 1;
   }
 
+  /// Posts what it can before any GPU is used, then lets all ranks use theirs. The barrier keeps those that
+  /// have no early receives from being faster.
+  std::size_t post_early_receives() {
+    std::size_t posted = 0;
+    for (Channel& channel : channels_) {
+      for (std::size_t i = 0; i < channel.messages.size(); ++i) {
+        const int message = channel.messages[i];
+        if (!at(message).is_early || !matches_if_posted(channel, i)) continue;
+        of(message).receive_posted = true;
+        const bool is_persistent = at(message).receive_request >= 0;
+        act(at(message).destination, is_persistent ? ActionKind::start_receive : ActionKind::irecv, message);
+        leave_outstanding(at(message).destination, OperationKind::receive, message);
+        ++posted;
+      }
+    }
+    const bool meets = posted > 0 && random_.chance(80);
+    for (int rank = 0; rank < program_.ranks; ++rank) {
+      if (meets) act(rank, ActionKind::meet, 0);
+      act(rank, ActionKind::use_gpu, 0);
+    }
+    return posted;
+  }
+
   std::size_t post_receive() {
     const int message = next_to_receive(random_channel());
     if (message < 0) return 0;
@@ -235,18 +259,26 @@ class Scheduler {
 
   bool has_more_macros() const {
     return next_collective_ < program_.collectives.size() || next_race_ < program_.races.size() ||
-           cancelled_ < program_.unmatched.size();
+           cancelled_ < program_.unmatched.size() || freed_finished_ < program_.freed.size() ||
+           next_errors_ < program_.errors.size();
   }
 
   /// What several ranks do together stands at one place of the global order.
   void next_macro() {
-    switch (random_.below(4)) {
-      case 0:
-        if (next_race_ == program_.races.size()) return;
-        for (int rank = 0; rank < program_.ranks; ++rank) {
-          act(rank, ActionKind::race, static_cast<int>(next_race_));
+    switch (random_.below(6)) {
+      case 4:
+        if (freed_finished_ == freed_started_ ||
+            (freed_started_ < program_.freed.size() && random_.chance(50))) {
+          do_all(ActionKind::freed_start, freed_started_, program_.freed.size());
+        } else {
+          do_all(ActionKind::freed_finish, freed_finished_, program_.freed.size());
         }
-        ++next_race_;
+        break;
+      case 5:
+        do_all(ActionKind::planted_errors, next_errors_, program_.errors.size());
+        break;
+      case 0:
+        do_all(ActionKind::race, next_race_, program_.races.size());
         break;
       case 1:
         if (posted_ < program_.unmatched.size()) {
@@ -261,6 +293,13 @@ class Scheduler {
         if (next_collective_ < program_.collectives.size())
           do_collective(static_cast<int>(next_collective_++));
     }
+  }
+
+  /// The next of a kind in which every rank has a part.
+  void do_all(ActionKind kind, std::size_t& next, std::size_t count) {
+    if (next == count) return;
+    for (int rank = 0; rank < program_.ranks; ++rank) act(rank, kind, static_cast<int>(next));
+    ++next;
   }
 
   void do_collective(int index) {
@@ -331,6 +370,9 @@ class Scheduler {
   std::size_t pause_weight_ = 0;
   std::size_t next_collective_ = 0;
   std::size_t next_race_ = 0;
+  std::size_t freed_started_ = 0;
+  std::size_t freed_finished_ = 0;
+  std::size_t next_errors_ = 0;
   std::size_t posted_ = 0;
   std::size_t cancelled_ = 0;
 };

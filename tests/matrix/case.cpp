@@ -85,6 +85,11 @@ Case make_case(std::size_t number) {
   test.tag = random.between(0, 32767);
   test.probes_by_wildcard = random.chance(50);
   test.fresh_memory = random.chance(3);
+  // send and receive in place share a buffer and its type
+  if (test.style != Style::sendrecv_replace) {
+    test.sender_is_absolute = random.chance(12);
+    test.receiver_is_absolute = random.chance(12);
+  }
   if (is_ready(test.style)) test.arrival = Arrival::receiver_first;
   if (test.exchanges()) test.arrival = Arrival::together;
   if (test.style == Style::sendrecv_replace || test.bytes > (1 << 20)) test.room = Room::exact;
@@ -132,14 +137,15 @@ bool is_in_short_run(const Case& test) {
 
 std::string describe(const Case& test) {
   return fmt::format(
-      "{} bytes from {} ({}) to {} ({}), {}, {}, {}, arrival {}, room {}, completion {}, tag {}{}{}",
+      "{} bytes from {} ({}) to {} ({}), {}, {}, {}, arrival {}, room {}, completion {}, tag {}{}{}{}{}",
       test.bytes, name_of(test.sender_kind), name_in(form_names, test.sender_form),
       name_of(test.receiver_kind), name_in(form_names, test.receiver_form), name_in(style_names, test.style),
       name_in(match_names, test.match), name_in(placement_names, test.placement),
       name_in(arrival_names, test.arrival), name_in(room_names, test.room),
       name_in(completion_names, test.completion), test.tag,
       test.probes() && test.probes_by_wildcard ? ", probe by wildcards" : "",
-      test.fresh_memory ? ", fresh memory" : "");
+      test.fresh_memory ? ", fresh memory" : "", test.sender_is_absolute ? ", sent from MPI_BOTTOM" : "",
+      test.receiver_is_absolute ? ", received from MPI_BOTTOM" : "");
 }
 
 }  // namespace penstock::matrix

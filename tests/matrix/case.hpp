@@ -66,6 +66,9 @@ struct Case {
   Completion completion{};
   int tag = 0;
   bool probes_by_wildcard = false;
+  /// One element of an absolute type from MPI_BOTTOM on; an empty one where there are no bytes.
+  bool sender_is_absolute = false;
+  bool receiver_is_absolute = false;
   bool fresh_memory = false;  ///< free and allocate again first: the same address, another allocation
   std::uint64_t seed = 0;
 

@@ -243,6 +243,9 @@ Outcome Exchange::run(const Case& test) {
     if (test.style == Style::sendrecv_replace) side.offset = 0;
     side.endpoint = {side.memory->data() + side.offset + guard_bytes, &side.form, peer,
                      to_self ? to_self_ : data_};
+    if (role == Role::sender ? !test.sender_is_absolute : !test.receiver_is_absolute) return;
+    side.form.make_absolute(side.endpoint.buffer);
+    side.endpoint.buffer = MPI_BOTTOM;
   };
   if (sends) place(sender, Role::sender);
   if (receives) place(receiver, Role::receiver);

@@ -40,6 +40,18 @@ MessageForm::~MessageForm() {
   if (owns_datatype_) MPI_Type_free(&datatype_);
 }
 
+void MessageForm::make_absolute(const void* data) {
+  MPI_Aint address = 0;
+  MPI_Get_address(data, &address);
+  MPI_Datatype absolute = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(1, &count_, &address, datatype_, &absolute);
+  MPI_Type_commit(&absolute);
+  if (owns_datatype_) MPI_Type_free(&datatype_);
+  datatype_ = absolute;
+  owns_datatype_ = true;
+  count_ = 1;
+}
+
 void MessageForm::scatter(const std::vector<std::byte>& payload, std::byte* span) const {
   for (std::size_t done = 0, offset = 0; done < payload.size();
        done += block_bytes_, offset += stride_bytes_) {

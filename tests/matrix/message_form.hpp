@@ -21,6 +21,10 @@ class MessageForm {
   MessageForm(const MessageForm&) = delete;
   MessageForm& operator=(const MessageForm&) = delete;
 
+  /// From here on the form is one element of an absolute type, for a buffer at `data` and calls that take
+  /// MPI_BOTTOM. Without elements it is an empty block.
+  void make_absolute(const void* data);
+
   [[nodiscard]] MPI_Datatype datatype() const { return datatype_; }
   [[nodiscard]] int count() const { return count_; }
   /// Bytes from the first to the last that the call may touch.
