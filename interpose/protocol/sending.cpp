@@ -266,15 +266,16 @@ SendPlan plan_send(const SendCall& call) {
   }
   plan.source = place_of(call.buffer, call.count, call.datatype);
   plan.source->handed_over_ns = transports::time_of_call_ns();
-  // nothing is read for an empty message, and its receive need not have room for an envelope
-  if (plan.source->layout.bytes() == 0) {
-    plan.source.reset();
-    return plan;
-  }
+  const std::size_t bytes = plan.source->layout.bytes();
   const bool is_in_parts =
       !plan.on_device && call.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(*plan.source);
-  // no GPU fetches from host memory that is pinned in part
-  if (is_in_parts && plan.source->layout.bytes() != envelope_bytes) return {};
+  // An empty message reads nothing, and its receive need not have room for an envelope. No GPU fetches from
+  // host memory that is pinned in part.
+  if (bytes == 0 || (is_in_parts && bytes != envelope_bytes)) {
+    plan.source.reset();
+    plan.receiver = -1;
+    plan.neighbour = nullptr;
+  }
   return plan;
 }
 

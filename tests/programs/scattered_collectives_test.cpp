@@ -136,7 +136,7 @@ TEST(ScatteredCollectives, MPI_Alltoall_and_MPI_Gather_and_MPI_Scatter_find_thei
 
 /// Each block with its own absolute datatype.
 struct Alltoallw {
-  explicit Alltoallw(const Shape& shape) : shape(shape) {
+  explicit Alltoallw(const Shape& of_blocks) : shape(of_blocks) {
     for (int peer = 0; peer < ranks; ++peer) {
       to[static_cast<std::size_t>(peer)].fill(part_of(shape, rank(), peer));
       send_types[static_cast<std::size_t>(peer)] = to[static_cast<std::size_t>(peer)].type();

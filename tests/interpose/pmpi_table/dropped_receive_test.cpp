@@ -38,7 +38,7 @@ class DroppedReceive : public testing::Test {
     envelope.payload_bytes = memory_.size();
     envelope.row = node_directory().own_index();
     envelope.slot = index;
-    envelope.generation = slot_->generation;
+    envelope.generation = slot_->generation();
     delivery_ =
         std::make_unique<NodeDelivery>(envelope,
                                        transports::Place{transports::inspect(memory_.data()),
