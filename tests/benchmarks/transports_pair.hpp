@@ -102,15 +102,21 @@ class RawCopies {
   CUstream stream_ = nullptr;
 };
 
-/// Times `pull` beside `raw_copy`, by turns, and reports the medians. Both move `bytes`.
-template <class PullAll, class CopyAll>
-void measure_beside_raw(benchmark::State& state, std::size_t bytes, PullAll pull, CopyAll raw_copy) {
+inline void prepare_nothing() {}
+
+/// Times `pull` beside `raw_copy`, by turns, and reports the medians. Both move `bytes`. `prepare` runs before
+/// each pull and is not timed.
+template <class PullAll, class CopyAll, class Prepare = void (*)()>
+void measure_beside_raw(benchmark::State& state, std::size_t bytes, PullAll pull, CopyAll raw_copy,
+                        Prepare prepare = prepare_nothing) {
   raw_copy();
+  prepare();
   pull();
   std::vector<double> raw_s;
   std::vector<double> pull_s;
   for (auto iteration : state) {
     raw_s.push_back(seconds_of(raw_copy));
+    prepare();
     pull_s.push_back(seconds_of(pull));
     state.SetIterationTime(pull_s.back());
   }
