@@ -44,11 +44,12 @@ struct alignas(64) DirectoryRow {
   std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
   std::atomic<bool> forgets_arrivals;    ///< what is not in `arrivals` may have been there
   transports::ProcessIdentity process;
-  alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
-  alignas(64) std::atomic<std::uint64_t> deliveries;  ///< counts, as it is at work: payloads, steps of large ones
-  ArrivalNote arrivals[arrival_places];               ///< at collectives
-  AgreementRing agreements[arrival_places];     ///< of the same communicators, if this rank is their first
-  std::atomic<std::uint64_t> gpus[gpu_places];  ///< that it copies on: their ids, then 0
+  alignas(64) std::atomic<std::uint64_t> offers;  ///< envelopes sent to this rank so far
+  alignas(
+      64) std::atomic<std::uint64_t> deliveries;  ///< counts, as it is at work: payloads, steps of large ones
+  ArrivalNote arrivals[arrival_places];           ///< at collectives
+  AgreementRing agreements[arrival_places];       ///< of the same communicators, if this rank is their first
+  std::atomic<std::uint64_t> gpus[gpu_places];    ///< that it copies on: their ids, then 0
   std::atomic<std::uint8_t> crossed[forecast_places];  ///< where payloads went; destination_forecast.cpp's
 
   /// Called by its own rank. Threads may count one for two, as all that matters is that the number changes;

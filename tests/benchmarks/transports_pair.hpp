@@ -104,8 +104,8 @@ class RawCopies {
 
 inline void prepare_nothing() {}
 
-/// Times `pull` beside `raw_copy`, by turns, and reports the medians. Both move `bytes`. `prepare` runs before
-/// each pull and is not timed.
+/// Times `pull` beside `raw_copy`, by turns, and reports the medians. Both move `bytes`. `prepare` runs
+/// before each pull and is not timed.
 template <class PullAll, class CopyAll, class Prepare = void (*)()>
 void measure_beside_raw(benchmark::State& state, std::size_t bytes, PullAll pull, CopyAll raw_copy,
                         Prepare prepare = prepare_nothing) {

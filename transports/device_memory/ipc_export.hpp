@@ -1,5 +1,5 @@
-// The sender's side of CUDA IPC: handles of its own allocations, asked for once and remembered by buffer id; a
-// refusal for a while.
+// The sender's side of CUDA IPC: handles of its own allocations, asked for once and remembered by buffer id;
+// a refusal for a while.
 #pragma once
 
 #include <cuda.h>
