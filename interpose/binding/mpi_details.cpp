@@ -3,55 +3,20 @@
 #include <algorithm>
 #include <array>
 
+#include "interpose/binding/byte_datatype.hpp"
 #include "interpose/binding/function_names.hpp"
 #include "interpose/binding/mpi_binding.hpp"
 
 namespace penstock::interpose {
 namespace {
 
-constexpr MPI_Count piece_bytes = MPI_Count{1} << 30;
-
-/// One element that is `bytes` long, for libraries without large counts. Frees itself; MPI keeps what it
-/// needs.
-class LargeBytes {
- public:
-  explicit LargeBytes(MPI_Count bytes) noexcept {
-    MPI_Datatype pieces = MPI_DATATYPE_NULL;
-    code_ = PMPI_Type_vector(static_cast<int>(bytes / piece_bytes), static_cast<int>(piece_bytes),
-                             static_cast<int>(piece_bytes), MPI_BYTE, &pieces);
-    if (code_ != MPI_SUCCESS) return;
-    int lengths[2] = {1, static_cast<int>(bytes % piece_bytes)};
-    MPI_Aint displacements[2] = {0, static_cast<MPI_Aint>(bytes - bytes % piece_bytes)};
-    MPI_Datatype types[2] = {pieces, MPI_BYTE};
-    code_ = PMPI_Type_create_struct(2, lengths, displacements, types, &type_);
-    PMPI_Type_free(&pieces);
-    if (code_ != MPI_SUCCESS) {
-      type_ = MPI_DATATYPE_NULL;
-    } else {
-      code_ = PMPI_Type_commit(&type_);
-    }
-  }
-  ~LargeBytes() {
-    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
-  }
-  LargeBytes(const LargeBytes&) = delete;
-  LargeBytes& operator=(const LargeBytes&) = delete;
-  /// The code of the call that failed in making the type; MPI_SUCCESS: none did.
-  [[nodiscard]] int code() const noexcept { return code_; }
-  [[nodiscard]] MPI_Datatype type() const noexcept { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  int code_ = MPI_SUCCESS;
-};
-
 /// Calls `post(count, datatype)` with a count that an int holds.
 template <typename Post>
 int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
   if (count <= INT_MAX) return post(static_cast<int>(count), datatype);
   if (datatype != MPI_BYTE) return MPI_ERR_COUNT;
-  const LargeBytes large(count);
-  return large.code() == MPI_SUCCESS ? post(1, large.type()) : large.code();
+  const ByteDatatype large(count);
+  return large.code() == MPI_SUCCESS ? post(1, large.get()) : large.code();
 }
 
 #if MPI_VERSION >= 4

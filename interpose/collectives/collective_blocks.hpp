@@ -4,10 +4,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/staging/packed_argument.hpp"
 #include "interpose/staging/staged_argument.hpp"
 
 namespace penstock::interpose {
@@ -100,6 +104,57 @@ template <typename Count, typename Displacement>
   return Blocks(blocks, [=](int block) {
     return BlockPlace{counts[block], datatypes[block], static_cast<std::ptrdiff_t>(displacements[block])};
   });
+}
+
+/// Adds all blocks. Returns where each begins in the stand-in, in elements of `bytes_each` bytes.
+template <typename Place>
+std::vector<std::ptrdiff_t> pack_all(PackedArgument& packed, const Blocks<Place>& blocks,
+                                     std::uint64_t bytes_each) {
+  std::vector<std::ptrdiff_t> starts;
+  for (int block = 0; block < blocks.count(); ++block) {
+    const BlockPlace there = blocks.at(block);
+    starts.push_back(packed.bytes() / std::max<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(bytes_each), 1));
+    packed.add(there.count, there.datatype, there.displacement);
+  }
+  return starts;
+}
+
+/// What a StagedCall packs such blocks by. Each refers to the call's arguments, which it replaces.
+template <typename Place>
+[[nodiscard]] auto packed_equal(const Blocks<Place>& blocks, MPI_Datatype& datatype) noexcept {
+  return [blocks, &datatype](PackedArgument& packed) {
+    pack_all(packed, blocks, 1);
+    datatype = packed.element_of(datatype);
+  };
+}
+
+/// Whether elements stay as far apart as they are, where there is room.
+enum class Spacing : std::uint8_t { none, as_extent };
+
+template <typename Place, typename Displacement>
+[[nodiscard]] auto packed_placed(const Blocks<Place>& blocks, const Displacement*& displacements,
+                                 MPI_Datatype& datatype, Spacing spacing = Spacing::none) noexcept {
+  return [blocks, &displacements, &datatype, spacing](PackedArgument& packed) {
+    const std::uint64_t bytes_each = payload_bytes(1, datatype);
+    displacements = packed.keep<Displacement>(pack_all(packed, blocks, bytes_each));
+    datatype =
+        spacing == Spacing::as_extent ? packed.spaced_element_of(datatype) : packed.element_of(datatype);
+  };
+}
+
+template <typename Place, typename Displacement>
+[[nodiscard]] auto packed_individual(const Blocks<Place>& blocks, const Displacement*& displacements,
+                                     const MPI_Datatype*& datatypes) noexcept {
+  return [blocks, &displacements, &datatypes](PackedArgument& packed) {
+    displacements = packed.keep<Displacement>(pack_all(packed, blocks, 1));
+    std::vector<MPI_Datatype> elements;
+    for (int block = 0; block < blocks.count(); ++block) {
+      // the library says what is wrong with the others
+      const BlockPlace there = blocks.at(block);
+      elements.push_back(there.count > 0 ? packed.element_of(there.datatype) : there.datatype);
+    }
+    datatypes = packed.keep(std::move(elements));
+  };
 }
 
 }  // namespace penstock::interpose

@@ -24,13 +24,15 @@ inline constexpr auto barrier = [](const auto& call, MPI_Comm communicator, auto
 };
 
 /// With MPI_IN_PLACE this rank's contribution is its own block of the receive buffer.
-template <typename ReceiveBlocks>
+template <typename ReceiveBlocks, typename Pack>
 void stage_allgather(StagedCall& staged, const Ranks& ranks, const void*& send, MPI_Count send_count,
-                     MPI_Datatype send_type, void*& receive, const ReceiveBlocks& blocks) {
+                     MPI_Datatype& send_type, void*& receive, const ReceiveBlocks& blocks, Pack pack) {
   const bool in_place = send == MPI_IN_PLACE;
-  staged.read(send, [&] { return Region(send_count, send_type); });
+  staged.read(
+      send, [&] { return Region(send_count, send_type); }, packed_elements(send_count, send_type));
   staged.use(
-      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); });
+      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); },
+      pack);
 }
 
 template <typename Call, typename OwnBlock, typename ReceiveBlocks, typename... Request>
@@ -86,7 +88,8 @@ inline constexpr auto allgather = [](const auto& call, const void* send, auto se
       allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive, blocks,
                             equal_sizes(receive_count, receive_type), communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
+  stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks,
+                  packed_equal(blocks, receive_type));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
                   receive_count, receive_type, communicator, request...);
 };
@@ -102,20 +105,23 @@ inline constexpr auto allgatherv = [](const auto& call, const void* send, auto s
   Attempt attempt = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
                                           blocks, KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks);
+  // MPICH (4.0) cuts large ones by the extent of the datatype, which ranks may so have to have in common
+  stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks,
+                  packed_placed(blocks, displacements, receive_type, Spacing::as_extent));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
                   counts, displacements, receive_type, communicator, request...);
 };
 
 /// With MPI_IN_PLACE every block of the receive buffer is sent and then replaced.
-template <typename SendBlocks, typename ReceiveBlocks>
-void stage_alltoall(StagedCall& staged, const void*& send, const SendBlocks& send_blocks, void*& receive,
-                    const ReceiveBlocks& receive_blocks) {
+template <typename SendBlocks, typename PackSent, typename ReceiveBlocks, typename PackReceived>
+void stage_alltoall(StagedCall& staged, const void*& send, const SendBlocks& send_blocks, PackSent pack_sent,
+                    void*& receive, const ReceiveBlocks& receive_blocks, PackReceived pack_received) {
   const bool in_place = send == MPI_IN_PLACE;
-  staged.read(send, [&] { return send_blocks.all(); });
+  staged.read(
+      send, [&] { return send_blocks.all(); }, pack_sent);
   staged.use(
       receive, [&] { return in_place ? receive_blocks.all() : Region(); },
-      [&] { return receive_blocks.all(); });
+      [&] { return receive_blocks.all(); }, pack_received);
 }
 
 /// In place each block that arrives overwrites one that is to be sent.
@@ -177,7 +183,8 @@ inline constexpr auto alltoall = [](const auto& call, const void* send, auto sen
   Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                                          equal_sizes(receive_count, receive_type), communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
+  stage_alltoall(staged, send, send_blocks, packed_equal(send_blocks, send_type), receive, receive_blocks,
+                 packed_equal(receive_blocks, receive_type));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
                   receive_count, receive_type, communicator, request...);
 };
@@ -194,7 +201,8 @@ inline constexpr auto alltoallv = [](const auto& call, const void* send, const a
   Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                                          KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
+  stage_alltoall(staged, send, send_blocks, packed_placed(send_blocks, send_displacements, send_type),
+                 receive, receive_blocks, packed_placed(receive_blocks, receive_displacements, receive_type));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
                   send_type, receive, receive_counts, receive_displacements, receive_type, communicator,
                   request...);
@@ -214,7 +222,9 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
   Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                                          KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_alltoall(staged, send, send_blocks, receive, receive_blocks);
+  stage_alltoall(staged, send, send_blocks, packed_individual(send_blocks, send_displacements, send_types),
+                 receive, receive_blocks,
+                 packed_individual(receive_blocks, receive_displacements, receive_types));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
                   send_types, receive, receive_counts, receive_displacements, receive_types, communicator,
                   request...);

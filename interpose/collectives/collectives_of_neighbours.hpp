@@ -45,24 +45,29 @@ Attempt exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind,
   return call.by_messages(communicator, buffers, post, request...);
 }
 
-/// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours; `run(attempt, staged,
-/// send, receive)` calls the MPI library with what it is handed in the place of the user's buffers.
-template <typename Call, typename SentBlocks, typename ReceivedBlocks, typename Run, typename... Request>
+/// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours, and `pack_sent(blocks)`
+/// and `pack_received(blocks)` what these are packed by; `run(attempt, staged, send, receive)` calls the MPI
+/// library with what it is handed in the place of the user's buffers.
+template <typename Call, typename SentBlocks, typename PackSent, typename ReceivedBlocks,
+          typename PackReceived, typename Run, typename... Request>
 int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
-                             SentBlocks sent, void* receive, ReceivedBlocks received, Run run,
-                             Request... request) {
-  // both are asked only when the call is recorded, or a buffer lies on a device
-  const auto sent_bytes = [&] {
-    return sent(kind == Sent::same_block ? 1 : count_neighbours(communicator).destinations).all();
+                             SentBlocks sent, PackSent pack_sent, void* receive, ReceivedBlocks received,
+                             PackReceived pack_received, Run run, Request... request) {
+  // all are asked only when the call is recorded, or a buffer lies on a device
+  const auto all_sent = [&] {
+    return sent(kind == Sent::same_block ? 1 : count_neighbours(communicator).destinations);
   };
-  const auto received_bytes = [&] { return received(count_neighbours(communicator).sources).all(); };
+  const auto all_received = [&] { return received(count_neighbours(communicator).sources); };
+  const auto sent_bytes = [&] { return all_sent().all(); };
+  const auto received_bytes = [&] { return all_received().all(); };
   StagedCall staged = call.begin(communicator, no_root, [&] {
     return static_cast<std::uint64_t>(sent_bytes().layout().bytes() + received_bytes().layout().bytes());
   });
   Attempt attempt = exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...);
   if (attempt.code) return *attempt.code;
-  staged.read(send, sent_bytes);
-  staged.use(receive, received_bytes, received_bytes);
+  staged.read(send, sent_bytes, [&](PackedArgument& packed) { pack_sent(all_sent())(packed); });
+  staged.use(receive, received_bytes, received_bytes,
+             [&](PackedArgument& packed) { pack_received(all_received())(packed); });
   return run(std::move(attempt), std::move(staged), send, receive);
 }
 
@@ -77,12 +82,14 @@ inline constexpr auto neighbor_allgather = [](const auto& call, const void* send
                                               auto... request) {
   const auto sent = [&](int neighbours) { return same_block(neighbours, send_count, send_type); };
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
+  const auto pack_sent = [&](const auto& blocks) { return packed_equal(blocks, send_type); };
+  const auto pack_received = [&](const auto& blocks) { return packed_equal(blocks, receive_type); };
   const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
     return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
                     receiving, receive_count, receive_type, communicator, request...);
   };
-  return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, receive, received, run,
-                                  request...);
+  return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, pack_sent, receive,
+                                  received, pack_received, run, request...);
 };
 
 inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* send, auto send_count,
@@ -93,12 +100,16 @@ inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* sen
   const auto received = [&](int neighbours) {
     return placed_blocks(neighbours, counts, displacements, receive_type);
   };
+  const auto pack_sent = [&](const auto& blocks) { return packed_equal(blocks, send_type); };
+  const auto pack_received = [&](const auto& blocks) {
+    return packed_placed(blocks, displacements, receive_type);
+  };
   const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
     return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
                     receiving, counts, displacements, receive_type, communicator, request...);
   };
-  return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, receive, received, run,
-                                  request...);
+  return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, pack_sent, receive,
+                                  received, pack_received, run, request...);
 };
 
 inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send, auto send_count,
@@ -107,12 +118,14 @@ inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send,
                                              auto... request) {
   const auto sent = [&](int neighbours) { return equal_blocks(neighbours, send_count, send_type); };
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
+  const auto pack_sent = [&](const auto& blocks) { return packed_equal(blocks, send_type); };
+  const auto pack_received = [&](const auto& blocks) { return packed_equal(blocks, receive_type); };
   const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
     return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
                     receiving, receive_count, receive_type, communicator, request...);
   };
-  return exchange_with_neighbours(call, communicator, Sent::equal_blocks, send, sent, receive, received, run,
-                                  request...);
+  return exchange_with_neighbours(call, communicator, Sent::equal_blocks, send, sent, pack_sent, receive,
+                                  received, pack_received, run, request...);
 };
 
 inline constexpr auto neighbor_alltoallv = [](const auto& call, const void* send, const auto* send_counts,
@@ -126,12 +139,14 @@ inline constexpr auto neighbor_alltoallv = [](const auto& call, const void* send
   const auto received = [&](int neighbours) {
     return placed_blocks(neighbours, counts, places, receive_type);
   };
+  const auto pack_sent = [&](const auto& blocks) { return packed_placed(blocks, send_places, send_type); };
+  const auto pack_received = [&](const auto& blocks) { return packed_placed(blocks, places, receive_type); };
   const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
     return call.run(std::move(attempt), std::move(staged), communicator, sending, send_counts, send_places,
                     send_type, receiving, counts, places, receive_type, communicator, request...);
   };
-  return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received, run,
-                                  request...);
+  return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, pack_sent, receive,
+                                  received, pack_received, run, request...);
 };
 
 inline constexpr auto neighbor_alltoallw = [](const auto& call, const void* send, const auto* send_counts,
@@ -145,12 +160,18 @@ inline constexpr auto neighbor_alltoallw = [](const auto& call, const void* send
   const auto received = [&](int neighbours) {
     return individual_blocks(neighbours, counts, places, receive_types);
   };
+  const auto pack_sent = [&](const auto& blocks) {
+    return packed_individual(blocks, send_places, send_types);
+  };
+  const auto pack_received = [&](const auto& blocks) {
+    return packed_individual(blocks, places, receive_types);
+  };
   const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
     return call.run(std::move(attempt), std::move(staged), communicator, sending, send_counts, send_places,
                     send_types, receiving, counts, places, receive_types, communicator, request...);
   };
-  return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, receive, received, run,
-                                  request...);
+  return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, pack_sent, receive,
+                                  received, pack_received, run, request...);
 };
 
 }  // namespace penstock::interpose

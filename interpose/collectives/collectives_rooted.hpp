@@ -57,24 +57,29 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
   Attempt attempt = map == nullptr ? call.by_messages(communicator, buffers, post, request...)
                                    : call.by_plan(communicator, buffers, over_nodes, request...);
   if (attempt.code) return *attempt.code;
+  const auto packed = packed_elements(count, datatype);
   if (ranks.is_root(root)) {
-    staged.read(buffer, message);
+    staged.read(buffer, message, packed);
   } else if (ranks.is_leaf(root)) {
-    staged.write(buffer, message);
+    staged.write(buffer, message, packed);
   }
   return call.run(std::move(attempt), std::move(staged), communicator, buffer, count, datatype, root,
                   communicator, request...);
 };
 
 /// The root's own block is in its place already if `send` is MPI_IN_PLACE.
-template <typename BlocksOfAll>
+template <typename BlocksOfAll, typename Pack>
 void stage_gather(StagedCall& staged, const Ranks& ranks, int root, const void*& send, MPI_Count send_count,
-                  MPI_Datatype send_type, void*& receive, const BlocksOfAll& blocks) {
-  if (ranks.is_leaf(root)) staged.read(send, [&] { return Region(send_count, send_type); });
+                  MPI_Datatype& send_type, void*& receive, const BlocksOfAll& blocks, Pack pack) {
+  if (ranks.is_leaf(root)) {
+    staged.read(
+        send, [&] { return Region(send_count, send_type); }, packed_elements(send_count, send_type));
+  }
   if (!ranks.is_root(root)) return;
   const bool in_place = send == MPI_IN_PLACE;
   staged.use(
-      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); });
+      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); },
+      pack);
 }
 
 template <typename Call, typename OwnBlock, typename BlocksOfAll, typename... Request>
@@ -123,7 +128,8 @@ inline constexpr auto gather = [](const auto& call, const void* send, auto send_
   Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
                                        blocks, sizes, communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
+  stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks,
+               packed_equal(blocks, receive_type));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
                   receive_count, receive_type, root, communicator, request...);
 };
@@ -139,17 +145,25 @@ inline constexpr auto gatherv = [](const auto& call, const void* send, auto send
   Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
                                        blocks, KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks);
+  stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks,
+               packed_placed(blocks, displacements, receive_type));
   return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
                   counts, displacements, receive_type, root, communicator, request...);
 };
 
-template <typename BlocksOfAll>
+template <typename BlocksOfAll, typename Pack>
 void stage_scatter(StagedCall& staged, const Ranks& ranks, int root, const void*& send,
-                   const BlocksOfAll& blocks, void*& receive, MPI_Count receive_count,
-                   MPI_Datatype receive_type) {
-  if (ranks.is_root(root)) staged.read(send, [&] { return blocks.all(); });
-  if (ranks.is_leaf(root)) staged.write(receive, [&] { return Region(receive_count, receive_type); });
+                   const BlocksOfAll& blocks, Pack pack, void*& receive, MPI_Count receive_count,
+                   MPI_Datatype& receive_type) {
+  if (ranks.is_root(root)) {
+    staged.read(
+        send, [&] { return blocks.all(); }, pack);
+  }
+  if (ranks.is_leaf(root)) {
+    staged.write(
+        receive, [&] { return Region(receive_count, receive_type); },
+        packed_elements(receive_count, receive_type));
+  }
 }
 
 template <typename Call, typename BlocksOfAll, typename OwnBlock, typename... Request>
@@ -201,7 +215,8 @@ inline constexpr auto scatter =
           scatter_by_messages(call, ranks, root, send, blocks, receive,
                               one_block(receive_count, receive_type), sizes, communicator, request...);
       if (attempt.code) return *attempt.code;
-      stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
+      stage_scatter(staged, ranks, root, send, blocks, packed_equal(blocks, send_type), receive,
+                    receive_count, receive_type);
       return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type,
                       receive, receive_count, receive_type, root, communicator, request...);
     };
@@ -219,7 +234,8 @@ inline constexpr auto scatterv = [](const auto& call, const void* send, const au
       scatter_by_messages(call, ranks, root, send, blocks, receive, one_block(receive_count, receive_type),
                           KnownSizes{}, communicator, request...);
   if (attempt.code) return *attempt.code;
-  stage_scatter(staged, ranks, root, send, blocks, receive, receive_count, receive_type);
+  stage_scatter(staged, ranks, root, send, blocks, packed_placed(blocks, displacements, send_type), receive,
+                receive_count, receive_type);
   return call.run(std::move(attempt), std::move(staged), communicator, send, counts, displacements, send_type,
                   receive, receive_count, receive_type, root, communicator, request...);
 };

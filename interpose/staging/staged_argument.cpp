@@ -57,8 +57,7 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
   };
   if (user != reinterpret_cast<std::uintptr_t>(MPI_BOTTOM)) return move_one(layout);
 
-  Place whole = place_at(user, layout);
-  transports::find_parts(whole);
+  const Place whole = absolute_place(layout);
   if (!whole.is_scattered()) return move_one(layout);
   for (const transports::PlacePart& part : *whole.parts) {
     Place place = part.place;
@@ -92,6 +91,12 @@ Status upload(const Place& place, std::uintptr_t origin) {
 }
 
 }  // namespace
+
+Place absolute_place(const Layout& absolute) {
+  Place place = place_at(reinterpret_cast<std::uintptr_t>(MPI_BOTTOM), absolute);
+  transports::find_parts(place);
+  return place;
+}
 
 Region Region::of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset) {
   Region region;

@@ -41,6 +41,10 @@ class Region {
   std::ptrdiff_t end_ = 0;  ///< begin = end = 0 until something was added
 };
 
+/// Where the bytes lie that a layout tells relative to MPI_BOTTOM; in parts, if in several allocations.
+/// Errors: std::bad_alloc.
+[[nodiscard]] transports::Place absolute_place(const transports::Layout& absolute);
+
 /// Owns the host memory. Unit: bytes. Thread: one at a time.
 class StagedArgument {
  public:

@@ -26,24 +26,28 @@ namespace {
 /// Of bytes on a device, if any are.
 transports::BufferKind kind_of(const void* buffer, const Region& region) {
   if (buffer != MPI_BOTTOM) return transports::inspect(buffer).kind;
-  const std::ptrdiff_t first = region.layout().first_offset();
-  transports::Place place{.buffer = transports::inspect(reinterpret_cast<const void*>(first)),
-                          .layout = region.layout().shifted(-first)};
-  transports::find_parts(place);
-  return place.buffer.kind;
+  return absolute_place(region.layout()).buffer.kind;
 }
 
 }  // namespace
 
-void StagedCall::stage(const void*& buffer, const Region& read, const Region& written) {
+void StagedCall::stage(const void*& buffer, const Region& read, const Region& written,
+                       std::optional<PackedArgument> packed) {
   if (read.empty() && written.empty()) return;  // nobody will look at the address
   note_gpu_use();
   if (scope_->recording()) {
     scope_->buffer(static_cast<trace::BufferKind>(kind_of(buffer, read.empty() ? written : read)));
   }
-  StagedArgument& stand_in = buffers_.emplace_back();
-  const Status opened = stand_in.open(buffer, read, written);
-  buffer = stand_in.address();
+  Status opened;
+  if (packed) {
+    PackedArgument& stand_in = packed_.emplace_back(*std::move(packed));
+    opened = stand_in.open(!read.empty(), !written.empty());
+    buffer = stand_in.address();
+  } else {
+    StagedArgument& stand_in = buffers_.emplace_back();
+    opened = stand_in.open(buffer, read, written);
+    buffer = stand_in.address();
+  }
   if (status_.ok()) status_ = opened;
 }
 
@@ -64,6 +68,9 @@ Status StagedCall::for_each_buffer(Copy copy) const noexcept {
     for (const StagedArgument& buffer : buffers_) {
       if (Status copied = copy(buffer); !copied.ok()) return copied;
     }
+    for (const PackedArgument& buffer : packed_) {
+      if (Status copied = copy(buffer); !copied.ok()) return copied;
+    }
   } catch (const std::bad_alloc&) {
     return {Code::out_of_memory, "staging"};
   }
@@ -73,27 +80,27 @@ Status StagedCall::for_each_buffer(Copy copy) const noexcept {
 template <typename Ask>
 bool StagedCall::all_buffers(Ask ask) const noexcept {
   try {
-    return std::ranges::all_of(buffers_, ask);
+    return std::ranges::all_of(buffers_, ask) && std::ranges::all_of(packed_, ask);
   } catch (const std::bad_alloc&) {
     return true;  // the copy says so
   }
 }
 
 bool StagedCall::may_fetch_now() const noexcept {
-  return all_buffers([](const StagedArgument& buffer) { return buffer.may_fetch_now(); });
+  return all_buffers([](const auto& buffer) { return buffer.may_fetch_now(); });
 }
 
 bool StagedCall::may_write_back_now() const noexcept {
-  return all_buffers([](const StagedArgument& buffer) { return buffer.may_write_back_now(); });
+  return all_buffers([](const auto& buffer) { return buffer.may_write_back_now(); });
 }
 
 Status StagedCall::fetch() const noexcept {
   if (!status_.ok()) return status_;
-  return for_each_buffer([this](const StagedArgument& buffer) { return buffer.fetch(why_); });
+  return for_each_buffer([this](const auto& buffer) { return buffer.fetch(why_); });
 }
 
 Status StagedCall::write_back() const noexcept {
-  return for_each_buffer([this](const StagedArgument& buffer) { return buffer.write_back(why_); });
+  return for_each_buffer([this](const auto& buffer) { return buffer.write_back(why_); });
 }
 
 int StagedCall::finish(int code) const {

@@ -9,10 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/staging/packed_argument.hpp"
 #include "interpose/staging/staged_argument.hpp"
 #include "transports/host/status.hpp"
 
@@ -23,6 +27,18 @@ namespace penstock::interpose {
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
 [[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
+/// Of a call that needs the user's datatype, as for an operation or another representation.
+struct AsItLies {};
+
+/// `count` elements at the buffer; `datatype` becomes that of packed ones.
+template <typename Count>
+[[nodiscard]] auto packed_elements(Count count, MPI_Datatype& datatype) noexcept {
+  return [count, &datatype](PackedArgument& packed) {
+    packed.add(count, datatype, 0);
+    datatype = packed.element_of(datatype);
+  };
+}
+
 /// Owns the stand-ins until finish(). Errors: kept until fetch(), none thrown.
 class StagedCall {
  public:
@@ -30,18 +46,21 @@ class StagedCall {
       : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
 
   /// Each replaces `buffer` by the address of its stand-in if it lies on a device. `region` returns the
-  /// Region that the call reads or writes, and is not called for host buffers.
-  template <typename Pointer, typename Reads>
-  void read(Pointer& buffer, Reads region) {
-    use(buffer, region, [] { return Region(); });
-  }
-  template <typename Pointer, typename Writes>
-  void write(Pointer& buffer, Writes region) {
+  /// Region that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is
+  /// called if the addresses are absolute: it adds all that the call may read or write and replaces what
+  /// describes it. Without, the stand-in is as large as what lies between the addresses.
+  template <typename Pointer, typename Reads, typename Pack = AsItLies>
+  void read(Pointer& buffer, Reads region, Pack pack = {}) {
     use(
-        buffer, [] { return Region(); }, region);
+        buffer, region, [] { return Region(); }, pack);
   }
-  template <typename Pointer, typename Reads, typename Writes>
-  void use(Pointer& buffer, Reads reads, Writes writes);
+  template <typename Pointer, typename Writes, typename Pack = AsItLies>
+  void write(Pointer& buffer, Writes region, Pack pack = {}) {
+    use(
+        buffer, [] { return Region(); }, region, pack);
+  }
+  template <typename Pointer, typename Reads, typename Writes, typename Pack = AsItLies>
+  void use(Pointer& buffer, Reads reads, Writes writes, Pack pack = {});
 
   /// For what is over only after the call: the communicator may be freed by then.
   void outlive_the_call() noexcept { errors_ = errors_.kept(); }
@@ -52,7 +71,7 @@ class StagedCall {
 
   /// Why there is no stand-in for a buffer.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
-  [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty(); }
+  [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty() || !packed_.empty(); }
 
   /// Downloads what the call reads. Before the MPI library is called; again if it is called again. An error
   /// may be that there is no stand-in.
@@ -68,7 +87,8 @@ class StagedCall {
   int finish(int code) const;
 
  private:
-  void stage(const void*& buffer, const Region& read, const Region& written);
+  void stage(const void*& buffer, const Region& read, const Region& written,
+             std::optional<PackedArgument> packed);
   /// Stops at the first failure.
   template <typename Copy>
   [[nodiscard]] Status for_each_buffer(Copy copy) const noexcept;
@@ -81,10 +101,11 @@ class StagedCall {
   const char* why_ = "this call is always staged";
   Status status_;
   std::vector<StagedArgument> buffers_;
+  std::vector<PackedArgument> packed_;
 };
 
-template <typename Pointer, typename Reads, typename Writes>
-void StagedCall::use(Pointer& buffer, Reads reads, Writes writes) {
+template <typename Pointer, typename Reads, typename Writes, typename Pack>
+void StagedCall::use(Pointer& buffer, Reads reads, Writes writes, [[maybe_unused]] Pack pack) {
   const bool absolute = may_be_absolute(buffer);
   if (!absolute && !lies_on_device(buffer)) [[likely]]
     return;
@@ -93,7 +114,11 @@ void StagedCall::use(Pointer& buffer, Reads reads, Writes writes) {
     const Region written = writes();
     if (absolute && !reaches_device(read) && !reaches_device(written)) return;
     const void* replaced = buffer;
-    stage(replaced, read, written);
+    std::optional<PackedArgument> packed;
+    if constexpr (!std::is_same_v<Pack, AsItLies>) {
+      if (absolute) pack(packed.emplace());
+    }
+    stage(replaced, read, written, std::move(packed));
     buffer = const_cast<Pointer>(static_cast<const void*>(replaced));
   } catch (const UnreadableDatatype& datatype) {
     status_ = {Code::declined, datatype.what()};

@@ -2,7 +2,10 @@
 // end early at the file's end, so what it is to write is downloaded first. Included by staged_calls.cpp only.
 #pragma once
 
+#include <string_view>
+
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/datatypes/datatype_contents.hpp"
 #include "interpose/staging/library_call.hpp"
 
 namespace penstock::interpose {
@@ -13,26 +16,49 @@ StagedCall begin_file_call(const Call& call, MPI_File file, MPI_Count count, MPI
   return call.begin(ErrorTarget::of_file(file));
 }
 
+/// Whether the bytes in the file are those in memory, so that they may be packed for it.
+inline bool is_native(MPI_File file) {
+  MPI_Offset offset = 0;
+  MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+  char representation[MPI_MAX_DATAREP_STRING + 1] = {};
+  if (PMPI_File_get_view(file, &offset, &types[0], &types[1], representation) != MPI_SUCCESS) return false;
+  for (MPI_Datatype& type : types) {
+    if (!DatatypeContents::is_predefined(type)) PMPI_Type_free(&type);
+  }
+  return std::string_view(representation) == "native";
+}
+
+/// Elements that are read from the file, or written to it. The library sees `datatype` as it becomes here.
+template <typename Pointer>
+void stage_elements(StagedCall& staged, MPI_File file, Pointer& buffer, MPI_Count count,
+                    MPI_Datatype& datatype, bool is_written) {
+  const auto elements = [&] { return Region(count, datatype); };
+  const auto written = [&] { return is_written ? elements() : Region(); };
+  if (may_be_absolute(buffer) && is_native(file)) {
+    staged.use(buffer, elements, written, packed_elements(count, datatype));
+  } else {
+    staged.use(buffer, elements, written);
+  }
+}
+
 inline constexpr auto file_read = [](const auto& call, MPI_File file, void* buffer, auto count,
                                      MPI_Datatype datatype, auto* outcome) {
   StagedCall staged = begin_file_call(call, file, count, datatype);
-  const auto elements = [&] { return Region(count, datatype); };
-  staged.use(buffer, elements, elements);
+  stage_elements(staged, file, buffer, count, datatype, true);
   return call.run(std::move(staged), file, buffer, count, datatype, outcome);
 };
 
 inline constexpr auto file_read_at = [](const auto& call, MPI_File file, MPI_Offset offset, void* buffer,
                                         auto count, MPI_Datatype datatype, auto* outcome) {
   StagedCall staged = begin_file_call(call, file, count, datatype);
-  const auto elements = [&] { return Region(count, datatype); };
-  staged.use(buffer, elements, elements);
+  stage_elements(staged, file, buffer, count, datatype, true);
   return call.run(std::move(staged), file, offset, buffer, count, datatype, outcome);
 };
 
 inline constexpr auto file_write = [](const auto& call, MPI_File file, const void* buffer, auto count,
                                       MPI_Datatype datatype, auto* outcome) {
   StagedCall staged = begin_file_call(call, file, count, datatype);
-  staged.read(buffer, [&] { return Region(count, datatype); });
+  stage_elements(staged, file, buffer, count, datatype, false);
   return call.run(std::move(staged), file, buffer, count, datatype, outcome);
 };
 
@@ -40,7 +66,7 @@ inline constexpr auto file_write_at = [](const auto& call, MPI_File file, MPI_Of
                                          const void* buffer, auto count, MPI_Datatype datatype,
                                          auto* outcome) {
   StagedCall staged = begin_file_call(call, file, count, datatype);
-  staged.read(buffer, [&] { return Region(count, datatype); });
+  stage_elements(staged, file, buffer, count, datatype, false);
   return call.run(std::move(staged), file, offset, buffer, count, datatype, outcome);
 };
 

@@ -6,11 +6,13 @@
 namespace penstock::interpose {
 
 /// Only the packed bytes come back to the device: the rest of the output buffer is not MPI's to write.
+/// `stand_in`: as StagedCall's `pack`.
 inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Count in_count,
-                                     MPI_Datatype datatype, void* out, std::ptrdiff_t out_size,
-                                     const auto* position, auto library) {
+                                     const MPI_Datatype& datatype, auto stand_in, void* out,
+                                     std::ptrdiff_t out_size, const auto* position, auto library) {
   const std::ptrdiff_t begin = *position;
-  staged.read(in, [&] { return Region(in_count, datatype); });
+  staged.read(
+      in, [&] { return Region(in_count, datatype); }, stand_in);
   staged.write(out, [&] { return Region::of_bytes(out_size); });
   if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
   const int code = library(in, out);
@@ -20,7 +22,8 @@ inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Coun
 
 inline constexpr auto pack = [](const auto& call, const void* in, auto in_count, MPI_Datatype datatype,
                                 void* out, auto out_size, auto* position, MPI_Comm communicator) {
-  return pack_with(call.begin(ErrorTarget::of(communicator)), in, in_count, datatype, out, out_size, position,
+  return pack_with(call.begin(ErrorTarget::of(communicator)), in, in_count, datatype,
+                   packed_elements(in_count, datatype), out, out_size, position,
                    [&](const void* from, void* to) {
                      return call.as_it_is(from, in_count, datatype, to, out_size, position, communicator);
                    });
@@ -29,22 +32,25 @@ inline constexpr auto pack = [](const auto& call, const void* in, auto in_count,
 inline constexpr auto pack_external = [](const auto& call, const char* representation, const void* in,
                                          auto in_count, MPI_Datatype datatype, void* out, auto out_size,
                                          auto* position) {
-  return pack_with(call.begin(ErrorTarget::of(MPI_COMM_NULL)), in, in_count, datatype, out, out_size,
-                   position, [&](const void* from, void* to) {
+  return pack_with(call.begin(ErrorTarget::of(MPI_COMM_NULL)), in, in_count, datatype, AsItLies{}, out,
+                   out_size, position, [&](const void* from, void* to) {
                      return call.as_it_is(representation, from, in_count, datatype, to, out_size, position);
                    });
 };
 
-inline void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_size, std::ptrdiff_t position,
-                         void*& out, MPI_Count out_count, MPI_Datatype datatype) {
+template <typename StandIn>
+void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_size, std::ptrdiff_t position,
+                  void*& out, MPI_Count out_count, const MPI_Datatype& datatype, StandIn stand_in) {
   staged.read(in, [&] { return Region::of_bytes(in_size - position, position); });
-  staged.write(out, [&] { return Region(out_count, datatype); });
+  staged.write(
+      out, [&] { return Region(out_count, datatype); }, stand_in);
 }
 
 inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size, auto* position, void* out,
                                   auto out_count, MPI_Datatype datatype, MPI_Comm communicator) {
   StagedCall staged = call.begin(ErrorTarget::of(communicator));
-  stage_unpack(staged, in, in_size, *position, out, out_count, datatype);
+  stage_unpack(staged, in, in_size, *position, out, out_count, datatype,
+               packed_elements(out_count, datatype));
   return call.run(std::move(staged), in, in_size, position, out, out_count, datatype, communicator);
 };
 
@@ -52,7 +58,7 @@ inline constexpr auto unpack_external = [](const auto& call, const char* represe
                                            auto in_size, auto* position, void* out, auto out_count,
                                            MPI_Datatype datatype) {
   StagedCall staged = call.begin(ErrorTarget::of(MPI_COMM_NULL));
-  stage_unpack(staged, in, in_size, *position, out, out_count, datatype);
+  stage_unpack(staged, in, in_size, *position, out, out_count, datatype, AsItLies{});
   return call.run(std::move(staged), representation, in, in_size, position, out, out_count, datatype);
 };
 

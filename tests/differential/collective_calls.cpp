@@ -50,30 +50,18 @@ CollectiveRun::CollectiveRun(const Collective& collective, const Arenas& arenas,
       receive_count_(collective.counts[0]),
       operation_(operation_of(collective.reduction, affine)),
       send_type_(type_of_units(own_part().send, own_part().send_rest, own_part().send_has_gaps,
-                               is_absolute(own_part().send_is_absolute), send_count_, arenas)),
+                               own_part().send_is_absolute, send_count_, arenas)),
       receive_type_(type_of_units(own_part().receive, own_part().receive_rest, own_part().receive_has_gaps,
-                                  is_absolute(own_part().receive_is_absolute), receive_count_, arenas)) {
+                                  own_part().receive_is_absolute, receive_count_, arenas)) {
   const bool is_root = member_ == collective.root;
-  send_ = is_absolute(own_part().send_is_absolute) ? MPI_BOTTOM : arenas.address(own_part().send);
-  receive_ = is_absolute(own_part().receive_is_absolute) ? MPI_BOTTOM : arenas.address(own_part().receive);
+  send_ = own_part().send_is_absolute ? MPI_BOTTOM : arenas.address(own_part().send);
+  receive_ = own_part().receive_is_absolute ? MPI_BOTTOM : arenas.address(own_part().receive);
   if (collective.in_place && (is_root || !only_root_is_in_place(collective.call))) {
     const bool scatters =
         collective.call == CollectiveCall::scatter || collective.call == CollectiveCall::scatterv;
     (scatters ? receive_ : send_) = MPI_IN_PLACE;
   }
   share_unequally();
-}
-
-bool CollectiveRun::is_absolute(bool is_drawn) const {
-#ifdef OPEN_MPI
-  // some of its collectives take a buffer as large as what lies between the addresses, and fail if that is
-  // too much
-  using enum CollectiveCall;
-  const bool is_copied = collective_.in_place || collective_.call == gather || collective_.call == gatherv ||
-                         collective_.call == scatter || collective_.call == scatterv;
-  if (is_copied) return false;
-#endif
-  return is_drawn;
 }
 
 Datatype CollectiveRun::type_of_units(const Region& first, const Region& rest, bool has_gaps,
@@ -104,9 +92,9 @@ void CollectiveRun::share_unequally() {
   for (const int start : starts_) {
     const auto units = static_cast<std::size_t>(start);
     send_byte_starts_.push_back(
-        static_cast<int>(units * bytes(own_part().send_has_gaps, is_absolute(own_part().send_is_absolute))));
-    receive_byte_starts_.push_back(static_cast<int>(
-        units * bytes(own_part().receive_has_gaps, is_absolute(own_part().receive_is_absolute))));
+        static_cast<int>(units * bytes(own_part().send_has_gaps, own_part().send_is_absolute)));
+    receive_byte_starts_.push_back(
+        static_cast<int>(units * bytes(own_part().receive_has_gaps, own_part().receive_is_absolute)));
   }
   send_types_.assign(size, send_type_.get());
   receive_types_.assign(size, receive_type_.get());

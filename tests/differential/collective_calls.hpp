@@ -33,8 +33,6 @@ class CollectiveRun {
   [[nodiscard]] const Collective::Member& own_part() const {
     return collective_.members[static_cast<std::size_t>(member_)];
   }
-  /// Whether what was drawn as absolute is so.
-  [[nodiscard]] bool is_absolute(bool is_drawn) const;
   void share_unequally();
   /// With a request not blocking.
   void call(MPI_Request* later);

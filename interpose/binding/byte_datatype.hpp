@@ -1,0 +1,36 @@
+// A datatype of so many bytes in one piece, be they more than an int counts. Knows no call.
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+
+namespace penstock::interpose {
+
+/// Owns it; MPI keeps what calls under way need. Errors: code().
+class ByteDatatype {
+ public:
+  explicit ByteDatatype(MPI_Count bytes) noexcept : ByteDatatype(bytes, static_cast<MPI_Aint>(bytes)) {}
+  /// Elements are `extent` bytes apart.
+  ByteDatatype(MPI_Count bytes, MPI_Aint extent) noexcept;
+  ByteDatatype(ByteDatatype&& other) noexcept
+      : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)), code_(other.code_) {}
+  ByteDatatype& operator=(ByteDatatype&&) = delete;
+  ~ByteDatatype() {
+    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  }
+
+  /// Of the MPI library's function that failed in making the type; MPI_SUCCESS: none did.
+  [[nodiscard]] int code() const noexcept { return code_; }
+  [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
+
+ private:
+  /// Replaces the type by what `make(type, &new type)` makes of it, if all has gone well so far.
+  template <typename Make>
+  void replace(Make make) noexcept;
+
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace penstock::interpose

@@ -1,0 +1,89 @@
+#include "interpose/staging/packed_argument.hpp"
+
+#include <cstring>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/calls/transfer_record.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/staging/staged_argument.hpp"
+#include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
+
+namespace penstock::interpose {
+
+using transports::BufferKind;
+using transports::Place;
+
+void PackedArgument::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address) {
+  if (count <= 0) return;
+  const transports::Layout elements = layout_of(datatype, count);
+  for (transports::Block block : elements.blocks()) {
+    block.offset += address;
+    layout_.append(block);
+  }
+}
+
+MPI_Datatype PackedArgument::make(std::size_t bytes, std::size_t extent) {
+  const ByteDatatype& made = made_.emplace_back(static_cast<MPI_Count>(bytes), static_cast<MPI_Aint>(extent));
+  if (made.code() != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_contiguous", made.code());
+  last_made_bytes_ = bytes;
+  return made.get();
+}
+
+MPI_Datatype PackedArgument::element_of(MPI_Datatype datatype) {
+  const std::size_t bytes = payload_bytes(1, datatype);
+  return !made_.empty() && last_made_bytes_ == bytes ? made_.back().get() : make(bytes, bytes);
+}
+
+MPI_Datatype PackedArgument::spaced_element_of(MPI_Datatype datatype) {
+  const std::size_t bytes = payload_bytes(1, datatype);
+  const std::size_t elements = bytes == 0 ? 0 : layout_.bytes() / bytes;
+  const std::ptrdiff_t extent = extent_of(datatype);
+  // one alone may have an extent from one allocation to the other
+  if (elements < 2 || extent <= static_cast<std::ptrdiff_t>(bytes)) return element_of(datatype);
+  spaced_ = elements;
+  element_bytes_ = bytes;
+  extent_ = static_cast<std::size_t>(extent);
+  return make(bytes, extent_);
+}
+
+Status PackedArgument::open(bool is_read, bool is_written) {
+  is_read_ = is_read;
+  is_written_ = is_written;
+  if (are_too_far_)
+    return {Code::declined, "2 GiB at absolute addresses and more, and displacements of ints"};
+  memory_ = HostMemory::take(spaced_ == 0 ? layout_.bytes() : spaced_ * extent_);
+  if (memory_.data() == nullptr) return {Code::out_of_memory, "staging"};
+  return {};
+}
+
+Status PackedArgument::fetch(const char* why) const {
+  if (!is_read_) return {};
+  const Place place = absolute_place(layout_);
+  Status copied = staged_copy(layout_.bytes(), place.buffer.kind, BufferKind::pageable, why,
+                              [&] { return transports::download(memory_.data(), place); });
+  if (!copied.ok()) return copied;
+  for (std::size_t element = spaced_; element-- > 0;) {
+    std::memmove(memory_.data() + element * extent_, memory_.data() + element * element_bytes_,
+                 element_bytes_);
+  }
+  return {};
+}
+
+Status PackedArgument::write_back(const char* why) const {
+  if (!is_written_) return {};
+  for (std::size_t element = 0; element < spaced_; ++element) {
+    std::memmove(memory_.data() + element * element_bytes_, memory_.data() + element * extent_,
+                 element_bytes_);
+  }
+  const Place place = absolute_place(layout_);
+  return staged_copy(layout_.bytes(), BufferKind::pageable, place.buffer.kind, why,
+                     [&] { return transports::upload(place, memory_.data()); });
+}
+
+bool PackedArgument::is_idle() const {
+  return transports::is_idle(absolute_place(layout_));
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,83 @@
+// A stand-in in host memory for a buffer of absolute addresses (MPI_BOTTOM), which may lie in several
+// allocations, tens of TiB apart: its elements lie one behind the other, the bytes of each in the order in
+// which they are sent, and datatypes and displacements that say so take the place of the user's. The counts
+// and the sizes of the elements stay, as MPI libraries cut messages by them. For calls that move bytes and
+// look at none. Knows datatypes, no MPI call.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "interpose/binding/byte_datatype.hpp"
+#include "interpose/staging/host_memory.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// Owns the memory, and the datatypes and arrays that describe it, which stay where they are when it is
+/// moved. Unit: bytes. Thread: one at a time. Errors: as a Status; throws std::bad_alloc, UnreadableDatatype.
+class PackedArgument {
+ public:
+  /// Adds a block behind those before.
+  void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address);
+  /// Of all blocks so far.
+  [[nodiscard]] std::ptrdiff_t bytes() const noexcept { return static_cast<std::ptrdiff_t>(layout_.bytes()); }
+
+  /// What describes elements of that datatype in the stand-in.
+  [[nodiscard]] MPI_Datatype element_of(MPI_Datatype datatype);
+  /// The same if all added is of that datatype, with the elements as far apart as the user's are, if they
+  /// have room there.
+  [[nodiscard]] MPI_Datatype spaced_element_of(MPI_Datatype datatype);
+  /// Keeps an array for as long as the call may last.
+  [[nodiscard]] const MPI_Datatype* keep(std::vector<MPI_Datatype> datatypes) noexcept {
+    datatypes_ = std::move(datatypes);
+    return datatypes_.data();
+  }
+  template <typename Displacement>
+  [[nodiscard]] const Displacement* keep(const std::vector<std::ptrdiff_t>& displacements);
+
+  /// Takes memory for what was added.
+  [[nodiscard]] Status open(bool is_read, bool is_written);
+  [[nodiscard]] void* address() const noexcept { return memory_.data(); }
+
+  /// As StagedArgument's.
+  [[nodiscard]] Status fetch(const char* why) const;
+  [[nodiscard]] bool may_fetch_now() const { return !is_read_ || is_idle(); }
+  [[nodiscard]] bool may_write_back_now() const { return !is_written_ || is_idle(); }
+  [[nodiscard]] Status write_back(const char* why) const;
+
+ private:
+  [[nodiscard]] MPI_Datatype make(std::size_t bytes, std::size_t extent);
+  [[nodiscard]] bool is_idle() const;
+
+  HostMemory memory_;
+  transports::Layout layout_;
+  bool is_read_ = false;
+  bool is_written_ = false;
+  std::vector<ByteDatatype> made_;
+  std::size_t last_made_bytes_ = 0;
+  std::vector<MPI_Datatype> datatypes_;
+  std::tuple<std::vector<int>, std::vector<MPI_Aint>> displacements_;
+  bool are_too_far_ = false;  ///< displacements, for their type
+  std::size_t spaced_ = 0;    ///< so many elements, each of which has room behind it; 0: none has
+  std::size_t element_bytes_ = 0;
+  std::size_t extent_ = 0;
+};
+
+template <typename Displacement>
+const Displacement* PackedArgument::keep(const std::vector<std::ptrdiff_t>& displacements) {
+  auto& kept = std::get<std::vector<Displacement>>(displacements_);
+  for (const std::ptrdiff_t each : displacements) {
+    are_too_far_ = are_too_far_ || each > std::numeric_limits<Displacement>::max();
+    kept.push_back(static_cast<Displacement>(each));
+  }
+  return kept.data();
+}
+
+}  // namespace penstock::interpose
