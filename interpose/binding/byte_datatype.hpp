@@ -20,7 +20,7 @@ class ByteDatatype {
     if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
   }
 
-  /// Of the MPI library's function that failed in making the type; MPI_SUCCESS: none did.
+  /// The code of the MPI function that failed in making the type; MPI_SUCCESS: none did.
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
 

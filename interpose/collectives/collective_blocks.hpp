@@ -119,7 +119,8 @@ std::vector<std::ptrdiff_t> pack_all(PackedArgument& packed, const Blocks<Place>
   return starts;
 }
 
-/// What a StagedCall packs such blocks by. Each refers to the call's arguments, which it replaces.
+/// These make `pack` of a StagedCall for blocks in the three ways. Each refers to the call's arguments, which
+/// it replaces.
 template <typename Place>
 [[nodiscard]] auto packed_equal(const Blocks<Place>& blocks, MPI_Datatype& datatype) noexcept {
   return [blocks, &datatype](PackedArgument& packed) {
@@ -128,7 +129,7 @@ template <typename Place>
   };
 }
 
-/// Whether elements stay as far apart as they are, where there is room.
+/// Says whether elements stay as far apart as they are, where there is room.
 enum class Spacing : std::uint8_t { none, as_extent };
 
 template <typename Place, typename Displacement>

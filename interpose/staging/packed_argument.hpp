@@ -26,10 +26,10 @@ class PackedArgument {
  public:
   /// Adds a block behind those before.
   void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address);
-  /// Of all blocks so far.
+  /// Counts all blocks so far.
   [[nodiscard]] std::ptrdiff_t bytes() const noexcept { return static_cast<std::ptrdiff_t>(layout_.bytes()); }
 
-  /// What describes elements of that datatype in the stand-in.
+  /// Makes what describes elements of that datatype in the stand-in.
   [[nodiscard]] MPI_Datatype element_of(MPI_Datatype datatype);
   /// The same if all added is of that datatype, with the elements as far apart as the user's are, if they
   /// have room there.

