@@ -115,8 +115,12 @@ class ShortReceive {
           code = MPI_Testany(1, requests_.data(), &index, &flag, &status);
         return code;
       }
-      case How::waitall:
       case How::persistent_waitall:
+#ifdef OPEN_MPI
+        // Open MPI's MPI_Waitall (4.1) leaves out errors of persistent requests.
+        return MPI_Wait(&requests_[0], &status);
+#endif
+      case How::waitall:
       case How::testall:
         return complete_all();
       case How::waitsome:
