@@ -1,0 +1,38 @@
+// From one precision to another, and what does not depend on any.
+#include "examples/dslash/kernels.hpp"
+#include "examples/dslash/vector_bodies.hpp"
+
+namespace dslash {
+
+int pack_blocks(int face_sites) {
+  return (2 * face_sites + block_threads - 1) / block_threads;
+}
+
+template <typename To, typename From>
+void queue_convert(const example::Stream& stream, const Slab& slab, const SpinorView<From>& from,
+                   const SpinorView<To>& to) {
+  queue_over_sites(stream, slab, Convert<To, From, false>{from, to}, SumRoom{});
+}
+
+template <typename To, typename From>
+void queue_add(const example::Stream& stream, const Slab& slab, const SpinorView<From>& addend,
+               const SpinorView<To>& sum) {
+  queue_over_sites(stream, slab, Convert<To, From, true>{addend, sum}, SumRoom{});
+}
+
+#define DSLASH_CONVERT(TO, FROM)                                                                  \
+  template void queue_convert<TO, FROM>(const example::Stream&, const Slab&, const SpinorView<FROM>&, \
+                                        const SpinorView<TO>&);                                   \
+  template void queue_add<TO, FROM>(const example::Stream&, const Slab&, const SpinorView<FROM>&,     \
+                                    const SpinorView<TO>&);
+DSLASH_CONVERT(Double, Double)
+DSLASH_CONVERT(Double, Single)
+DSLASH_CONVERT(Double, Half)
+DSLASH_CONVERT(Single, Double)
+DSLASH_CONVERT(Single, Single)
+DSLASH_CONVERT(Single, Half)
+DSLASH_CONVERT(Half, Double)
+DSLASH_CONVERT(Half, Single)
+#undef DSLASH_CONVERT
+
+}  // namespace dslash

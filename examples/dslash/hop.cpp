@@ -1,0 +1,271 @@
+#include "examples/dslash/hop.hpp"
+
+#include <cstdio>
+#include <thread>
+
+namespace dslash {
+namespace {
+
+constexpr Part whole(const Slab& slab) {
+  return {0, 1, slab.slices};
+}
+constexpr Part interior(const Slab& slab) {
+  return {1, 1, slab.slices - 2};
+}
+constexpr Part exterior(const Slab& slab) {
+  return {0, slab.slices - 1, 2};
+}
+
+}  // namespace
+
+template <typename Precision>
+Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int rows,
+                    const Coefficients& coefficients, const Transfer& transfer)
+    : team_(team),
+      streams_(streams),
+      coefficients_(coefficients),
+      transfer_(transfer),
+      gauge_(team.slab, rows),
+      packed_(two_faces_bytes<Precision>(team.slab)),
+      arrived_(1),
+      packed_flag_(1),
+      exchange_(team, transfer, face_bytes<Precision>(team.slab)) {
+  example::check(cudaMemset(arrived_.get(), 0, sizeof(unsigned)), "clear a counter");
+  example::check(cudaHostGetDevicePointer(&packed_flag_on_device_, packed_flag_.get(), 0), "map a flag");
+  *packed_flag_.get() = 0;
+  queue_links(streams_.bulk, team_.slab, gauge_.view(), model);
+  streams_.bulk.synchronize();
+  if (team_.size > 1) {
+    send_links();
+    if (transfer_.policy == Policy::direct) {
+      direct_.emplace(team_, two_faces_bytes<Precision>(team_.slab));
+    }
+  }
+}
+
+template <typename Precision>
+std::size_t Hop<Precision>::device_bytes(const Team& team, int rows) {
+  return GaugeField<Precision>::device_bytes(team.slab, rows) + 3 * two_faces_bytes<Precision>(team.slab);
+}
+
+/// The last slice's links in time go into the padding of the rank ahead. The pieces of a block lie behind one
+/// another by vectors, so there is a piece of the slice for each.
+template <typename Precision>
+void Hop<Precision>::send_links() {
+  const GaugeView<Precision> view = gauge_.view();
+  const auto face_sites = static_cast<std::size_t>(team_.slab.face_sites());
+  const auto sites = static_cast<std::size_t>(team_.slab.sites());
+  const auto stride = static_cast<std::size_t>(view.stride);
+  std::size_t most = face_sites * view.link_bytes();
+  const example::DeviceArray<std::byte> sent(most);
+  const example::DeviceArray<std::byte> received(most);
+  const example::PinnedArray<std::byte> host(2 * most);
+  const bool is_staged = transfer_.exchange == example::Exchange::staged_by_hand;
+  const auto copy = [&](std::byte* to, const std::byte* from, std::size_t bytes) {
+    example::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, streams_.bulk.get()), "copy links");
+  };
+  for (int parity = 0; parity < 2; ++parity) {
+    std::byte* const block = view.block(parity, time_direction);
+    for (const bool is_before : {true, false}) {
+      std::size_t done = 0;
+      while (done < view.link_bytes()) {
+        const std::size_t width = std::min<std::size_t>(16, view.link_bytes() - done);
+        std::byte* const piece = block + done * stride;
+        std::byte* const in_face = (is_before ? sent : received).get() + done * face_sites;
+        if (is_before) {
+          copy(in_face, piece + (sites - face_sites) * width, face_sites * width);
+        } else {
+          copy(piece + sites * width, in_face, face_sites * width);
+        }
+        done += width;
+      }
+      if (is_before) {
+        if (is_staged) {
+          copy(host.get(), sent.get(), most);
+        }
+        streams_.bulk.synchronize();
+        MPI_Sendrecv(is_staged ? host.get() : sent.get(), static_cast<int>(most), MPI_BYTE, team_.ahead(), 0,
+                     is_staged ? host.get() + most : received.get(), static_cast<int>(most), MPI_BYTE,
+                     team_.behind(), 0, team_.communicator, MPI_STATUS_IGNORE);
+        if (is_staged) {
+          copy(received.get(), host.get() + most, most);
+        }
+      }
+    }
+    streams_.bulk.synchronize();
+  }
+}
+
+template <typename Precision>
+void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
+                         const SpinorField<Precision>* x, double scale) {
+  using Real = typename Precision::Real;
+  const example::NamedRange range("dslash");
+  Arguments arguments{};
+  arguments.slab = team_.slab;
+  arguments.part = whole(team_.slab);
+  arguments.parity = parity;
+  arguments.scale = static_cast<Real>(scale);
+  arguments.spatial_weight = static_cast<Real>(1 / coefficients_.anisotropy);
+  arguments.boundary_sign = coefficients_.is_antiperiodic ? -1 : 1;
+  arguments.gauge = gauge_.view();
+  arguments.in = in.view();
+  arguments.out = out.view();
+  if (x != nullptr) {
+    arguments.x = x->view();
+  }
+  if (team_.size == 1) {
+    queue_hop(streams_.bulk, arguments);
+    return;
+  }
+  arguments.has_ghosts = true;
+  arguments.ghosts = in.end_zone();
+  switch (transfer_.policy) {
+    case Policy::none:
+      run_without_overlap(arguments);
+      break;
+    case Policy::streams:
+      run_in_streams(arguments);
+      break;
+    case Policy::fused_pack:
+      run_with_fused_pack(arguments);
+      break;
+    case Policy::direct:
+      run_direct(arguments);
+      break;
+  }
+}
+
+template <typename Precision>
+void Hop<Precision>::run_without_overlap(Arguments& arguments) {
+  if (!without(Stage::pack)) {
+    queue_pack(streams_.bulk, packing(arguments.in, {}));
+  }
+  streams_.bulk.synchronize();
+  {
+    const example::NamedRange range("exchange");
+    exchange_(streams_.bulk, {two_faces_at<Precision>(team_.slab, packed_.get()).upper.data,
+                              two_faces_at<Precision>(team_.slab, packed_.get()).lower.data},
+              {arguments.ghosts.upper.data, arguments.ghosts.lower.data});
+  }
+  // One kernel; if one of its parts is to be left out, only the other.
+  if (without(Stage::interior)) {
+    arguments.part = exterior(team_.slab);
+  } else if (without(Stage::exterior)) {
+    arguments.part = interior(team_.slab);
+  }
+  queue_hop(streams_.bulk, arguments);
+}
+
+template <typename Precision>
+void Hop<Precision>::run_in_streams(Arguments& arguments) {
+  input_ready_.record(streams_.bulk);
+  input_ready_.block(streams_.boundary);
+  if (!without(Stage::pack)) {
+    queue_pack(streams_.boundary, packing(arguments.in, {}));
+  }
+  queue_interior(arguments);
+  streams_.boundary.synchronize();
+  exchange(arguments.ghosts);
+  queue_exterior(arguments);
+}
+
+template <typename Precision>
+void Hop<Precision>::run_with_fused_pack(Arguments& arguments) {
+  ++epoch_;
+  input_ready_.record(streams_.bulk);
+  input_ready_.block(streams_.boundary);
+  Arguments first = arguments;
+  if (!without(Stage::pack)) {
+    first.pack = packing(arguments.in, {arrived_.get(), {packed_flag_on_device_, nullptr}, epoch_});
+  }
+  queue_interior(first);
+  if (without(Stage::pack)) {
+    streams_.boundary.synchronize();
+  } else {
+    wait_for_packing(epoch_);
+  }
+  exchange(arguments.ghosts);
+  queue_exterior(arguments);
+}
+
+template <typename Precision>
+void Hop<Precision>::run_direct(Arguments& arguments) {
+  ++epoch_;
+  input_ready_.record(streams_.bulk);
+  input_ready_.block(streams_.boundary);
+  const bool is_connected = !without(Stage::comms) && !without(Stage::pack);
+  if (!without(Stage::pack)) {
+    PackArguments<Precision> pack = packing(arguments.in, {});
+    if (is_connected) {
+      pack.out.upper = two_faces_at<Precision>(team_.slab, direct_->faces_ahead(epoch_)).upper;
+      pack.out.lower = two_faces_at<Precision>(team_.slab, direct_->faces_behind(epoch_)).lower;
+      pack.signal = {arrived_.get(), {direct_->upper_flag_ahead(), direct_->lower_flag_behind()}, epoch_};
+    }
+    queue_pack(streams_.boundary, pack);
+  }
+  queue_interior(arguments);
+  arguments.ghosts = two_faces_at<Precision>(team_.slab, direct_->own_faces(epoch_));
+  if (is_connected) {
+    arguments.arrival = {direct_->own_upper_flag(), direct_->own_lower_flag(), epoch_};
+  }
+  queue_exterior(arguments);
+}
+
+template <typename Precision>
+PackArguments<Precision> Hop<Precision>::packing(const SpinorView<Precision>& in, const Signal& signal) const {
+  return {in, two_faces_at<Precision>(team_.slab, packed_.get()), team_.slab.face_sites(),
+          pack_blocks(team_.slab.face_sites()), signal};
+}
+
+/// Sites whose neighbours are all here.
+template <typename Precision>
+void Hop<Precision>::queue_interior(const Arguments& arguments) {
+  Arguments inner = arguments;
+  inner.part = interior(team_.slab);
+  if (without(Stage::interior)) {
+    inner.part.count = 0;
+  }
+  queue_hop(streams_.bulk, inner);
+}
+
+/// The outer slices, whole, on the boundary's stream. What is queued on `bulk` from now on comes after.
+template <typename Precision>
+void Hop<Precision>::queue_exterior(const Arguments& arguments) {
+  if (!without(Stage::exterior)) {
+    Arguments outer = arguments;
+    outer.part = exterior(team_.slab);
+    queue_hop(streams_.boundary, outer);
+  }
+  outer_done_.record(streams_.boundary);
+  outer_done_.block(streams_.bulk);
+}
+
+template <typename Precision>
+void Hop<Precision>::exchange(const Faces<Precision>& ghosts) {
+  const example::NamedRange range("exchange");
+  const Faces<Precision> packed = two_faces_at<Precision>(team_.slab, packed_.get());
+  exchange_(streams_.boundary, {packed.upper.data, packed.lower.data}, {ghosts.upper.data, ghosts.lower.data});
+}
+
+/// A kernel that failed never sets the flag: the stream says so.
+template <typename Precision>
+void Hop<Precision>::wait_for_packing(unsigned epoch) const {
+  const example::NamedRange range("wait for packing");
+  constexpr unsigned polls_between_queries = 4096;
+  for (unsigned polls = 1; __atomic_load_n(packed_flag_.get(), __ATOMIC_ACQUIRE) != epoch; ++polls) {
+    if (polls % polls_between_queries == 0) {
+      const cudaError_t state = cudaStreamQuery(streams_.bulk.get());
+      if (state != cudaErrorNotReady) {
+        example::check(state, "pack faces");
+      }
+      std::this_thread::yield();
+    }
+  }
+}
+
+template class Hop<Double>;
+template class Hop<Single>;
+template class Hop<Half>;
+
+}  // namespace dslash

@@ -1,0 +1,80 @@
+// The hopping term over the ranks, by any policy: the place to read first.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "examples/dslash/direct_zone.hpp"
+#include "examples/dslash/face_exchange.hpp"
+#include "examples/dslash/fields.hpp"
+#include "examples/dslash/kernels.hpp"
+#include "examples/dslash/settings.hpp"
+#include "examples/dslash/team.hpp"
+
+namespace dslash {
+
+/// Streams of a rank. What is not about faces is queued on `bulk`.
+struct Streams {
+  example::Stream bulk{example::Priority::normal};
+  example::Stream boundary{example::Priority::urgent};
+};
+
+template <typename Precision>
+class Hop {
+ public:
+  /// Links of the model. Collective; sends the links that the neighbours need, once.
+  Hop(const Team& team, Streams& streams, const Model& model, int rows, const Coefficients& coefficients,
+      const Transfer& transfer);
+
+  /// Of the gauge field and of what the policy needs.
+  [[nodiscard]] static std::size_t device_bytes(const Team& team, int rows);
+
+  /// out = D in, to be queued on `bulk`; `out` gets parity `parity`, and `in` has the other one.
+  void apply(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out) {
+    run(parity, in, out, nullptr, 0);
+  }
+  /// out = x + scale D in; `x` may be `out`.
+  void apply(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
+             const SpinorField<Precision>& x, double scale) {
+    run(parity, in, out, &x, scale);
+  }
+
+  [[nodiscard]] const Team& team() const { return team_; }
+  [[nodiscard]] Streams& streams() const { return streams_; }
+  [[nodiscard]] GaugeView<Precision> gauge() const { return gauge_.view(); }
+
+ private:
+  using Arguments = HopArguments<Precision>;
+
+  void run(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
+           const SpinorField<Precision>* x, double scale);
+  void run_without_overlap(Arguments& arguments);
+  void run_in_streams(Arguments& arguments);
+  void run_with_fused_pack(Arguments& arguments);
+  void run_direct(Arguments& arguments);
+
+  [[nodiscard]] bool without(Stage stage) const { return transfer_.without == stage; }
+  [[nodiscard]] PackArguments<Precision> packing(const SpinorView<Precision>& in, const Signal& signal) const;
+  void queue_interior(const Arguments& arguments);
+  void queue_exterior(const Arguments& arguments);
+  void exchange(const Faces<Precision>& ghosts);
+  void wait_for_packing(unsigned epoch) const;
+  void send_links();
+
+  Team team_;
+  Streams& streams_;
+  Coefficients coefficients_;
+  Transfer transfer_;
+  GaugeField<Precision> gauge_;
+  example::DeviceArray<std::byte> packed_;
+  example::DeviceArray<unsigned> arrived_;  ///< blocks that have packed
+  example::PinnedArray<unsigned> packed_flag_;
+  unsigned* packed_flag_on_device_ = nullptr;
+  FaceExchange exchange_;
+  std::optional<DirectZone> direct_;
+  unsigned epoch_ = 0;
+  example::Event input_ready_;
+  example::Event outer_done_;
+};
+
+}  // namespace dslash

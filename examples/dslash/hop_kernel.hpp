@@ -1,0 +1,232 @@
+// The hopping term, one thread a site: the same kernel for the whole slab, its interior and its outer slices,
+// so that a site gets the same bits whoever updates it. For .cu files only.
+#pragma once
+
+#include "examples/dslash/access.hpp"
+
+#if !defined(__CUDACC__)
+#include <thread>
+#endif
+
+namespace dslash {
+
+constexpr int block_threads = 128;
+
+/// Blocks that a multiprocessor should hold at once: so many registers a thread may have at most.
+template <typename Precision>
+constexpr int blocks_together = sizeof(typename Precision::Real) == 8 ? 2 : 4;
+
+DSLASH_INLINE unsigned read_flag([[maybe_unused]] const unsigned* flag) {
+#if defined(__CUDA_ARCH__)
+  unsigned value = 0;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+#elif defined(__CUDACC__)
+  return 0;
+#else
+  return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+#endif
+}
+
+DSLASH_INLINE void write_flag([[maybe_unused]] unsigned* flag, [[maybe_unused]] unsigned value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+#elif !defined(__CUDACC__)
+  __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/// Epochs are counted without end, so they are compared by their difference.
+__device__ inline void wait_for(const unsigned* flag, unsigned epoch) {
+  while (flag != nullptr && static_cast<int>(read_flag(flag) - epoch) < 0) {
+#if !defined(__CUDACC__)
+    std::this_thread::yield();
+#endif
+  }
+}
+
+/// Copies a half spinor of an outer slice, as it is stored, to a face. The last block tells that all is there.
+template <typename Precision>
+__device__ void pack_faces(const PackArguments<Precision>& arguments, int block) {
+  const int index = block * block_threads + static_cast<int>(threadIdx.x);
+  const int face_sites = arguments.face_sites;
+  typename Precision::Stored stored[half_spinor_numbers];
+  if (index < 2 * face_sites) {
+    const bool is_upper = index < face_sites;
+    const int item = is_upper ? index : index - face_sites;
+    const int site = is_upper ? arguments.in.sites - face_sites + item : item;
+    const FaceView<Precision>& face = is_upper ? arguments.out.upper : arguments.out.lower;
+    if (is_upper) {
+      load_stored<Precision, spinor_numbers, 0>(arguments.in.data, arguments.in.sites, site, stored);
+    } else {
+      load_stored<Precision, spinor_numbers, half_spinor_numbers>(arguments.in.data, arguments.in.sites, site,
+                                                                  stored);
+    }
+    store_stored<Precision, half_spinor_numbers>(face.data, face_sites, item, stored);
+    if constexpr (is_fixed_point<Precision>) {
+      face.norms[item] = __ldg(arguments.in.norms + site);
+    }
+  }
+  if (arguments.signal.arrived == nullptr) {
+    return;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence_system();
+    const auto last = static_cast<unsigned>(arguments.blocks - 1);
+    if (atomicInc(arguments.signal.arrived, last) == last) {
+      __threadfence_system();
+      DSLASH_UNROLL for (unsigned* const flag : arguments.signal.flags) {
+        if (flag != nullptr) {
+          write_flag(flag, arguments.signal.epoch);
+        }
+      }
+    }
+  }
+}
+
+/// Adds both neighbours along a direction of space.
+template <typename Precision, int rows, int direction>
+DSLASH_INLINE void hop_in_space(const HopArguments<Precision>& arguments, int site, int ahead, int behind,
+                                Spinor<typename Precision::Real>& sum) {
+  const int stride = arguments.gauge.stride;
+  {
+    const auto half = project<direction, 1>(load_spinor(arguments.in, ahead));
+    const auto link = load_link<Precision, rows>(arguments.gauge.block(arguments.parity, direction), stride, site);
+    add_reconstructed<direction, 1>(sum, multiply(link, half));
+  }
+  {
+    const auto half = project<direction, -1>(load_spinor(arguments.in, behind));
+    const auto link =
+        load_link<Precision, rows>(arguments.gauge.block(1 - arguments.parity, direction), stride, behind);
+    add_reconstructed<direction, -1>(sum, adjoint_multiply(link, half));
+  }
+}
+
+/// sum[half] += weight * addend
+template <int first_spin, typename Real>
+DSLASH_INLINE void add_half(Spinor<Real>& sum, Real weight, const HalfSpinor<Real>& addend) {
+  DSLASH_UNROLL for (int spin = 0; spin < 2; ++spin) {
+    DSLASH_UNROLL for (int colour = 0; colour < 3; ++colour) {
+      Complex<Real>& number = sum.spin[first_spin + spin][colour];
+      number = {multiply_add(weight, addend.spin[spin][colour].re, number.re),
+                multiply_add(weight, addend.spin[spin][colour].im, number.im)};
+    }
+  }
+}
+
+/// Adds both neighbours in time. 1 − gamma_4 leaves twice the lower half, 1 + gamma_4 twice the upper one.
+template <typename Precision, int rows>
+__device__ __forceinline__ void hop_in_time(const HopArguments<Precision>& arguments, int slice, int in_face,
+                                            Spinor<typename Precision::Real>& sum) {
+  using Real = typename Precision::Real;
+  const Slab& slab = arguments.slab;
+  const int face_sites = slab.face_sites();
+  const int site = slice * face_sites + in_face;
+  const int t = slab.first_slice + slice;
+  {
+    const bool is_last = slice + 1 == slab.slices;
+    HalfSpinor<Real> half;
+    if (is_last && arguments.has_ghosts) {
+      wait_for(arguments.arrival.lower, arguments.arrival.epoch);
+      half = load_ghost(arguments.ghosts.lower, face_sites, in_face);
+    } else {
+      half = load_half<Precision, true>(arguments.in, is_last ? in_face : site + face_sites);
+    }
+    const auto link = load_link<Precision, rows>(arguments.gauge.block(arguments.parity, time_direction),
+                                                 arguments.gauge.stride, site);
+    const Real weight = t + 1 == slab.lattice.t ? 2 * arguments.boundary_sign : Real{2};
+    add_half<2>(sum, weight, multiply(link, half));
+  }
+  {
+    const bool is_first = slice == 0;
+    HalfSpinor<Real> half;
+    int behind = is_first ? slab.sites() - face_sites + in_face : site - face_sites;
+    if (is_first && arguments.has_ghosts) {
+      wait_for(arguments.arrival.upper, arguments.arrival.epoch);
+      half = load_ghost(arguments.ghosts.upper, face_sites, in_face);
+      behind = slab.sites() + in_face;  // of the links: in the padding
+    } else {
+      half = load_half<Precision, false>(arguments.in, behind);
+    }
+    const auto link = load_link<Precision, rows>(arguments.gauge.block(1 - arguments.parity, time_direction),
+                                                 arguments.gauge.stride, behind);
+    const Real weight = t == 0 ? 2 * arguments.boundary_sign : Real{2};
+    add_half<0>(sum, weight, adjoint_multiply(link, half));
+  }
+}
+
+// Not in an unnamed namespace: profilers show these names.
+namespace kernels {
+
+template <typename Precision>
+__global__ void __launch_bounds__(block_threads) pack(PackArguments<Precision> arguments) {
+  pack_faces(arguments, static_cast<int>(blockIdx.x));
+}
+
+template <typename Precision, int rows, bool adds_x>
+__global__ void __launch_bounds__(block_threads, blocks_together<Precision>)
+    hop(const __grid_constant__ HopArguments<Precision> arguments) {
+  using Real = typename Precision::Real;
+  int block = static_cast<int>(blockIdx.x);
+  if (block < arguments.pack.blocks) {
+    pack_faces(arguments.pack, block);
+    return;
+  }
+  block -= arguments.pack.blocks;
+  const Slab& slab = arguments.slab;
+  const Lattice& lattice = slab.lattice;
+  const Tile& tile = arguments.tile;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int row_of_tiles = block / arguments.tiles_xy;
+  const int tile_t = row_of_tiles / arguments.tiles_z;
+  const int half_x = lattice.x / 2;
+  const int half_plane = half_x * lattice.y;
+  const int xy = ((block - row_of_tiles * arguments.tiles_xy) << tile.log_xy) +
+                 (thread & ((1 << tile.log_xy) - 1));
+  const int z = ((row_of_tiles - tile_t * arguments.tiles_z) << tile.log_z) +
+                (thread >> tile.log_xy & ((1 << tile.log_z) - 1));
+  const int index_t = (tile_t << tile.log_t) + (thread >> (tile.log_xy + tile.log_z));
+  if (xy >= half_plane || z >= lattice.z || index_t >= arguments.part.count) {
+    return;
+  }
+  const int slice = arguments.part.first + arguments.part.step * index_t;
+  const int y = xy / half_x;
+  const int column = xy - y * half_x;
+  const int in_face = z * half_plane + xy;
+  const int site = slice * slab.face_sites() + in_face;
+  const bool is_odd_row = ((y + z + slab.first_slice + slice + arguments.parity) & 1) != 0;
+
+  Spinor<Real> sum{};
+  {
+    const int ahead = !is_odd_row ? site : column + 1 == half_x ? site + 1 - half_x : site + 1;
+    const int behind = is_odd_row ? site : column == 0 ? site - 1 + half_x : site - 1;
+    hop_in_space<Precision, rows, 0>(arguments, site, ahead, behind, sum);
+  }
+  {
+    const int ahead = y + 1 == lattice.y ? site + half_x - half_plane : site + half_x;
+    const int behind = y == 0 ? site - half_x + half_plane : site - half_x;
+    hop_in_space<Precision, rows, 1>(arguments, site, ahead, behind, sum);
+  }
+  {
+    const int ahead = z + 1 == lattice.z ? site + half_plane - slab.face_sites() : site + half_plane;
+    const int behind = z == 0 ? site - half_plane + slab.face_sites() : site - half_plane;
+    hop_in_space<Precision, rows, 2>(arguments, site, ahead, behind, sum);
+  }
+  DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
+    sum.spin[i / 3][i % 3] = scaled(arguments.spatial_weight, sum.spin[i / 3][i % 3]);
+  }
+  hop_in_time<Precision, rows>(arguments, slice, in_face, sum);
+  if constexpr (adds_x) {
+    const Spinor<Real> x = load_spinor(arguments.x, site);
+    DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
+      const Complex<Real> number = sum.spin[i / 3][i % 3];
+      sum.spin[i / 3][i % 3] = {multiply_add(arguments.scale, number.re, x.spin[i / 3][i % 3].re),
+                                multiply_add(arguments.scale, number.im, x.spin[i / 3][i % 3].im)};
+    }
+  }
+  store_spinor(arguments.out, site, sum);
+}
+
+}  // namespace kernels
+}  // namespace dslash

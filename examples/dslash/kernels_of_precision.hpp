@@ -1,0 +1,218 @@
+// All kernels of one precision. Each is compiled in a .cu file of its own, which includes this.
+#pragma once
+
+#include <algorithm>
+
+#include "examples/dslash/hop_kernel.hpp"
+#include "examples/dslash/kernels.hpp"
+#include "examples/dslash/vector_bodies.hpp"
+
+namespace dslash {
+
+namespace kernels {
+
+template <typename Precision>
+__global__ void __launch_bounds__(block_threads)
+    links(Slab slab, GaugeView<Precision> gauge, Model model) {
+  const int site = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
+  const auto parity = static_cast<int>(blockIdx.y);
+  if (site >= slab.sites()) {
+    return;
+  }
+  for (int direction = 0; direction < dimensions; ++direction) {
+    const Link<double> link = link_of(model, slab.site(parity, site), direction);
+    std::byte* const block = gauge.block(parity, direction);
+    if (gauge.rows == 2) {
+      store_link<Precision, 2>(block, gauge.stride, site, link);
+    } else {
+      store_link<Precision, 3>(block, gauge.stride, site, link);
+    }
+  }
+}
+
+template <typename Precision>
+__global__ void __launch_bounds__(block_threads)
+    export_links(GaugeView<Precision> gauge, int parity, int direction, int count, double* plain) {
+  const int site = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
+  if (site >= count) {
+    return;
+  }
+  const std::byte* const block = gauge.block(parity, direction);
+  const auto link = gauge.rows == 2 ? load_link<Precision, 2>(block, gauge.stride, site)
+                                    : load_link<Precision, 3>(block, gauge.stride, site);
+  for (int i = 0; i < 9; ++i) {
+    plain[(std::int64_t{site} * 9 + i) * 2] = link.row[i / 3][i % 3].re;
+    plain[(std::int64_t{site} * 9 + i) * 2 + 1] = link.row[i / 3][i % 3].im;
+  }
+}
+
+}  // namespace kernels
+
+namespace detail {
+
+[[nodiscard]] inline int blocks_of(int threads) {
+  return (threads + block_threads - 1) / block_threads;
+}
+
+template <typename... Parameters, typename... Arguments>
+void launch_blocks(const example::Stream& stream, dim3 grid, int threads, void (*kernel)(Parameters...),
+                   const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = stream.get();
+  example::check(cudaLaunchKernelEx(&config, kernel, arguments...), "launch a kernel");
+}
+
+/// The largest tile of `block_threads` sites or fewer that wastes no thread along x and y, where there is one
+/// of a warp or more.
+[[nodiscard]] inline Tile tile_of(const Lattice& lattice, const Part& part) {
+  const int half_plane = lattice.x / 2 * lattice.y;
+  Tile tile{6, 0, 0};
+  while (tile.log_xy > 5 && half_plane % (1 << tile.log_xy) != 0) {
+    --tile.log_xy;
+  }
+  while (tile.log_xy > 0 && 1 << (tile.log_xy - 1) >= half_plane) {
+    --tile.log_xy;
+  }
+  tile.log_z = lattice.z >= 2 ? 1 : 0;
+  while (tile.threads() < block_threads && 1 << tile.log_t < part.count) {
+    ++tile.log_t;
+  }
+  return tile;
+}
+
+template <typename Precision, int rows, bool adds_x>
+void launch_hop(const example::Stream& stream, const HopArguments<Precision>& arguments, int blocks) {
+  // Packing numbers its threads by `block_threads`.
+  launch_blocks(stream, dim3(static_cast<unsigned>(blocks)), block_threads,
+                kernels::hop<Precision, rows, adds_x>, arguments);
+}
+
+}  // namespace detail
+
+template <typename Precision>
+void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments) {
+  const Lattice& lattice = arguments.slab.lattice;
+  arguments.tile = detail::tile_of(lattice, arguments.part);
+  const auto tiles = [](int extent, int log_tile) { return (extent + (1 << log_tile) - 1) >> log_tile; };
+  arguments.tiles_xy = tiles(lattice.x / 2 * lattice.y, arguments.tile.log_xy);
+  arguments.tiles_z = tiles(lattice.z, arguments.tile.log_z);
+  const int blocks = arguments.tiles_xy * arguments.tiles_z * tiles(arguments.part.count, arguments.tile.log_t) +
+                     arguments.pack.blocks;
+  if (blocks == 0) {
+    return;
+  }
+  const bool adds_x = arguments.x.data != nullptr;
+  if (arguments.gauge.rows == 2) {
+    adds_x ? detail::launch_hop<Precision, 2, true>(stream, arguments, blocks)
+           : detail::launch_hop<Precision, 2, false>(stream, arguments, blocks);
+  } else {
+    adds_x ? detail::launch_hop<Precision, 3, true>(stream, arguments, blocks)
+           : detail::launch_hop<Precision, 3, false>(stream, arguments, blocks);
+  }
+}
+
+template <typename Precision>
+void queue_pack(const example::Stream& stream, const PackArguments<Precision>& arguments) {
+  detail::launch_blocks(stream, dim3(static_cast<unsigned>(arguments.blocks)), block_threads,
+                        kernels::pack<Precision>, arguments);
+}
+
+template <typename Precision>
+void queue_links(const example::Stream& stream, const Slab& slab, const GaugeView<Precision>& gauge,
+                 const Model& model) {
+  detail::launch_blocks(stream, dim3(static_cast<unsigned>(detail::blocks_of(slab.sites())), 2), block_threads,
+                        kernels::links<Precision>, slab, gauge, model);
+}
+
+template <typename Precision>
+void queue_export_links(const example::Stream& stream, const GaugeView<Precision>& gauge, int parity,
+                        int direction, int count, double* plain) {
+  detail::launch_blocks(stream, dim3(static_cast<unsigned>(detail::blocks_of(count))), block_threads,
+                        kernels::export_links<Precision>, gauge, parity, direction, count, plain);
+}
+
+template <typename Precision>
+void queue_source(const example::Stream& stream, const Slab& slab, int parity,
+                  const SpinorView<Precision>& out, const Model& model) {
+  queue_over_sites(stream, slab, Source<Precision>{slab, parity, model, out}, SumRoom{});
+}
+
+template <typename Precision>
+void queue_import(const example::Stream& stream, const Slab& slab, const double* plain,
+                  const SpinorView<Precision>& out) {
+  queue_over_sites(stream, slab, Import<Precision>{plain, out}, SumRoom{});
+}
+
+template <typename Precision>
+void queue_export(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& in,
+                  double* plain) {
+  queue_over_sites(stream, slab, Export<Precision>{in, plain}, SumRoom{});
+}
+
+template <typename Precision>
+void queue_dot(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+               const SpinorView<Precision>& b, const SumRoom& room) {
+  queue_over_sites(stream, slab, Dot<Precision>{a, b}, room);
+}
+
+template <typename Precision>
+void queue_dot_and_norm(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+                        const SpinorView<Precision>& b, const SumRoom& room) {
+  queue_over_sites(stream, slab, DotAndNorm<Precision>{a, b}, room);
+}
+
+template <typename Precision>
+void queue_norm(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+                const SumRoom& room) {
+  queue_over_sites(stream, slab, Norm<Precision>{a}, room);
+}
+
+template <typename Precision>
+void queue_add_scaled(const example::Stream& stream, const Slab& slab, std::complex<double> scale,
+                      const SpinorView<Precision>& x, const SpinorView<Precision>& y) {
+  queue_over_sites(stream, slab, AddScaled<Precision>{as_complex<Precision>(scale), x, y}, SumRoom{});
+}
+
+template <typename Precision>
+void queue_solution_step(const example::Stream& stream, const Slab& slab, const SolutionStep<Precision>& step,
+                         const SumRoom& room) {
+  queue_over_sites(stream, slab,
+                   SolutionUpdate<Precision>{as_complex<Precision>(step.alpha), as_complex<Precision>(step.omega),
+                                             as_complex<Precision>(-step.omega), step},
+                   room);
+}
+
+template <typename Precision>
+void queue_direction_step(const example::Stream& stream, const Slab& slab, std::complex<double> beta,
+                          std::complex<double> omega, const SpinorView<Precision>& r,
+                          const SpinorView<Precision>& v, const SpinorView<Precision>& p) {
+  queue_over_sites(
+      stream, slab,
+      DirectionUpdate<Precision>{as_complex<Precision>(beta), as_complex<Precision>(-omega), r, v, p},
+      SumRoom{});
+}
+
+}  // namespace dslash
+
+#define DSLASH_KERNELS_OF(P)                                                                                \
+  namespace dslash {                                                                                        \
+  using example::Stream;                                                                                    \
+  using View = SpinorView<P>;                                                                               \
+  template void queue_hop<P>(const Stream&, HopArguments<P>);                                               \
+  template void queue_pack<P>(const Stream&, const PackArguments<P>&);                                      \
+  template void queue_links<P>(const Stream&, const Slab&, const GaugeView<P>&, const Model&);              \
+  template void queue_source<P>(const Stream&, const Slab&, int, const View&, const Model&);                \
+  template void queue_import<P>(const Stream&, const Slab&, const double*, const View&);                    \
+  template void queue_export<P>(const Stream&, const Slab&, const View&, double*);                          \
+  template void queue_export_links<P>(const Stream&, const GaugeView<P>&, int, int, int, double*);          \
+  template void queue_dot<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&);         \
+  template void queue_dot_and_norm<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&); \
+  template void queue_norm<P>(const Stream&, const Slab&, const View&, const SumRoom&);                     \
+  template void queue_add_scaled<P>(const Stream&, const Slab&, std::complex<double>, const View&,          \
+                                    const View&);                                                           \
+  template void queue_solution_step<P>(const Stream&, const Slab&, const SolutionStep<P>&, const SumRoom&); \
+  template void queue_direction_step<P>(const Stream&, const Slab&, std::complex<double>,                   \
+                                        std::complex<double>, const View&, const View&, const View&);       \
+  }

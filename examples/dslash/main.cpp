@@ -1,0 +1,207 @@
+// Wilson's operator and solver on many GPUs: `mpiexec -n 2 penstock run dslash_mpich --lattice 32,32,32,64`.
+#include <mpi.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "examples/dslash/direct_zone.hpp"
+#include "examples/dslash/options.hpp"
+#include "examples/dslash/oracles.hpp"
+#include "examples/dslash/precision.hpp"
+#include "examples/dslash/result.hpp"
+#include "examples/dslash/solution.hpp"
+#include "examples/dslash/team.hpp"
+#include "examples/dslash/timing.hpp"
+#include "examples/support/gpu_memory.hpp"
+#include "examples/support/ranks_gpu.hpp"
+
+namespace {
+
+using dslash::Double;
+using dslash::Half;
+using dslash::Numbers;
+using dslash::Policy;
+using dslash::Single;
+
+std::size_t needed_bytes(const dslash::Options& options, Numbers numbers, const dslash::Team& team) {
+  switch (numbers) {
+    case Numbers::in_double:
+      return options.solves ? dslash::solution_bytes<Double, Double>(options, team)
+                            : dslash::operator_bytes<Double>(options, team);
+    case Numbers::in_single:
+      return options.solves ? dslash::solution_bytes<Single, Single>(options, team)
+                            : dslash::operator_bytes<Single>(options, team);
+    case Numbers::in_half:
+      return dslash::operator_bytes<Half>(options, team);
+    case Numbers::in_single_half:
+      return dslash::solution_bytes<Single, Half>(options, team);
+    case Numbers::in_double_half:
+      break;
+  }
+  return dslash::solution_bytes<Double, Half>(options, team);
+}
+
+/// What is wrong with memory, and which precision would fit, or nothing. Collective.
+std::string memory_complaint(const dslash::Options& options, const dslash::Team& team) {
+  const auto complaint_of = [&](Numbers numbers) {
+    return example::memory_complaint(static_cast<std::int64_t>(needed_bytes(options, numbers, team)),
+                                     team.communicator);
+  };
+  const std::string complaint = complaint_of(options.numbers);
+  if (complaint.empty()) {
+    return complaint;
+  }
+  const std::vector<Numbers> others = options.solves
+                                          ? std::vector{Numbers::in_double_half, Numbers::in_single_half,
+                                                        Numbers::in_single}
+                                          : std::vector{Numbers::in_single, Numbers::in_half};
+  for (const Numbers other : others) {
+    if (needed_bytes(options, other, team) < needed_bytes(options, options.numbers, team) &&
+        complaint_of(other).empty()) {
+      return complaint + "; --precision " + name_of(other) + " would fit";
+    }
+  }
+  return complaint + "; take a smaller --lattice or more GPUs";
+}
+
+std::vector<dslash::Check> check(const dslash::Options& options, const dslash::Team& team) {
+  switch (options.numbers) {
+    case Numbers::in_double:
+      return dslash::check_operator<Double>(options, team, options.policies());
+    case Numbers::in_single:
+      return dslash::check_operator<Single>(options, team, options.policies());
+    default:
+      return dslash::check_operator<Half>(options, team, options.policies());
+  }
+}
+
+dslash::Case time(const dslash::Options& options, const dslash::Team& team, Policy policy) {
+  switch (options.numbers) {
+    case Numbers::in_double:
+      return dslash::time_operator<Double>(options, team, policy);
+    case Numbers::in_single:
+      return dslash::time_operator<Single>(options, team, policy);
+    default:
+      return dslash::time_operator<Half>(options, team, policy);
+  }
+}
+
+dslash::Solved solve(const dslash::Options& options, const dslash::Team& team, std::vector<dslash::Check>& checks) {
+  switch (options.numbers) {
+    case Numbers::in_double:
+      return dslash::solve_for_random_source<Double, Double>(options, team, options.policies(), checks);
+    case Numbers::in_single:
+      return dslash::solve_for_random_source<Single, Single>(options, team, options.policies(), checks);
+    case Numbers::in_double_half:
+      return dslash::solve_for_random_source<Double, Half>(options, team, options.policies(), checks);
+    default:
+      return dslash::solve_for_random_source<Single, Half>(options, team, options.policies(), checks);
+  }
+}
+
+/// On so many of the ranks; the others wait.
+void time_on(const dslash::Options& options, int rank, int ranks, dslash::Result& result) {
+  MPI_Comm some = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &some);
+  if (some != MPI_COMM_NULL) {
+    dslash::Lattice lattice = options.model.lattice;
+    if (options.scaling == dslash::Scaling::weak) {
+      lattice.t *= ranks;
+    }
+    const dslash::Team team(lattice, some);
+    for (const Policy policy : options.policies()) {
+      result.cases.push_back(time(options, team, policy));
+    }
+    MPI_Comm_free(&some);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// Efficiency against the best policy on one rank, for all cases.
+void fill_efficiencies(const dslash::Options& options, std::vector<dslash::Case>& cases) {
+  double alone_s = cases.front().application_s;
+  for (const dslash::Case& each : cases) {
+    alone_s = each.ranks == 1 && each.application_s < alone_s ? each.application_s : alone_s;
+  }
+  for (dslash::Case& each : cases) {
+    const double ideal_s = options.scaling == dslash::Scaling::weak ? alone_s : alone_s / each.ranks;
+    each.efficiency = ideal_s / each.application_s;
+  }
+}
+
+bool needs_direct(const dslash::Options& options) {
+  for (const Policy policy : options.policies()) {
+    if (policy == Policy::direct) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The program's exit code.
+int run(const dslash::Options& options, int rank, int rank_count) {
+  example::choose_gpu();
+  const bool is_scaled = options.scaling != dslash::Scaling::none;
+  dslash::Lattice lattice = options.model.lattice;
+  if (options.scaling == dslash::Scaling::weak) {
+    lattice.t *= rank_count;
+  }
+  const dslash::Team team(lattice, MPI_COMM_WORLD);
+  std::string complaint = memory_complaint(options, team);
+  if (complaint.empty() && rank_count > 1 && needs_direct(options)) {
+    const std::string of_direct = dslash::DirectZone::complaint(team);
+    complaint = of_direct.empty() ? "" : "--policy direct " + of_direct;
+  }
+  if (!complaint.empty()) {
+    if (rank == 0) {
+      std::fprintf(stderr, "dslash: %s\n", complaint.c_str());
+    }
+    return 1;
+  }
+  dslash::Result result;
+  result.rank_count = rank_count;
+  if (options.solves) {
+    result.solved = solve(options, team, result.checks);
+  } else if (is_scaled) {
+    for (int ranks = 1; ranks <= rank_count; ranks *= 2) {
+      time_on(options, rank, ranks, result);
+    }
+  } else {
+    for (const Policy policy : options.policies()) {
+      result.cases.push_back(time(options, team, policy));
+    }
+    if (options.verify) {
+      result.checks = check(options, team);
+    }
+  }
+  if (rank == 0) {
+    if (is_scaled) {
+      fill_efficiencies(options, result.cases);
+    }
+    dslash::print(options, result);
+  }
+  if (result.solved && !result.solved->has_converged) {
+    return 3;
+  }
+  return options.verify && !result.verified() ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int rank_count = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+  int exit_code = 0;
+  const std::optional<dslash::Options> options =
+      dslash::read_options(argc, argv, rank, rank_count, exit_code);
+  if (options) {
+    exit_code = run(*options, rank, rank_count);
+  }
+  MPI_Finalize();
+  return exit_code;
+}

@@ -1,0 +1,222 @@
+#include "examples/dslash/options.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "examples/support/command_line.hpp"
+
+namespace dslash {
+namespace {
+
+const std::map<std::string, Numbers> numbers_names{{"double", Numbers::in_double},
+                                                   {"single", Numbers::in_single},
+                                                   {"half", Numbers::in_half},
+                                                   {"single-half", Numbers::in_single_half},
+                                                   {"double-half", Numbers::in_double_half}};
+const std::map<std::string, Policy> policy_names{{"none", Policy::none},
+                                                 {"streams", Policy::streams},
+                                                 {"fused-pack", Policy::fused_pack},
+                                                 {"direct", Policy::direct}};
+const std::map<std::string, Stage> stage_names{
+    {"nothing", Stage::nothing},   {"pack", Stage::pack}, {"interior", Stage::interior},
+    {"exterior", Stage::exterior}, {"copy", Stage::copy}, {"comms", Stage::comms}};
+const std::map<std::string, Reduction> reduction_names{{"allreduce", Reduction::allreduce},
+                                                       {"by-slice", Reduction::by_slice}};
+const std::map<std::string, Scaling> scaling_names{
+    {"none", Scaling::none}, {"weak", Scaling::weak}, {"strong", Scaling::strong}};
+const std::map<std::string, Gauge> gauge_names{{"unit", Gauge::unit}, {"weak", Gauge::weak}};
+const std::map<std::string, bool> boundary_names{{"antiperiodic", true}, {"periodic", false}};
+
+constexpr const char* policies_table =
+    "policy      pack                 meanwhile  faces by          then\n"
+    "none        a kernel             nothing    MPI               one kernel for all slices\n"
+    "streams     a kernel, 2nd stream interior   MPI               one kernel for both outer slices\n"
+    "fused-pack  in interior's kernel interior   MPI, after a flag one kernel for both outer slices\n"
+    "direct      into neighbours      interior   stores over IPC   the same kernel, which waits for flags\n";
+
+std::optional<Lattice> parse_lattice(std::string_view text) {
+  int extents[4] = {};
+  for (int i = 0; i < 4; ++i) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extents[i]);
+    if (error != std::errc{}) {
+      return std::nullopt;
+    }
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (i < 3) {
+      if (text.empty() || (text.front() != ',' && text.front() != 'x')) {
+        return std::nullopt;
+      }
+      text.remove_prefix(1);
+    }
+  }
+  return text.empty() ? std::optional<Lattice>({extents[0], extents[1], extents[2], extents[3]}) : std::nullopt;
+}
+
+/// Numbers of ranks, up to 64, that leave each at least two slices, and all the same.
+std::string ranks_that_divide(int slices) {
+  std::string list = "1";
+  for (int ranks = 2; ranks <= 64 && 2 * ranks <= slices; ++ranks) {
+    if (slices % ranks == 0) {
+      list += ", " + std::to_string(ranks);
+    }
+  }
+  return list;
+}
+
+std::string lattice_complaint(const Options& options, int rank_count) {
+  const Lattice& lattice = options.model.lattice;
+  for (const int extent : {lattice.x, lattice.y, lattice.z, lattice.t}) {
+    if (extent < 2 || extent % 2 != 0) {
+      return "all extents must be even and positive, got " + std::to_string(extent);
+    }
+  }
+  const int ranks = options.scaling == Scaling::weak ? 1 : rank_count;
+  if (lattice.t % ranks != 0 || (ranks > 1 && lattice.t / ranks < 2)) {
+    return std::to_string(lattice.t) + " time slices cannot be split over " + std::to_string(ranks) +
+           " ranks, at least two each; over these they can: " + ranks_that_divide(lattice.t);
+  }
+  constexpr std::int64_t most_sites = std::int64_t{1} << 30;  // kernels count them with 31 bits
+  if (lattice.sites() / ranks > most_sites) {
+    return "a rank may have 2^30 sites at most; take more ranks";
+  }
+  constexpr std::int64_t most_of_slice = std::int64_t{1} << 24;  // a face's bytes are an int for MPI
+  return lattice.spatial_sites() > most_of_slice ? "a time slice may have 2^24 sites at most" : "";
+}
+
+std::string number_complaint(const Options& options) {
+  const auto is_positive = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!is_positive(options.coefficients.anisotropy)) {
+    return "--anisotropy: must be positive";
+  }
+  if (!is_positive(options.kappa)) {
+    return "--kappa: must be positive";
+  }
+  if (!(options.model.noise >= 0) || options.model.noise > 1) {
+    return "--noise: from 0 to 1";
+  }
+  if (options.applications < 1 || options.rounds < 1 || options.iterations < 1) {
+    return "--applications, --bench and --iterations: at least 1";
+  }
+  if (!(options.tolerance >= 0) || options.tolerance >= 1 || !(options.delta >= 0) || options.delta >= 1) {
+    return "--tolerance and --delta: between 0 and 1";
+  }
+  return "";
+}
+
+std::string complaint(const Options& options, int rank_count) {
+  const std::string of_lattice = lattice_complaint(options, rank_count);
+  if (!of_lattice.empty()) {
+    return "--lattice: " + of_lattice;
+  }
+  const bool is_mixed =
+      options.numbers == Numbers::in_single_half || options.numbers == Numbers::in_double_half;
+  if (options.solves && options.numbers == Numbers::in_half) {
+    return "--precision: half alone solves nothing; take double, single, single-half or double-half";
+  }
+  if (!options.solves && is_mixed) {
+    return "--precision: " + name_of(options.numbers) + " needs --solve";
+  }
+  if (options.solves && options.all_policies) {
+    return "--policy: all is not for --solve";
+  }
+  if (options.scaling != Scaling::none && (options.solves || options.verify)) {
+    return "--scaling: not with --solve or --verify";
+  }
+  if (options.transfer.without != Stage::nothing && (options.solves || options.verify)) {
+    return "--without: results are wrong, so not with --solve or --verify";
+  }
+  if (options.transfer.without == Stage::copy &&
+      options.transfer.exchange != example::Exchange::staged_by_hand) {
+    return "--without: copy needs --exchange staged-by-hand";
+  }
+  return number_complaint(options);
+}
+
+void add_options(CLI::App& app, Options& options, std::string& lattice, std::string& policy,
+                 bool& shows_policies) {
+  app.add_option("--lattice", lattice, "extents X,Y,Z,T, all even; T is split over the ranks")
+      ->capture_default_str();
+  example::add_choice(app, "--precision", options.numbers, numbers_names,
+                      "of the operator; or of the solver, outer and inner");
+  app.add_option("--rows", options.rows, "stored rows of links: 2, the third one is computed; or 3")
+      ->check(CLI::IsMember({2, 3}))
+      ->capture_default_str();
+  app.add_option("--policy", policy,
+                 "how faces travel: none, streams, fused-pack, direct; or all, one after the other")
+      ->check(CLI::IsMember({"none", "streams", "fused-pack", "direct", "all"}))
+      ->capture_default_str();
+  app.add_flag("--policies", shows_policies, "print the table of policies");
+  example::add_exchange(app, options.transfer.exchange);
+  example::add_choice(app, "--without", options.transfer.without, stage_names,
+                      "leave a stage out, to learn what it costs; results are wrong then");
+  example::add_choice(app, "--gauge", options.model.gauge, gauge_names, "links: the identity, or with noise");
+  app.add_option("--noise", options.model.noise, "of a weak gauge field")->capture_default_str();
+  app.add_option("--anisotropy", options.coefficients.anisotropy, "hops in space are divided by it")
+      ->capture_default_str();
+  example::add_choice(app, "--time-boundary", options.coefficients.is_antiperiodic, boundary_names,
+                      "of spinors in time");
+  app.add_option("--kappa", options.kappa, "hopping parameter")->capture_default_str();
+  app.add_option("--seed", options.model.seed, "names links and source")->capture_default_str();
+  app.add_option("--applications", options.applications, "of the operator, in a round")->capture_default_str();
+  app.add_option("--bench", options.rounds, "rounds, of which the median is printed")->capture_default_str();
+  app.add_flag("--solve", options.solves, "solve for a random source by BiCGstab, instead of applying only");
+  app.add_option("--tolerance", options.tolerance,
+                 "of the residual; else 1e-7 for single, 1e-14 for double precision");
+  app.add_option("--delta", options.delta, "fall of the residual before a reliable update; else as the paper");
+  app.add_option("--iterations", options.iterations, "of the solver, at most")->capture_default_str();
+  example::add_choice(app, "--reduction", options.reduction, reduction_names,
+                      "sums over ranks: of each rank's, or in order of slices, the same bits for any ranks");
+  example::add_choice(app, "--scaling", options.scaling, scaling_names,
+                      "run on 1, 2, 4, … of the ranks: with --lattice for each rank, or for all");
+  app.add_flag("--verify", options.verify, "check the operator, or the solver, against theory and a host");
+  app.add_flag("--json", options.json, "print the result as one JSON object");
+}
+
+}  // namespace
+
+std::vector<Policy> Options::policies() const {
+  return all_policies ? std::vector{Policy::none, Policy::streams, Policy::fused_pack, Policy::direct}
+                      : std::vector{transfer.policy};
+}
+
+std::string name_of(Numbers numbers) { return example::name_of_choice(numbers_names, numbers); }
+std::string name_of(Policy policy) { return example::name_of_choice(policy_names, policy); }
+std::string name_of(Stage stage) { return example::name_of_choice(stage_names, stage); }
+std::string name_of(Reduction reduction) { return example::name_of_choice(reduction_names, reduction); }
+std::string name_of(Scaling scaling) { return example::name_of_choice(scaling_names, scaling); }
+std::string name_of(Gauge gauge) { return example::name_of_choice(gauge_names, gauge); }
+
+std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
+  Options options;
+  std::string lattice = "8,8,8,16";
+  std::string policy = "streams";
+  CLI::App app{"Wilson's lattice Dirac operator and a mixed-precision solver, time slices over the ranks",
+               "dslash"};
+  bool shows_policies = false;
+  add_options(app, options, lattice, policy, shows_policies);
+  const std::optional<int> end = example::ends_at_once(app, argc, argv, rank, [&]() -> std::string {
+    const std::optional<Lattice> extents = parse_lattice(lattice);
+    if (!extents) {
+      return "--lattice: expected X,Y,Z,T, got " + lattice;
+    }
+    options.model.lattice = *extents;
+    options.all_policies = policy == "all";
+    if (!options.all_policies) {
+      options.transfer.policy = policy_names.at(policy);
+    }
+    return complaint(options, rank_count);
+  });
+  if (end || shows_policies) {
+    exit_code = end.value_or(0);
+    if (!end && rank == 0) {
+      std::fputs(policies_table, stdout);
+    }
+    return std::nullopt;
+  }
+  return options;
+}
+
+}  // namespace dslash

@@ -1,0 +1,56 @@
+// Command line of the Wilson operator and solver. Knows no GPU and no MPI.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "examples/dslash/model.hpp"
+#include "examples/dslash/settings.hpp"
+
+namespace dslash {
+
+/// Of the operator; or of the solver, where two names are those of the outer and of the inner precision.
+enum class Numbers { in_double, in_single, in_half, in_single_half, in_double_half };
+
+enum class Scaling {
+  none,
+  weak,   ///< the lattice is each rank's: T grows with the ranks
+  strong  ///< the lattice is that of all ranks
+};
+
+struct Options {
+  Model model;
+  Numbers numbers = Numbers::in_single;
+  int rows = 2;  ///< of links that are stored
+  Coefficients coefficients;
+  double kappa = 0.115;
+  Transfer transfer;
+  bool all_policies = false;
+  int applications = 20;
+  int rounds = 1;
+  bool solves = false;
+  double tolerance = 0;  ///< 0: as the precision allows
+  double delta = 0;      ///< 0: as the paper has it
+  int iterations = 1000;
+  Reduction reduction = Reduction::allreduce;
+  Scaling scaling = Scaling::none;
+  bool verify = false;
+  bool json = false;
+
+  /// The policies to run.
+  [[nodiscard]] std::vector<Policy> policies() const;
+};
+
+[[nodiscard]] std::string name_of(Numbers numbers);
+[[nodiscard]] std::string name_of(Policy policy);
+[[nodiscard]] std::string name_of(Stage stage);
+[[nodiscard]] std::string name_of(Reduction reduction);
+[[nodiscard]] std::string name_of(Scaling scaling);
+[[nodiscard]] std::string name_of(Gauge gauge);
+
+/// Nothing if the program should end at once, with `exit_code`. Rank 0 alone prints.
+[[nodiscard]] std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count,
+                                                  int& exit_code);
+
+}  // namespace dslash

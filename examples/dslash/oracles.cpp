@@ -1,0 +1,264 @@
+#include "examples/dslash/oracles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "examples/dslash/host_fields.hpp"
+#include "examples/dslash/hop.hpp"
+
+namespace dslash {
+namespace {
+
+/// What rounding may do to the operator's result, relative to its length.
+template <typename Precision>
+constexpr double rounding = is_fixed_point<Precision> ? 0x1p-13 : sizeof(typename Precision::Real) == 4 ? 1e-6 : 1e-14;
+
+template <typename Precision>
+class Oracles {
+ public:
+  Oracles(const Options& options, const Team& team)
+      : options_(options), team_(team), reference_(options.model, options.coefficients), source_(reference_.source()) {}
+
+  std::vector<Check> run(const std::vector<Policy>& policies) {
+    const Policy first = policies.front();
+    const HostField result = applied<Precision>(options_.model, first, options_.rows, source_);
+    add("D against the host's", relative_difference(result, reference_.hop(source_), team_),
+        rounding<Precision>);
+    check_even_odd_matrix(first);
+    check_plane_wave(first);
+    check_gamma5(first, result);
+    check_gauge_covariance(first, result);
+    check_links(first);
+    add("D with 2 rows of links against 3",
+        relative_difference(applied<Precision>(options_.model, first, 5 - options_.rows, source_), result, team_),
+        rounding<Precision>);
+    if constexpr (is_fixed_point<Precision>) {
+      add("half against single precision",
+          relative_difference(result, applied<Single>(options_.model, first, options_.rows, source_), team_),
+          0x1p-14);
+    }
+    check_bits(policies, hash_of(result, team_));
+    return checks_;
+  }
+
+ private:
+  void add(std::string name, double value, double bound) { checks_.push_back({std::move(name), value, bound}); }
+
+  template <typename P>
+  [[nodiscard]] HostField applied(const Model& model, Policy policy, int rows, const HostField& psi) {
+    Streams streams;
+    Hop<P> hop = make_hop<P>(team_, streams, model, policy, rows);
+    const BothParities<P> in(team_.slab);
+    const BothParities<P> out(team_.slab);
+    upload(streams.bulk, team_.slab, psi, in);
+    for (int parity = 0; parity < 2; ++parity) {
+      hop.apply(parity, in.of[1 - parity], out.of[parity]);
+    }
+    return download(streams.bulk, team_.slab, out);
+  }
+
+  template <typename P>
+  [[nodiscard]] Hop<P> make_hop(const Team& team, Streams& streams, const Model& model, Policy policy, int rows) {
+    Transfer transfer = options_.transfer;
+    transfer.policy = policy;
+    return Hop<P>(team, streams, model, rows, options_.coefficients, transfer);
+  }
+
+  /// psi − kappa² D D psi, on both parities: the kernel that adds x, and faces of what it has just written.
+  void check_even_odd_matrix(Policy policy) {
+    const double square = options_.kappa * options_.kappa;
+    Streams streams;
+    Hop<Precision> hop = make_hop<Precision>(team_, streams, options_.model, policy, options_.rows);
+    const BothParities<Precision> in(team_.slab);
+    const BothParities<Precision> between(team_.slab);
+    const BothParities<Precision> out(team_.slab);
+    upload(streams.bulk, team_.slab, source_, in);
+    for (int parity = 0; parity < 2; ++parity) {
+      hop.apply(1 - parity, in.of[parity], between.of[1 - parity]);
+      hop.apply(parity, between.of[1 - parity], out.of[parity], in.of[parity], -square);
+    }
+    HostField expected = reference_.hop(reference_.hop(source_));
+    for (std::size_t site = 0; site < expected.size(); ++site) {
+      for (std::size_t i = 0; i < 12; ++i) {
+        std::complex<double>& number = expected[site][i / 3][i % 3];
+        number = source_[site][i / 3][i % 3] - square * number;
+      }
+    }
+    add("even-odd matrix against the host's",
+        relative_difference(download(streams.bulk, team_.slab, out), expected, team_), 2 * rounding<Precision>);
+  }
+
+  void check_plane_wave(Policy policy) {
+    Model free = options_.model;
+    free.gauge = Gauge::unit;
+    const PlaneWave wave(free.lattice, options_.coefficients, {1, 2, -1, 1});
+    HostSpinor amplitude{};
+    for (std::size_t i = 0; i < 12; ++i) {
+      amplitude[i / 3][i % 3] = {0.1 * static_cast<double>(i) - 0.5, 0.7 - 0.2 * static_cast<double>(i % 5)};
+    }
+    const HostField result = applied<Precision>(free, policy, options_.rows, wave.field(amplitude));
+    add("plane wave of free fields", relative_difference(result, wave.field(wave.hop(amplitude)), team_),
+        rounding<Precision>);
+  }
+
+  [[nodiscard]] static HostField times_gamma5(const HostField& psi) {
+    HostField result(psi.size());
+    for (std::size_t site = 0; site < psi.size(); ++site) {
+      for (std::size_t row = 0; row < 4; ++row) {
+        for (std::size_t column = 0; column < 4; ++column) {
+          for (std::size_t colour = 0; colour < 3; ++colour) {
+            result[site][row][colour] += gammas()[4][row][column] * psi[site][column][colour];
+          }
+        }
+      }
+    }
+    return result;
+  }
+
+  /// (chi, D psi) = (gamma_5 D gamma_5 chi, psi)
+  void check_gamma5(Policy policy, const HostField& result) {
+    Model other = options_.model;
+    ++other.seed;
+    const HostField chi = Reference(other, options_.coefficients).source();
+    const HostField left =
+        times_gamma5(applied<Precision>(options_.model, policy, options_.rows, times_gamma5(chi)));
+    const double scale =
+        std::sqrt(std::abs(dot(chi, chi, team_)) * std::abs(dot(result, result, team_)));
+    add("gamma5-hermiticity", std::abs(dot(chi, result, team_) - dot(left, source_, team_)) / scale,
+        rounding<Precision>);
+  }
+
+  /// A gauge transformation of links and source transforms the result.
+  void check_gauge_covariance(Policy policy, const HostField& result) {
+    Model transformed = options_.model;
+    transformed.is_transformed = true;
+    HostField source = source_;
+    HostField expected = result;
+    for (HostField* const field : {&source, &expected}) {
+      transform(*field);
+    }
+    add("gauge covariance",
+        relative_difference(applied<Precision>(transformed, policy, options_.rows, source), expected, team_),
+        2 * rounding<Precision>);
+  }
+
+  void transform(HostField& field) const {
+    const Lattice& lattice = options_.model.lattice;
+    const Slab whole = slab_of_rank(lattice, 0, 1);
+    for (int parity = 0; parity < 2; ++parity) {
+      for (int index = 0; index < whole.sites(); ++index) {
+        const Site site = whole.site(parity, index);
+        const Link<double> rotation = transformation_of(options_.model, site);
+        for (auto& spin : field[global_index(lattice, site)]) {
+          const auto before = spin;
+          for (std::size_t row = 0; row < 3; ++row) {
+            spin[row] = 0;
+            for (std::size_t k = 0; k < 3; ++k) {
+              spin[row] += std::complex<double>(rotation.row[row][k].re, rotation.row[row][k].im) * before[k];
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Links as kernels read them, those in the padding too, against the model's; and the unit field's plaquette.
+  void check_links(Policy policy) {
+    add("links, and those of the slice before, against the model's", largest_link_error(options_.model, policy),
+        is_fixed_point<Precision> ? 0x1p-13 : rounding<Precision>);
+    Model unit = options_.model;
+    unit.gauge = Gauge::unit;
+    // A plaquette of links that are exactly 1 is exactly 1.
+    add("1 - plaquette of the unit field", largest_link_error(unit, policy), 0);
+  }
+
+  [[nodiscard]] double largest_link_error(const Model& model, Policy policy) {
+    Streams streams;
+    Hop<Precision> hop = make_hop<Precision>(team_, streams, model, policy, options_.rows);
+    const Slab& slab = team_.slab;
+    const int padding = team_.size > 1 ? slab.face_sites() : 0;
+    const auto count = static_cast<std::size_t>(slab.sites() + padding);
+    const example::DeviceArray<double> on_device(count * 18);
+    const example::PinnedArray<double> plain(count * 18);
+    double largest = 0;
+    for (int parity = 0; parity < 2; ++parity) {
+      for (int direction = 0; direction < dimensions; ++direction) {
+        const bool has_padding = direction == time_direction;
+        const int links = slab.sites() + (has_padding ? padding : 0);
+        queue_export_links<Precision>(streams.bulk, hop.gauge(), parity, direction, links, on_device.get());
+        example::check(
+            cudaMemcpyAsync(plain.get(), on_device.get(), static_cast<std::size_t>(links) * 18 * sizeof(double),
+                            cudaMemcpyDeviceToHost, streams.bulk.get()),
+            "download links");
+        streams.bulk.synchronize();
+        for (int index = 0; index < links; ++index) {
+          largest = std::max(largest, link_error(model, parity, direction, index, plain.get() + index * 18L));
+        }
+      }
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, team_.communicator);
+    return largest;
+  }
+
+  [[nodiscard]] double link_error(const Model& model, int parity, int direction, int index,
+                                  const double* plain) const {
+    Slab slab = team_.slab;
+    if (index >= slab.sites()) {  // of the slice before
+      index -= slab.sites();
+      slab.first_slice = (slab.first_slice + slab.lattice.t - 1) % slab.lattice.t;
+    }
+    const Link<double> expected = link_of(model, slab.site(parity, index), direction);
+    double largest = 0;
+    for (int i = 0; i < 9; ++i) {
+      const Complex<double> number = expected.row[i / 3][i % 3];
+      largest = std::max({largest, std::abs(plain[2 * i] - number.re), std::abs(plain[2 * i + 1] - number.im)});
+    }
+    return largest;
+  }
+
+  /// Every policy gives the same bits, and so does a single rank.
+  void check_bits(const std::vector<Policy>& policies, std::uint64_t expected) {
+    for (const Policy policy : policies) {
+      if (policy != policies.front()) {
+        const HostField result = applied<Precision>(options_.model, policy, options_.rows, source_);
+        add("bits of policy " + name_of(policy) + " differ", hash_of(result, team_) == expected ? 0 : 1, 0);
+      }
+    }
+    double differs = 0;
+    if (team_.rank == 0) {
+      const Team alone(options_.model.lattice, MPI_COMM_SELF);
+      Oracles<Precision> on_one_rank(options_, alone);
+      const HostField result =
+          on_one_rank.template applied<Precision>(options_.model, Policy::none, options_.rows, source_);
+      differs = hash_of(result, alone) == expected ? 0 : 1;
+    }
+    MPI_Bcast(&differs, 1, MPI_DOUBLE, 0, team_.communicator);
+    add("bits of one rank differ", differs, 0);
+  }
+
+  template <typename>
+  friend class Oracles;
+
+  Options options_;
+  Team team_;
+  Reference reference_;
+  HostField source_;
+  std::vector<Check> checks_;
+};
+
+}  // namespace
+
+template <typename Precision>
+std::vector<Check> check_operator(const Options& options, const Team& team,
+                                  const std::vector<Policy>& policies) {
+  return Oracles<Precision>(options, team).run(policies);
+}
+
+#define DSLASH_ORACLES(P) \
+  template std::vector<Check> check_operator<P>(const Options&, const Team&, const std::vector<Policy>&);
+DSLASH_ORACLES(Double)
+DSLASH_ORACLES(Single)
+DSLASH_ORACLES(Half)
+#undef DSLASH_ORACLES
+
+}  // namespace dslash

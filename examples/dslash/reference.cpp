@@ -1,0 +1,206 @@
+#include "examples/dslash/reference.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace dslash {
+namespace {
+
+using Number = std::complex<double>;
+constexpr Number i_unit{0, 1};
+
+Matrix4 times(const Matrix4& a, const Matrix4& b) {
+  Matrix4 product{};
+  for (std::size_t row = 0; row < 4; ++row) {
+    for (std::size_t column = 0; column < 4; ++column) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        product[row][column] += a[row][k] * b[k][column];
+      }
+    }
+  }
+  return product;
+}
+
+/// ((0, i sigma), (−i sigma, 0))
+Matrix4 off_diagonal(const std::array<std::array<Number, 2>, 2>& sigma) {
+  Matrix4 matrix{};
+  for (std::size_t row = 0; row < 2; ++row) {
+    for (std::size_t column = 0; column < 2; ++column) {
+      matrix[row][2 + column] = i_unit * sigma[row][column];
+      matrix[2 + row][column] = -i_unit * sigma[row][column];
+    }
+  }
+  return matrix;
+}
+
+std::array<Matrix4, 5> make_gammas() {
+  std::array<Matrix4, 5> all{};
+  all[0] = off_diagonal({{{0, 1}, {1, 0}}});
+  all[1] = off_diagonal({{{0, -i_unit}, {i_unit, 0}}});
+  all[2] = off_diagonal({{{1, 0}, {0, -1}}});
+  for (std::size_t spin = 0; spin < 4; ++spin) {
+    all[3][spin][spin] = spin < 2 ? 1 : -1;
+  }
+  all[4] = times(times(all[0], all[1]), times(all[2], all[3]));
+  return all;
+}
+
+std::size_t wrapped(int coordinate, int extent) {
+  return static_cast<std::size_t>((coordinate % extent + extent) % extent);
+}
+
+/// Where a site is, whatever its coordinates.
+std::size_t place(const Lattice& lattice, std::array<int, 4> at) {
+  const auto x = static_cast<std::size_t>(lattice.x);
+  const auto y = static_cast<std::size_t>(lattice.y);
+  const auto z = static_cast<std::size_t>(lattice.z);
+  return wrapped(at[0], lattice.x) +
+         x * (wrapped(at[1], lattice.y) + y * (wrapped(at[2], lattice.z) + z * wrapped(at[3], lattice.t)));
+}
+
+void for_each_site(const Lattice& lattice, const std::function<void(std::array<int, 4>)>& call) {
+  for (int t = 0; t < lattice.t; ++t) {
+    for (int z = 0; z < lattice.z; ++z) {
+      for (int y = 0; y < lattice.y; ++y) {
+        for (int x = 0; x < lattice.x; ++x) {
+          call({x, y, z, t});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const std::array<Matrix4, 5>& gammas() {
+  static const std::array<Matrix4, 5> all = make_gammas();
+  return all;
+}
+
+Reference::Reference(const Model& model, const Coefficients& coefficients)
+    : model_(model),
+      coefficients_(coefficients),
+      links_(static_cast<std::size_t>(model.lattice.sites())) {
+  for_each_site(model_.lattice, [&](std::array<int, 4> at) {
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      const Link<double> link = link_of(model_, {at[0], at[1], at[2], at[3]}, static_cast<int>(mu));
+      for (std::size_t row = 0; row < 3; ++row) {
+        for (std::size_t column = 0; column < 3; ++column) {
+          links_[place(model_.lattice, at)][mu][row][column] = {link.row[row][column].re,
+                                                                link.row[row][column].im};
+        }
+      }
+    }
+  });
+}
+
+HostField Reference::source() const {
+  HostField field(static_cast<std::size_t>(model_.lattice.sites()));
+  for_each_site(model_.lattice, [&](std::array<int, 4> at) {
+    const Spinor<double> source = source_of(model_, {at[0], at[1], at[2], at[3]});
+    for (std::size_t spin = 0; spin < 4; ++spin) {
+      for (std::size_t colour = 0; colour < 3; ++colour) {
+        field[place(model_.lattice, at)][spin][colour] = {source.spin[spin][colour].re,
+                                                          source.spin[spin][colour].im};
+      }
+    }
+  });
+  return field;
+}
+
+HostField Reference::hop(const HostField& psi) const {
+  const Lattice& lattice = model_.lattice;
+  HostField out(psi.size());
+  for_each_site(lattice, [&](std::array<int, 4> at) {
+    HostSpinor sum{};
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      for (const int step : {1, -1}) {
+        std::array<int, 4> next = at;
+        next[mu] += step;
+        double weight = mu < 3 ? 1 / coefficients_.anisotropy : 1;
+        if (mu == 3 && coefficients_.is_antiperiodic && (next[3] < 0 || next[3] >= lattice.t)) {
+          weight = -weight;
+        }
+        const Matrix3& link = links_[place(lattice, step > 0 ? at : next)][mu];
+        const HostSpinor& neighbour = psi[place(lattice, next)];
+        HostSpinor moved{};
+        for (std::size_t spin = 0; spin < 4; ++spin) {
+          for (std::size_t row = 0; row < 3; ++row) {
+            for (std::size_t column = 0; column < 3; ++column) {
+              const Number element = step > 0 ? link[row][column] : std::conj(link[column][row]);
+              moved[spin][row] += element * neighbour[spin][column];
+            }
+          }
+        }
+        for (std::size_t row = 0; row < 4; ++row) {
+          for (std::size_t column = 0; column < 4; ++column) {
+            const Number projector = (row == column ? 1.0 : 0.0) - double(step) * gammas()[mu][row][column];
+            if (projector != 0.0) {
+              for (std::size_t colour = 0; colour < 3; ++colour) {
+                sum[row][colour] += weight * projector * moved[column][colour];
+              }
+            }
+          }
+        }
+      }
+    }
+    out[place(lattice, at)] = sum;
+  });
+  return out;
+}
+
+HostField Reference::wilson(const HostField& psi, double kappa) const {
+  HostField out = hop(psi);
+  for (std::size_t site = 0; site < out.size(); ++site) {
+    for (std::size_t spin = 0; spin < 4; ++spin) {
+      for (std::size_t colour = 0; colour < 3; ++colour) {
+        out[site][spin][colour] = psi[site][spin][colour] - kappa * out[site][spin][colour];
+      }
+    }
+  }
+  return out;
+}
+
+PlaneWave::PlaneWave(const Lattice& lattice, const Coefficients& coefficients, std::array<int, 4> numbers)
+    : lattice_(lattice), coefficients_(coefficients), momentum_{} {
+  const std::array<int, 4> extents{lattice.x, lattice.y, lattice.z, lattice.t};
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const double shift = mu == 3 && coefficients.is_antiperiodic ? 0.5 : 0;
+    momentum_[mu] = 2 * std::numbers::pi * (numbers[mu] + shift) / extents[mu];
+  }
+}
+
+HostField PlaneWave::field(const HostSpinor& amplitude) const {
+  HostField field(static_cast<std::size_t>(lattice_.sites()));
+  for_each_site(lattice_, [&](std::array<int, 4> at) {
+    double phase = 0;
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      phase += momentum_[mu] * at[mu];
+    }
+    for (std::size_t spin = 0; spin < 4; ++spin) {
+      for (std::size_t colour = 0; colour < 3; ++colour) {
+        field[place(lattice_, at)][spin][colour] = std::polar(1.0, phase) * amplitude[spin][colour];
+      }
+    }
+  });
+  return field;
+}
+
+HostSpinor PlaneWave::hop(const HostSpinor& amplitude) const {
+  HostSpinor result{};
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const double weight = mu < 3 ? 1 / coefficients_.anisotropy : 1;
+    for (std::size_t row = 0; row < 4; ++row) {
+      for (std::size_t column = 0; column < 4; ++column) {
+        const Number element = (row == column ? 2 * std::cos(momentum_[mu]) : 0.0) -
+                               2.0 * i_unit * gammas()[mu][row][column] * std::sin(momentum_[mu]);
+        for (std::size_t colour = 0; colour < 3; ++colour) {
+          result[row][colour] += weight * element * amplitude[column][colour];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace dslash

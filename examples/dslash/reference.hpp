@@ -1,0 +1,58 @@
+// The operator in double precision on the host, written from its definition: matrices of gamma, whole links,
+// sites in plain order, neighbours by arithmetic modulo the extents. Shares nothing with the kernels but where
+// links come from.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <functional>
+#include <vector>
+
+#include "examples/dslash/model.hpp"
+#include "examples/dslash/settings.hpp"
+
+namespace dslash {
+
+using HostSpinor = std::array<std::array<std::complex<double>, 3>, 4>;
+/// Spinors of the whole lattice; x runs fastest, then y, z, t.
+using HostField = std::vector<HostSpinor>;
+
+class Reference {
+ public:
+  Reference(const Model& model, const Coefficients& coefficients);
+
+  /// D psi on all sites.
+  [[nodiscard]] HostField hop(const HostField& psi) const;
+  /// (1 − kappa D) psi
+  [[nodiscard]] HostField wilson(const HostField& psi, double kappa) const;
+  [[nodiscard]] HostField source() const;
+
+  [[nodiscard]] const Lattice& lattice() const { return model_.lattice; }
+
+ private:
+  using Matrix3 = std::array<std::array<std::complex<double>, 3>, 3>;
+
+  Model model_;
+  Coefficients coefficients_;
+  std::vector<std::array<Matrix3, 4>> links_;
+};
+
+/// gamma_1 … gamma_4, then gamma_5: row, column.
+using Matrix4 = std::array<std::array<std::complex<double>, 4>, 4>;
+[[nodiscard]] const std::array<Matrix4, 5>& gammas();
+
+/// exp(i p x) for momentum numbers n: p = 2 pi n / extent, in time (n + 1/2) if that is antiperiodic.
+struct PlaneWave {
+  PlaneWave(const Lattice& lattice, const Coefficients& coefficients, std::array<int, 4> numbers);
+
+  [[nodiscard]] HostField field(const HostSpinor& amplitude) const;
+  /// What D of unit links makes of the amplitude: sum over mu of w_mu (2 cos p_mu − 2 i gamma_mu sin p_mu).
+  [[nodiscard]] HostSpinor hop(const HostSpinor& amplitude) const;
+
+ private:
+  Lattice lattice_;
+  Coefficients coefficients_;
+  std::array<double, 4> momentum_;
+};
+
+}  // namespace dslash

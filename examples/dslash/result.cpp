@@ -1,0 +1,199 @@
+#include "examples/dslash/result.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "examples/dslash/counts.hpp"
+
+namespace dslash {
+namespace {
+
+/// Operations a site of BiCGstab's linear algebra: dot products, sums of three vectors.
+constexpr std::int64_t iteration_flops = 96 + 96 + 144 + 432 + 192;
+
+std::int64_t real_bytes(Numbers numbers) {
+  switch (numbers) {
+    case Numbers::in_double:
+      return 8;
+    case Numbers::in_single:
+      return 4;
+    case Numbers::in_half:
+    case Numbers::in_single_half:
+    case Numbers::in_double_half:
+      break;
+  }
+  return 2;
+}
+
+double gigabytes_per_s(const Options& options, const Case& of, Reuse reuse) {
+  return hop_bytes(reuse, real_bytes(options.numbers), 6 * options.rows) *
+         static_cast<double>(of.lattice.sites()) / of.application_s * 1e-9;
+}
+
+std::string text_of(const Lattice& lattice) {
+  return std::to_string(lattice.x) + " x " + std::to_string(lattice.y) + " x " + std::to_string(lattice.z) +
+         " x " + std::to_string(lattice.t);
+}
+
+std::string text_of_hash(std::uint64_t hash) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, hash);
+  return text;
+}
+
+const Case& best_of(const std::vector<Case>& cases) {
+  return *std::max_element(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
+    return std::pair(a.ranks, tflops(a)) < std::pair(b.ranks, tflops(b));
+  });
+}
+
+nlohmann::ordered_json json_of(const Options& options, const Case& of) {
+  nlohmann::ordered_json json{
+      {"policy", name_of(of.policy)},
+      {"ranks", of.ranks},
+      {"lattice", {of.lattice.x, of.lattice.y, of.lattice.z, of.lattice.t}},
+      {"application_s", of.application_s},
+      {"tflops", tflops(of)},
+      {"gbytes_per_s", {{"no_reuse", gigabytes_per_s(options, of, Reuse::none)},
+                        {"perfect_reuse", gigabytes_per_s(options, of, Reuse::perfect)}}}};
+  if (of.efficiency) {
+    json["efficiency"] = *of.efficiency;
+  }
+  return json;
+}
+
+nlohmann::ordered_json json_of(const Options& options, const Solved& solved) {
+  return {{"has_converged", solved.has_converged},
+          {"iterations", solved.residuals.size()},
+          {"reliable_updates", solved.reliable_updates},
+          {"restarts", solved.restarts},
+          {"tolerance", solved.tolerance},
+          {"delta", solved.delta},
+          {"true_residual", solved.true_residual},
+          {"time_s", solved.seconds},
+          {"tflops", tflops(options, solved)},
+          {"matrix_alone_s", solved.matrix_s},
+          {"hash", text_of_hash(solved.hash)},
+          {"residuals", solved.residuals}};
+}
+
+void print_json(const Options& options, const Result& result) {
+  const Lattice& lattice = options.model.lattice;
+  nlohmann::ordered_json json{
+      {"example", "dslash"},
+      {"figure_of_merit",
+       {{"value", result.solved ? tflops(options, *result.solved) : tflops(best_of(result.cases))},
+        {"unit", "TF"}}},
+      {"parameters",
+       {{"lattice", {lattice.x, lattice.y, lattice.z, lattice.t}},
+        {"precision", name_of(options.numbers)},
+        {"rows", options.rows},
+        {"exchange", example::name_of(options.transfer.exchange)},
+        {"without", name_of(options.transfer.without)},
+        {"reduction", name_of(options.reduction)},
+        {"scaling", name_of(options.scaling)},
+        {"gauge", name_of(options.model.gauge)},
+        {"noise", options.model.noise},
+        {"anisotropy", options.coefficients.anisotropy},
+        {"antiperiodic", options.coefficients.is_antiperiodic},
+        {"kappa", options.kappa},
+        {"seed", options.model.seed},
+        {"applications", options.applications},
+        {"rounds", options.rounds},
+        {"ranks", result.rank_count}}}};
+  if (result.solved) {
+    json["parameters"]["policy"] = name_of(options.transfer.policy);
+    json["solver"] = json_of(options, *result.solved);
+  } else {
+    json["cases"] = nlohmann::ordered_json::array();
+    for (const Case& each : result.cases) {
+      json["cases"].push_back(json_of(options, each));
+    }
+    json["best_policy"] = name_of(best_of(result.cases).policy);
+  }
+  if (options.verify) {
+    for (const Check& check : result.checks) {
+      json["checks"].push_back(
+          {{"name", check.name}, {"value", check.value}, {"bound", check.bound}, {"passes", check.passes()}});
+    }
+    json["verified"] = result.verified();
+  }
+  std::puts(json.dump().c_str());
+}
+
+void print_case(const Options& options, const Case& of) {
+  std::printf("%-10s %2d ranks, %s: %.3f us, %.3g TF, %.4g GB/s without reuse, %.4g GB/s with", //
+              name_of(of.policy).c_str(), of.ranks, text_of(of.lattice).c_str(), of.application_s * 1e6,
+              tflops(of), gigabytes_per_s(options, of, Reuse::none),
+              gigabytes_per_s(options, of, Reuse::perfect));
+  if (of.efficiency) {
+    std::printf(", efficiency %.3f", *of.efficiency);
+  }
+  std::puts("");
+}
+
+void print_solved(const Options& options, const Solved& solved) {
+  if (!solved.has_converged) {
+    for (std::size_t i = 0; i < solved.residuals.size(); ++i) {
+      std::printf("iteration %zu: residual %.3e\n", i + 1, solved.residuals[i]);
+    }
+  }
+  std::printf("%s: %zu iterations, %d reliable updates, %d restarts, %.4f s, %.3g TF\n",
+              solved.has_converged ? "converged" : "NOT converged", solved.residuals.size(),
+              solved.reliable_updates, solved.restarts, solved.seconds, tflops(options, solved));
+  std::printf("true residual %.3e (tolerance %.1e); as many matrices alone take %.4f s\n", solved.true_residual,
+              solved.tolerance, solved.matrix_s);
+  std::printf("hash of the history %s\n", text_of_hash(solved.hash).c_str());
+}
+
+void print_text(const Options& options, const Result& result) {
+  std::printf("dslash: Wilson operator on %s sites, %s precision, %d rows, %d ranks, faces %s\n",
+              text_of(options.model.lattice).c_str(), name_of(options.numbers).c_str(), options.rows,
+              result.rank_count, example::name_of(options.transfer.exchange));
+  if (options.transfer.without != Stage::nothing) {
+    std::printf("results are WRONG: %s is left out\n", name_of(options.transfer.without).c_str());
+  }
+  const Lattice& lattice = options.model.lattice;
+  if (lattice.x / 2 * lattice.y % 32 != 0) {
+    std::puts("half a plane along x and y is no multiple of a warp's 32 sites: this is slower");
+  }
+  for (const Case& each : result.cases) {
+    print_case(options, each);
+  }
+  if (result.cases.size() > 1) {
+    std::printf("best: %s\n", name_of(best_of(result.cases).policy).c_str());
+  }
+  if (result.solved) {
+    print_solved(options, *result.solved);
+  }
+  for (const Check& check : result.checks) {
+    std::printf("%s: %s: %.2e, at most %.2e\n", check.passes() ? "verified" : "NOT verified", check.name.c_str(),
+                check.value, check.bound);
+  }
+}
+
+}  // namespace
+
+bool Result::verified() const {
+  return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passes(); });
+}
+
+double tflops(const Case& of) {
+  return static_cast<double>(hop_flops * of.lattice.sites()) / of.application_s * 1e-12;
+}
+
+double tflops(const Options& options, const Solved& solved) {
+  const std::int64_t matrices = 2 * static_cast<std::int64_t>(solved.residuals.size()) + solved.reliable_updates;
+  const std::int64_t flops_of_site = matrices * (2 * hop_flops + xpay_flops) +
+                                     static_cast<std::int64_t>(solved.residuals.size()) * iteration_flops;
+  return static_cast<double>(flops_of_site) * static_cast<double>(options.model.lattice.sites() / 2) /
+         solved.seconds * 1e-12;
+}
+
+void print(const Options& options, const Result& result) {
+  (options.json ? print_json : print_text)(options, result);
+}
+
+}  // namespace dslash

@@ -1,0 +1,36 @@
+// What can be chosen of an operator, beyond its lattice. Knows no GPU and no MPI.
+#pragma once
+
+#include "examples/support/exchange.hpp"
+
+namespace dslash {
+
+/// How faces travel, and what is computed meanwhile.
+enum class Policy {
+  none,        ///< pack, exchange, then one kernel for all slices
+  streams,     ///< the interior meanwhile, on a stream of its own; then one kernel for both outer slices
+  fused_pack,  ///< as streams, but the interior's kernel packs first and tells the host by a flag
+  direct       ///< kernels store faces into the neighbours' memory and wait for flags: no MPI in the loop
+};
+
+/// A stage that can be left out, to learn what it costs. Results are wrong then.
+enum class Stage { nothing, pack, interior, exterior, copy, comms };
+
+/// How sums over all ranks are taken.
+enum class Reduction {
+  allreduce,  ///< of each rank's sum
+  by_slice    ///< each slice's sum goes to all ranks, which add them in order: the same bits for any ranks
+};
+
+struct Coefficients {
+  double anisotropy = 1;
+  bool is_antiperiodic = true;
+};
+
+struct Transfer {
+  Policy policy = Policy::streams;
+  example::Exchange exchange = example::Exchange::device;
+  Stage without = Stage::nothing;
+};
+
+}  // namespace dslash

@@ -1,0 +1,123 @@
+// Kernels over the sites of a slab, with sums that have the same bits for any number of ranks: of a slice
+// first, then of all slices in order. For .cu files only.
+#pragma once
+
+#include "examples/dslash/access.hpp"
+#include "examples/dslash/hop_kernel.hpp"
+#include "examples/dslash/model.hpp"
+
+namespace dslash {
+
+constexpr int sites_of_thread = 4;
+constexpr int sites_of_block = sites_of_thread * block_threads;
+constexpr unsigned all_lanes = 0xFFFFFFFF;
+constexpr int lanes = 32;
+
+/// Adds what all threads of a block have; thread 0 gets the sums.
+template <int count>
+__device__ void add_of_block(double (&sums)[count]) {
+  __shared__ double of_warps[block_threads / lanes][most_sums];
+  for (int i = 0; i < count; ++i) {
+    for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
+      sums[i] += __shfl_down_sync(all_lanes, sums[i], distance);
+    }
+    if (threadIdx.x % lanes == 0) {
+      of_warps[threadIdx.x / lanes][i] = sums[i];
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < count; ++i) {
+      sums[i] = 0;
+      for (const auto& of_warp : of_warps) {
+        sums[i] += of_warp[i];
+      }
+    }
+  }
+}
+
+/// Whether this block is the last of `count` to come here. What the others have written before can be read.
+__device__ inline bool is_last(unsigned* arrived, unsigned count) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(arrived, count - 1) == count - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+__device__ inline double read_fresh(const double* number) {
+  return *static_cast<const volatile double*>(number);
+}
+
+template <int count>
+__device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
+  const unsigned slice = blockIdx.y;
+  const unsigned blocks = gridDim.x;
+  const unsigned slices = gridDim.y;
+  double* const partials = room.partials + std::size_t{slice} * blocks * most_sums;
+  add_of_block(sums);
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < count; ++i) {
+      partials[blockIdx.x * most_sums + i] = sums[i];
+    }
+  }
+  if (!is_last(room.arrived + slice, blocks)) {
+    return;
+  }
+  for (int i = 0; i < count; ++i) {
+    sums[i] = 0;
+    for (unsigned block = threadIdx.x; block < blocks; block += block_threads) {
+      sums[i] += read_fresh(partials + block * most_sums + i);
+    }
+  }
+  add_of_block(sums);
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < count; ++i) {
+      room.slice_sums[slice * most_sums + i] = sums[i];
+    }
+  }
+  if (!is_last(room.arrived + slices, slices) || threadIdx.x >= count) {
+    return;
+  }
+  double total = 0;
+  for (unsigned each = 0; each < slices; ++each) {
+    total += read_fresh(room.slice_sums + each * most_sums + threadIdx.x);
+  }
+  room.totals[threadIdx.x] = total;
+}
+
+namespace kernels {
+
+/// Calls `body(site, sums)` for each site. Grid: blocks of a slice, slices.
+template <typename Body>
+__global__ void __launch_bounds__(block_threads) over_sites(Body body, int face_sites, SumRoom room) {
+  double sums[Body::sums > 0 ? Body::sums : 1] = {};
+  for (int k = 0; k < sites_of_thread; ++k) {
+    const int in_face =
+        (static_cast<int>(blockIdx.x) * sites_of_thread + k) * block_threads + static_cast<int>(threadIdx.x);
+    if (in_face < face_sites) {
+      body(static_cast<int>(blockIdx.y) * face_sites + in_face, sums);
+    }
+  }
+  if constexpr (Body::sums > 0) {
+    finish_sums(sums, room);
+  }
+}
+
+}  // namespace kernels
+
+template <typename Body>
+void queue_over_sites(const example::Stream& stream, const Slab& slab, const Body& body, const SumRoom& room) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>((slab.face_sites() + sites_of_block - 1) / sites_of_block),
+                        static_cast<unsigned>(slab.slices));
+  config.blockDim = dim3(block_threads);
+  config.stream = stream.get();
+  example::check(cudaLaunchKernelEx(&config, kernels::over_sites<Body>, body, slab.face_sites(), room),
+                 "launch a kernel over sites");
+}
+
+}  // namespace dslash

@@ -1,0 +1,45 @@
+// Sums over all sites of all ranks, which kernels leave for each slice and for the rank.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "examples/dslash/settings.hpp"
+#include "examples/dslash/team.hpp"
+#include "examples/dslash/views.hpp"
+#include "examples/support/gpu.hpp"
+
+namespace dslash {
+
+class Sums {
+ public:
+  using Four = std::array<double, most_sums>;
+
+  Sums(const Team& team, Reduction reduction, example::Exchange exchange);
+
+  [[nodiscard]] static std::size_t device_bytes(const Slab& slab);
+
+  /// For one kernel at a time.
+  [[nodiscard]] const SumRoom& room() const { return room_; }
+
+  /// Over all ranks, once the kernel that was queued on `stream` is done. Collective.
+  [[nodiscard]] Four finish(const example::Stream& stream);
+
+ private:
+  [[nodiscard]] static std::size_t most_blocks(const Slab& slab);
+
+  Team team_;
+  Reduction reduction_;
+  bool is_on_device_;  ///< MPI gets device pointers; else kernels write sums to mapped host memory
+  example::DeviceArray<double> partials_;
+  example::DeviceArray<unsigned> arrived_;
+  example::DeviceArray<double> on_device_;
+  example::PinnedArray<double> on_host_;
+  std::vector<double> of_all_slices_;
+  SumRoom room_{};
+};
+
+}  // namespace dslash

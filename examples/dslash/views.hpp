@@ -1,0 +1,123 @@
+// Where a rank's fields lie in device memory, as kernels get it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "examples/dslash/lattice.hpp"
+#include "examples/dslash/precision.hpp"
+
+namespace dslash {
+
+/// Spinors of one parity.
+template <typename Precision>
+struct SpinorView {
+  std::byte* data;
+  float* norms;  ///< of fixed point numbers: the largest of a spinor's 24
+  int sites;
+};
+
+/// Half spinors of one face: what is sent and received.
+template <typename Precision>
+struct FaceView {
+  std::byte* data;
+  float* norms;
+};
+
+/// The faces that neighbours need, or have sent.
+template <typename Precision>
+struct Faces {
+  FaceView<Precision> upper;  ///< upper halves, which go forwards in time
+  FaceView<Precision> lower;  ///< lower halves, which go backwards
+};
+
+/// Links of both parities and all directions. Each block of links is padded by a face, where the links in time
+/// of the slice before the first one are.
+template <typename Precision>
+struct GaugeView {
+  std::byte* data;
+  int stride;  ///< of a block, in links
+  int rows;    ///< 2, or 3 for whole matrices
+
+  [[nodiscard]] DSLASH_INLINE std::size_t link_bytes() const {
+    return static_cast<std::size_t>(rows) * 6 * sizeof(typename Precision::Stored);
+  }
+  [[nodiscard]] DSLASH_INLINE std::byte* block(int parity, int direction) const {
+    return data + static_cast<std::size_t>(parity * dimensions + direction) *
+                      static_cast<std::size_t>(stride) * link_bytes();
+  }
+};
+
+/// Time slices that a kernel updates: first, first + step, …
+struct Part {
+  int first;
+  int step;
+  int count;
+};
+
+/// A block of threads updates a tile of so many sites along x and y together, z and t, all powers of two.
+struct Tile {
+  int log_xy = 6;
+  int log_z = 1;
+  int log_t = 0;
+
+  [[nodiscard]] DSLASH_INLINE int threads() const { return 1 << (log_xy + log_z + log_t); }
+};
+
+/// What is said once all faces are packed.
+struct Signal {
+  unsigned* arrived;   ///< blocks that have packed; in device memory, zero in between; or nobody is told
+  unsigned* flags[2];  ///< set to `epoch`, where they are
+  unsigned epoch;
+};
+
+template <typename Precision>
+struct PackArguments {
+  SpinorView<Precision> in;
+  Faces<Precision> out;
+  int face_sites;
+  int blocks;  ///< 0: nothing is packed
+  Signal signal;
+};
+
+/// Until when a kernel waits before it reads a face: until the flags have reached `epoch`.
+struct Arrival {
+  const unsigned* upper;  ///< or nothing
+  const unsigned* lower;
+  unsigned epoch;
+};
+
+/// out = D in, or x + scale D in; `out` and `x` have parity `parity`, `in` the other one.
+template <typename Precision>
+struct HopArguments {
+  using Real = typename Precision::Real;
+  Slab slab;
+  Tile tile;
+  Part part;
+  int parity;
+  int tiles_xy;
+  int tiles_z;
+  bool has_ghosts;
+  Real scale;
+  Real spatial_weight;  ///< 1 / anisotropy
+  Real boundary_sign;   ///< −1: antiperiodic in time
+  GaugeView<Precision> gauge;
+  SpinorView<Precision> in;
+  SpinorView<Precision> x;
+  SpinorView<Precision> out;
+  Faces<Precision> ghosts;
+  Arrival arrival;
+  PackArguments<Precision> pack;  ///< done by the first blocks
+};
+
+/// Where sums over sites are collected.
+struct SumRoom {
+  double* partials;        ///< of blocks
+  unsigned* arrived;       ///< blocks of each slice, then slices; zero in between
+  double* slice_sums;      ///< four for each slice
+  double* totals;          ///< four
+};
+
+constexpr int most_sums = 4;
+
+}  // namespace dslash
