@@ -45,27 +45,28 @@ __device__ inline void wait_for(const unsigned* flag, unsigned epoch) {
   }
 }
 
+template <typename Precision, bool is_lower>
+DSLASH_INLINE void pack_half(const SpinorView<Precision>& in, const FaceView<Precision>& face, int face_sites,
+                             int site, int item) {
+  typename Precision::Stored stored[half_spinor_numbers];
+  load_stored<Precision, spinor_numbers, is_lower ? half_spinor_numbers : 0>(in.data, in.sites, site, stored);
+  store_stored<Precision, half_spinor_numbers>(face.data, face_sites, item, stored);
+  if constexpr (is_fixed_point<Precision>) {
+    face.norms[item] = __ldg(in.norms + site);
+  }
+}
+
 /// Copies a half spinor of an outer slice, as it is stored, to a face. The last block tells that all is there.
 template <typename Precision>
-__device__ void pack_faces(const PackArguments<Precision>& arguments, int block) {
+__device__ __forceinline__ void pack_faces(const PackArguments<Precision>& arguments, int block) {
   const int index = block * block_threads + static_cast<int>(threadIdx.x);
   const int face_sites = arguments.face_sites;
-  typename Precision::Stored stored[half_spinor_numbers];
-  if (index < 2 * face_sites) {
-    const bool is_upper = index < face_sites;
-    const int item = is_upper ? index : index - face_sites;
-    const int site = is_upper ? arguments.in.sites - face_sites + item : item;
-    const FaceView<Precision>& face = is_upper ? arguments.out.upper : arguments.out.lower;
-    if (is_upper) {
-      load_stored<Precision, spinor_numbers, 0>(arguments.in.data, arguments.in.sites, site, stored);
-    } else {
-      load_stored<Precision, spinor_numbers, half_spinor_numbers>(arguments.in.data, arguments.in.sites, site,
-                                                                  stored);
-    }
-    store_stored<Precision, half_spinor_numbers>(face.data, face_sites, item, stored);
-    if constexpr (is_fixed_point<Precision>) {
-      face.norms[item] = __ldg(arguments.in.norms + site);
-    }
+  const SpinorView<Precision>& in = arguments.in;
+  if (index < face_sites) {
+    pack_half<Precision, false>(in, arguments.out.upper, face_sites, in.sites - face_sites + index, index);
+  } else if (index < 2 * face_sites) {
+    const int item = index - face_sites;
+    pack_half<Precision, true>(in, arguments.out.lower, face_sites, item, item);
   }
   if (arguments.signal.arrived == nullptr) {
     return;
@@ -160,7 +161,7 @@ __device__ __forceinline__ void hop_in_time(const HopArguments<Precision>& argum
 namespace kernels {
 
 template <typename Precision>
-__global__ void __launch_bounds__(block_threads) pack(PackArguments<Precision> arguments) {
+__global__ void __launch_bounds__(block_threads) pack(const __grid_constant__ PackArguments<Precision> arguments) {
   pack_faces(arguments, static_cast<int>(blockIdx.x));
 }
 

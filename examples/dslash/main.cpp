@@ -101,6 +101,16 @@ dslash::Solved solve(const dslash::Options& options, const dslash::Team& team, s
   }
 }
 
+/// A rank alone sends nothing, whatever the policy: one is enough there.
+void time_policies(const dslash::Options& options, const dslash::Team& team, dslash::Result& result) {
+  for (const Policy policy : options.policies()) {
+    result.cases.push_back(time(options, team, policy));
+    if (team.size == 1) {
+      return;
+    }
+  }
+}
+
 /// On so many of the ranks; the others wait.
 void time_on(const dslash::Options& options, int rank, int ranks, dslash::Result& result) {
   MPI_Comm some = MPI_COMM_NULL;
@@ -110,10 +120,7 @@ void time_on(const dslash::Options& options, int rank, int ranks, dslash::Result
     if (options.scaling == dslash::Scaling::weak) {
       lattice.t *= ranks;
     }
-    const dslash::Team team(lattice, some);
-    for (const Policy policy : options.policies()) {
-      result.cases.push_back(time(options, team, policy));
-    }
+    time_policies(options, dslash::Team(lattice, some), result);
     MPI_Comm_free(&some);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -169,9 +176,7 @@ int run(const dslash::Options& options, int rank, int rank_count) {
       time_on(options, rank, ranks, result);
     }
   } else {
-    for (const Policy policy : options.policies()) {
-      result.cases.push_back(time(options, team, policy));
-    }
+    time_policies(options, team, result);
     if (options.verify) {
       result.checks = check(options, team);
     }

@@ -16,21 +16,30 @@ constexpr int lanes = 32;
 /// Adds what all threads of a block have; thread 0 gets the sums.
 template <int count>
 __device__ void add_of_block(double (&sums)[count]) {
-  __shared__ double of_warps[block_threads / lanes][most_sums];
+#if defined(__CUDACC__)
+  constexpr int parts = block_threads / lanes;
   for (int i = 0; i < count; ++i) {
     for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
       sums[i] += __shfl_down_sync(all_lanes, sums[i], distance);
     }
-    if (threadIdx.x % lanes == 0) {
-      of_warps[threadIdx.x / lanes][i] = sums[i];
-    }
+  }
+  const bool has_part = threadIdx.x % lanes == 0;
+  const unsigned part = threadIdx.x / lanes;
+#else  // on the simulated GPU shuffles cost more than all the rest
+  constexpr int parts = block_threads;
+  const bool has_part = true;
+  const unsigned part = threadIdx.x;
+#endif
+  __shared__ double of_parts[parts][most_sums];
+  for (int i = 0; has_part && i < count; ++i) {
+    of_parts[part][i] = sums[i];
   }
   __syncthreads();
   if (threadIdx.x == 0) {
     for (int i = 0; i < count; ++i) {
       sums[i] = 0;
-      for (const auto& of_warp : of_warps) {
-        sums[i] += of_warp[i];
+      for (const auto& of_part : of_parts) {
+        sums[i] += of_part[i];
       }
     }
   }
