@@ -42,7 +42,7 @@ template <typename Precision, bool is_lower>
 DSLASH_INLINE HalfSpinor<typename Precision::Real> load_half(const SpinorView<Precision>& field, int site) {
   typename Precision::Stored stored[half_spinor_numbers];
   load_stored<Precision, spinor_numbers, is_lower ? half_spinor_numbers : 0>(field.data, field.sites, site,
-                                                                            stored);
+                                                                             stored);
   float norm = 0;
   if constexpr (is_fixed_point<Precision>) {
     norm = __ldg(field.norms + site);

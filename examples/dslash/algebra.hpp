@@ -1,5 +1,6 @@
-// Complex numbers, colour and spin. Multiplications are fused with additions only where it is written: sources
-// are compiled without further fusing, so that a site gets the same bits in every kernel that updates it.
+// Complex numbers, colour and spin. Multiplications are fused with additions only where it is written:
+// sources are compiled without further fusing, so that a site gets the same bits in every kernel that updates
+// it.
 #pragma once
 
 #include <cmath>
@@ -93,7 +94,8 @@ DSLASH_INLINE void complete(Link<Real>& link) {
     const int last = (column + 2) % 3;
     const Complex<Real> left = link.row[0][next] * link.row[1][last];
     const Complex<Real> right = link.row[0][last];
-    link.row[2][column] = conjugate(multiply_add(Complex<Real>{-right.re, -right.im}, link.row[1][next], left));
+    link.row[2][column] =
+        conjugate(multiply_add(Complex<Real>{-right.re, -right.im}, link.row[1][next], left));
   }
 }
 
@@ -145,8 +147,7 @@ DSLASH_INLINE HalfSpinor<Real> project(const Spinor<Real>& psi) {
   DSLASH_UNROLL for (int spin = 0; spin < 2; ++spin) {
     DSLASH_UNROLL for (int colour = 0; colour < 3; ++colour) {
       const Complex<Real> other = i_sigma<direction>(spin, psi.spin[2][colour], psi.spin[3][colour]);
-      half.spin[spin][colour] =
-          sign > 0 ? psi.spin[spin][colour] - other : psi.spin[spin][colour] + other;
+      half.spin[spin][colour] = sign > 0 ? psi.spin[spin][colour] - other : psi.spin[spin][colour] + other;
     }
   }
   return half;

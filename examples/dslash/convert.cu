@@ -20,9 +20,9 @@ void queue_add(const example::Stream& stream, const Slab& slab, const SpinorView
   queue_over_sites(stream, slab, Convert<To, From, true>{addend, sum}, SumRoom{});
 }
 
-#define DSLASH_CONVERT(TO, FROM)                                                                  \
+#define DSLASH_CONVERT(TO, FROM)                                                                      \
   template void queue_convert<TO, FROM>(const example::Stream&, const Slab&, const SpinorView<FROM>&, \
-                                        const SpinorView<TO>&);                                   \
+                                        const SpinorView<TO>&);                                       \
   template void queue_add<TO, FROM>(const example::Stream&, const Slab&, const SpinorView<FROM>&,     \
                                     const SpinorView<TO>&);
 DSLASH_CONVERT(Double, Double)

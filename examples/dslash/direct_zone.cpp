@@ -42,7 +42,8 @@ std::string DirectZone::complaint(const Team& team) {
       cudaIpcCloseMemHandle(opened);
     }
   }
-  MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, team.communicator);  // nobody frees before all are done
+  MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX,
+                team.communicator);  // nobody frees before all are done
   return error == cudaSuccess ? ""
                               : std::string("cannot open a neighbour's memory: ") +
                                     cudaGetErrorString(static_cast<cudaError_t>(error));
@@ -57,7 +58,8 @@ DirectZone::DirectZone(const Team& team, std::size_t two_faces_bytes)
   if (team.behind() == team.ahead()) {
     behind_ = ahead_;
   } else {
-    example::check(open(handles[static_cast<std::size_t>(team.behind())], &behind_), "open a neighbour's memory");
+    example::check(open(handles[static_cast<std::size_t>(team.behind())], &behind_),
+                   "open a neighbour's memory");
   }
 }
 

@@ -1,5 +1,5 @@
-// Exchanges two faces with the neighbours in time by MPI: device pointers, or staged by hand. Knows nothing of
-// what a face holds.
+// Exchanges two faces with the neighbours in time by MPI: device pointers, or staged by hand. Knows nothing
+// of what a face holds.
 #pragma once
 
 #include <mpi.h>

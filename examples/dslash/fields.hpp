@@ -36,7 +36,8 @@ template <typename Precision>
 
 template <typename Precision>
 [[nodiscard]] Faces<Precision> two_faces_at(const Slab& slab, std::byte* data) {
-  return {face_at<Precision>(slab, data), face_at<Precision>(slab, data + aligned(face_bytes<Precision>(slab)))};
+  return {face_at<Precision>(slab, data),
+          face_at<Precision>(slab, data + aligned(face_bytes<Precision>(slab)))};
 }
 
 /// Spinors of one parity, their norms, and an end zone for the neighbours' faces, which sums leave out.
@@ -57,15 +58,14 @@ class SpinorField {
   }
 
   void clear(const example::Stream& stream) const {
-    example::check(
-        cudaMemsetAsync(memory_.get(), 0, spinors_bytes(slab_) + norms_bytes(slab_), stream.get()),
-        "clear a field");
+    example::check(cudaMemsetAsync(memory_.get(), 0, spinors_bytes(slab_) + norms_bytes(slab_), stream.get()),
+                   "clear a field");
   }
   void copy_from(const example::Stream& stream, const SpinorField& other) const {
-    example::check(cudaMemcpyAsync(memory_.get(), other.memory_.get(),
-                                   spinors_bytes(slab_) + norms_bytes(slab_), cudaMemcpyDeviceToDevice,
-                                   stream.get()),
-                   "copy a field");
+    example::check(
+        cudaMemcpyAsync(memory_.get(), other.memory_.get(), spinors_bytes(slab_) + norms_bytes(slab_),
+                        cudaMemcpyDeviceToDevice, stream.get()),
+        "copy a field");
   }
 
  private:
@@ -87,8 +87,9 @@ class GaugeField {
   GaugeField(const Slab& slab, int rows) : slab_(slab), rows_(rows), memory_(device_bytes(slab, rows)) {}
 
   [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int rows) {
-    return static_cast<std::size_t>(2 * dimensions) * static_cast<std::size_t>(slab.sites() + slab.face_sites()) *
-           static_cast<std::size_t>(6 * rows) * sizeof(typename Precision::Stored);
+    return static_cast<std::size_t>(2 * dimensions) *
+           static_cast<std::size_t>(slab.sites() + slab.face_sites()) * static_cast<std::size_t>(6 * rows) *
+           sizeof(typename Precision::Stored);
   }
 
   [[nodiscard]] GaugeView<Precision> view() const {

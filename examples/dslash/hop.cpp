@@ -144,8 +144,9 @@ void Hop<Precision>::run_without_overlap(Arguments& arguments) {
   streams_.bulk.synchronize();
   {
     const example::NamedRange range("exchange");
-    exchange_(streams_.bulk, {two_faces_at<Precision>(team_.slab, packed_.get()).upper.data,
-                              two_faces_at<Precision>(team_.slab, packed_.get()).lower.data},
+    exchange_(streams_.bulk,
+              {two_faces_at<Precision>(team_.slab, packed_.get()).upper.data,
+               two_faces_at<Precision>(team_.slab, packed_.get()).lower.data},
               {arguments.ghosts.upper.data, arguments.ghosts.lower.data});
   }
   // One kernel; if one of its parts is to be left out, only the other.
@@ -213,7 +214,8 @@ void Hop<Precision>::run_direct(Arguments& arguments) {
 }
 
 template <typename Precision>
-PackArguments<Precision> Hop<Precision>::packing(const SpinorView<Precision>& in, const Signal& signal) const {
+PackArguments<Precision> Hop<Precision>::packing(const SpinorView<Precision>& in,
+                                                 const Signal& signal) const {
   return {in, two_faces_at<Precision>(team_.slab, packed_.get()), team_.slab.face_sites(),
           pack_blocks(team_.slab.face_sites()), signal};
 }
@@ -245,7 +247,8 @@ template <typename Precision>
 void Hop<Precision>::exchange(const Faces<Precision>& ghosts) {
   const example::NamedRange range("exchange");
   const Faces<Precision> packed = two_faces_at<Precision>(team_.slab, packed_.get());
-  exchange_(streams_.boundary, {packed.upper.data, packed.lower.data}, {ghosts.upper.data, ghosts.lower.data});
+  exchange_(streams_.boundary, {packed.upper.data, packed.lower.data},
+            {ghosts.upper.data, ghosts.lower.data});
 }
 
 /// A kernel that failed never sets the flag: the stream says so.

@@ -56,7 +56,8 @@ DSLASH_INLINE void pack_half(const SpinorView<Precision>& in, const FaceView<Pre
   }
 }
 
-/// Copies a half spinor of an outer slice, as it is stored, to a face. The last block tells that all is there.
+/// Copies a half spinor of an outer slice, as it is stored, to a face. The last block tells that all is
+/// there.
 template <typename Precision>
 __device__ __forceinline__ void pack_faces(const PackArguments<Precision>& arguments, int block) {
   const int index = block * block_threads + static_cast<int>(threadIdx.x);
@@ -93,7 +94,8 @@ DSLASH_INLINE void hop_in_space(const HopArguments<Precision>& arguments, int si
   const int stride = arguments.gauge.stride;
   {
     const auto half = project<direction, 1>(load_spinor(arguments.in, ahead));
-    const auto link = load_link<Precision, rows>(arguments.gauge.block(arguments.parity, direction), stride, site);
+    const auto link =
+        load_link<Precision, rows>(arguments.gauge.block(arguments.parity, direction), stride, site);
     add_reconstructed<direction, 1>(sum, multiply(link, half));
   }
   {
@@ -161,7 +163,8 @@ __device__ __forceinline__ void hop_in_time(const HopArguments<Precision>& argum
 namespace kernels {
 
 template <typename Precision>
-__global__ void __launch_bounds__(block_threads) pack(const __grid_constant__ PackArguments<Precision> arguments) {
+__global__ void __launch_bounds__(block_threads)
+    pack(const __grid_constant__ PackArguments<Precision> arguments) {
   pack_faces(arguments, static_cast<int>(blockIdx.x));
 }
 
@@ -183,8 +186,8 @@ __global__ void __launch_bounds__(block_threads, blocks_together<Precision>)
   const int tile_t = row_of_tiles / arguments.tiles_z;
   const int half_x = lattice.x / 2;
   const int half_plane = half_x * lattice.y;
-  const int xy = ((block - row_of_tiles * arguments.tiles_xy) << tile.log_xy) +
-                 (thread & ((1 << tile.log_xy) - 1));
+  const int xy =
+      ((block - row_of_tiles * arguments.tiles_xy) << tile.log_xy) + (thread & ((1 << tile.log_xy) - 1));
   const int z = ((row_of_tiles - tile_t * arguments.tiles_z) << tile.log_z) +
                 (thread >> tile.log_xy & ((1 << tile.log_z) - 1));
   const int index_t = (tile_t << tile.log_t) + (thread >> (tile.log_xy + tile.log_z));

@@ -116,7 +116,7 @@ std::complex<double> dot(const HostField& a, const HostField& b, const Team& tea
   return sum;
 }
 
-#define DSLASH_HOST_FIELDS(P)                                                                              \
+#define DSLASH_HOST_FIELDS(P)                                                                             \
   template void upload<P>(const example::Stream&, const Slab&, const HostField&, const BothParities<P>&); \
   template HostField download<P>(const example::Stream&, const Slab&, const BothParities<P>&);
 DSLASH_HOST_FIELDS(Double)

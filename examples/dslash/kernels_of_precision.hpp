@@ -12,8 +12,7 @@ namespace dslash {
 namespace kernels {
 
 template <typename Precision>
-__global__ void __launch_bounds__(block_threads)
-    links(Slab slab, GaugeView<Precision> gauge, Model model) {
+__global__ void __launch_bounds__(block_threads) links(Slab slab, GaugeView<Precision> gauge, Model model) {
   const int site = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const auto parity = static_cast<int>(blockIdx.y);
   if (site >= slab.sites()) {
@@ -98,8 +97,9 @@ void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments)
   const auto tiles = [](int extent, int log_tile) { return (extent + (1 << log_tile) - 1) >> log_tile; };
   arguments.tiles_xy = tiles(lattice.x / 2 * lattice.y, arguments.tile.log_xy);
   arguments.tiles_z = tiles(lattice.z, arguments.tile.log_z);
-  const int blocks = arguments.tiles_xy * arguments.tiles_z * tiles(arguments.part.count, arguments.tile.log_t) +
-                     arguments.pack.blocks;
+  const int blocks =
+      arguments.tiles_xy * arguments.tiles_z * tiles(arguments.part.count, arguments.tile.log_t) +
+      arguments.pack.blocks;
   if (blocks == 0) {
     return;
   }
@@ -122,8 +122,8 @@ void queue_pack(const example::Stream& stream, const PackArguments<Precision>& a
 template <typename Precision>
 void queue_links(const example::Stream& stream, const Slab& slab, const GaugeView<Precision>& gauge,
                  const Model& model) {
-  detail::launch_blocks(stream, dim3(static_cast<unsigned>(detail::blocks_of(slab.sites())), 2), block_threads,
-                        kernels::links<Precision>, slab, gauge, model);
+  detail::launch_blocks(stream, dim3(static_cast<unsigned>(detail::blocks_of(slab.sites())), 2),
+                        block_threads, kernels::links<Precision>, slab, gauge, model);
 }
 
 template <typename Precision>
@@ -178,10 +178,11 @@ void queue_add_scaled(const example::Stream& stream, const Slab& slab, std::comp
 template <typename Precision>
 void queue_solution_step(const example::Stream& stream, const Slab& slab, const SolutionStep<Precision>& step,
                          const SumRoom& room) {
-  queue_over_sites(stream, slab,
-                   SolutionUpdate<Precision>{as_complex<Precision>(step.alpha), as_complex<Precision>(step.omega),
-                                             as_complex<Precision>(-step.omega), step},
-                   room);
+  queue_over_sites(
+      stream, slab,
+      SolutionUpdate<Precision>{as_complex<Precision>(step.alpha), as_complex<Precision>(step.omega),
+                                as_complex<Precision>(-step.omega), step},
+      room);
 }
 
 template <typename Precision>
@@ -196,23 +197,23 @@ void queue_direction_step(const example::Stream& stream, const Slab& slab, std::
 
 }  // namespace dslash
 
-#define DSLASH_KERNELS_OF(P)                                                                                \
-  namespace dslash {                                                                                        \
-  using example::Stream;                                                                                    \
-  using View = SpinorView<P>;                                                                               \
-  template void queue_hop<P>(const Stream&, HopArguments<P>);                                               \
-  template void queue_pack<P>(const Stream&, const PackArguments<P>&);                                      \
-  template void queue_links<P>(const Stream&, const Slab&, const GaugeView<P>&, const Model&);              \
-  template void queue_source<P>(const Stream&, const Slab&, int, const View&, const Model&);                \
-  template void queue_import<P>(const Stream&, const Slab&, const double*, const View&);                    \
-  template void queue_export<P>(const Stream&, const Slab&, const View&, double*);                          \
-  template void queue_export_links<P>(const Stream&, const GaugeView<P>&, int, int, int, double*);          \
-  template void queue_dot<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&);         \
+#define DSLASH_KERNELS_OF(P)                                                                                 \
+  namespace dslash {                                                                                         \
+  using example::Stream;                                                                                     \
+  using View = SpinorView<P>;                                                                                \
+  template void queue_hop<P>(const Stream&, HopArguments<P>);                                                \
+  template void queue_pack<P>(const Stream&, const PackArguments<P>&);                                       \
+  template void queue_links<P>(const Stream&, const Slab&, const GaugeView<P>&, const Model&);               \
+  template void queue_source<P>(const Stream&, const Slab&, int, const View&, const Model&);                 \
+  template void queue_import<P>(const Stream&, const Slab&, const double*, const View&);                     \
+  template void queue_export<P>(const Stream&, const Slab&, const View&, double*);                           \
+  template void queue_export_links<P>(const Stream&, const GaugeView<P>&, int, int, int, double*);           \
+  template void queue_dot<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&);          \
   template void queue_dot_and_norm<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&); \
-  template void queue_norm<P>(const Stream&, const Slab&, const View&, const SumRoom&);                     \
-  template void queue_add_scaled<P>(const Stream&, const Slab&, std::complex<double>, const View&,          \
-                                    const View&);                                                           \
-  template void queue_solution_step<P>(const Stream&, const Slab&, const SolutionStep<P>&, const SumRoom&); \
-  template void queue_direction_step<P>(const Stream&, const Slab&, std::complex<double>,                   \
-                                        std::complex<double>, const View&, const View&, const View&);       \
+  template void queue_norm<P>(const Stream&, const Slab&, const View&, const SumRoom&);                      \
+  template void queue_add_scaled<P>(const Stream&, const Slab&, std::complex<double>, const View&,           \
+                                    const View&);                                                            \
+  template void queue_solution_step<P>(const Stream&, const Slab&, const SolutionStep<P>&, const SumRoom&);  \
+  template void queue_direction_step<P>(const Stream&, const Slab&, std::complex<double>,                    \
+                                        std::complex<double>, const View&, const View&, const View&);        \
   }

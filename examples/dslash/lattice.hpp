@@ -1,5 +1,5 @@
-// Sites of the lattice, and which of them a rank holds. Time slices are spread over the ranks in order; a site
-// is even or odd by its global coordinates. Knows no GPU call, no MPI.
+// Sites of the lattice, and which of them a rank holds. Time slices are spread over the ranks in order; a
+// site is even or odd by its global coordinates. Knows no GPU call, no MPI.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +59,7 @@ struct Slab {
   int slices = 16;
 
   /// Sites of one parity in a slice: what one face has.
-  [[nodiscard]] EXAMPLE_HOST_DEVICE int face_sites() const {
-    return lattice.x / 2 * lattice.y * lattice.z;
-  }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int face_sites() const { return lattice.x / 2 * lattice.y * lattice.z; }
   /// Sites of one parity.
   [[nodiscard]] EXAMPLE_HOST_DEVICE int sites() const { return face_sites() * slices; }
   [[nodiscard]] EXAMPLE_HOST_DEVICE bool is_whole() const { return slices == lattice.t; }

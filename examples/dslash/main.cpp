@@ -53,10 +53,9 @@ std::string memory_complaint(const dslash::Options& options, const dslash::Team&
   if (complaint.empty()) {
     return complaint;
   }
-  const std::vector<Numbers> others = options.solves
-                                          ? std::vector{Numbers::in_double_half, Numbers::in_single_half,
-                                                        Numbers::in_single}
-                                          : std::vector{Numbers::in_single, Numbers::in_half};
+  const std::vector<Numbers> others =
+      options.solves ? std::vector{Numbers::in_double_half, Numbers::in_single_half, Numbers::in_single}
+                     : std::vector{Numbers::in_single, Numbers::in_half};
   for (const Numbers other : others) {
     if (needed_bytes(options, other, team) < needed_bytes(options, options.numbers, team) &&
         complaint_of(other).empty()) {
@@ -88,7 +87,8 @@ dslash::Case time(const dslash::Options& options, const dslash::Team& team, Poli
   }
 }
 
-dslash::Solved solve(const dslash::Options& options, const dslash::Team& team, std::vector<dslash::Check>& checks) {
+dslash::Solved solve(const dslash::Options& options, const dslash::Team& team,
+                     std::vector<dslash::Check>& checks) {
   switch (options.numbers) {
     case Numbers::in_double:
       return dslash::solve_for_random_source<Double, Double>(options, team, options.policies(), checks);

@@ -1,5 +1,5 @@
-// Where links and sources come from, site by site, in double precision: functions of seed and global site, the
-// same on host and GPU and for any number of ranks. Knows no memory layout.
+// Where links and sources come from, site by site, in double precision: functions of seed and global site,
+// the same on host and GPU and for any number of ranks. Knows no memory layout.
 #pragma once
 
 #include <cmath>
@@ -102,7 +102,8 @@ EXAMPLE_HOST_DEVICE inline Link<double> product(const Link<double>& a, const Lin
 EXAMPLE_HOST_DEVICE inline Link<double> link_of(const Model& model, Site site, int direction) {
   double numbers[12] = {};
   if (model.gauge == Gauge::weak) {
-    draw(model, site, static_cast<std::uint32_t>(Draw::link) + static_cast<std::uint32_t>(direction), numbers);
+    draw(model, site, static_cast<std::uint32_t>(Draw::link) + static_cast<std::uint32_t>(direction),
+         numbers);
   }
   const Link<double> link = unitary(1, model.noise, numbers);
   if (!model.is_transformed) {

@@ -20,9 +20,9 @@ const std::map<std::string, Policy> policy_names{{"none", Policy::none},
                                                  {"streams", Policy::streams},
                                                  {"fused-pack", Policy::fused_pack},
                                                  {"direct", Policy::direct}};
-const std::map<std::string, Stage> stage_names{
-    {"nothing", Stage::nothing},   {"pack", Stage::pack}, {"interior", Stage::interior},
-    {"exterior", Stage::exterior}, {"copy", Stage::copy}, {"comms", Stage::comms}};
+const std::map<std::string, Stage> stage_names{{"nothing", Stage::nothing},   {"pack", Stage::pack},
+                                               {"interior", Stage::interior}, {"exterior", Stage::exterior},
+                                               {"copy", Stage::copy},         {"comms", Stage::comms}};
 const std::map<std::string, Reduction> reduction_names{{"allreduce", Reduction::allreduce},
                                                        {"by-slice", Reduction::by_slice}};
 const std::map<std::string, Scaling> scaling_names{
@@ -52,7 +52,8 @@ std::optional<Lattice> parse_lattice(std::string_view text) {
       text.remove_prefix(1);
     }
   }
-  return text.empty() ? std::optional<Lattice>({extents[0], extents[1], extents[2], extents[3]}) : std::nullopt;
+  return text.empty() ? std::optional<Lattice>({extents[0], extents[1], extents[2], extents[3]})
+                      : std::nullopt;
 }
 
 /// Numbers of ranks, up to 64, that leave each at least two slices, and all the same.
@@ -160,12 +161,14 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
                       "of spinors in time");
   app.add_option("--kappa", options.kappa, "hopping parameter")->capture_default_str();
   app.add_option("--seed", options.model.seed, "names links and source")->capture_default_str();
-  app.add_option("--applications", options.applications, "of the operator, in a round")->capture_default_str();
+  app.add_option("--applications", options.applications, "of the operator, in a round")
+      ->capture_default_str();
   app.add_option("--bench", options.rounds, "rounds, of which the median is printed")->capture_default_str();
   app.add_flag("--solve", options.solves, "solve for a random source by BiCGstab, instead of applying only");
   app.add_option("--tolerance", options.tolerance,
                  "of the residual; else 1e-7 for single, 1e-14 for double precision");
-  app.add_option("--delta", options.delta, "fall of the residual before a reliable update; else as the paper");
+  app.add_option("--delta", options.delta,
+                 "fall of the residual before a reliable update; else as the paper");
   app.add_option("--iterations", options.iterations, "of the solver, at most")->capture_default_str();
   example::add_choice(app, "--reduction", options.reduction, reduction_names,
                       "sums over ranks: of each rank's, or in order of slices, the same bits for any ranks");
@@ -182,12 +185,24 @@ std::vector<Policy> Options::policies() const {
                       : std::vector{transfer.policy};
 }
 
-std::string name_of(Numbers numbers) { return example::name_of_choice(numbers_names, numbers); }
-std::string name_of(Policy policy) { return example::name_of_choice(policy_names, policy); }
-std::string name_of(Stage stage) { return example::name_of_choice(stage_names, stage); }
-std::string name_of(Reduction reduction) { return example::name_of_choice(reduction_names, reduction); }
-std::string name_of(Scaling scaling) { return example::name_of_choice(scaling_names, scaling); }
-std::string name_of(Gauge gauge) { return example::name_of_choice(gauge_names, gauge); }
+std::string name_of(Numbers numbers) {
+  return example::name_of_choice(numbers_names, numbers);
+}
+std::string name_of(Policy policy) {
+  return example::name_of_choice(policy_names, policy);
+}
+std::string name_of(Stage stage) {
+  return example::name_of_choice(stage_names, stage);
+}
+std::string name_of(Reduction reduction) {
+  return example::name_of_choice(reduction_names, reduction);
+}
+std::string name_of(Scaling scaling) {
+  return example::name_of_choice(scaling_names, scaling);
+}
+std::string name_of(Gauge gauge) {
+  return example::name_of_choice(gauge_names, gauge);
+}
 
 std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
   Options options;

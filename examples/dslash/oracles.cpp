@@ -3,21 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "examples/dslash/host_fields.hpp"
 #include "examples/dslash/hop.hpp"
+#include "examples/dslash/host_fields.hpp"
 
 namespace dslash {
 namespace {
 
 /// What rounding may do to the operator's result, relative to its length.
 template <typename Precision>
-constexpr double rounding = is_fixed_point<Precision> ? 0x1p-13 : sizeof(typename Precision::Real) == 4 ? 1e-6 : 1e-14;
+constexpr double rounding = is_fixed_point<Precision>               ? 0x1p-13
+                            : sizeof(typename Precision::Real) == 4 ? 1e-6
+                                                                    : 1e-14;
 
 template <typename Precision>
 class Oracles {
  public:
   Oracles(const Options& options, const Team& team)
-      : options_(options), team_(team), reference_(options.model, options.coefficients), source_(reference_.source()) {}
+      : options_(options),
+        team_(team),
+        reference_(options.model, options.coefficients),
+        source_(reference_.source()) {}
 
   std::vector<Check> run(const std::vector<Policy>& policies) {
     const Policy first = policies.front();
@@ -30,7 +35,8 @@ class Oracles {
     check_gauge_covariance(first, result);
     check_links(first);
     add("D with 2 rows of links against 3",
-        relative_difference(applied<Precision>(options_.model, first, 5 - options_.rows, source_), result, team_),
+        relative_difference(applied<Precision>(options_.model, first, 5 - options_.rows, source_), result,
+                            team_),
         rounding<Precision>);
     if constexpr (is_fixed_point<Precision>) {
       add("half against single precision",
@@ -42,7 +48,9 @@ class Oracles {
   }
 
  private:
-  void add(std::string name, double value, double bound) { checks_.push_back({std::move(name), value, bound}); }
+  void add(std::string name, double value, double bound) {
+    checks_.push_back({std::move(name), value, bound});
+  }
 
   template <typename P>
   [[nodiscard]] HostField applied(const Model& model, Policy policy, int rows, const HostField& psi) {
@@ -58,7 +66,8 @@ class Oracles {
   }
 
   template <typename P>
-  [[nodiscard]] Hop<P> make_hop(const Team& team, Streams& streams, const Model& model, Policy policy, int rows) {
+  [[nodiscard]] Hop<P> make_hop(const Team& team, Streams& streams, const Model& model, Policy policy,
+                                int rows) {
     Transfer transfer = options_.transfer;
     transfer.policy = policy;
     return Hop<P>(team, streams, model, rows, options_.coefficients, transfer);
@@ -85,7 +94,8 @@ class Oracles {
       }
     }
     add("even-odd matrix against the host's",
-        relative_difference(download(streams.bulk, team_.slab, out), expected, team_), 2 * rounding<Precision>);
+        relative_difference(download(streams.bulk, team_.slab, out), expected, team_),
+        2 * rounding<Precision>);
   }
 
   void check_plane_wave(Policy policy) {
@@ -122,8 +132,7 @@ class Oracles {
     const HostField chi = Reference(other, options_.coefficients).source();
     const HostField left =
         times_gamma5(applied<Precision>(options_.model, policy, options_.rows, times_gamma5(chi)));
-    const double scale =
-        std::sqrt(std::abs(dot(chi, chi, team_)) * std::abs(dot(result, result, team_)));
+    const double scale = std::sqrt(std::abs(dot(chi, chi, team_)) * std::abs(dot(result, result, team_)));
     add("gamma5-hermiticity", std::abs(dot(chi, result, team_) - dot(left, source_, team_)) / scale,
         rounding<Precision>);
   }
@@ -162,9 +171,11 @@ class Oracles {
     }
   }
 
-  /// Links as kernels read them, those in the padding too, against the model's; and the unit field's plaquette.
+  /// Links as kernels read them, those in the padding too, against the model's; and the unit field's
+  /// plaquette.
   void check_links(Policy policy) {
-    add("links, and those of the slice before, against the model's", largest_link_error(options_.model, policy),
+    add("links, and those of the slice before, against the model's",
+        largest_link_error(options_.model, policy),
         is_fixed_point<Precision> ? 0x1p-13 : rounding<Precision>);
     Model unit = options_.model;
     unit.gauge = Gauge::unit;
@@ -186,10 +197,10 @@ class Oracles {
         const bool has_padding = direction == time_direction;
         const int links = slab.sites() + (has_padding ? padding : 0);
         queue_export_links<Precision>(streams.bulk, hop.gauge(), parity, direction, links, on_device.get());
-        example::check(
-            cudaMemcpyAsync(plain.get(), on_device.get(), static_cast<std::size_t>(links) * 18 * sizeof(double),
-                            cudaMemcpyDeviceToHost, streams.bulk.get()),
-            "download links");
+        example::check(cudaMemcpyAsync(plain.get(), on_device.get(),
+                                       static_cast<std::size_t>(links) * 18 * sizeof(double),
+                                       cudaMemcpyDeviceToHost, streams.bulk.get()),
+                       "download links");
         streams.bulk.synchronize();
         for (int index = 0; index < links; ++index) {
           largest = std::max(largest, link_error(model, parity, direction, index, plain.get() + index * 18L));
@@ -211,7 +222,8 @@ class Oracles {
     double largest = 0;
     for (int i = 0; i < 9; ++i) {
       const Complex<double> number = expected.row[i / 3][i % 3];
-      largest = std::max({largest, std::abs(plain[2 * i] - number.re), std::abs(plain[2 * i + 1] - number.im)});
+      largest =
+          std::max({largest, std::abs(plain[2 * i] - number.re), std::abs(plain[2 * i + 1] - number.im)});
     }
     return largest;
   }

@@ -1,6 +1,7 @@
-// Precisions, and how numbers lie in memory: in short vectors of 16 bytes. All sites' first vectors lie behind
-// one another, then all second ones, so that the threads of a warp read whole lines; a remainder of 8 or 4
-// bytes comes last. Half precision is a 16-bit fixed point number, with a norm of 4 bytes for each spinor.
+// Precisions, and how numbers lie in memory: in short vectors of 16 bytes. All sites' first vectors lie
+// behind one another, then all second ones, so that the threads of a warp read whole lines; a remainder of 8
+// or 4 bytes comes last. Half precision is a 16-bit fixed point number, with a norm of 4 bytes for each
+// spinor.
 #pragma once
 
 #include <cstddef>

@@ -78,9 +78,7 @@ const std::array<Matrix4, 5>& gammas() {
 }
 
 Reference::Reference(const Model& model, const Coefficients& coefficients)
-    : model_(model),
-      coefficients_(coefficients),
-      links_(static_cast<std::size_t>(model.lattice.sites())) {
+    : model_(model), coefficients_(coefficients), links_(static_cast<std::size_t>(model.lattice.sites())) {
   for_each_site(model_.lattice, [&](std::array<int, 4> at) {
     for (std::size_t mu = 0; mu < 4; ++mu) {
       const Link<double> link = link_of(model_, {at[0], at[1], at[2], at[3]}, static_cast<int>(mu));

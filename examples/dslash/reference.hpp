@@ -1,6 +1,6 @@
 // The operator in double precision on the host, written from its definition: matrices of gamma, whole links,
-// sites in plain order, neighbours by arithmetic modulo the extents. Shares nothing with the kernels but where
-// links come from.
+// sites in plain order, neighbours by arithmetic modulo the extents. Shares nothing with the kernels but
+// where links come from.
 #pragma once
 
 #include <array>

@@ -50,14 +50,14 @@ const Case& best_of(const std::vector<Case>& cases) {
 }
 
 nlohmann::ordered_json json_of(const Options& options, const Case& of) {
-  nlohmann::ordered_json json{
-      {"policy", name_of(of.policy)},
-      {"ranks", of.ranks},
-      {"lattice", {of.lattice.x, of.lattice.y, of.lattice.z, of.lattice.t}},
-      {"application_s", of.application_s},
-      {"tflops", tflops(of)},
-      {"gbytes_per_s", {{"no_reuse", gigabytes_per_s(options, of, Reuse::none)},
-                        {"perfect_reuse", gigabytes_per_s(options, of, Reuse::perfect)}}}};
+  nlohmann::ordered_json json{{"policy", name_of(of.policy)},
+                              {"ranks", of.ranks},
+                              {"lattice", {of.lattice.x, of.lattice.y, of.lattice.z, of.lattice.t}},
+                              {"application_s", of.application_s},
+                              {"tflops", tflops(of)},
+                              {"gbytes_per_s",
+                               {{"no_reuse", gigabytes_per_s(options, of, Reuse::none)},
+                                {"perfect_reuse", gigabytes_per_s(options, of, Reuse::perfect)}}}};
   if (of.efficiency) {
     json["efficiency"] = *of.efficiency;
   }
@@ -124,7 +124,7 @@ void print_json(const Options& options, const Result& result) {
 }
 
 void print_case(const Options& options, const Case& of) {
-  std::printf("%-10s %2d ranks, %s: %.3f us, %.3g TF, %.4g GB/s without reuse, %.4g GB/s with", //
+  std::printf("%-10s %2d ranks, %s: %.3f us, %.3g TF, %.4g GB/s without reuse, %.4g GB/s with",  //
               name_of(of.policy).c_str(), of.ranks, text_of(of.lattice).c_str(), of.application_s * 1e6,
               tflops(of), gigabytes_per_s(options, of, Reuse::none),
               gigabytes_per_s(options, of, Reuse::perfect));
@@ -143,8 +143,8 @@ void print_solved(const Options& options, const Solved& solved) {
   std::printf("%s: %zu iterations, %d reliable updates, %d restarts, %.4f s, %.3g TF\n",
               solved.has_converged ? "converged" : "NOT converged", solved.residuals.size(),
               solved.reliable_updates, solved.restarts, solved.seconds, tflops(options, solved));
-  std::printf("true residual %.3e (tolerance %.1e); as many matrices alone take %.4f s\n", solved.true_residual,
-              solved.tolerance, solved.matrix_s);
+  std::printf("true residual %.3e (tolerance %.1e); as many matrices alone take %.4f s\n",
+              solved.true_residual, solved.tolerance, solved.matrix_s);
   std::printf("hash of the history %s\n", text_of_hash(solved.hash).c_str());
 }
 
@@ -169,8 +169,8 @@ void print_text(const Options& options, const Result& result) {
     print_solved(options, *result.solved);
   }
   for (const Check& check : result.checks) {
-    std::printf("%s: %s: %.2e, at most %.2e\n", check.passes() ? "verified" : "NOT verified", check.name.c_str(),
-                check.value, check.bound);
+    std::printf("%s: %s: %.2e, at most %.2e\n", check.passes() ? "verified" : "NOT verified",
+                check.name.c_str(), check.value, check.bound);
   }
 }
 
@@ -185,7 +185,8 @@ double tflops(const Case& of) {
 }
 
 double tflops(const Options& options, const Solved& solved) {
-  const std::int64_t matrices = 2 * static_cast<std::int64_t>(solved.residuals.size()) + solved.reliable_updates;
+  const std::int64_t matrices =
+      2 * static_cast<std::int64_t>(solved.residuals.size()) + solved.reliable_updates;
   const std::int64_t flops_of_site = matrices * (2 * hop_flops + xpay_flops) +
                                      static_cast<std::int64_t>(solved.residuals.size()) * iteration_flops;
   return static_cast<double>(flops_of_site) * static_cast<double>(options.model.lattice.sites() / 2) /

@@ -119,7 +119,8 @@ __global__ void __launch_bounds__(block_threads) over_sites(Body body, int face_
 }  // namespace kernels
 
 template <typename Body>
-void queue_over_sites(const example::Stream& stream, const Slab& slab, const Body& body, const SumRoom& room) {
+void queue_over_sites(const example::Stream& stream, const Slab& slab, const Body& body,
+                      const SumRoom& room) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>((slab.face_sites() + sites_of_block - 1) / sites_of_block),
                         static_cast<unsigned>(slab.slices));

@@ -231,8 +231,8 @@ std::size_t solution_bytes(const Options& options, const Team& team) {
   return precise + sloppy + std::max(solver_bytes<Precise, Sloppy>(slab), residual);
 }
 
-#define DSLASH_SOLUTION(PRECISE, SLOPPY)                                                                  \
-  template Solved solve_for_random_source<PRECISE, SLOPPY>(const Options&, const Team&,                   \
+#define DSLASH_SOLUTION(PRECISE, SLOPPY)                                                                     \
+  template Solved solve_for_random_source<PRECISE, SLOPPY>(const Options&, const Team&,                      \
                                                            const std::vector<Policy>&, std::vector<Check>&); \
   template std::size_t solution_bytes<PRECISE, SLOPPY>(const Options&, const Team&);
 DSLASH_SOLUTION(Double, Double)

@@ -177,9 +177,9 @@ SolverHistory solve(EvenOddMatrix<Precise>& precise, EvenOddMatrix<Sloppy>& slop
   return BiCgStab<Precise, Sloppy>(precise, sloppy, sums, options, source, x).run();
 }
 
-#define DSLASH_SOLVE(PRECISE, SLOPPY)                                                              \
-  template SolverHistory solve(EvenOddMatrix<PRECISE>&, EvenOddMatrix<SLOPPY>&, Sums&,             \
-                               const SolverOptions&, const SpinorField<PRECISE>&, const SpinorField<PRECISE>&);
+#define DSLASH_SOLVE(PRECISE, SLOPPY)                                                                        \
+  template SolverHistory solve(EvenOddMatrix<PRECISE>&, EvenOddMatrix<SLOPPY>&, Sums&, const SolverOptions&, \
+                               const SpinorField<PRECISE>&, const SpinorField<PRECISE>&);
 DSLASH_SOLVE(Double, Double)
 DSLASH_SOLVE(Single, Single)
 DSLASH_SOLVE(Single, Half)

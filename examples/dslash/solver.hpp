@@ -1,6 +1,6 @@
-// BiCGstab with reliable updates for the even-odd preconditioned operator, 1 − kappa² D_eo D_oe, on even sites:
-// iterations in a sloppy precision; now and then the true residual in a better one.
-// Source: M. A. Clark et al., Comput. Phys. Commun. 181, 1517 (2010), section 5.
+// BiCGstab with reliable updates for the even-odd preconditioned operator, 1 − kappa² D_eo D_oe, on even
+// sites: iterations in a sloppy precision; now and then the true residual in a better one. Source: M. A.
+// Clark et al., Comput. Phys. Commun. 181, 1517 (2010), section 5.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "examples/dslash/host_fields.hpp"
 #include "examples/dslash/hop.hpp"
+#include "examples/dslash/host_fields.hpp"
 
 namespace dslash {
 namespace {
@@ -52,11 +52,12 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
 
 template <typename Precision>
 std::size_t operator_bytes(const Options& options, const Team& team) {
-  return Hop<Precision>::device_bytes(team, options.rows) + 3 * SpinorField<Precision>::device_bytes(team.slab);
+  return Hop<Precision>::device_bytes(team, options.rows) +
+         3 * SpinorField<Precision>::device_bytes(team.slab);
 }
 
-#define DSLASH_TIMING(P)                                                       \
-  template Case time_operator<P>(const Options&, const Team&, Policy);         \
+#define DSLASH_TIMING(P)                                               \
+  template Case time_operator<P>(const Options&, const Team&, Policy); \
   template std::size_t operator_bytes<P>(const Options&, const Team&);
 DSLASH_TIMING(Double)
 DSLASH_TIMING(Single)

@@ -15,5 +15,4 @@ template <typename Precision>
 template <typename Precision>
 [[nodiscard]] std::size_t operator_bytes(const Options& options, const Team& team);
 
-
 }  // namespace dslash

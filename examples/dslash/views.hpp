@@ -31,8 +31,8 @@ struct Faces {
   FaceView<Precision> lower;  ///< lower halves, which go backwards
 };
 
-/// Links of both parities and all directions. Each block of links is padded by a face, where the links in time
-/// of the slice before the first one are.
+/// Links of both parities and all directions. Each block of links is padded by a face, where the links in
+/// time of the slice before the first one are.
 template <typename Precision>
 struct GaugeView {
   std::byte* data;
@@ -112,10 +112,10 @@ struct HopArguments {
 
 /// Where sums over sites are collected.
 struct SumRoom {
-  double* partials;        ///< of blocks
-  unsigned* arrived;       ///< blocks of each slice, then slices; zero in between
-  double* slice_sums;      ///< four for each slice
-  double* totals;          ///< four
+  double* partials;    ///< of blocks
+  unsigned* arrived;   ///< blocks of each slice, then slices; zero in between
+  double* slice_sums;  ///< four for each slice
+  double* totals;      ///< four
 };
 
 constexpr int most_sums = 4;

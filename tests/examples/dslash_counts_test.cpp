@@ -1,4 +1,5 @@
-// The arithmetic that the operator is held to, line by line: operations and bytes a site, and the roofs of two GPUs.
+// The arithmetic that the operator is held to, line by line: operations and bytes a site, and the roofs of
+// two GPUs.
 #include "examples/dslash/counts.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,9 @@ constexpr double h100 = 3.35e12;  // bytes/s of memory
 constexpr double h200 = 4.8e12;
 
 TEST(DslashCounts, of_the_hopping_term_are_those_of_eight_neighbours) {
-  constexpr int projections = 6 * 12;       // in time, half a spinor is just taken, and its factor of 2 goes with the sum
-  constexpr int products = 8 * 2 * 66;      // two colour vectors a neighbour
+  constexpr int projections =
+      6 * 12;  // in time, half a spinor is just taken, and its factor of 2 goes with the sum
+  constexpr int products = 8 * 2 * 66;  // two colour vectors a neighbour
   constexpr int additions = 7 * 24;
   constexpr int time_projections_as_counted = 2 * 12;
   EXPECT_EQ(projections + time_projections_as_counted + products + additions, hop_flops);

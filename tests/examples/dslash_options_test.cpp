@@ -34,8 +34,9 @@ TEST(DslashOptions, refuse_a_lattice_that_is_none) {
 }
 
 TEST(DslashOptions, say_over_which_ranks_the_slices_can_be_split) {
-  expect_refusal("12 time slices cannot be split over 5 ranks, at least two each; over these they can: 1, 2, 3, 4, 6",
-                 {"--lattice", "4,4,4,12"}, 5);
+  expect_refusal(
+      "12 time slices cannot be split over 5 ranks, at least two each; over these they can: 1, 2, 3, 4, 6",
+      {"--lattice", "4,4,4,12"}, 5);
   expect_refusal("4 time slices cannot be split over 4 ranks, at least two each; over these they can: 1, 2",
                  {"--lattice", "4,4,4,4"}, 4);
   EXPECT_TRUE(read({"--lattice", "4,4,4,12"}, 0, 4).options);
