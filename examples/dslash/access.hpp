@@ -8,60 +8,57 @@ namespace dslash {
 constexpr int spinor_numbers = 24;
 constexpr int half_spinor_numbers = 12;
 
+/// What 1 of a fixed point number stands for, where the largest stands for 1.
+constexpr float fixed_point_unit = 1 / fixed_point_one;
+
+/// A spinor's norm; 1 where numbers have none.
+template <typename Precision, Memory memory = Memory::constant>
+DSLASH_INLINE float load_norm([[maybe_unused]] const float* norms, [[maybe_unused]] int item) {
+  if constexpr (is_fixed_point<Precision>) {
+    return memory == Memory::constant ? __ldg(norms + item) : norms[item];
+  } else {
+    return 1;
+  }
+}
+
+/// Numbers as they are stored, as real ones: not multiplied by their unit.
 template <Memory memory = Memory::constant, typename Precision>
-DSLASH_INLINE Spinor<typename Precision::Real> load_spinor(const SpinorView<Precision>& field, int site) {
+DSLASH_INLINE Spinor<typename Precision::Real> load_raw_spinor(const SpinorView<Precision>& field, int site) {
+  using Real = typename Precision::Real;
   typename Precision::Stored stored[spinor_numbers];
   load_stored<Precision, spinor_numbers, 0, spinor_numbers, memory>(field.data, field.sites, site, stored);
-  float unit = 0;
-  if constexpr (is_fixed_point<Precision>) {
-    const float norm = memory == Memory::constant ? __ldg(field.norms + site) : field.norms[site];
-    unit = norm * (1 / fixed_point_one);
-  }
-  Spinor<typename Precision::Real> spinor;
+  Spinor<Real> spinor;
   DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
-    spinor.spin[i / 3][i % 3] = {to_real<Precision>(stored[2 * i], unit),
-                                 to_real<Precision>(stored[2 * i + 1], unit)};
+    spinor.spin[i / 3][i % 3] = {static_cast<Real>(stored[2 * i]), static_cast<Real>(stored[2 * i + 1])};
   }
   return spinor;
 }
 
-template <typename Precision>
-DSLASH_INLINE HalfSpinor<typename Precision::Real> half_of(
-    const typename Precision::Stored (&stored)[half_spinor_numbers], float norm) {
-  const float unit = norm * (1 / fixed_point_one);
-  HalfSpinor<typename Precision::Real> half;
+template <Memory memory = Memory::constant, typename Precision>
+DSLASH_INLINE Spinor<typename Precision::Real> load_spinor(const SpinorView<Precision>& field, int site) {
+  Spinor<typename Precision::Real> spinor = load_raw_spinor<memory>(field, site);
+  if constexpr (is_fixed_point<Precision>) {
+    const float unit = load_norm<Precision, memory>(field.norms, site) * fixed_point_unit;
+    DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
+      spinor.spin[i / 3][i % 3] = scaled(unit, spinor.spin[i / 3][i % 3]);
+    }
+  }
+  return spinor;
+}
+
+/// So many numbers, from number `first` on, of items of `reals` each, as half a spinor; not multiplied
+/// either.
+template <typename Precision, int reals, int first, Memory memory>
+DSLASH_INLINE HalfSpinor<typename Precision::Real> load_raw_half(const std::byte* items, std::int64_t stride,
+                                                                 int item) {
+  using Real = typename Precision::Real;
+  typename Precision::Stored stored[half_spinor_numbers];
+  load_stored<Precision, reals, first, half_spinor_numbers, memory>(items, stride, item, stored);
+  HalfSpinor<Real> half;
   DSLASH_UNROLL for (int i = 0; i < 6; ++i) {
-    half.spin[i / 3][i % 3] = {to_real<Precision>(stored[2 * i], unit),
-                               to_real<Precision>(stored[2 * i + 1], unit)};
+    half.spin[i / 3][i % 3] = {static_cast<Real>(stored[2 * i]), static_cast<Real>(stored[2 * i + 1])};
   }
   return half;
-}
-
-/// The upper or the lower half of a spinor.
-template <typename Precision, bool is_lower>
-DSLASH_INLINE HalfSpinor<typename Precision::Real> load_half(const SpinorView<Precision>& field, int site) {
-  typename Precision::Stored stored[half_spinor_numbers];
-  load_stored<Precision, spinor_numbers, is_lower ? half_spinor_numbers : 0>(field.data, field.sites, site,
-                                                                             stored);
-  float norm = 0;
-  if constexpr (is_fixed_point<Precision>) {
-    norm = __ldg(field.norms + site);
-  }
-  return half_of<Precision>(stored, norm);
-}
-
-/// Of a face that another GPU may have written since the kernel started.
-template <typename Precision>
-DSLASH_INLINE HalfSpinor<typename Precision::Real> load_ghost(const FaceView<Precision>& face, int face_sites,
-                                                              int item) {
-  typename Precision::Stored stored[half_spinor_numbers];
-  load_stored<Precision, half_spinor_numbers, 0, half_spinor_numbers, Memory::changing>(face.data, face_sites,
-                                                                                        item, stored);
-  float norm = 0;
-  if constexpr (is_fixed_point<Precision>) {
-    norm = face.norms[item];
-  }
-  return half_of<Precision>(stored, norm);
 }
 
 template <typename Precision>
@@ -89,18 +86,18 @@ DSLASH_INLINE void store_spinor(const SpinorView<Precision>& field, int site,
   store_stored<Precision, spinor_numbers>(field.data, field.sites, site, stored);
 }
 
-/// Links' numbers are 1 at most, so that fixed point needs no norm.
+/// Links' numbers are 1 at most, so that fixed point needs no norm. Not multiplied by their unit.
 template <typename Precision, int rows>
-DSLASH_INLINE Link<typename Precision::Real> load_link(const std::byte* block, int stride, int item) {
+DSLASH_INLINE Link<typename Precision::Real> load_raw_link(const std::byte* block, int stride, int item) {
+  using Real = typename Precision::Real;
   typename Precision::Stored stored[6 * rows];
   load_stored<Precision, 6 * rows, 0>(block, stride, item, stored);
-  Link<typename Precision::Real> link;
+  Link<Real> link;
   DSLASH_UNROLL for (int i = 0; i < 3 * rows; ++i) {
-    link.row[i / 3][i % 3] = {to_real<Precision>(stored[2 * i], 1 / fixed_point_one),
-                              to_real<Precision>(stored[2 * i + 1], 1 / fixed_point_one)};
+    link.row[i / 3][i % 3] = {static_cast<Real>(stored[2 * i]), static_cast<Real>(stored[2 * i + 1])};
   }
   if constexpr (rows == 2) {
-    complete(link);
+    complete(link, is_fixed_point<Precision> ? static_cast<Real>(fixed_point_unit) : Real{1});
   }
   return link;
 }

@@ -86,16 +86,17 @@ struct Spinor {
   Complex<Real> spin[4][3];
 };
 
-/// The third row of a matrix of SU(3) is the conjugate of the cross product of the others.
+/// The third row of a matrix of SU(3) is the conjugate of the cross product of the others. `unit` is what
+/// number 1 of the link stands for.
 template <typename Real>
-DSLASH_INLINE void complete(Link<Real>& link) {
+DSLASH_INLINE void complete(Link<Real>& link, Real unit = 1) {
   DSLASH_UNROLL for (int column = 0; column < 3; ++column) {
     const int next = (column + 1) % 3;
     const int last = (column + 2) % 3;
     const Complex<Real> left = link.row[0][next] * link.row[1][last];
     const Complex<Real> right = link.row[0][last];
     link.row[2][column] =
-        conjugate(multiply_add(Complex<Real>{-right.re, -right.im}, link.row[1][next], left));
+        scaled(unit, conjugate(multiply_add(Complex<Real>{-right.re, -right.im}, link.row[1][next], left)));
   }
 }
 
@@ -153,15 +154,26 @@ DSLASH_INLINE HalfSpinor<Real> project(const Spinor<Real>& psi) {
   return half;
 }
 
-/// Adds the spinor of which `half` is the upper half.
-template <int direction, int sign, typename Real>
-DSLASH_INLINE void add_reconstructed(Spinor<Real>& sum, const HalfSpinor<Real>& half) {
+/// sum + weight * addend; a weight that is always 1 is not multiplied by.
+template <bool is_weighted, typename Real>
+DSLASH_INLINE Complex<Real> sum_of(Complex<Real> sum, [[maybe_unused]] Real weight, Complex<Real> addend) {
+  if constexpr (is_weighted) {
+    return {multiply_add(weight, addend.re, sum.re), multiply_add(weight, addend.im, sum.im)};
+  } else {
+    return sum + addend;
+  }
+}
+
+/// Adds, with a weight, the spinor of which `half` is the upper half.
+template <int direction, int sign, bool is_weighted, typename Real>
+DSLASH_INLINE void add_reconstructed(Spinor<Real>& sum, Real weight, const HalfSpinor<Real>& half) {
   DSLASH_UNROLL for (int spin = 0; spin < 2; ++spin) {
     DSLASH_UNROLL for (int colour = 0; colour < 3; ++colour) {
+      const Complex<Real> upper = half.spin[spin][colour];
       const Complex<Real> lower = i_sigma<direction>(spin, half.spin[0][colour], half.spin[1][colour]);
-      sum.spin[spin][colour] = sum.spin[spin][colour] + half.spin[spin][colour];
-      sum.spin[2 + spin][colour] =
-          sign > 0 ? sum.spin[2 + spin][colour] + lower : sum.spin[2 + spin][colour] - lower;
+      const Complex<Real> signed_lower = sign > 0 ? lower : Complex<Real>{-lower.re, -lower.im};
+      sum.spin[spin][colour] = sum_of<is_weighted>(sum.spin[spin][colour], weight, upper);
+      sum.spin[2 + spin][colour] = sum_of<is_weighted>(sum.spin[2 + spin][colour], weight, signed_lower);
     }
   }
 }

@@ -4,10 +4,6 @@
 
 namespace dslash {
 
-int pack_blocks(int face_sites) {
-  return (2 * face_sites + block_threads - 1) / block_threads;
-}
-
 template <typename To, typename From>
 void queue_convert(const example::Stream& stream, const Slab& slab, const SpinorView<From>& from,
                    const SpinorView<To>& to) {

@@ -28,55 +28,65 @@ template <typename Precision>
   return {data, reinterpret_cast<float*>(data + sites * Packing<Precision, 12>::item_bytes)};
 }
 
-/// Two faces behind one another.
+/// Upper faces of all right-hand sides, then lower ones.
 template <typename Precision>
-[[nodiscard]] std::size_t two_faces_bytes(const Slab& slab) {
-  return 2 * aligned(face_bytes<Precision>(slab));
+[[nodiscard]] std::size_t two_faces_bytes(const Slab& slab, int sides) {
+  return 2 * static_cast<std::size_t>(sides) * aligned(face_bytes<Precision>(slab));
 }
 
 template <typename Precision>
-[[nodiscard]] Faces<Precision> two_faces_at(const Slab& slab, std::byte* data) {
-  return {face_at<Precision>(slab, data),
-          face_at<Precision>(slab, data + aligned(face_bytes<Precision>(slab)))};
+[[nodiscard]] Faces<Precision> two_faces_at(const Slab& slab, int sides, std::byte* data) {
+  const std::size_t upper_bytes = two_faces_bytes<Precision>(slab, sides) / 2;
+  return {face_at<Precision>(slab, data), face_at<Precision>(slab, data + upper_bytes)};
 }
 
-/// Spinors of one parity, their norms, and an end zone for the neighbours' faces, which sums leave out.
+/// Spinors of one parity and their norms, for one right-hand side or several, and an end zone for the
+/// neighbours' faces, which sums leave out.
 template <typename Precision>
 class SpinorField {
  public:
-  explicit SpinorField(const Slab& slab) : slab_(slab), memory_(device_bytes(slab)) {}
+  explicit SpinorField(const Slab& slab, int sides = 1)
+      : slab_(slab), sides_(sides), memory_(device_bytes(slab, sides)) {}
 
-  [[nodiscard]] static std::size_t device_bytes(const Slab& slab) {
-    return spinors_bytes(slab) + norms_bytes(slab) + (slab.is_whole() ? 0 : two_faces_bytes<Precision>(slab));
+  [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int sides = 1) {
+    return static_cast<std::size_t>(sides) * side_bytes(slab) +
+           (slab.is_whole() ? 0 : two_faces_bytes<Precision>(slab, sides));
   }
 
-  [[nodiscard]] SpinorView<Precision> view() const {
-    return {memory_.get(), reinterpret_cast<float*>(memory_.get() + spinors_bytes(slab_)), slab_.sites()};
+  [[nodiscard]] SpinorView<Precision> view(int side = 0) const {
+    std::byte* const data = memory_.get() + static_cast<std::size_t>(side) * side_bytes(slab_);
+    return {data, reinterpret_cast<float*>(data + spinors_bytes(slab_)), slab_.sites()};
+  }
+  [[nodiscard]] Sides sides() const {
+    return {sides_, side_bytes(slab_), aligned(face_bytes<Precision>(slab_))};
   }
   [[nodiscard]] Faces<Precision> end_zone() const {
-    return two_faces_at<Precision>(slab_, memory_.get() + spinors_bytes(slab_) + norms_bytes(slab_));
+    return two_faces_at<Precision>(slab_, sides_, memory_.get() + spinors_of_all_sides());
   }
 
   void clear(const example::Stream& stream) const {
-    example::check(cudaMemsetAsync(memory_.get(), 0, spinors_bytes(slab_) + norms_bytes(slab_), stream.get()),
-                   "clear a field");
+    example::check(cudaMemsetAsync(memory_.get(), 0, spinors_of_all_sides(), stream.get()), "clear a field");
   }
   void copy_from(const example::Stream& stream, const SpinorField& other) const {
-    example::check(
-        cudaMemcpyAsync(memory_.get(), other.memory_.get(), spinors_bytes(slab_) + norms_bytes(slab_),
-                        cudaMemcpyDeviceToDevice, stream.get()),
-        "copy a field");
+    example::check(cudaMemcpyAsync(memory_.get(), other.memory_.get(), spinors_of_all_sides(),
+                                   cudaMemcpyDeviceToDevice, stream.get()),
+                   "copy a field");
   }
 
  private:
   [[nodiscard]] static std::size_t spinors_bytes(const Slab& slab) {
     return aligned(static_cast<std::size_t>(slab.sites()) * Packing<Precision, 24>::item_bytes);
   }
-  [[nodiscard]] static std::size_t norms_bytes(const Slab& slab) {
-    return is_fixed_point<Precision> ? aligned(static_cast<std::size_t>(slab.sites()) * sizeof(float)) : 0;
+  [[nodiscard]] static std::size_t side_bytes(const Slab& slab) {
+    const auto sites = static_cast<std::size_t>(slab.sites());
+    return spinors_bytes(slab) + (is_fixed_point<Precision> ? aligned(sites * sizeof(float)) : 0);
+  }
+  [[nodiscard]] std::size_t spinors_of_all_sides() const {
+    return static_cast<std::size_t>(sides_) * side_bytes(slab_);
   }
 
   Slab slab_;
+  int sides_;
   example::DeviceArray<std::byte> memory_;
 };
 

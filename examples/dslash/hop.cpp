@@ -20,16 +20,17 @@ constexpr Part exterior(const Slab& slab) {
 
 template <typename Precision>
 Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int rows,
-                    const Coefficients& coefficients, const Transfer& transfer)
+                    const Coefficients& coefficients, const Transfer& transfer, int sides)
     : team_(team),
       streams_(streams),
       coefficients_(coefficients),
       transfer_(transfer),
+      sides_(sides),
       gauge_(team.slab, rows),
-      packed_(two_faces_bytes<Precision>(team.slab)),
+      packed_(two_faces_bytes<Precision>(team.slab, sides)),
       arrived_(1),
       packed_flag_(1),
-      exchange_(team, transfer, face_bytes<Precision>(team.slab)) {
+      exchange_(team, transfer, two_faces_bytes<Precision>(team.slab, sides) / 2) {
   example::check(cudaMemset(arrived_.get(), 0, sizeof(unsigned)), "clear a counter");
   example::check(cudaHostGetDevicePointer(&packed_flag_on_device_, packed_flag_.get(), 0), "map a flag");
   *packed_flag_.get() = 0;
@@ -38,14 +39,15 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
   if (team_.size > 1) {
     send_links();
     if (transfer_.policy == Policy::direct) {
-      direct_.emplace(team_, two_faces_bytes<Precision>(team_.slab));
+      direct_.emplace(team_, two_faces_bytes<Precision>(team_.slab, sides_));
     }
   }
 }
 
 template <typename Precision>
-std::size_t Hop<Precision>::device_bytes(const Team& team, int rows) {
-  return GaugeField<Precision>::device_bytes(team.slab, rows) + 3 * two_faces_bytes<Precision>(team.slab);
+std::size_t Hop<Precision>::device_bytes(const Team& team, int rows, int sides) {
+  return GaugeField<Precision>::device_bytes(team.slab, rows) +
+         3 * two_faces_bytes<Precision>(team.slab, sides);
 }
 
 /// The last slice's links in time go into the padding of the rank ahead. The pieces of a block lie behind one
@@ -109,6 +111,7 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
   arguments.spatial_weight = static_cast<Real>(1 / coefficients_.anisotropy);
   arguments.boundary_sign = coefficients_.is_antiperiodic ? -1 : 1;
   arguments.gauge = gauge_.view();
+  arguments.sides = in.sides();
   arguments.in = in.view();
   arguments.out = out.view();
   if (x != nullptr) {
@@ -139,16 +142,10 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
 template <typename Precision>
 void Hop<Precision>::run_without_overlap(Arguments& arguments) {
   if (!without(Stage::pack)) {
-    queue_pack(streams_.bulk, packing(arguments.in, {}));
+    queue_pack(streams_.bulk, packing(arguments, {}));
   }
   streams_.bulk.synchronize();
-  {
-    const example::NamedRange range("exchange");
-    exchange_(streams_.bulk,
-              {two_faces_at<Precision>(team_.slab, packed_.get()).upper.data,
-               two_faces_at<Precision>(team_.slab, packed_.get()).lower.data},
-              {arguments.ghosts.upper.data, arguments.ghosts.lower.data});
-  }
+  exchange(streams_.bulk, arguments.ghosts);
   // One kernel; if one of its parts is to be left out, only the other.
   if (without(Stage::interior)) {
     arguments.part = exterior(team_.slab);
@@ -163,11 +160,11 @@ void Hop<Precision>::run_in_streams(Arguments& arguments) {
   input_ready_.record(streams_.bulk);
   input_ready_.block(streams_.boundary);
   if (!without(Stage::pack)) {
-    queue_pack(streams_.boundary, packing(arguments.in, {}));
+    queue_pack(streams_.boundary, packing(arguments, {}));
   }
   queue_interior(arguments);
   streams_.boundary.synchronize();
-  exchange(arguments.ghosts);
+  exchange(streams_.boundary, arguments.ghosts);
   queue_exterior(arguments);
 }
 
@@ -178,7 +175,7 @@ void Hop<Precision>::run_with_fused_pack(Arguments& arguments) {
   input_ready_.block(streams_.boundary);
   Arguments first = arguments;
   if (!without(Stage::pack)) {
-    first.pack = packing(arguments.in, {arrived_.get(), {packed_flag_on_device_, nullptr}, epoch_});
+    first.pack = packing(arguments, {arrived_.get(), {packed_flag_on_device_, nullptr}, epoch_});
   }
   queue_interior(first);
   if (without(Stage::pack)) {
@@ -186,7 +183,7 @@ void Hop<Precision>::run_with_fused_pack(Arguments& arguments) {
   } else {
     wait_for_packing(epoch_);
   }
-  exchange(arguments.ghosts);
+  exchange(streams_.boundary, arguments.ghosts);
   queue_exterior(arguments);
 }
 
@@ -197,27 +194,26 @@ void Hop<Precision>::run_direct(Arguments& arguments) {
   input_ready_.block(streams_.boundary);
   const bool is_connected = !without(Stage::comms) && !without(Stage::pack);
   if (!without(Stage::pack)) {
-    PackArguments<Precision> pack = packing(arguments.in, {});
+    PackArguments<Precision> pack = packing(arguments, {});
     if (is_connected) {
-      pack.out.upper = two_faces_at<Precision>(team_.slab, direct_->faces_ahead(epoch_)).upper;
-      pack.out.lower = two_faces_at<Precision>(team_.slab, direct_->faces_behind(epoch_)).lower;
+      pack.out.upper = faces_at(direct_->faces_ahead(epoch_)).upper;
+      pack.out.lower = faces_at(direct_->faces_behind(epoch_)).lower;
       pack.signal = {arrived_.get(), {direct_->upper_flag_ahead(), direct_->lower_flag_behind()}, epoch_};
     }
     queue_pack(streams_.boundary, pack);
   }
   queue_interior(arguments);
-  arguments.ghosts = two_faces_at<Precision>(team_.slab, direct_->own_faces(epoch_));
+  arguments.ghosts = faces_at(direct_->own_faces(epoch_));
   if (is_connected) {
     arguments.arrival = {direct_->own_upper_flag(), direct_->own_lower_flag(), epoch_};
   }
   queue_exterior(arguments);
 }
 
+/// Where there is something to pack; how many blocks do it is filled in with the launch.
 template <typename Precision>
-PackArguments<Precision> Hop<Precision>::packing(const SpinorView<Precision>& in,
-                                                 const Signal& signal) const {
-  return {in, two_faces_at<Precision>(team_.slab, packed_.get()), team_.slab.face_sites(),
-          pack_blocks(team_.slab.face_sites()), signal};
+PackArguments<Precision> Hop<Precision>::packing(const Arguments& arguments, const Signal& signal) const {
+  return {arguments.in, faces_at(packed_.get()), arguments.sides, team_.slab.face_sites(), 1, signal};
 }
 
 /// Sites whose neighbours are all here.
@@ -244,11 +240,10 @@ void Hop<Precision>::queue_exterior(const Arguments& arguments) {
 }
 
 template <typename Precision>
-void Hop<Precision>::exchange(const Faces<Precision>& ghosts) {
+void Hop<Precision>::exchange(const example::Stream& stream, const Faces<Precision>& ghosts) {
   const example::NamedRange range("exchange");
-  const Faces<Precision> packed = two_faces_at<Precision>(team_.slab, packed_.get());
-  exchange_(streams_.boundary, {packed.upper.data, packed.lower.data},
-            {ghosts.upper.data, ghosts.lower.data});
+  const Faces<Precision> packed = faces_at(packed_.get());
+  exchange_(stream, {packed.upper.data, packed.lower.data}, {ghosts.upper.data, ghosts.lower.data});
 }
 
 /// A kernel that failed never sets the flag: the stream says so.

@@ -24,12 +24,13 @@ class Hop {
  public:
   /// Links of the model. Collective; sends the links that the neighbours need, once.
   Hop(const Team& team, Streams& streams, const Model& model, int rows, const Coefficients& coefficients,
-      const Transfer& transfer);
+      const Transfer& transfer, int sides = 1);
 
   /// Of the gauge field and of what the policy needs.
-  [[nodiscard]] static std::size_t device_bytes(const Team& team, int rows);
+  [[nodiscard]] static std::size_t device_bytes(const Team& team, int rows, int sides = 1);
 
-  /// out = D in, to be queued on `bulk`; `out` gets parity `parity`, and `in` has the other one.
+  /// out = D in, to be queued on `bulk`; `out` gets parity `parity`, and `in` has the other one. Fields have
+  /// as many right-hand sides as were said.
   void apply(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out) {
     run(parity, in, out, nullptr, 0);
   }
@@ -54,10 +55,13 @@ class Hop {
   void run_direct(Arguments& arguments);
 
   [[nodiscard]] bool without(Stage stage) const { return transfer_.without == stage; }
-  [[nodiscard]] PackArguments<Precision> packing(const SpinorView<Precision>& in, const Signal& signal) const;
+  [[nodiscard]] PackArguments<Precision> packing(const Arguments& arguments, const Signal& signal) const;
+  [[nodiscard]] Faces<Precision> faces_at(std::byte* data) const {
+    return two_faces_at<Precision>(team_.slab, sides_, data);
+  }
   void queue_interior(const Arguments& arguments);
   void queue_exterior(const Arguments& arguments);
-  void exchange(const Faces<Precision>& ghosts);
+  void exchange(const example::Stream& stream, const Faces<Precision>& ghosts);
   void wait_for_packing(unsigned epoch) const;
   void send_links();
 
@@ -65,6 +69,7 @@ class Hop {
   Streams& streams_;
   Coefficients coefficients_;
   Transfer transfer_;
+  int sides_;
   GaugeField<Precision> gauge_;
   example::DeviceArray<std::byte> packed_;
   example::DeviceArray<unsigned> arrived_;  ///< blocks that have packed

@@ -12,9 +12,12 @@ namespace dslash {
 
 constexpr int block_threads = 128;
 
-/// Blocks that a multiprocessor should hold at once: so many registers a thread may have at most.
-template <typename Precision>
-constexpr int blocks_together = sizeof(typename Precision::Real) == 8 ? 2 : 4;
+/// Blocks that a multiprocessor should hold at once: so many registers a thread may have at most. With the
+/// third rows of links, single precision needs a few more than four blocks leave.
+template <typename Precision, int rows>
+constexpr int blocks_together = sizeof(typename Precision::Real) == 8 ? 2
+                                : rows == 3                           ? 3
+                                                                      : 4;
 
 DSLASH_INLINE unsigned read_flag([[maybe_unused]] const unsigned* flag) {
 #if defined(__CUDA_ARCH__)
@@ -60,14 +63,19 @@ DSLASH_INLINE void pack_half(const SpinorView<Precision>& in, const FaceView<Pre
 /// there.
 template <typename Precision>
 __device__ __forceinline__ void pack_faces(const PackArguments<Precision>& arguments, int block) {
-  const int index = block * block_threads + static_cast<int>(threadIdx.x);
+  const int index = block * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
   const int face_sites = arguments.face_sites;
-  const SpinorView<Precision>& in = arguments.in;
-  if (index < face_sites) {
-    pack_half<Precision, false>(in, arguments.out.upper, face_sites, in.sites - face_sites + index, index);
-  } else if (index < 2 * face_sites) {
-    const int item = index - face_sites;
-    pack_half<Precision, true>(in, arguments.out.lower, face_sites, item, item);
+  const int side = index / (2 * face_sites);
+  const int of_side = index - side * 2 * face_sites;
+  if (side < arguments.sides.count) {
+    const SpinorView<Precision> in = view_of_side(arguments.in, arguments.sides, side);
+    if (of_side < face_sites) {
+      const FaceView<Precision> face = view_of_side(arguments.out.upper, arguments.sides, side);
+      pack_half<Precision, false>(in, face, face_sites, in.sites - face_sites + of_side, of_side);
+    } else {
+      const FaceView<Precision> face = view_of_side(arguments.out.lower, arguments.sides, side);
+      pack_half<Precision, true>(in, face, face_sites, of_side - face_sites, of_side - face_sites);
+    }
   }
   if (arguments.signal.arrived == nullptr) {
     return;
@@ -87,22 +95,38 @@ __device__ __forceinline__ void pack_faces(const PackArguments<Precision>& argum
   }
 }
 
+/// What a neighbour's numbers and its link's, not yet multiplied by their units, are to be multiplied by.
+template <typename Precision>
+DSLASH_INLINE typename Precision::Real weight_of(typename Precision::Real factor,
+                                                 [[maybe_unused]] float norm) {
+  if constexpr (is_fixed_point<Precision>) {
+    return factor * (norm * (fixed_point_unit * fixed_point_unit));
+  } else {
+    return factor;
+  }
+}
+
 /// Adds both neighbours along a direction of space.
 template <typename Precision, int rows, int direction>
-DSLASH_INLINE void hop_in_space(const HopArguments<Precision>& arguments, int site, int ahead, int behind,
-                                Spinor<typename Precision::Real>& sum) {
+DSLASH_INLINE void hop_in_space(const HopArguments<Precision>& arguments, const SpinorView<Precision>& in,
+                                int site, int ahead, int behind, Spinor<typename Precision::Real>& sum) {
+  // Where the weight is the same for all sites, the sum is multiplied by it at the end.
+  constexpr bool is_weighted = is_fixed_point<Precision>;
   const int stride = arguments.gauge.stride;
   {
-    const auto half = project<direction, 1>(load_spinor(arguments.in, ahead));
+    const auto half = project<direction, 1>(load_raw_spinor(in, ahead));
     const auto link =
-        load_link<Precision, rows>(arguments.gauge.block(arguments.parity, direction), stride, site);
-    add_reconstructed<direction, 1>(sum, multiply(link, half));
+        load_raw_link<Precision, rows>(arguments.gauge.block(arguments.parity, direction), stride, site);
+    const auto weight = weight_of<Precision>(arguments.spatial_weight, load_norm<Precision>(in.norms, ahead));
+    add_reconstructed<direction, 1, is_weighted>(sum, weight, multiply(link, half));
   }
   {
-    const auto half = project<direction, -1>(load_spinor(arguments.in, behind));
-    const auto link =
-        load_link<Precision, rows>(arguments.gauge.block(1 - arguments.parity, direction), stride, behind);
-    add_reconstructed<direction, -1>(sum, adjoint_multiply(link, half));
+    const auto half = project<direction, -1>(load_raw_spinor(in, behind));
+    const auto link = load_raw_link<Precision, rows>(arguments.gauge.block(1 - arguments.parity, direction),
+                                                     stride, behind);
+    const auto weight =
+        weight_of<Precision>(arguments.spatial_weight, load_norm<Precision>(in.norms, behind));
+    add_reconstructed<direction, -1, is_weighted>(sum, weight, adjoint_multiply(link, half));
   }
 }
 
@@ -112,50 +136,61 @@ DSLASH_INLINE void add_half(Spinor<Real>& sum, Real weight, const HalfSpinor<Rea
   DSLASH_UNROLL for (int spin = 0; spin < 2; ++spin) {
     DSLASH_UNROLL for (int colour = 0; colour < 3; ++colour) {
       Complex<Real>& number = sum.spin[first_spin + spin][colour];
-      number = {multiply_add(weight, addend.spin[spin][colour].re, number.re),
-                multiply_add(weight, addend.spin[spin][colour].im, number.im)};
+      number = sum_of<true>(number, weight, addend.spin[spin][colour]);
     }
+  }
+}
+
+/// Half a spinor of the slice ahead (its lower half) or behind (its upper one): of this rank, or a ghost.
+template <typename Precision, bool is_ahead>
+DSLASH_INLINE void load_in_time(const HopArguments<Precision>& arguments, const SpinorView<Precision>& in,
+                                int side, bool is_ghost, int site, int in_face,
+                                HalfSpinor<typename Precision::Real>& half, float& norm) {
+  constexpr int first = is_ahead ? half_spinor_numbers : 0;
+  if (is_ghost) {
+    wait_for(is_ahead ? arguments.arrival.lower : arguments.arrival.upper, arguments.arrival.epoch);
+    const FaceView<Precision> face =
+        view_of_side(is_ahead ? arguments.ghosts.lower : arguments.ghosts.upper, arguments.sides, side);
+    norm = load_norm<Precision, Memory::changing>(face.norms, in_face);
+    half = load_raw_half<Precision, half_spinor_numbers, 0, Memory::changing>(
+        face.data, arguments.slab.face_sites(), in_face);
+  } else {
+    norm = load_norm<Precision>(in.norms, site);
+    half = load_raw_half<Precision, spinor_numbers, first, Memory::constant>(in.data, in.sites, site);
   }
 }
 
 /// Adds both neighbours in time. 1 − gamma_4 leaves twice the lower half, 1 + gamma_4 twice the upper one.
 template <typename Precision, int rows>
-__device__ __forceinline__ void hop_in_time(const HopArguments<Precision>& arguments, int slice, int in_face,
-                                            Spinor<typename Precision::Real>& sum) {
+DSLASH_INLINE void hop_in_time(const HopArguments<Precision>& arguments, const SpinorView<Precision>& in,
+                               int side, int slice, int in_face, Spinor<typename Precision::Real>& sum) {
   using Real = typename Precision::Real;
   const Slab& slab = arguments.slab;
   const int face_sites = slab.face_sites();
   const int site = slice * face_sites + in_face;
   const int t = slab.first_slice + slice;
+  float norm = 1;
   {
     const bool is_last = slice + 1 == slab.slices;
     HalfSpinor<Real> half;
-    if (is_last && arguments.has_ghosts) {
-      wait_for(arguments.arrival.lower, arguments.arrival.epoch);
-      half = load_ghost(arguments.ghosts.lower, face_sites, in_face);
-    } else {
-      half = load_half<Precision, true>(arguments.in, is_last ? in_face : site + face_sites);
-    }
-    const auto link = load_link<Precision, rows>(arguments.gauge.block(arguments.parity, time_direction),
-                                                 arguments.gauge.stride, site);
-    const Real weight = t + 1 == slab.lattice.t ? 2 * arguments.boundary_sign : Real{2};
-    add_half<2>(sum, weight, multiply(link, half));
+    load_in_time<Precision, true>(arguments, in, side, is_last && arguments.has_ghosts,
+                                  is_last ? in_face : site + face_sites, in_face, half, norm);
+    const auto link = load_raw_link<Precision, rows>(arguments.gauge.block(arguments.parity, time_direction),
+                                                     arguments.gauge.stride, site);
+    const Real factor = t + 1 == slab.lattice.t ? 2 * arguments.boundary_sign : Real{2};
+    add_half<2>(sum, weight_of<Precision>(factor, norm), multiply(link, half));
   }
   {
     const bool is_first = slice == 0;
+    const bool is_ghost = is_first && arguments.has_ghosts;
+    const int behind = is_first ? slab.sites() - face_sites + in_face : site - face_sites;
     HalfSpinor<Real> half;
-    int behind = is_first ? slab.sites() - face_sites + in_face : site - face_sites;
-    if (is_first && arguments.has_ghosts) {
-      wait_for(arguments.arrival.upper, arguments.arrival.epoch);
-      half = load_ghost(arguments.ghosts.upper, face_sites, in_face);
-      behind = slab.sites() + in_face;  // of the links: in the padding
-    } else {
-      half = load_half<Precision, false>(arguments.in, behind);
-    }
-    const auto link = load_link<Precision, rows>(arguments.gauge.block(1 - arguments.parity, time_direction),
-                                                 arguments.gauge.stride, behind);
-    const Real weight = t == 0 ? 2 * arguments.boundary_sign : Real{2};
-    add_half<0>(sum, weight, adjoint_multiply(link, half));
+    load_in_time<Precision, false>(arguments, in, side, is_ghost, behind, in_face, half, norm);
+    const auto link = load_raw_link<Precision, rows>(
+        arguments.gauge.block(1 - arguments.parity, time_direction), arguments.gauge.stride,
+        is_ghost ? slab.sites() + in_face : behind);  // a ghost's link is in the padding
+    const Real factor = t == 0 ? 2 * arguments.boundary_sign : Real{2};
+    add_half<0>(sum, weight_of<Precision>(factor, norm), adjoint_multiply(link, half));
   }
 }
 
@@ -169,7 +204,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 template <typename Precision, int rows, bool adds_x>
-__global__ void __launch_bounds__(block_threads, blocks_together<Precision>)
+__global__ void __launch_bounds__(block_threads, blocks_together<Precision, rows>)
     hop(const __grid_constant__ HopArguments<Precision> arguments) {
   using Real = typename Precision::Real;
   int block = static_cast<int>(blockIdx.x);
@@ -181,7 +216,8 @@ __global__ void __launch_bounds__(block_threads, blocks_together<Precision>)
   const Slab& slab = arguments.slab;
   const Lattice& lattice = slab.lattice;
   const Tile& tile = arguments.tile;
-  const auto thread = static_cast<int>(threadIdx.x);
+  const int thread = static_cast<int>(threadIdx.x) & (tile.threads() - 1);
+  const int side = static_cast<int>(threadIdx.x) / tile.threads();
   const int row_of_tiles = block / arguments.tiles_xy;
   const int tile_t = row_of_tiles / arguments.tiles_z;
   const int half_x = lattice.x / 2;
@@ -201,35 +237,38 @@ __global__ void __launch_bounds__(block_threads, blocks_together<Precision>)
   const int site = slice * slab.face_sites() + in_face;
   const bool is_odd_row = ((y + z + slab.first_slice + slice + arguments.parity) & 1) != 0;
 
+  const SpinorView<Precision> in = view_of_side(arguments.in, arguments.sides, side);
   Spinor<Real> sum{};
   {
     const int ahead = !is_odd_row ? site : column + 1 == half_x ? site + 1 - half_x : site + 1;
     const int behind = is_odd_row ? site : column == 0 ? site - 1 + half_x : site - 1;
-    hop_in_space<Precision, rows, 0>(arguments, site, ahead, behind, sum);
+    hop_in_space<Precision, rows, 0>(arguments, in, site, ahead, behind, sum);
   }
   {
     const int ahead = y + 1 == lattice.y ? site + half_x - half_plane : site + half_x;
     const int behind = y == 0 ? site - half_x + half_plane : site - half_x;
-    hop_in_space<Precision, rows, 1>(arguments, site, ahead, behind, sum);
+    hop_in_space<Precision, rows, 1>(arguments, in, site, ahead, behind, sum);
   }
   {
     const int ahead = z + 1 == lattice.z ? site + half_plane - slab.face_sites() : site + half_plane;
     const int behind = z == 0 ? site - half_plane + slab.face_sites() : site - half_plane;
-    hop_in_space<Precision, rows, 2>(arguments, site, ahead, behind, sum);
+    hop_in_space<Precision, rows, 2>(arguments, in, site, ahead, behind, sum);
   }
-  DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
-    sum.spin[i / 3][i % 3] = scaled(arguments.spatial_weight, sum.spin[i / 3][i % 3]);
+  if constexpr (!is_fixed_point<Precision>) {
+    DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
+      sum.spin[i / 3][i % 3] = scaled(arguments.spatial_weight, sum.spin[i / 3][i % 3]);
+    }
   }
-  hop_in_time<Precision, rows>(arguments, slice, in_face, sum);
+  hop_in_time<Precision, rows>(arguments, in, side, slice, in_face, sum);
   if constexpr (adds_x) {
-    const Spinor<Real> x = load_spinor(arguments.x, site);
+    const Spinor<Real> x = load_spinor(view_of_side(arguments.x, arguments.sides, side), site);
     DSLASH_UNROLL for (int i = 0; i < 12; ++i) {
       const Complex<Real> number = sum.spin[i / 3][i % 3];
       sum.spin[i / 3][i % 3] = {multiply_add(arguments.scale, number.re, x.spin[i / 3][i % 3].re),
                                 multiply_add(arguments.scale, number.im, x.spin[i / 3][i % 3].im)};
     }
   }
-  store_spinor(arguments.out, site, sum);
+  store_spinor(view_of_side(arguments.out, arguments.sides, side), site, sum);
 }
 
 }  // namespace kernels

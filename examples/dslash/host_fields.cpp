@@ -44,7 +44,7 @@ std::uint64_t mixed(std::uint64_t value) {
 
 template <typename Precision>
 void upload(const example::Stream& stream, const Slab& slab, const HostField& whole,
-            const BothParities<Precision>& field) {
+            const BothParities<Precision>& field, int side) {
   const example::DeviceArray<double> on_device(plain_count(slab));
   const example::PinnedArray<double> plain(plain_count(slab));
   for (int parity = 0; parity < 2; ++parity) {
@@ -55,18 +55,19 @@ void upload(const example::Stream& stream, const Slab& slab, const HostField& wh
     example::check(cudaMemcpyAsync(on_device.get(), plain.get(), plain_count(slab) * sizeof(double),
                                    cudaMemcpyHostToDevice, stream.get()),
                    "upload a field");
-    queue_import<Precision>(stream, slab, on_device.get(), field.of[parity].view());
+    queue_import<Precision>(stream, slab, on_device.get(), field.of[parity].view(side));
     stream.synchronize();
   }
 }
 
 template <typename Precision>
-HostField download(const example::Stream& stream, const Slab& slab, const BothParities<Precision>& field) {
+HostField download(const example::Stream& stream, const Slab& slab, const BothParities<Precision>& field,
+                   int side) {
   const example::DeviceArray<double> on_device(plain_count(slab));
   const example::PinnedArray<double> plain(plain_count(slab));
   HostField whole(static_cast<std::size_t>(slab.lattice.sites()));
   for (int parity = 0; parity < 2; ++parity) {
-    queue_export<Precision>(stream, slab, field.of[parity].view(), on_device.get());
+    queue_export<Precision>(stream, slab, field.of[parity].view(side), on_device.get());
     example::check(cudaMemcpyAsync(plain.get(), on_device.get(), plain_count(slab) * sizeof(double),
                                    cudaMemcpyDeviceToHost, stream.get()),
                    "download a field");
@@ -116,9 +117,10 @@ std::complex<double> dot(const HostField& a, const HostField& b, const Team& tea
   return sum;
 }
 
-#define DSLASH_HOST_FIELDS(P)                                                                             \
-  template void upload<P>(const example::Stream&, const Slab&, const HostField&, const BothParities<P>&); \
-  template HostField download<P>(const example::Stream&, const Slab&, const BothParities<P>&);
+#define DSLASH_HOST_FIELDS(P)                                                                            \
+  template void upload<P>(const example::Stream&, const Slab&, const HostField&, const BothParities<P>&, \
+                          int);                                                                          \
+  template HostField download<P>(const example::Stream&, const Slab&, const BothParities<P>&, int);
 DSLASH_HOST_FIELDS(Double)
 DSLASH_HOST_FIELDS(Single)
 DSLASH_HOST_FIELDS(Half)

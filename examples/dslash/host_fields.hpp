@@ -17,7 +17,8 @@ namespace dslash {
 /// Both parities of a spinor field.
 template <typename Precision>
 struct BothParities {
-  explicit BothParities(const Slab& slab) : of{SpinorField<Precision>(slab), SpinorField<Precision>(slab)} {}
+  explicit BothParities(const Slab& slab, int sides = 1)
+      : of{SpinorField<Precision>(slab, sides), SpinorField<Precision>(slab, sides)} {}
 
   SpinorField<Precision> of[2];
 };
@@ -25,11 +26,11 @@ struct BothParities {
 /// A rank's part of a field of the whole lattice.
 template <typename Precision>
 void upload(const example::Stream& stream, const Slab& slab, const HostField& whole,
-            const BothParities<Precision>& field);
+            const BothParities<Precision>& field, int side = 0);
 /// The rank's part; the other ranks' sites are zero.
 template <typename Precision>
 [[nodiscard]] HostField download(const example::Stream& stream, const Slab& slab,
-                                 const BothParities<Precision>& field);
+                                 const BothParities<Precision>& field, int side = 0);
 
 /// The same for any number of ranks. Collective.
 [[nodiscard]] std::uint64_t hash_of(const HostField& parts, const Team& team);

@@ -10,13 +10,11 @@
 namespace dslash {
 
 /// Updates the sites of `part`; its first blocks pack faces if `pack.blocks` is not 0. Without `x.data`,
-/// out = D in, else out = x + scale D in. Tiles are filled in here.
+/// out = D in, else out = x + scale D in. Tiles, and how many blocks pack, are filled in here.
 template <typename Precision>
 void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments);
 template <typename Precision>
-void queue_pack(const example::Stream& stream, const PackArguments<Precision>& arguments);
-/// Blocks that pack two faces.
-[[nodiscard]] int pack_blocks(int face_sites);
+void queue_pack(const example::Stream& stream, PackArguments<Precision> arguments);
 
 /// Links of the model, but for the padding.
 template <typename Precision>

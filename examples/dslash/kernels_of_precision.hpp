@@ -37,11 +37,12 @@ __global__ void __launch_bounds__(block_threads)
     return;
   }
   const std::byte* const block = gauge.block(parity, direction);
-  const auto link = gauge.rows == 2 ? load_link<Precision, 2>(block, gauge.stride, site)
-                                    : load_link<Precision, 3>(block, gauge.stride, site);
+  const auto link = gauge.rows == 2 ? load_raw_link<Precision, 2>(block, gauge.stride, site)
+                                    : load_raw_link<Precision, 3>(block, gauge.stride, site);
+  const float unit = is_fixed_point<Precision> ? fixed_point_unit : 1;
   for (int i = 0; i < 9; ++i) {
-    plain[(std::int64_t{site} * 9 + i) * 2] = link.row[i / 3][i % 3].re;
-    plain[(std::int64_t{site} * 9 + i) * 2 + 1] = link.row[i / 3][i % 3].im;
+    plain[(std::int64_t{site} * 9 + i) * 2] = link.row[i / 3][i % 3].re * unit;
+    plain[(std::int64_t{site} * 9 + i) * 2 + 1] = link.row[i / 3][i % 3].im * unit;
   }
 }
 
@@ -63,19 +64,27 @@ void launch_blocks(const example::Stream& stream, dim3 grid, int threads, void (
   example::check(cudaLaunchKernelEx(&config, kernel, arguments...), "launch a kernel");
 }
 
-/// The largest tile of `block_threads` sites or fewer that wastes no thread along x and y, where there is one
-/// of a warp or more.
-[[nodiscard]] inline Tile tile_of(const Lattice& lattice, const Part& part) {
+template <typename Precision>
+[[nodiscard]] int pack_blocks(const PackArguments<Precision>& arguments, int threads) {
+  return (2 * arguments.face_sites * arguments.sides.count + threads - 1) / threads;
+}
+
+/// The largest tile of so many sites or fewer that wastes no thread along x and y, where there is one of a
+/// warp or more.
+[[nodiscard]] inline Tile tile_of(const Lattice& lattice, const Part& part, int most_sites) {
   const int half_plane = lattice.x / 2 * lattice.y;
   Tile tile{6, 0, 0};
+  while (tile.threads() > most_sites) {
+    --tile.log_xy;
+  }
   while (tile.log_xy > 5 && half_plane % (1 << tile.log_xy) != 0) {
     --tile.log_xy;
   }
   while (tile.log_xy > 0 && 1 << (tile.log_xy - 1) >= half_plane) {
     --tile.log_xy;
   }
-  tile.log_z = lattice.z >= 2 ? 1 : 0;
-  while (tile.threads() < block_threads && 1 << tile.log_t < part.count) {
+  tile.log_z = 2 * tile.threads() <= most_sites ? 1 : 0;
+  while (2 * tile.threads() <= most_sites && 1 << tile.log_t < part.count) {
     ++tile.log_t;
   }
   return tile;
@@ -83,8 +92,7 @@ void launch_blocks(const example::Stream& stream, dim3 grid, int threads, void (
 
 template <typename Precision, int rows, bool adds_x>
 void launch_hop(const example::Stream& stream, const HopArguments<Precision>& arguments, int blocks) {
-  // Packing numbers its threads by `block_threads`.
-  launch_blocks(stream, dim3(static_cast<unsigned>(blocks)), block_threads,
+  launch_blocks(stream, dim3(static_cast<unsigned>(blocks)), arguments.tile.threads() * arguments.sides.count,
                 kernels::hop<Precision, rows, adds_x>, arguments);
 }
 
@@ -93,7 +101,11 @@ void launch_hop(const example::Stream& stream, const HopArguments<Precision>& ar
 template <typename Precision>
 void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments) {
   const Lattice& lattice = arguments.slab.lattice;
-  arguments.tile = detail::tile_of(lattice, arguments.part);
+  arguments.tile = detail::tile_of(lattice, arguments.part, block_threads / arguments.sides.count);
+  if (arguments.pack.blocks > 0) {
+    arguments.pack.blocks =
+        detail::pack_blocks(arguments.pack, arguments.tile.threads() * arguments.sides.count);
+  }
   const auto tiles = [](int extent, int log_tile) { return (extent + (1 << log_tile) - 1) >> log_tile; };
   arguments.tiles_xy = tiles(lattice.x / 2 * lattice.y, arguments.tile.log_xy);
   arguments.tiles_z = tiles(lattice.z, arguments.tile.log_z);
@@ -114,7 +126,8 @@ void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments)
 }
 
 template <typename Precision>
-void queue_pack(const example::Stream& stream, const PackArguments<Precision>& arguments) {
+void queue_pack(const example::Stream& stream, PackArguments<Precision> arguments) {
+  arguments.blocks = detail::pack_blocks(arguments, block_threads);
   detail::launch_blocks(stream, dim3(static_cast<unsigned>(arguments.blocks)), block_threads,
                         kernels::pack<Precision>, arguments);
 }
@@ -202,7 +215,7 @@ void queue_direction_step(const example::Stream& stream, const Slab& slab, std::
   using example::Stream;                                                                                     \
   using View = SpinorView<P>;                                                                                \
   template void queue_hop<P>(const Stream&, HopArguments<P>);                                                \
-  template void queue_pack<P>(const Stream&, const PackArguments<P>&);                                       \
+  template void queue_pack<P>(const Stream&, PackArguments<P>);                                              \
   template void queue_links<P>(const Stream&, const Slab&, const GaugeView<P>&, const Model&);               \
   template void queue_source<P>(const Stream&, const Slab&, int, const View&, const Model&);                 \
   template void queue_import<P>(const Stream&, const Slab&, const double*, const View&);                     \

@@ -120,6 +120,9 @@ std::string complaint(const Options& options, int rank_count) {
   if (!options.solves && is_mixed) {
     return "--precision: " + name_of(options.numbers) + " needs --solve";
   }
+  if (options.solves && options.sides > 1) {
+    return "--right-hand-sides: several are for the operator alone, not for --solve";
+  }
   if (options.solves && options.all_policies) {
     return "--policy: all is not for --solve";
   }
@@ -144,6 +147,9 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
                       "of the operator; or of the solver, outer and inner");
   app.add_option("--rows", options.rows, "stored rows of links: 2, the third one is computed; or 3")
       ->check(CLI::IsMember({2, 3}))
+      ->capture_default_str();
+  app.add_option("--right-hand-sides", options.sides, "so many spinor fields at once share the links")
+      ->check(CLI::IsMember({1, 2, 4, 6, 12}))
       ->capture_default_str();
   app.add_option("--policy", policy,
                  "how faces travel: none, streams, fused-pack, direct; or all, one after the other")

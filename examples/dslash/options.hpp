@@ -22,7 +22,8 @@ enum class Scaling {
 struct Options {
   Model model;
   Numbers numbers = Numbers::in_single;
-  int rows = 2;  ///< of links that are stored
+  int rows = 2;   ///< of links that are stored
+  int sides = 1;  ///< right-hand sides that the operator is applied to at once
   Coefficients coefficients;
   double kappa = 0.115;
   Transfer transfer;

@@ -43,6 +43,11 @@ class Oracles {
           relative_difference(result, applied<Single>(options_.model, first, options_.rows, source_), team_),
           0x1p-14);
     }
+    if (options_.sides > 1) {
+      for (const Policy policy : policies) {
+        check_sides(policy);
+      }
+    }
     check_bits(policies, hash_of(result, team_));
     return checks_;
   }
@@ -67,10 +72,10 @@ class Oracles {
 
   template <typename P>
   [[nodiscard]] Hop<P> make_hop(const Team& team, Streams& streams, const Model& model, Policy policy,
-                                int rows) {
+                                int rows, int sides = 1) {
     Transfer transfer = options_.transfer;
     transfer.policy = policy;
-    return Hop<P>(team, streams, model, rows, options_.coefficients, transfer);
+    return Hop<P>(team, streams, model, rows, options_.coefficients, transfer, sides);
   }
 
   /// psi − kappa² D D psi, on both parities: the kernel that adds x, and faces of what it has just written.
@@ -228,6 +233,44 @@ class Oracles {
     return largest;
   }
 
+  /// Several right-hand sides at once get the same bits as one by one.
+  void check_sides(Policy policy) {
+    Streams streams;
+    Hop<Precision> hop =
+        make_hop<Precision>(team_, streams, options_.model, policy, options_.rows, options_.sides);
+    const BothParities<Precision> in(team_.slab, options_.sides);
+    const BothParities<Precision> out(team_.slab, options_.sides);
+    std::vector<HostField> sources;
+    Model model = options_.model;
+    for (int side = 0; side < options_.sides; ++side, ++model.seed) {
+      sources.push_back(Reference(model, options_.coefficients).source());
+      upload(streams.bulk, team_.slab, sources.back(), in, side);
+    }
+    for (int parity = 0; parity < 2; ++parity) {
+      hop.apply(parity, in.of[1 - parity], out.of[parity], in.of[parity], 0.5);
+    }
+    double differing = 0;
+    for (int side = 0; side < options_.sides; ++side) {
+      const HostField expected = alone(policy, sources[static_cast<std::size_t>(side)]);
+      const HostField result = download(streams.bulk, team_.slab, out, side);
+      differing += hash_of(result, team_) == hash_of(expected, team_) ? 0 : 1;
+    }
+    add("right-hand sides that differ from one by one, by policy " + name_of(policy), differing, 0);
+  }
+
+  /// psi + D psi / 2 for one right-hand side.
+  [[nodiscard]] HostField alone(Policy policy, const HostField& psi) {
+    Streams streams;
+    Hop<Precision> hop = make_hop<Precision>(team_, streams, options_.model, policy, options_.rows);
+    const BothParities<Precision> in(team_.slab);
+    const BothParities<Precision> out(team_.slab);
+    upload(streams.bulk, team_.slab, psi, in);
+    for (int parity = 0; parity < 2; ++parity) {
+      hop.apply(parity, in.of[1 - parity], out.of[parity], in.of[parity], 0.5);
+    }
+    return download(streams.bulk, team_.slab, out);
+  }
+
   /// Every policy gives the same bits, and so does a single rank.
   void check_bits(const std::vector<Policy>& policies, std::uint64_t expected) {
     for (const Policy policy : policies) {
@@ -238,11 +281,11 @@ class Oracles {
     }
     double differs = 0;
     if (team_.rank == 0) {
-      const Team alone(options_.model.lattice, MPI_COMM_SELF);
-      Oracles<Precision> on_one_rank(options_, alone);
+      const Team single(options_.model.lattice, MPI_COMM_SELF);
+      Oracles<Precision> on_one_rank(options_, single);
       const HostField result =
           on_one_rank.template applied<Precision>(options_.model, Policy::none, options_.rows, source_);
-      differs = hash_of(result, alone) == expected ? 0 : 1;
+      differs = hash_of(result, single) == expected ? 0 : 1;
     }
     MPI_Bcast(&differs, 1, MPI_DOUBLE, 0, team_.communicator);
     add("bits of one rank differ", differs, 0);

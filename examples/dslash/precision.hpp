@@ -47,20 +47,83 @@ struct Packing {
   static_assert(remainder * stored_bytes % 4 == 0 && remainder * stored_bytes != 12);
 };
 
-template <int bytes>
+/// What is loaded and stored at once: 16, 8 or 4 bytes.
+template <typename Stored, int bytes>
 struct Raw;
 template <>
-struct Raw<16> {
+struct Raw<double, 16> {
+  using Type = double2;
+};
+template <typename Stored>
+struct Raw<Stored, 16> {
   using Type = float4;
 };
-template <>
-struct Raw<8> {
+template <typename Stored>
+struct Raw<Stored, 8> {
   using Type = float2;
 };
-template <>
-struct Raw<4> {
+template <typename Stored>
+struct Raw<Stored, 4> {
   using Type = float;
 };
+
+namespace detail {
+
+// Number by number: copies of whole pieces would send arrays through local memory.
+DSLASH_INLINE void unpack(double2 piece, double* numbers) {
+  numbers[0] = piece.x;
+  numbers[1] = piece.y;
+}
+DSLASH_INLINE void unpack(float piece, float* numbers) {
+  numbers[0] = piece;
+}
+/// Two fixed point numbers; the first one is in the lower half.
+DSLASH_INLINE void unpack(float piece, std::int16_t* numbers) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &piece, sizeof bits);
+  numbers[0] = static_cast<std::int16_t>(bits & 0xFFFFU);
+  numbers[1] = static_cast<std::int16_t>(bits >> 16);
+}
+template <typename Stored>
+DSLASH_INLINE void unpack(float2 piece, Stored* numbers) {
+  unpack(piece.x, numbers);
+  unpack(piece.y, numbers + 4 / sizeof(Stored));
+}
+template <typename Stored>
+DSLASH_INLINE void unpack(float4 piece, Stored* numbers) {
+  constexpr int in_a_word = 4 / sizeof(Stored);
+  unpack(piece.x, numbers);
+  unpack(piece.y, numbers + in_a_word);
+  unpack(piece.z, numbers + 2 * in_a_word);
+  unpack(piece.w, numbers + 3 * in_a_word);
+}
+
+DSLASH_INLINE void pack(double2& piece, const double* numbers) {
+  piece = {numbers[0], numbers[1]};
+}
+DSLASH_INLINE void pack(float& piece, const float* numbers) {
+  piece = numbers[0];
+}
+DSLASH_INLINE void pack(float& piece, const std::int16_t* numbers) {
+  const std::uint32_t bits =
+      (static_cast<std::uint32_t>(numbers[0]) & 0xFFFFU) | static_cast<std::uint32_t>(numbers[1]) << 16;
+  std::memcpy(&piece, &bits, sizeof piece);
+}
+template <typename Stored>
+DSLASH_INLINE void pack(float2& piece, const Stored* numbers) {
+  pack(piece.x, numbers);
+  pack(piece.y, numbers + 4 / sizeof(Stored));
+}
+template <typename Stored>
+DSLASH_INLINE void pack(float4& piece, const Stored* numbers) {
+  constexpr int in_a_word = 4 / sizeof(Stored);
+  pack(piece.x, numbers);
+  pack(piece.y, numbers + in_a_word);
+  pack(piece.z, numbers + 2 * in_a_word);
+  pack(piece.w, numbers + 3 * in_a_word);
+}
+
+}  // namespace detail
 
 enum class Memory {
   constant,  ///< nobody writes while the kernel runs
@@ -74,17 +137,16 @@ DSLASH_INLINE void load_rest(const std::byte* items, std::int64_t stride, int it
                              typename Precision::Stored* loaded) {
   if constexpr (done < count) {
     using Layout = Packing<Precision, reals>;
-    using Stored = typename Precision::Stored;
     constexpr int real = first + done;
     constexpr int vector = real / Layout::in_a_vector;
     constexpr int offset = real % Layout::in_a_vector;
     constexpr int width = vector < Layout::vectors ? Layout::in_a_vector : Layout::remainder;
     constexpr int taken = width - offset < count - done ? width - offset : count - done;
-    using Piece = typename Raw<taken * Layout::stored_bytes>::Type;
+    using Piece = typename Raw<typename Precision::Stored, taken * Layout::stored_bytes>::Type;
     const auto* const address = reinterpret_cast<const Piece*>(
         items + stride * (16 * vector) + (std::int64_t{item} * width + offset) * Layout::stored_bytes);
     const Piece piece = memory == Memory::constant ? __ldg(address) : *address;
-    std::memcpy(loaded + done, &piece, sizeof(Stored) * taken);
+    unpack(piece, loaded + done);
     load_rest<Precision, reals, memory, first, count, done + taken>(items, stride, item, loaded);
   }
 }
@@ -96,9 +158,9 @@ DSLASH_INLINE void store_rest(std::byte* items, std::int64_t stride, int item,
     using Layout = Packing<Precision, reals>;
     constexpr int vector = done / Layout::in_a_vector;
     constexpr int width = vector < Layout::vectors ? Layout::in_a_vector : Layout::remainder;
-    using Piece = typename Raw<width * Layout::stored_bytes>::Type;
+    using Piece = typename Raw<typename Precision::Stored, width * Layout::stored_bytes>::Type;
     Piece piece;
-    std::memcpy(&piece, stored + done, sizeof piece);
+    pack(piece, stored + done);
     *reinterpret_cast<Piece*>(items + stride * (16 * vector) +
                               std::int64_t{item} * width * Layout::stored_bytes) = piece;
     store_rest<Precision, reals, done + width>(items, stride, item, stored);
@@ -126,16 +188,6 @@ DSLASH_INLINE std::int16_t to_fixed_point(float value) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &shifted, sizeof bits);
   return static_cast<std::int16_t>(bits & 0xFFFFU);
-}
-
-template <typename Precision>
-DSLASH_INLINE typename Precision::Real to_real(typename Precision::Stored stored,
-                                               [[maybe_unused]] float fixed_point_unit) {
-  if constexpr (is_fixed_point<Precision>) {
-    return static_cast<float>(stored) * fixed_point_unit;
-  } else {
-    return stored;
-  }
 }
 
 }  // namespace dslash

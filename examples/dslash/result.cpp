@@ -28,8 +28,8 @@ std::int64_t real_bytes(Numbers numbers) {
 }
 
 double gigabytes_per_s(const Options& options, const Case& of, Reuse reuse) {
-  return hop_bytes(reuse, real_bytes(options.numbers), 6 * options.rows) *
-         static_cast<double>(of.lattice.sites()) / of.application_s * 1e-9;
+  return hop_bytes(reuse, real_bytes(options.numbers), 6 * options.rows, options.sides) *
+         static_cast<double>(of.lattice.sites() * options.sides) / of.application_s * 1e-9;
 }
 
 std::string text_of(const Lattice& lattice) {
@@ -43,9 +43,10 @@ std::string text_of_hash(std::uint64_t hash) {
   return text;
 }
 
+/// The fastest of those on most ranks.
 const Case& best_of(const std::vector<Case>& cases) {
   return *std::max_element(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
-    return std::pair(a.ranks, tflops(a)) < std::pair(b.ranks, tflops(b));
+    return std::pair(a.ranks, -a.application_s) < std::pair(b.ranks, -b.application_s);
   });
 }
 
@@ -54,7 +55,7 @@ nlohmann::ordered_json json_of(const Options& options, const Case& of) {
                               {"ranks", of.ranks},
                               {"lattice", {of.lattice.x, of.lattice.y, of.lattice.z, of.lattice.t}},
                               {"application_s", of.application_s},
-                              {"tflops", tflops(of)},
+                              {"tflops", tflops(options, of)},
                               {"gbytes_per_s",
                                {{"no_reuse", gigabytes_per_s(options, of, Reuse::none)},
                                 {"perfect_reuse", gigabytes_per_s(options, of, Reuse::perfect)}}}};
@@ -84,12 +85,13 @@ void print_json(const Options& options, const Result& result) {
   nlohmann::ordered_json json{
       {"example", "dslash"},
       {"figure_of_merit",
-       {{"value", result.solved ? tflops(options, *result.solved) : tflops(best_of(result.cases))},
+       {{"value", result.solved ? tflops(options, *result.solved) : tflops(options, best_of(result.cases))},
         {"unit", "TF"}}},
       {"parameters",
        {{"lattice", {lattice.x, lattice.y, lattice.z, lattice.t}},
         {"precision", name_of(options.numbers)},
         {"rows", options.rows},
+        {"right_hand_sides", options.sides},
         {"exchange", example::name_of(options.transfer.exchange)},
         {"without", name_of(options.transfer.without)},
         {"reduction", name_of(options.reduction)},
@@ -126,7 +128,7 @@ void print_json(const Options& options, const Result& result) {
 void print_case(const Options& options, const Case& of) {
   std::printf("%-10s %2d ranks, %s: %.3f us, %.3g TF, %.4g GB/s without reuse, %.4g GB/s with",  //
               name_of(of.policy).c_str(), of.ranks, text_of(of.lattice).c_str(), of.application_s * 1e6,
-              tflops(of), gigabytes_per_s(options, of, Reuse::none),
+              tflops(options, of), gigabytes_per_s(options, of, Reuse::none),
               gigabytes_per_s(options, of, Reuse::perfect));
   if (of.efficiency) {
     std::printf(", efficiency %.3f", *of.efficiency);
@@ -149,9 +151,9 @@ void print_solved(const Options& options, const Solved& solved) {
 }
 
 void print_text(const Options& options, const Result& result) {
-  std::printf("dslash: Wilson operator on %s sites, %s precision, %d rows, %d ranks, faces %s\n",
+  std::printf("dslash: Wilson operator on %s sites, %s precision, %d rows, %d sides, %d ranks, faces %s\n",
               text_of(options.model.lattice).c_str(), name_of(options.numbers).c_str(), options.rows,
-              result.rank_count, example::name_of(options.transfer.exchange));
+              options.sides, result.rank_count, example::name_of(options.transfer.exchange));
   if (options.transfer.without != Stage::nothing) {
     std::printf("results are WRONG: %s is left out\n", name_of(options.transfer.without).c_str());
   }
@@ -180,8 +182,8 @@ bool Result::verified() const {
   return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passes(); });
 }
 
-double tflops(const Case& of) {
-  return static_cast<double>(hop_flops * of.lattice.sites()) / of.application_s * 1e-12;
+double tflops(const Options& options, const Case& of) {
+  return static_cast<double>(hop_flops * of.lattice.sites() * options.sides) / of.application_s * 1e-12;
 }
 
 double tflops(const Options& options, const Solved& solved) {

@@ -15,7 +15,7 @@ struct Case {
   Policy policy;
   int ranks;
   Lattice lattice;
-  double application_s;              ///< of the hopping term, on all sites of both parities
+  double application_s;              ///< of the hopping term, on all sites, to all right-hand sides
   std::optional<double> efficiency;  ///< with --scaling: against one rank
 };
 
@@ -51,7 +51,7 @@ struct Result {
 };
 
 /// 10^12 operations a second, as the paper counts them.
-[[nodiscard]] double tflops(const Case& of);
+[[nodiscard]] double tflops(const Options& options, const Case& of);
 [[nodiscard]] double tflops(const Options& options, const Solved& solved);
 
 void print(const Options& options, const Result& result);

@@ -34,10 +34,13 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
   Transfer transfer = options.transfer;
   transfer.policy = policy;
   Streams streams;
-  Hop<Precision> hop(team, streams, model, options.rows, options.coefficients, transfer);
-  const BothParities<Precision> fields(team.slab);
-  const SpinorField<Precision> last(team.slab);
-  queue_source<Precision>(streams.bulk, team.slab, 0, fields.of[0].view(), model);
+  Hop<Precision> hop(team, streams, model, options.rows, options.coefficients, transfer, options.sides);
+  const BothParities<Precision> fields(team.slab, options.sides);
+  const SpinorField<Precision> last(team.slab, options.sides);
+  for (int side = 0; side < options.sides; ++side) {
+    queue_source<Precision>(streams.bulk, team.slab, 0, fields.of[0].view(side), model);
+    ++model.seed;
+  }
   const auto apply = [&](int applications) {
     for (int i = 0; i < applications; ++i) {
       hop.apply(1, fields.of[0], fields.of[1]);
@@ -52,8 +55,8 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
 
 template <typename Precision>
 std::size_t operator_bytes(const Options& options, const Team& team) {
-  return Hop<Precision>::device_bytes(team, options.rows) +
-         3 * SpinorField<Precision>::device_bytes(team.slab);
+  return Hop<Precision>::device_bytes(team, options.rows, options.sides) +
+         3 * SpinorField<Precision>::device_bytes(team.slab, options.sides);
 }
 
 #define DSLASH_TIMING(P)                                               \

@@ -64,6 +64,25 @@ struct Tile {
   [[nodiscard]] DSLASH_INLINE int threads() const { return 1 << (log_xy + log_z + log_t); }
 };
 
+/// Right-hand sides that share the links. Views are those of the first one.
+struct Sides {
+  int count = 1;
+  std::size_t field_bytes = 0;  ///< from a side's spinors to the next one's
+  std::size_t face_bytes = 0;   ///< and of its faces
+};
+
+template <typename Precision>
+DSLASH_INLINE SpinorView<Precision> view_of_side(SpinorView<Precision> view, const Sides& sides, int side) {
+  const std::size_t bytes = static_cast<std::size_t>(side) * sides.field_bytes;
+  return {view.data + bytes, view.norms + bytes / sizeof(float), view.sites};
+}
+
+template <typename Precision>
+DSLASH_INLINE FaceView<Precision> view_of_side(FaceView<Precision> view, const Sides& sides, int side) {
+  const std::size_t bytes = static_cast<std::size_t>(side) * sides.face_bytes;
+  return {view.data + bytes, view.norms + bytes / sizeof(float)};
+}
+
 /// What is said once all faces are packed.
 struct Signal {
   unsigned* arrived;   ///< blocks that have packed; in device memory, zero in between; or nobody is told
@@ -75,6 +94,7 @@ template <typename Precision>
 struct PackArguments {
   SpinorView<Precision> in;
   Faces<Precision> out;
+  Sides sides;
   int face_sites;
   int blocks;  ///< 0: nothing is packed
   Signal signal;
@@ -94,6 +114,7 @@ struct HopArguments {
   Slab slab;
   Tile tile;
   Part part;
+  Sides sides;
   int parity;
   int tiles_xy;
   int tiles_z;

@@ -42,6 +42,9 @@ for precision in single half double; do
 done
 measure 'operator, single, whole links, one GPU' 1 --lattice "$large" --rows 3 "${bench[@]}"
 measure 'operator, half, whole links, one GPU' 1 --lattice "$large" --rows 3 --precision half "${bench[@]}"
+for sides in 2 4 6 12; do
+  measure "operator, single, $sides right-hand sides, one GPU" 1 --lattice "$large" --right-hand-sides "$sides" "${bench[@]}"
+done
 for precision in single single-half double double-half; do
   measure "solver, $precision, one GPU" 1 --lattice "$large" --solve --precision "$precision"
 done
