@@ -1,6 +1,7 @@
 // Kernels' loads and stores of spinors and links.
 #pragma once
 
+#include "examples/dslash/clover.hpp"
 #include "examples/dslash/views.hpp"
 
 namespace dslash {
@@ -118,6 +119,77 @@ DSLASH_INLINE void store_link(std::byte* block, int stride, int item, const Link
     stored[2 * i + 1] = convert(link.row[i / 3][i % 3].im);
   }
   store_stored<Precision, 6 * rows>(block, stride, item, stored);
+}
+
+/// One block times half a spinor.
+template <typename Precision, int chirality>
+DSLASH_INLINE HalfSpinor<typename Precision::Real> multiply_by_block(
+    const CloverView<Precision>& clover, int site, typename Precision::Real unit,
+    const HalfSpinor<typename Precision::Real>& half) {
+  using Real = typename Precision::Real;
+  typename Precision::Stored stored[block_numbers];
+  load_stored<Precision, clover_numbers, chirality * block_numbers>(clover.data, clover.sites, site, stored);
+  Complex<Real> product[block_size];
+  DSLASH_UNROLL for (int row = 0; row < block_size; ++row) {
+    product[row] = scaled(static_cast<Real>(stored[row]), half.spin[row / 3][row % 3]);
+  }
+  DSLASH_UNROLL for (int row = 1; row < block_size; ++row) {
+    DSLASH_UNROLL for (int column = 0; column < row; ++column) {
+      const int at = block_size + row * (row - 1) + 2 * column;
+      const Complex<Real> element{static_cast<Real>(stored[at]), static_cast<Real>(stored[at + 1])};
+      product[row] = multiply_add(element, half.spin[column / 3][column % 3], product[row]);
+      product[column] = conjugate_multiply_add(element, half.spin[row / 3][row % 3], product[column]);
+    }
+  }
+  HalfSpinor<Real> result;
+  DSLASH_UNROLL for (int row = 0; row < block_size; ++row) {
+    result.spin[row / 3][row % 3] = is_fixed_point<Precision> ? scaled(unit, product[row]) : product[row];
+  }
+  return result;
+}
+
+/// The clover term times a spinor: its blocks act on the sum and on the difference of the spinor's halves.
+template <typename Precision>
+DSLASH_INLINE void multiply_by_clover(const CloverView<Precision>& clover, int site,
+                                      Spinor<typename Precision::Real>& psi) {
+  using Real = typename Precision::Real;
+  const auto unit = static_cast<Real>(load_norm<Precision>(clover.norms, site) * fixed_point_unit);
+  HalfSpinor<Real> sum;
+  HalfSpinor<Real> difference;
+  DSLASH_UNROLL for (int i = 0; i < 6; ++i) {
+    const Complex<Real> upper = psi.spin[i / 3][i % 3];
+    const Complex<Real> lower = psi.spin[2 + i / 3][i % 3];
+    sum.spin[i / 3][i % 3] = upper + lower;
+    difference.spin[i / 3][i % 3] = upper - lower;
+  }
+  sum = multiply_by_block<Precision, 0>(clover, site, unit, sum);
+  difference = multiply_by_block<Precision, 1>(clover, site, unit, difference);
+  DSLASH_UNROLL for (int i = 0; i < 6; ++i) {
+    psi.spin[i / 3][i % 3] = sum.spin[i / 3][i % 3] + difference.spin[i / 3][i % 3];
+    psi.spin[2 + i / 3][i % 3] = sum.spin[i / 3][i % 3] - difference.spin[i / 3][i % 3];
+  }
+}
+
+template <typename Precision>
+DSLASH_INLINE void store_clover(const CloverView<Precision>& clover, int site,
+                                const double (&numbers)[clover_numbers]) {
+  using Stored = typename Precision::Stored;
+  Stored stored[clover_numbers];
+  double norm = 0;
+  for (const double number : numbers) {
+    norm = fmax(norm, fabs(number));
+  }
+  for (int i = 0; i < clover_numbers; ++i) {
+    if constexpr (is_fixed_point<Precision>) {
+      stored[i] = to_fixed_point(static_cast<float>(numbers[i] / norm) * fixed_point_one);
+    } else {
+      stored[i] = static_cast<Stored>(numbers[i]);
+    }
+  }
+  if constexpr (is_fixed_point<Precision>) {
+    clover.norms[site] = static_cast<float>(norm);
+  }
+  store_stored<Precision, clover_numbers>(clover.data, clover.sites, site, stored);
 }
 
 template <typename To, typename From>

@@ -43,10 +43,14 @@ enum class Reuse {
          static_cast<double>(4 * norms);
 }
 
-/// Bytes of a site of the even-odd preconditioned Wilson-clover matrix in single precision.
-[[nodiscard]] constexpr std::int64_t clover_matrix_bytes(Reuse reuse) {
-  const std::int64_t read = reuse == Reuse::none ? neighbour_reals : spinor_reals;
-  return (2 * (read + 8 * 12 + spinor_reals) + 2 * clover_reals + spinor_reals) * 4;
+/// Bytes of a site of the even-odd preconditioned Wilson-clover matrix: two hopping terms, a clover term
+/// each, and the spinor that is added to. Right-hand sides share links and clover terms.
+[[nodiscard]] constexpr double clover_matrix_bytes(Reuse reuse, std::int64_t real_bytes,
+                                                   std::int64_t link_reals = 12, std::int64_t sides = 1) {
+  const double clovers = static_cast<double>(2 * clover_reals * real_bytes + (real_bytes == 2 ? 2 * 4 : 0)) /
+                         static_cast<double>(sides);
+  const std::int64_t added = spinor_reals * real_bytes + (real_bytes == 2 ? 4 : 0);
+  return 2 * hop_bytes(reuse, real_bytes, link_reals, sides) + clovers + static_cast<double>(added);
 }
 
 /// What memory allows, in 10^12 operations a second.

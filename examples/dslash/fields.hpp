@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "examples/dslash/clover.hpp"
 #include "examples/dslash/lattice.hpp"
 #include "examples/dslash/views.hpp"
 #include "examples/support/gpu.hpp"
@@ -109,6 +110,32 @@ class GaugeField {
  private:
   Slab slab_;
   int rows_;
+  example::DeviceArray<std::byte> memory_;
+};
+
+/// The clover term of both parities, or its inverse.
+template <typename Precision>
+class CloverField {
+ public:
+  explicit CloverField(const Slab& slab) : slab_(slab), memory_(device_bytes(slab)) {}
+
+  [[nodiscard]] static std::size_t device_bytes(const Slab& slab) { return 2 * parity_bytes(slab); }
+
+  [[nodiscard]] CloverView<Precision> view(int parity) const {
+    std::byte* const data = memory_.get() + static_cast<std::size_t>(parity) * parity_bytes(slab_);
+    return {data, reinterpret_cast<float*>(data + blocks_bytes(slab_)), slab_.sites()};
+  }
+
+ private:
+  [[nodiscard]] static std::size_t blocks_bytes(const Slab& slab) {
+    return aligned(static_cast<std::size_t>(slab.sites()) * Packing<Precision, clover_numbers>::item_bytes);
+  }
+  [[nodiscard]] static std::size_t parity_bytes(const Slab& slab) {
+    const auto sites = static_cast<std::size_t>(slab.sites());
+    return blocks_bytes(slab) + (is_fixed_point<Precision> ? aligned(sites * sizeof(float)) : 0);
+  }
+
+  Slab slab_;
   example::DeviceArray<std::byte> memory_;
 };
 

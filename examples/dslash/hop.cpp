@@ -35,6 +35,13 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
   example::check(cudaHostGetDevicePointer(&packed_flag_on_device_, packed_flag_.get(), 0), "map a flag");
   *packed_flag_.get() = 0;
   queue_links(streams_.bulk, team_.slab, gauge_.view(), model);
+  if (coefficients.has_clover()) {
+    clover_.emplace(team_.slab);
+    for (int parity = 0; parity < 2; ++parity) {
+      queue_clover(streams_.bulk, team_.slab, parity, model, coefficients.kappa * coefficients.clover, true,
+                   clover_->view(parity));
+    }
+  }
   streams_.bulk.synchronize();
   if (team_.size > 1) {
     send_links();
@@ -45,8 +52,9 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
 }
 
 template <typename Precision>
-std::size_t Hop<Precision>::device_bytes(const Team& team, int rows, int sides) {
+std::size_t Hop<Precision>::device_bytes(const Team& team, int rows, bool has_clover, int sides) {
   return GaugeField<Precision>::device_bytes(team.slab, rows) +
+         (has_clover ? CloverField<Precision>::device_bytes(team.slab) : 0) +
          3 * two_faces_bytes<Precision>(team.slab, sides);
 }
 
@@ -111,6 +119,9 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
   arguments.spatial_weight = static_cast<Real>(1 / coefficients_.anisotropy);
   arguments.boundary_sign = coefficients_.is_antiperiodic ? -1 : 1;
   arguments.gauge = gauge_.view();
+  if (clover_ && fuses_clover_) {
+    arguments.clover = clover_->view(parity);
+  }
   arguments.sides = in.sides();
   arguments.in = in.view();
   arguments.out = out.view();

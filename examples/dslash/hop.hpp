@@ -27,10 +27,10 @@ class Hop {
       const Transfer& transfer, int sides = 1);
 
   /// Of the gauge field and of what the policy needs.
-  [[nodiscard]] static std::size_t device_bytes(const Team& team, int rows, int sides = 1);
+  [[nodiscard]] static std::size_t device_bytes(const Team& team, int rows, bool has_clover, int sides = 1);
 
-  /// out = D in, to be queued on `bulk`; `out` gets parity `parity`, and `in` has the other one. Fields have
-  /// as many right-hand sides as were said.
+  /// out = D in, or A^-1 D in with a clover term A, to be queued on `bulk`; `out` gets parity `parity`, and
+  /// `in` has the other one. Fields have as many right-hand sides as were said.
   void apply(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out) {
     run(parity, in, out, nullptr, 0);
   }
@@ -43,6 +43,10 @@ class Hop {
   [[nodiscard]] const Team& team() const { return team_; }
   [[nodiscard]] Streams& streams() const { return streams_; }
   [[nodiscard]] GaugeView<Precision> gauge() const { return gauge_.view(); }
+  /// The inverse of the clover term, where there is one.
+  [[nodiscard]] const std::optional<CloverField<Precision>>& clover() const { return clover_; }
+  /// Whether D is multiplied by that inverse; it is at first.
+  void fuse_clover(bool fuses) { fuses_clover_ = fuses; }
 
  private:
   using Arguments = HopArguments<Precision>;
@@ -71,6 +75,8 @@ class Hop {
   Transfer transfer_;
   int sides_;
   GaugeField<Precision> gauge_;
+  std::optional<CloverField<Precision>> clover_;
+  bool fuses_clover_ = true;
   example::DeviceArray<std::byte> packed_;
   example::DeviceArray<unsigned> arrived_;  ///< blocks that have packed
   example::PinnedArray<unsigned> packed_flag_;

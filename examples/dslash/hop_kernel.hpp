@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(block_threads)
   pack_faces(arguments, static_cast<int>(blockIdx.x));
 }
 
-template <typename Precision, int rows, bool adds_x>
+template <typename Precision, int rows, bool adds_x, bool has_clover>
 __global__ void __launch_bounds__(block_threads, blocks_together<Precision, rows>)
     hop(const __grid_constant__ HopArguments<Precision> arguments) {
   using Real = typename Precision::Real;
@@ -260,6 +260,9 @@ __global__ void __launch_bounds__(block_threads, blocks_together<Precision, rows
     }
   }
   hop_in_time<Precision, rows>(arguments, in, side, slice, in_face, sum);
+  if constexpr (has_clover) {
+    multiply_by_clover(arguments.clover, site, sum);
+  }
   if constexpr (adds_x) {
     const Spinor<Real> x = load_spinor(view_of_side(arguments.x, arguments.sides, side), site);
     DSLASH_UNROLL for (int i = 0; i < 12; ++i) {

@@ -24,6 +24,14 @@ void queue_links(const example::Stream& stream, const Slab& slab, const GaugeVie
 template <typename Precision>
 void queue_source(const example::Stream& stream, const Slab& slab, int parity,
                   const SpinorView<Precision>& out, const Model& model);
+/// The model's clover term, or its inverse, of one parity. `weight` is kappa times its coefficient.
+template <typename Precision>
+void queue_clover(const example::Stream& stream, const Slab& slab, int parity, const Model& model,
+                  double weight, bool is_inverse, const CloverView<Precision>& out);
+/// out = C in; they may be the same.
+template <typename Precision>
+void queue_apply_clover(const example::Stream& stream, const Slab& slab, const CloverView<Precision>& clover,
+                        const SpinorView<Precision>& in, const SpinorView<Precision>& out);
 /// From and to plain numbers in device memory, 24 a site.
 template <typename Precision>
 void queue_import(const example::Stream& stream, const Slab& slab, const double* plain,

@@ -90,10 +90,22 @@ template <typename Precision>
   return tile;
 }
 
-template <typename Precision, int rows, bool adds_x>
+template <typename Precision, int rows, bool adds_x, bool has_clover>
 void launch_hop(const example::Stream& stream, const HopArguments<Precision>& arguments, int blocks) {
   launch_blocks(stream, dim3(static_cast<unsigned>(blocks)), arguments.tile.threads() * arguments.sides.count,
-                kernels::hop<Precision, rows, adds_x>, arguments);
+                kernels::hop<Precision, rows, adds_x, has_clover>, arguments);
+}
+
+template <typename Precision, int rows>
+void launch_hop_of_rows(const example::Stream& stream, const HopArguments<Precision>& arguments, int blocks) {
+  const bool adds_x = arguments.x.data != nullptr;
+  if (arguments.clover.data != nullptr) {
+    adds_x ? launch_hop<Precision, rows, true, true>(stream, arguments, blocks)
+           : launch_hop<Precision, rows, false, true>(stream, arguments, blocks);
+  } else {
+    adds_x ? launch_hop<Precision, rows, true, false>(stream, arguments, blocks)
+           : launch_hop<Precision, rows, false, false>(stream, arguments, blocks);
+  }
 }
 
 }  // namespace detail
@@ -115,14 +127,8 @@ void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments)
   if (blocks == 0) {
     return;
   }
-  const bool adds_x = arguments.x.data != nullptr;
-  if (arguments.gauge.rows == 2) {
-    adds_x ? detail::launch_hop<Precision, 2, true>(stream, arguments, blocks)
-           : detail::launch_hop<Precision, 2, false>(stream, arguments, blocks);
-  } else {
-    adds_x ? detail::launch_hop<Precision, 3, true>(stream, arguments, blocks)
-           : detail::launch_hop<Precision, 3, false>(stream, arguments, blocks);
-  }
+  arguments.gauge.rows == 2 ? detail::launch_hop_of_rows<Precision, 2>(stream, arguments, blocks)
+                            : detail::launch_hop_of_rows<Precision, 3>(stream, arguments, blocks);
 }
 
 template <typename Precision>
@@ -150,6 +156,19 @@ template <typename Precision>
 void queue_source(const example::Stream& stream, const Slab& slab, int parity,
                   const SpinorView<Precision>& out, const Model& model) {
   queue_over_sites(stream, slab, Source<Precision>{slab, parity, model, out}, SumRoom{});
+}
+
+template <typename Precision>
+void queue_clover(const example::Stream& stream, const Slab& slab, int parity, const Model& model,
+                  double weight, bool is_inverse, const CloverView<Precision>& out) {
+  queue_over_sites(stream, slab, MakeClover<Precision>{slab, parity, model, weight, is_inverse, out},
+                   SumRoom{});
+}
+
+template <typename Precision>
+void queue_apply_clover(const example::Stream& stream, const Slab& slab, const CloverView<Precision>& clover,
+                        const SpinorView<Precision>& in, const SpinorView<Precision>& out) {
+  queue_over_sites(stream, slab, ApplyClover<Precision>{clover, in, out}, SumRoom{});
 }
 
 template <typename Precision>
@@ -218,6 +237,10 @@ void queue_direction_step(const example::Stream& stream, const Slab& slab, std::
   template void queue_pack<P>(const Stream&, PackArguments<P>);                                              \
   template void queue_links<P>(const Stream&, const Slab&, const GaugeView<P>&, const Model&);               \
   template void queue_source<P>(const Stream&, const Slab&, int, const View&, const Model&);                 \
+  template void queue_clover<P>(const Stream&, const Slab&, int, const Model&, double, bool,                 \
+                                const CloverView<P>&);                                                       \
+  template void queue_apply_clover<P>(const Stream&, const Slab&, const CloverView<P>&, const View&,         \
+                                      const View&);                                                          \
   template void queue_import<P>(const Stream&, const Slab&, const double*, const View&);                     \
   template void queue_export<P>(const Stream&, const Slab&, const View&, double*);                           \
   template void queue_export_links<P>(const Stream&, const GaugeView<P>&, int, int, int, double*);           \

@@ -11,8 +11,9 @@
 namespace dslash {
 
 enum class Gauge {
-  unit,  ///< every link is the identity
-  weak   ///< identity plus noise, made unitary again
+  unit,     ///< every link is the identity
+  weak,     ///< identity plus noise, made unitary again
+  constant  ///< one colour's phase against another's: the same field strength everywhere, in planes xy and zt
 };
 
 struct Model {
@@ -98,6 +99,33 @@ EXAMPLE_HOST_DEVICE inline Link<double> product(const Link<double>& a, const Lin
   return result;
 }
 
+/// 2 pi / (x y): the phase of every plaquette in that plane.
+EXAMPLE_HOST_DEVICE inline double constant_phase(int x, int y) {
+  constexpr double two_pi = 6.283185307179586;
+  return two_pi / (static_cast<double>(x) * y);
+}
+
+/// Along y the phase grows with x, from row to row; along x only the step across the border has one, which
+/// makes up for all of it.
+EXAMPLE_HOST_DEVICE inline Link<double> link_of_constant_field(const Lattice& lattice, Site site,
+                                                               int direction) {
+  double angle = 0;
+  if (direction == 1) {
+    angle = constant_phase(lattice.x, lattice.y) * site.x;
+  } else if (direction == 0 && site.x + 1 == lattice.x) {
+    angle = -constant_phase(lattice.x, lattice.y) * lattice.x * site.y;
+  } else if (direction == time_direction) {
+    angle = constant_phase(lattice.z, lattice.t) * site.z;
+  } else if (direction == 2 && site.z + 1 == lattice.z) {
+    angle = -constant_phase(lattice.z, lattice.t) * lattice.z * site.t;
+  }
+  Link<double> link{};
+  link.row[0][0] = {std::cos(angle), std::sin(angle)};
+  link.row[1][1] = conjugate(link.row[0][0]);
+  link.row[2][2] = {1, 0};
+  return link;
+}
+
 /// The link from a site one step forwards.
 EXAMPLE_HOST_DEVICE inline Link<double> link_of(const Model& model, Site site, int direction) {
   double numbers[12] = {};
@@ -105,7 +133,9 @@ EXAMPLE_HOST_DEVICE inline Link<double> link_of(const Model& model, Site site, i
     draw(model, site, static_cast<std::uint32_t>(Draw::link) + static_cast<std::uint32_t>(direction),
          numbers);
   }
-  const Link<double> link = unitary(1, model.noise, numbers);
+  const Link<double> link = model.gauge == Gauge::constant
+                                ? link_of_constant_field(model.lattice, site, direction)
+                                : unitary(1, model.noise, numbers);
   if (!model.is_transformed) {
     return link;
   }

@@ -27,7 +27,8 @@ const std::map<std::string, Reduction> reduction_names{{"allreduce", Reduction::
                                                        {"by-slice", Reduction::by_slice}};
 const std::map<std::string, Scaling> scaling_names{
     {"none", Scaling::none}, {"weak", Scaling::weak}, {"strong", Scaling::strong}};
-const std::map<std::string, Gauge> gauge_names{{"unit", Gauge::unit}, {"weak", Gauge::weak}};
+const std::map<std::string, Gauge> gauge_names{
+    {"unit", Gauge::unit}, {"weak", Gauge::weak}, {"constant", Gauge::constant}};
 const std::map<std::string, bool> boundary_names{{"antiperiodic", true}, {"periodic", false}};
 
 constexpr const char* policies_table =
@@ -92,8 +93,11 @@ std::string number_complaint(const Options& options) {
   if (!is_positive(options.coefficients.anisotropy)) {
     return "--anisotropy: must be positive";
   }
-  if (!is_positive(options.kappa)) {
+  if (!is_positive(options.coefficients.kappa)) {
     return "--kappa: must be positive";
+  }
+  if (!std::isfinite(options.coefficients.clover)) {
+    return "--clover: must be a number";
   }
   if (!(options.model.noise >= 0) || options.model.noise > 1) {
     return "--noise: from 0 to 1";
@@ -159,13 +163,16 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
   example::add_exchange(app, options.transfer.exchange);
   example::add_choice(app, "--without", options.transfer.without, stage_names,
                       "leave a stage out, to learn what it costs; results are wrong then");
-  example::add_choice(app, "--gauge", options.model.gauge, gauge_names, "links: the identity, or with noise");
+  example::add_choice(app, "--gauge", options.model.gauge, gauge_names,
+                      "links: the identity, with noise, or of a constant field strength");
   app.add_option("--noise", options.model.noise, "of a weak gauge field")->capture_default_str();
   app.add_option("--anisotropy", options.coefficients.anisotropy, "hops in space are divided by it")
       ->capture_default_str();
   example::add_choice(app, "--time-boundary", options.coefficients.is_antiperiodic, boundary_names,
                       "of spinors in time");
-  app.add_option("--kappa", options.kappa, "hopping parameter")->capture_default_str();
+  app.add_option("--kappa", options.coefficients.kappa, "hopping parameter")->capture_default_str();
+  app.add_option("--clover", options.coefficients.clover, "coefficient of the clover term; 0: there is none")
+      ->capture_default_str();
   app.add_option("--seed", options.model.seed, "names links and source")->capture_default_str();
   app.add_option("--applications", options.applications, "of the operator, in a round")
       ->capture_default_str();

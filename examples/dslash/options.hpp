@@ -25,7 +25,6 @@ struct Options {
   int rows = 2;   ///< of links that are stored
   int sides = 1;  ///< right-hand sides that the operator is applied to at once
   Coefficients coefficients;
-  double kappa = 0.115;
   Transfer transfer;
   bool all_policies = false;
   int applications = 20;
@@ -39,6 +38,8 @@ struct Options {
   bool verify = false;
   bool json = false;
 
+  /// With a clover term, the even-odd matrix is timed instead of the hopping term.
+  [[nodiscard]] bool times_matrix() const { return coefficients.has_clover(); }
   /// The policies to run.
   [[nodiscard]] std::vector<Policy> policies() const;
 };

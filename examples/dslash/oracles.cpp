@@ -29,7 +29,12 @@ class Oracles {
     const HostField result = applied<Precision>(options_.model, first, options_.rows, source_);
     add("D against the host's", relative_difference(result, reference_.hop(source_), team_),
         rounding<Precision>);
-    check_even_odd_matrix(first);
+    const HostField matrix = matrix_applied(first);
+    add("even-odd matrix against the host's",
+        relative_difference(matrix, reference_.even_odd(source_), team_), 2 * rounding<Precision>);
+    if (options_.coefficients.has_clover()) {
+      check_clover();
+    }
     check_plane_wave(first);
     check_gamma5(first, result);
     check_gauge_covariance(first, result);
@@ -48,7 +53,7 @@ class Oracles {
         check_sides(policy);
       }
     }
-    check_bits(policies, hash_of(result, team_));
+    check_bits(policies, joined_hash(result, matrix, team_));
     return checks_;
   }
 
@@ -60,7 +65,7 @@ class Oracles {
   template <typename P>
   [[nodiscard]] HostField applied(const Model& model, Policy policy, int rows, const HostField& psi) {
     Streams streams;
-    Hop<P> hop = make_hop<P>(team_, streams, model, policy, rows);
+    Hop<P> hop = make_hop<P>(team_, streams, model, policy, rows, false);
     const BothParities<P> in(team_.slab);
     const BothParities<P> out(team_.slab);
     upload(streams.bulk, team_.slab, psi, in);
@@ -70,19 +75,23 @@ class Oracles {
     return download(streams.bulk, team_.slab, out);
   }
 
+  /// Of D alone, or also of the clover term where there is one.
   template <typename P>
   [[nodiscard]] Hop<P> make_hop(const Team& team, Streams& streams, const Model& model, Policy policy,
-                                int rows, int sides = 1) {
+                                int rows, bool has_clover, int sides = 1) {
     Transfer transfer = options_.transfer;
     transfer.policy = policy;
-    return Hop<P>(team, streams, model, rows, options_.coefficients, transfer, sides);
+    Coefficients coefficients = options_.coefficients;
+    coefficients.clover = has_clover ? coefficients.clover : 0;
+    return Hop<P>(team, streams, model, rows, coefficients, transfer, sides);
   }
 
-  /// psi − kappa² D D psi, on both parities: the kernel that adds x, and faces of what it has just written.
-  void check_even_odd_matrix(Policy policy) {
-    const double square = options_.kappa * options_.kappa;
+  /// psi − kappa² D D psi, with the clover term where there is one, on both parities: the kernel that adds x,
+  /// and faces of what it has just written.
+  [[nodiscard]] HostField matrix_applied(Policy policy) {
+    const double square = options_.coefficients.kappa * options_.coefficients.kappa;
     Streams streams;
-    Hop<Precision> hop = make_hop<Precision>(team_, streams, options_.model, policy, options_.rows);
+    Hop<Precision> hop = make_hop<Precision>(team_, streams, options_.model, policy, options_.rows, true);
     const BothParities<Precision> in(team_.slab);
     const BothParities<Precision> between(team_.slab);
     const BothParities<Precision> out(team_.slab);
@@ -91,16 +100,59 @@ class Oracles {
       hop.apply(1 - parity, in.of[parity], between.of[1 - parity]);
       hop.apply(parity, between.of[1 - parity], out.of[parity], in.of[parity], -square);
     }
-    HostField expected = reference_.hop(reference_.hop(source_));
-    for (std::size_t site = 0; site < expected.size(); ++site) {
-      for (std::size_t i = 0; i < 12; ++i) {
-        std::complex<double>& number = expected[site][i / 3][i % 3];
-        number = source_[site][i / 3][i % 3] - square * number;
+    return download(streams.bulk, team_.slab, out);
+  }
+
+  /// The clover term times psi, not its inverse.
+  [[nodiscard]] HostField clover_applied(const Model& model) {
+    Streams streams;
+    const CloverField<Precision> clover(team_.slab);
+    const BothParities<Precision> fields(team_.slab);
+    upload(streams.bulk, team_.slab, source_, fields);
+    for (int parity = 0; parity < 2; ++parity) {
+      queue_clover(streams.bulk, team_.slab, parity, model,
+                   options_.coefficients.kappa * options_.coefficients.clover, false, clover.view(parity));
+      queue_apply_clover(streams.bulk, team_.slab, clover.view(parity), fields.of[parity].view(),
+                         fields.of[parity].view());
+    }
+    return download(streams.bulk, team_.slab, fields);
+  }
+
+  void check_clover() {
+    add("clover term against the host's",
+        relative_difference(clover_applied(options_.model), reference_.diagonal(source_, false), team_),
+        rounding<Precision>);
+    Model constant = options_.model;
+    constant.gauge = Gauge::constant;
+    add("clover term of a constant field",
+        relative_difference(clover_applied(constant), constant_clover_applied(), team_), rounding<Precision>);
+  }
+
+  /// F_12 = i sin(phi) T and F_34 = i sin(psi) T with T = diag(1, −1, 0), so that
+  /// A = 1 − kappa c (sigma_12 sin phi + sigma_34 sin psi) T.
+  [[nodiscard]] HostField constant_clover_applied() const {
+    const Lattice& lattice = options_.model.lattice;
+    const double weight = options_.coefficients.kappa * options_.coefficients.clover;
+    const double angles[] = {constant_phase(lattice.x, lattice.y), constant_phase(lattice.z, lattice.t)};
+    HostField result = source_;
+    for (std::size_t plane = 0; plane < 2; ++plane) {
+      const Matrix4& first = gammas()[2 * plane];
+      const Matrix4& second = gammas()[2 * plane + 1];
+      for (std::size_t row = 0; row < 4; ++row) {
+        for (std::size_t column = 0; column < 4; ++column) {
+          std::complex<double> sigma;  // i gamma gamma'
+          for (std::size_t k = 0; k < 4; ++k) {
+            sigma += std::complex<double>(0, 1) * first[row][k] * second[k][column];
+          }
+          for (std::size_t site = 0; site < result.size(); ++site) {
+            const auto& spin = source_[site][column];
+            result[site][row][0] -= weight * std::sin(angles[plane]) * sigma * spin[0];
+            result[site][row][1] += weight * std::sin(angles[plane]) * sigma * spin[1];
+          }
+        }
       }
     }
-    add("even-odd matrix against the host's",
-        relative_difference(download(streams.bulk, team_.slab, out), expected, team_),
-        2 * rounding<Precision>);
+    return result;
   }
 
   void check_plane_wave(Policy policy) {
@@ -190,7 +242,7 @@ class Oracles {
 
   [[nodiscard]] double largest_link_error(const Model& model, Policy policy) {
     Streams streams;
-    Hop<Precision> hop = make_hop<Precision>(team_, streams, model, policy, options_.rows);
+    Hop<Precision> hop = make_hop<Precision>(team_, streams, model, policy, options_.rows, false);
     const Slab& slab = team_.slab;
     const int padding = team_.size > 1 ? slab.face_sites() : 0;
     const auto count = static_cast<std::size_t>(slab.sites() + padding);
@@ -237,7 +289,7 @@ class Oracles {
   void check_sides(Policy policy) {
     Streams streams;
     Hop<Precision> hop =
-        make_hop<Precision>(team_, streams, options_.model, policy, options_.rows, options_.sides);
+        make_hop<Precision>(team_, streams, options_.model, policy, options_.rows, true, options_.sides);
     const BothParities<Precision> in(team_.slab, options_.sides);
     const BothParities<Precision> out(team_.slab, options_.sides);
     std::vector<HostField> sources;
@@ -261,7 +313,7 @@ class Oracles {
   /// psi + D psi / 2 for one right-hand side.
   [[nodiscard]] HostField alone(Policy policy, const HostField& psi) {
     Streams streams;
-    Hop<Precision> hop = make_hop<Precision>(team_, streams, options_.model, policy, options_.rows);
+    Hop<Precision> hop = make_hop<Precision>(team_, streams, options_.model, policy, options_.rows, true);
     const BothParities<Precision> in(team_.slab);
     const BothParities<Precision> out(team_.slab);
     upload(streams.bulk, team_.slab, psi, in);
@@ -271,28 +323,32 @@ class Oracles {
     return download(streams.bulk, team_.slab, out);
   }
 
+  [[nodiscard]] static std::uint64_t joined_hash(const HostField& hop, const HostField& matrix,
+                                                 const Team& team) {
+    return hash_of(hop, team) + 3 * hash_of(matrix, team);
+  }
+
+  /// Of D, and of the even-odd matrix.
+  [[nodiscard]] std::uint64_t bits_by(Policy policy) {
+    const HostField hop = applied<Precision>(options_.model, policy, options_.rows, source_);
+    return joined_hash(hop, matrix_applied(policy), team_);
+  }
+
   /// Every policy gives the same bits, and so does a single rank.
   void check_bits(const std::vector<Policy>& policies, std::uint64_t expected) {
     for (const Policy policy : policies) {
       if (policy != policies.front()) {
-        const HostField result = applied<Precision>(options_.model, policy, options_.rows, source_);
-        add("bits of policy " + name_of(policy) + " differ", hash_of(result, team_) == expected ? 0 : 1, 0);
+        add("bits of policy " + name_of(policy) + " differ", bits_by(policy) == expected ? 0 : 1, 0);
       }
     }
     double differs = 0;
     if (team_.rank == 0) {
-      const Team single(options_.model.lattice, MPI_COMM_SELF);
-      Oracles<Precision> on_one_rank(options_, single);
-      const HostField result =
-          on_one_rank.template applied<Precision>(options_.model, Policy::none, options_.rows, source_);
-      differs = hash_of(result, single) == expected ? 0 : 1;
+      Oracles<Precision> on_one_rank(options_, Team(options_.model.lattice, MPI_COMM_SELF));
+      differs = on_one_rank.bits_by(Policy::none) == expected ? 0 : 1;
     }
     MPI_Bcast(&differs, 1, MPI_DOUBLE, 0, team_.communicator);
     add("bits of one rank differ", differs, 0);
   }
-
-  template <typename>
-  friend class Oracles;
 
   Options options_;
   Team team_;

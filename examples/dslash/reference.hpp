@@ -23,14 +23,23 @@ class Reference {
 
   /// D psi on all sites.
   [[nodiscard]] HostField hop(const HostField& psi) const;
-  /// (1 − kappa D) psi
-  [[nodiscard]] HostField wilson(const HostField& psi, double kappa) const;
+  /// A psi, or A^-1 psi; without a clover term psi itself.
+  [[nodiscard]] HostField diagonal(const HostField& psi, bool is_inverse) const;
+  /// (A − kappa D) psi
+  [[nodiscard]] HostField wilson(const HostField& psi) const;
+  /// (1 − kappa² A^-1 D A^-1 D) psi
+  [[nodiscard]] HostField even_odd(const HostField& psi) const;
+  /// The clover term at a site: index 3 spin + colour.
+  using Matrix12 = std::array<std::array<std::complex<double>, 12>, 12>;
+  [[nodiscard]] Matrix12 clover(std::array<int, 4> at) const;
   [[nodiscard]] HostField source() const;
 
   [[nodiscard]] const Lattice& lattice() const { return model_.lattice; }
 
  private:
   using Matrix3 = std::array<std::array<std::complex<double>, 3>, 3>;
+
+  [[nodiscard]] Matrix3 field_strength(std::array<int, 4> at, std::size_t mu, std::size_t nu) const;
 
   Model model_;
   Coefficients coefficients_;

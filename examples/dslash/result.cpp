@@ -27,9 +27,22 @@ std::int64_t real_bytes(Numbers numbers) {
   return 2;
 }
 
+/// What is timed, on all sites: a hopping term each, or a matrix for each even site.
+double sites_done(const Options& options, const Case& of) {
+  const std::int64_t sites = of.lattice.sites() * options.sides;
+  return static_cast<double>(options.times_matrix() ? sites / 2 : sites);
+}
+
 double gigabytes_per_s(const Options& options, const Case& of, Reuse reuse) {
-  return hop_bytes(reuse, real_bytes(options.numbers), 6 * options.rows, options.sides) *
-         static_cast<double>(of.lattice.sites() * options.sides) / of.application_s * 1e-9;
+  const std::int64_t bytes = real_bytes(options.numbers);
+  const double of_site = options.times_matrix()
+                             ? clover_matrix_bytes(reuse, bytes, 6 * options.rows, options.sides)
+                             : hop_bytes(reuse, bytes, 6 * options.rows, options.sides);
+  return of_site * sites_done(options, of) / of.application_s * 1e-9;
+}
+
+std::int64_t matrix_flops(const Options& options) {
+  return options.coefficients.has_clover() ? clover_matrix_flops : 2 * hop_flops + xpay_flops;
 }
 
 std::string text_of(const Lattice& lattice) {
@@ -100,7 +113,8 @@ void print_json(const Options& options, const Result& result) {
         {"noise", options.model.noise},
         {"anisotropy", options.coefficients.anisotropy},
         {"antiperiodic", options.coefficients.is_antiperiodic},
-        {"kappa", options.kappa},
+        {"kappa", options.coefficients.kappa},
+        {"clover", options.coefficients.clover},
         {"seed", options.model.seed},
         {"applications", options.applications},
         {"rounds", options.rounds},
@@ -151,7 +165,8 @@ void print_solved(const Options& options, const Solved& solved) {
 }
 
 void print_text(const Options& options, const Result& result) {
-  std::printf("dslash: Wilson operator on %s sites, %s precision, %d rows, %d sides, %d ranks, faces %s\n",
+  std::printf("dslash: %s on %s sites, %s precision, %d rows, %d sides, %d ranks, faces %s\n",
+              options.coefficients.has_clover() ? "Wilson-clover even-odd matrix" : "Wilson operator",
               text_of(options.model.lattice).c_str(), name_of(options.numbers).c_str(), options.rows,
               options.sides, result.rank_count, example::name_of(options.transfer.exchange));
   if (options.transfer.without != Stage::nothing) {
@@ -183,14 +198,15 @@ bool Result::verified() const {
 }
 
 double tflops(const Options& options, const Case& of) {
-  return static_cast<double>(hop_flops * of.lattice.sites() * options.sides) / of.application_s * 1e-12;
+  const std::int64_t flops = options.times_matrix() ? matrix_flops(options) : hop_flops;
+  return static_cast<double>(flops) * sites_done(options, of) / of.application_s * 1e-12;
 }
 
 double tflops(const Options& options, const Solved& solved) {
   const std::int64_t matrices =
       2 * static_cast<std::int64_t>(solved.residuals.size()) + solved.reliable_updates;
-  const std::int64_t flops_of_site = matrices * (2 * hop_flops + xpay_flops) +
-                                     static_cast<std::int64_t>(solved.residuals.size()) * iteration_flops;
+  const std::int64_t flops_of_site =
+      matrices * matrix_flops(options) + static_cast<std::int64_t>(solved.residuals.size()) * iteration_flops;
   return static_cast<double>(flops_of_site) * static_cast<double>(options.model.lattice.sites() / 2) /
          solved.seconds * 1e-12;
 }

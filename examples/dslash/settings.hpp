@@ -25,6 +25,10 @@ enum class Reduction {
 struct Coefficients {
   double anisotropy = 1;
   bool is_antiperiodic = true;
+  double kappa = 0.115;
+  double clover = 0;  ///< of the clover term; 0: there is none
+
+  [[nodiscard]] bool has_clover() const { return clover != 0; }
 };
 
 struct Transfer {

@@ -14,7 +14,8 @@ namespace dslash {
 constexpr int even = 0;
 constexpr int odd = 1;
 
-/// out = (1 − kappa² D_eo D_oe) in, on even sites.
+/// out = (1 − kappa² D_eo D_oe) in, on even sites; with a clover term A, both D are multiplied by its
+/// inverse.
 template <typename Precision>
 class EvenOddMatrix {
  public:

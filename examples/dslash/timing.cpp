@@ -44,7 +44,12 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
   const auto apply = [&](int applications) {
     for (int i = 0; i < applications; ++i) {
       hop.apply(1, fields.of[0], fields.of[1]);
-      hop.apply(0, fields.of[1], last);  // not back to the first: numbers would grow without end
+      if (options.times_matrix()) {
+        hop.apply(0, fields.of[1], last, fields.of[0],
+                  -options.coefficients.kappa * options.coefficients.kappa);
+      } else {
+        hop.apply(0, fields.of[1], last);  // not back to the first: numbers would grow without end
+      }
     }
     streams.bulk.synchronize();
   };
@@ -55,7 +60,7 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
 
 template <typename Precision>
 std::size_t operator_bytes(const Options& options, const Team& team) {
-  return Hop<Precision>::device_bytes(team, options.rows, options.sides) +
+  return Hop<Precision>::device_bytes(team, options.rows, options.coefficients.has_clover(), options.sides) +
          3 * SpinorField<Precision>::device_bytes(team.slab, options.sides);
 }
 

@@ -150,6 +150,43 @@ struct Source {
   }
 };
 
+/// The clover term, or its inverse.
+template <typename Precision>
+struct MakeClover {
+  static constexpr int sums = 0;
+  Slab slab;
+  int parity;
+  Model model;
+  double weight;
+  bool is_inverse;
+  CloverView<Precision> out;
+  __device__ void operator()(int site, double* /*into*/) const {
+    CloverBlock blocks[2];
+    clover_term(model, slab.site(parity, site), weight, blocks);
+    double numbers[clover_numbers];
+    for (int chirality = 0; chirality < 2; ++chirality) {
+      if (is_inverse) {
+        invert(blocks[chirality]);
+      }
+      stored_numbers(blocks[chirality], numbers + chirality * block_numbers);
+    }
+    store_clover(out, site, numbers);
+  }
+};
+
+template <typename Precision>
+struct ApplyClover {
+  static constexpr int sums = 0;
+  CloverView<Precision> clover;
+  SpinorView<Precision> in;
+  SpinorView<Precision> out;
+  __device__ void operator()(int site, double* /*into*/) const {
+    auto psi = load_own(in, site);
+    multiply_by_clover(clover, site, psi);
+    store_spinor(out, site, psi);
+  }
+};
+
 template <typename Precision>
 struct Import {
   static constexpr int sums = 0;

@@ -48,6 +48,14 @@ struct GaugeView {
   }
 };
 
+/// The clover term, or its inverse, of one parity: two hermitian blocks a site.
+template <typename Precision>
+struct CloverView {
+  std::byte* data;
+  float* norms;
+  int sites;
+};
+
 /// Time slices that a kernel updates: first, first + step, …
 struct Part {
   int first;
@@ -107,7 +115,8 @@ struct Arrival {
   unsigned epoch;
 };
 
-/// out = D in, or x + scale D in; `out` and `x` have parity `parity`, `in` the other one.
+/// out = D in, or x + scale D in; with a clover term C, C D in instead of D in; `out` and `x` have parity
+/// `parity`, `in` the other one.
 template <typename Precision>
 struct HopArguments {
   using Real = typename Precision::Real;
@@ -123,6 +132,7 @@ struct HopArguments {
   Real spatial_weight;  ///< 1 / anisotropy
   Real boundary_sign;   ///< −1: antiperiodic in time
   GaugeView<Precision> gauge;
+  CloverView<Precision> clover;  ///< or nothing
   SpinorView<Precision> in;
   SpinorView<Precision> x;
   SpinorView<Precision> out;

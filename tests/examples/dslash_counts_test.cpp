@@ -27,8 +27,8 @@ TEST(DslashCounts, of_bytes_in_single_precision_are_1152_without_reuse_and_576_w
 
 TEST(DslashCounts, of_the_clover_matrix_are_the_papers) {
   EXPECT_EQ(clover_matrix_flops, 3696);
-  EXPECT_EQ(clover_matrix_bytes(Reuse::none), 2976);
-  EXPECT_EQ(clover_matrix_bytes(Reuse::perfect), 1824);
+  EXPECT_EQ(clover_matrix_bytes(Reuse::none, 4), 2976);
+  EXPECT_EQ(clover_matrix_bytes(Reuse::perfect, 4), 1824);
 }
 
 TEST(DslashCounts, of_several_right_hand_sides_share_the_links) {
