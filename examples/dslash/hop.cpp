@@ -18,6 +18,10 @@ constexpr Part exterior(const Slab& slab) {
 
 }  // namespace
 
+void check_launch(cudaError_t error) {
+  example::check(error, "launch a kernel");
+}
+
 template <typename Precision>
 Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int rows,
                     const Coefficients& coefficients, const Transfer& transfer, int sides)
@@ -34,12 +38,12 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
   example::check(cudaMemset(arrived_.get(), 0, sizeof(unsigned)), "clear a counter");
   example::check(cudaHostGetDevicePointer(&packed_flag_on_device_, packed_flag_.get(), 0), "map a flag");
   *packed_flag_.get() = 0;
-  queue_links(streams_.bulk, team_.slab, gauge_.view(), model);
+  queue_links(streams_.bulk.get(), team_.slab, gauge_.view(), model);
   if (coefficients.has_clover()) {
     clover_.emplace(team_.slab);
     for (int parity = 0; parity < 2; ++parity) {
-      queue_clover(streams_.bulk, team_.slab, parity, model, coefficients.kappa * coefficients.clover, true,
-                   clover_->view(parity));
+      queue_clover(streams_.bulk.get(), team_.slab, parity, model, coefficients.kappa * coefficients.clover,
+                   true, clover_->view(parity));
     }
   }
   streams_.bulk.synchronize();
@@ -129,7 +133,7 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
     arguments.x = x->view();
   }
   if (team_.size == 1) {
-    queue_hop(streams_.bulk, arguments);
+    queue_hop(streams_.bulk.get(), arguments);
     return;
   }
   arguments.has_ghosts = true;
@@ -153,7 +157,7 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
 template <typename Precision>
 void Hop<Precision>::run_without_overlap(Arguments& arguments) {
   if (!without(Stage::pack)) {
-    queue_pack(streams_.bulk, packing(arguments, {}));
+    queue_pack(streams_.bulk.get(), packing(arguments, {}));
   }
   streams_.bulk.synchronize();
   exchange(streams_.bulk, arguments.ghosts);
@@ -163,7 +167,7 @@ void Hop<Precision>::run_without_overlap(Arguments& arguments) {
   } else if (without(Stage::exterior)) {
     arguments.part = interior(team_.slab);
   }
-  queue_hop(streams_.bulk, arguments);
+  queue_hop(streams_.bulk.get(), arguments);
 }
 
 template <typename Precision>
@@ -171,7 +175,7 @@ void Hop<Precision>::run_in_streams(Arguments& arguments) {
   input_ready_.record(streams_.bulk);
   input_ready_.block(streams_.boundary);
   if (!without(Stage::pack)) {
-    queue_pack(streams_.boundary, packing(arguments, {}));
+    queue_pack(streams_.boundary.get(), packing(arguments, {}));
   }
   queue_interior(arguments);
   streams_.boundary.synchronize();
@@ -211,7 +215,7 @@ void Hop<Precision>::run_direct(Arguments& arguments) {
       pack.out.lower = faces_at(direct_->faces_behind(epoch_)).lower;
       pack.signal = {arrived_.get(), {direct_->upper_flag_ahead(), direct_->lower_flag_behind()}, epoch_};
     }
-    queue_pack(streams_.boundary, pack);
+    queue_pack(streams_.boundary.get(), pack);
   }
   queue_interior(arguments);
   arguments.ghosts = faces_at(direct_->own_faces(epoch_));
@@ -235,7 +239,7 @@ void Hop<Precision>::queue_interior(const Arguments& arguments) {
   if (without(Stage::interior)) {
     inner.part.count = 0;
   }
-  queue_hop(streams_.bulk, inner);
+  queue_hop(streams_.bulk.get(), inner);
 }
 
 /// The outer slices, whole, on the boundary's stream. What is queued on `bulk` from now on comes after.
@@ -244,7 +248,7 @@ void Hop<Precision>::queue_exterior(const Arguments& arguments) {
   if (!without(Stage::exterior)) {
     Arguments outer = arguments;
     outer.part = exterior(team_.slab);
-    queue_hop(streams_.boundary, outer);
+    queue_hop(streams_.boundary.get(), outer);
   }
   outer_done_.record(streams_.boundary);
   outer_done_.block(streams_.bulk);

@@ -55,7 +55,7 @@ void upload(const example::Stream& stream, const Slab& slab, const HostField& wh
     example::check(cudaMemcpyAsync(on_device.get(), plain.get(), plain_count(slab) * sizeof(double),
                                    cudaMemcpyHostToDevice, stream.get()),
                    "upload a field");
-    queue_import<Precision>(stream, slab, on_device.get(), field.of[parity].view(side));
+    queue_import<Precision>(stream.get(), slab, on_device.get(), field.of[parity].view(side));
     stream.synchronize();
   }
 }
@@ -67,7 +67,7 @@ HostField download(const example::Stream& stream, const Slab& slab, const BothPa
   const example::PinnedArray<double> plain(plain_count(slab));
   HostField whole(static_cast<std::size_t>(slab.lattice.sites()));
   for (int parity = 0; parity < 2; ++parity) {
-    queue_export<Precision>(stream, slab, field.of[parity].view(side), on_device.get());
+    queue_export<Precision>(stream.get(), slab, field.of[parity].view(side), on_device.get());
     example::check(cudaMemcpyAsync(plain.get(), on_device.get(), plain_count(slab) * sizeof(double),
                                    cudaMemcpyDeviceToHost, stream.get()),
                    "download a field");

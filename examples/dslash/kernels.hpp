@@ -1,66 +1,69 @@
-// All kernels, as calls that queue them on a stream. Knows no MPI.
+// All kernels, as calls that queue them on a stream. Knows no MPI, so that they are compiled once for all of
+// them.
 #pragma once
 
 #include <complex>
 
+#include <cuda_runtime.h>
+
 #include "examples/dslash/model.hpp"
 #include "examples/dslash/views.hpp"
-#include "examples/support/gpu.hpp"
 
 namespace dslash {
+
+/// Ends the job if a kernel could not be launched. Defined where MPI is known.
+void check_launch(cudaError_t error);
 
 /// Updates the sites of `part`; its first blocks pack faces if `pack.blocks` is not 0. Without `x.data`,
 /// out = D in, else out = x + scale D in. Tiles, and how many blocks pack, are filled in here.
 template <typename Precision>
-void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments);
+void queue_hop(cudaStream_t stream, HopArguments<Precision> arguments);
 template <typename Precision>
-void queue_pack(const example::Stream& stream, PackArguments<Precision> arguments);
+void queue_pack(cudaStream_t stream, PackArguments<Precision> arguments);
 
 /// Links of the model, but for the padding.
 template <typename Precision>
-void queue_links(const example::Stream& stream, const Slab& slab, const GaugeView<Precision>& gauge,
+void queue_links(cudaStream_t stream, const Slab& slab, const GaugeView<Precision>& gauge,
                  const Model& model);
 /// The model's random source, of one parity.
 template <typename Precision>
-void queue_source(const example::Stream& stream, const Slab& slab, int parity,
-                  const SpinorView<Precision>& out, const Model& model);
+void queue_source(cudaStream_t stream, const Slab& slab, int parity, const SpinorView<Precision>& out,
+                  const Model& model);
 /// The model's clover term, or its inverse, of one parity. `weight` is kappa times its coefficient.
 template <typename Precision>
-void queue_clover(const example::Stream& stream, const Slab& slab, int parity, const Model& model,
-                  double weight, bool is_inverse, const CloverView<Precision>& out);
+void queue_clover(cudaStream_t stream, const Slab& slab, int parity, const Model& model, double weight,
+                  bool is_inverse, const CloverView<Precision>& out);
 /// out = C in; they may be the same.
 template <typename Precision>
-void queue_apply_clover(const example::Stream& stream, const Slab& slab, const CloverView<Precision>& clover,
+void queue_apply_clover(cudaStream_t stream, const Slab& slab, const CloverView<Precision>& clover,
                         const SpinorView<Precision>& in, const SpinorView<Precision>& out);
 /// From and to plain numbers in device memory, 24 a site.
 template <typename Precision>
-void queue_import(const example::Stream& stream, const Slab& slab, const double* plain,
+void queue_import(cudaStream_t stream, const Slab& slab, const double* plain,
                   const SpinorView<Precision>& out);
 template <typename Precision>
-void queue_export(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& in,
-                  double* plain);
+void queue_export(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& in, double* plain);
 /// Links of one parity and direction, 18 numbers each; the padding's follow where there is one.
 template <typename Precision>
-void queue_export_links(const example::Stream& stream, const GaugeView<Precision>& gauge, int parity,
-                        int direction, int count, double* plain);
+void queue_export_links(cudaStream_t stream, const GaugeView<Precision>& gauge, int parity, int direction,
+                        int count, double* plain);
 
 // Linear algebra of the solver. Sums go to `room`.
 
 /// conj(a) b: two numbers
 template <typename Precision>
-void queue_dot(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+void queue_dot(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
                const SpinorView<Precision>& b, const SumRoom& room);
 /// conj(a) b and |a|²: three numbers
 template <typename Precision>
-void queue_dot_and_norm(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
                         const SpinorView<Precision>& b, const SumRoom& room);
 /// |a|²
 template <typename Precision>
-void queue_norm(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
-                const SumRoom& room);
+void queue_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a, const SumRoom& room);
 /// y += scale x
 template <typename Precision>
-void queue_add_scaled(const example::Stream& stream, const Slab& slab, std::complex<double> scale,
+void queue_add_scaled(cudaStream_t stream, const Slab& slab, std::complex<double> scale,
                       const SpinorView<Precision>& x, const SpinorView<Precision>& y);
 /// x += alpha p + omega r, r −= omega t; then conj(r0) r and |r|²: three numbers
 template <typename Precision>
@@ -74,21 +77,21 @@ struct SolutionStep {
   SpinorView<Precision> r;
 };
 template <typename Precision>
-void queue_solution_step(const example::Stream& stream, const Slab& slab, const SolutionStep<Precision>& step,
+void queue_solution_step(cudaStream_t stream, const Slab& slab, const SolutionStep<Precision>& step,
                          const SumRoom& room);
 /// p = r + beta (p − omega v)
 template <typename Precision>
-void queue_direction_step(const example::Stream& stream, const Slab& slab, std::complex<double> beta,
+void queue_direction_step(cudaStream_t stream, const Slab& slab, std::complex<double> beta,
                           std::complex<double> omega, const SpinorView<Precision>& r,
                           const SpinorView<Precision>& v, const SpinorView<Precision>& p);
 
 /// to = from
 template <typename To, typename From>
-void queue_convert(const example::Stream& stream, const Slab& slab, const SpinorView<From>& from,
+void queue_convert(cudaStream_t stream, const Slab& slab, const SpinorView<From>& from,
                    const SpinorView<To>& to);
 /// sum += addend
 template <typename To, typename From>
-void queue_add(const example::Stream& stream, const Slab& slab, const SpinorView<From>& addend,
+void queue_add(cudaStream_t stream, const Slab& slab, const SpinorView<From>& addend,
                const SpinorView<To>& sum);
 
 }  // namespace dslash

@@ -55,13 +55,13 @@ namespace detail {
 }
 
 template <typename... Parameters, typename... Arguments>
-void launch_blocks(const example::Stream& stream, dim3 grid, int threads, void (*kernel)(Parameters...),
+void launch_blocks(cudaStream_t stream, dim3 grid, int threads, void (*kernel)(Parameters...),
                    const Arguments&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.stream = stream.get();
-  example::check(cudaLaunchKernelEx(&config, kernel, arguments...), "launch a kernel");
+  config.stream = stream;
+  check_launch(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 template <typename Precision>
@@ -91,13 +91,13 @@ template <typename Precision>
 }
 
 template <typename Precision, int rows, bool adds_x, bool has_clover>
-void launch_hop(const example::Stream& stream, const HopArguments<Precision>& arguments, int blocks) {
+void launch_hop(cudaStream_t stream, const HopArguments<Precision>& arguments, int blocks) {
   launch_blocks(stream, dim3(static_cast<unsigned>(blocks)), arguments.tile.threads() * arguments.sides.count,
                 kernels::hop<Precision, rows, adds_x, has_clover>, arguments);
 }
 
 template <typename Precision, int rows>
-void launch_hop_of_rows(const example::Stream& stream, const HopArguments<Precision>& arguments, int blocks) {
+void launch_hop_of_rows(cudaStream_t stream, const HopArguments<Precision>& arguments, int blocks) {
   const bool adds_x = arguments.x.data != nullptr;
   if (arguments.clover.data != nullptr) {
     adds_x ? launch_hop<Precision, rows, true, true>(stream, arguments, blocks)
@@ -111,7 +111,7 @@ void launch_hop_of_rows(const example::Stream& stream, const HopArguments<Precis
 }  // namespace detail
 
 template <typename Precision>
-void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments) {
+void queue_hop(cudaStream_t stream, HopArguments<Precision> arguments) {
   const Lattice& lattice = arguments.slab.lattice;
   arguments.tile = detail::tile_of(lattice, arguments.part, block_threads / arguments.sides.count);
   if (arguments.pack.blocks > 0) {
@@ -132,83 +132,81 @@ void queue_hop(const example::Stream& stream, HopArguments<Precision> arguments)
 }
 
 template <typename Precision>
-void queue_pack(const example::Stream& stream, PackArguments<Precision> arguments) {
+void queue_pack(cudaStream_t stream, PackArguments<Precision> arguments) {
   arguments.blocks = detail::pack_blocks(arguments, block_threads);
   detail::launch_blocks(stream, dim3(static_cast<unsigned>(arguments.blocks)), block_threads,
                         kernels::pack<Precision>, arguments);
 }
 
 template <typename Precision>
-void queue_links(const example::Stream& stream, const Slab& slab, const GaugeView<Precision>& gauge,
+void queue_links(cudaStream_t stream, const Slab& slab, const GaugeView<Precision>& gauge,
                  const Model& model) {
   detail::launch_blocks(stream, dim3(static_cast<unsigned>(detail::blocks_of(slab.sites())), 2),
                         block_threads, kernels::links<Precision>, slab, gauge, model);
 }
 
 template <typename Precision>
-void queue_export_links(const example::Stream& stream, const GaugeView<Precision>& gauge, int parity,
-                        int direction, int count, double* plain) {
+void queue_export_links(cudaStream_t stream, const GaugeView<Precision>& gauge, int parity, int direction,
+                        int count, double* plain) {
   detail::launch_blocks(stream, dim3(static_cast<unsigned>(detail::blocks_of(count))), block_threads,
                         kernels::export_links<Precision>, gauge, parity, direction, count, plain);
 }
 
 template <typename Precision>
-void queue_source(const example::Stream& stream, const Slab& slab, int parity,
-                  const SpinorView<Precision>& out, const Model& model) {
+void queue_source(cudaStream_t stream, const Slab& slab, int parity, const SpinorView<Precision>& out,
+                  const Model& model) {
   queue_over_sites(stream, slab, Source<Precision>{slab, parity, model, out}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_clover(const example::Stream& stream, const Slab& slab, int parity, const Model& model,
-                  double weight, bool is_inverse, const CloverView<Precision>& out) {
+void queue_clover(cudaStream_t stream, const Slab& slab, int parity, const Model& model, double weight,
+                  bool is_inverse, const CloverView<Precision>& out) {
   queue_over_sites(stream, slab, MakeClover<Precision>{slab, parity, model, weight, is_inverse, out},
                    SumRoom{});
 }
 
 template <typename Precision>
-void queue_apply_clover(const example::Stream& stream, const Slab& slab, const CloverView<Precision>& clover,
+void queue_apply_clover(cudaStream_t stream, const Slab& slab, const CloverView<Precision>& clover,
                         const SpinorView<Precision>& in, const SpinorView<Precision>& out) {
   queue_over_sites(stream, slab, ApplyClover<Precision>{clover, in, out}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_import(const example::Stream& stream, const Slab& slab, const double* plain,
+void queue_import(cudaStream_t stream, const Slab& slab, const double* plain,
                   const SpinorView<Precision>& out) {
   queue_over_sites(stream, slab, Import<Precision>{plain, out}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_export(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& in,
-                  double* plain) {
+void queue_export(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& in, double* plain) {
   queue_over_sites(stream, slab, Export<Precision>{in, plain}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_dot(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+void queue_dot(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
                const SpinorView<Precision>& b, const SumRoom& room) {
   queue_over_sites(stream, slab, Dot<Precision>{a, b}, room);
 }
 
 template <typename Precision>
-void queue_dot_and_norm(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
+void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
                         const SpinorView<Precision>& b, const SumRoom& room) {
   queue_over_sites(stream, slab, DotAndNorm<Precision>{a, b}, room);
 }
 
 template <typename Precision>
-void queue_norm(const example::Stream& stream, const Slab& slab, const SpinorView<Precision>& a,
-                const SumRoom& room) {
+void queue_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a, const SumRoom& room) {
   queue_over_sites(stream, slab, Norm<Precision>{a}, room);
 }
 
 template <typename Precision>
-void queue_add_scaled(const example::Stream& stream, const Slab& slab, std::complex<double> scale,
+void queue_add_scaled(cudaStream_t stream, const Slab& slab, std::complex<double> scale,
                       const SpinorView<Precision>& x, const SpinorView<Precision>& y) {
   queue_over_sites(stream, slab, AddScaled<Precision>{as_complex<Precision>(scale), x, y}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_solution_step(const example::Stream& stream, const Slab& slab, const SolutionStep<Precision>& step,
+void queue_solution_step(cudaStream_t stream, const Slab& slab, const SolutionStep<Precision>& step,
                          const SumRoom& room) {
   queue_over_sites(
       stream, slab,
@@ -218,7 +216,7 @@ void queue_solution_step(const example::Stream& stream, const Slab& slab, const 
 }
 
 template <typename Precision>
-void queue_direction_step(const example::Stream& stream, const Slab& slab, std::complex<double> beta,
+void queue_direction_step(cudaStream_t stream, const Slab& slab, std::complex<double> beta,
                           std::complex<double> omega, const SpinorView<Precision>& r,
                           const SpinorView<Precision>& v, const SpinorView<Precision>& p) {
   queue_over_sites(
@@ -229,27 +227,26 @@ void queue_direction_step(const example::Stream& stream, const Slab& slab, std::
 
 }  // namespace dslash
 
-#define DSLASH_KERNELS_OF(P)                                                                                 \
-  namespace dslash {                                                                                         \
-  using example::Stream;                                                                                     \
-  using View = SpinorView<P>;                                                                                \
-  template void queue_hop<P>(const Stream&, HopArguments<P>);                                                \
-  template void queue_pack<P>(const Stream&, PackArguments<P>);                                              \
-  template void queue_links<P>(const Stream&, const Slab&, const GaugeView<P>&, const Model&);               \
-  template void queue_source<P>(const Stream&, const Slab&, int, const View&, const Model&);                 \
-  template void queue_clover<P>(const Stream&, const Slab&, int, const Model&, double, bool,                 \
-                                const CloverView<P>&);                                                       \
-  template void queue_apply_clover<P>(const Stream&, const Slab&, const CloverView<P>&, const View&,         \
-                                      const View&);                                                          \
-  template void queue_import<P>(const Stream&, const Slab&, const double*, const View&);                     \
-  template void queue_export<P>(const Stream&, const Slab&, const View&, double*);                           \
-  template void queue_export_links<P>(const Stream&, const GaugeView<P>&, int, int, int, double*);           \
-  template void queue_dot<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&);          \
-  template void queue_dot_and_norm<P>(const Stream&, const Slab&, const View&, const View&, const SumRoom&); \
-  template void queue_norm<P>(const Stream&, const Slab&, const View&, const SumRoom&);                      \
-  template void queue_add_scaled<P>(const Stream&, const Slab&, std::complex<double>, const View&,           \
-                                    const View&);                                                            \
-  template void queue_solution_step<P>(const Stream&, const Slab&, const SolutionStep<P>&, const SumRoom&);  \
-  template void queue_direction_step<P>(const Stream&, const Slab&, std::complex<double>,                    \
-                                        std::complex<double>, const View&, const View&, const View&);        \
+#define DSLASH_KERNELS_OF(P)                                                                                \
+  namespace dslash {                                                                                        \
+  using View = SpinorView<P>;                                                                               \
+  template void queue_hop<P>(cudaStream_t, HopArguments<P>);                                                \
+  template void queue_pack<P>(cudaStream_t, PackArguments<P>);                                              \
+  template void queue_links<P>(cudaStream_t, const Slab&, const GaugeView<P>&, const Model&);               \
+  template void queue_source<P>(cudaStream_t, const Slab&, int, const View&, const Model&);                 \
+  template void queue_clover<P>(cudaStream_t, const Slab&, int, const Model&, double, bool,                 \
+                                const CloverView<P>&);                                                      \
+  template void queue_apply_clover<P>(cudaStream_t, const Slab&, const CloverView<P>&, const View&,         \
+                                      const View&);                                                         \
+  template void queue_import<P>(cudaStream_t, const Slab&, const double*, const View&);                     \
+  template void queue_export<P>(cudaStream_t, const Slab&, const View&, double*);                           \
+  template void queue_export_links<P>(cudaStream_t, const GaugeView<P>&, int, int, int, double*);           \
+  template void queue_dot<P>(cudaStream_t, const Slab&, const View&, const View&, const SumRoom&);          \
+  template void queue_dot_and_norm<P>(cudaStream_t, const Slab&, const View&, const View&, const SumRoom&); \
+  template void queue_norm<P>(cudaStream_t, const Slab&, const View&, const SumRoom&);                      \
+  template void queue_add_scaled<P>(cudaStream_t, const Slab&, std::complex<double>, const View&,           \
+                                    const View&);                                                           \
+  template void queue_solution_step<P>(cudaStream_t, const Slab&, const SolutionStep<P>&, const SumRoom&);  \
+  template void queue_direction_step<P>(cudaStream_t, const Slab&, std::complex<double>,                    \
+                                        std::complex<double>, const View&, const View&, const View&);       \
   }

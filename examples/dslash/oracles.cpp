@@ -110,9 +110,9 @@ class Oracles {
     const BothParities<Precision> fields(team_.slab);
     upload(streams.bulk, team_.slab, source_, fields);
     for (int parity = 0; parity < 2; ++parity) {
-      queue_clover(streams.bulk, team_.slab, parity, model,
+      queue_clover(streams.bulk.get(), team_.slab, parity, model,
                    options_.coefficients.kappa * options_.coefficients.clover, false, clover.view(parity));
-      queue_apply_clover(streams.bulk, team_.slab, clover.view(parity), fields.of[parity].view(),
+      queue_apply_clover(streams.bulk.get(), team_.slab, clover.view(parity), fields.of[parity].view(),
                          fields.of[parity].view());
     }
     return download(streams.bulk, team_.slab, fields);
@@ -253,7 +253,8 @@ class Oracles {
       for (int direction = 0; direction < dimensions; ++direction) {
         const bool has_padding = direction == time_direction;
         const int links = slab.sites() + (has_padding ? padding : 0);
-        queue_export_links<Precision>(streams.bulk, hop.gauge(), parity, direction, links, on_device.get());
+        queue_export_links<Precision>(streams.bulk.get(), hop.gauge(), parity, direction, links,
+                                      on_device.get());
         example::check(cudaMemcpyAsync(plain.get(), on_device.get(),
                                        static_cast<std::size_t>(links) * 18 * sizeof(double),
                                        cudaMemcpyDeviceToHost, streams.bulk.get()),

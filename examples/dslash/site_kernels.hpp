@@ -4,6 +4,7 @@
 
 #include "examples/dslash/access.hpp"
 #include "examples/dslash/hop_kernel.hpp"
+#include "examples/dslash/kernels.hpp"
 #include "examples/dslash/model.hpp"
 
 namespace dslash {
@@ -119,15 +120,13 @@ __global__ void __launch_bounds__(block_threads) over_sites(Body body, int face_
 }  // namespace kernels
 
 template <typename Body>
-void queue_over_sites(const example::Stream& stream, const Slab& slab, const Body& body,
-                      const SumRoom& room) {
+void queue_over_sites(cudaStream_t stream, const Slab& slab, const Body& body, const SumRoom& room) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>((slab.face_sites() + sites_of_block - 1) / sites_of_block),
                         static_cast<unsigned>(slab.slices));
   config.blockDim = dim3(block_threads);
-  config.stream = stream.get();
-  example::check(cudaLaunchKernelEx(&config, kernels::over_sites<Body>, body, slab.face_sites(), room),
-                 "launch a kernel over sites");
+  config.stream = stream;
+  check_launch(cudaLaunchKernelEx(&config, kernels::over_sites<Body>, body, slab.face_sites(), room));
 }
 
 }  // namespace dslash

@@ -27,12 +27,12 @@ class Solution {
       sloppy_.emplace(team, streams_, options.model, options.rows, options.coefficients, transfer_);
     }
     for (int parity = 0; parity < 2; ++parity) {
-      queue_source<Precise>(streams_.bulk, team.slab, parity, source_.of[parity].view(), options.model);
+      queue_source<Precise>(streams_.bulk.get(), team.slab, parity, source_.of[parity].view(), options.model);
     }
     if (precise_.clover()) {
       divided_source_.emplace(team.slab);
       for (int parity = 0; parity < 2; ++parity) {
-        queue_apply_clover(streams_.bulk, team.slab, precise_.clover()->view(parity),
+        queue_apply_clover(streams_.bulk.get(), team.slab, precise_.clover()->view(parity),
                            source_.of[parity].view(), divided_source_->of[parity].view());
       }
     }
@@ -73,7 +73,7 @@ class Solution {
     EvenOddMatrix<Sloppy> matrix(sloppy_hop(), options_.coefficients.kappa);
     const SpinorField<Sloppy> in(team_.slab);
     const SpinorField<Sloppy> out(team_.slab);
-    queue_convert<Sloppy, Precise>(streams_.bulk, team_.slab, source_.of[even].view(), in.view());
+    queue_convert<Sloppy, Precise>(streams_.bulk.get(), team_.slab, source_.of[even].view(), in.view());
     streams_.bulk.synchronize();
     MPI_Barrier(team_.communicator);
     const double start_s = MPI_Wtime();
@@ -100,15 +100,16 @@ class Solution {
     const SpinorField<Double> eta(slab);
     const SpinorField<Double> residual(slab);
     for (int parity = 0; parity < 2; ++parity) {
-      queue_convert<Double, Precise>(streams_.bulk, slab, solution_.of[parity].view(), psi.of[parity].view());
+      queue_convert<Double, Precise>(streams_.bulk.get(), slab, solution_.of[parity].view(),
+                                     psi.of[parity].view());
     }
     for (int parity = 0; parity < 2; ++parity) {
-      queue_convert<Double, Precise>(streams_.bulk, slab, source_.of[parity].view(), eta.view());
-      queue_norm(streams_.bulk, slab, eta.view(), sums_.room());
+      queue_convert<Double, Precise>(streams_.bulk.get(), slab, source_.of[parity].view(), eta.view());
+      queue_norm(streams_.bulk.get(), slab, eta.view(), sums_.room());
       squares[1] += sums_.finish(streams_.bulk)[0];
       subtract_diagonal(parity, psi.of[parity], residual, eta);
       hop.apply(parity, psi.of[1 - parity], residual, eta, options_.coefficients.kappa);
-      queue_norm(streams_.bulk, slab, residual.view(), sums_.room());
+      queue_norm(streams_.bulk.get(), slab, residual.view(), sums_.room());
       squares[0] += sums_.finish(streams_.bulk)[0];
     }
     hop.fuse_clover(true);
@@ -126,14 +127,14 @@ class Solution {
                          const SpinorField<Double>& eta) {
     const Slab& slab = team_.slab;
     if (!options_.coefficients.has_clover()) {
-      queue_add_scaled(streams_.bulk, slab, -1, psi.view(), eta.view());
+      queue_add_scaled(streams_.bulk.get(), slab, -1, psi.view(), eta.view());
       return;
     }
     const CloverField<Double> clover(slab);
-    queue_clover(streams_.bulk, slab, parity, options_.model,
+    queue_clover(streams_.bulk.get(), slab, parity, options_.model,
                  options_.coefficients.kappa * options_.coefficients.clover, false, clover.view(parity));
-    queue_apply_clover(streams_.bulk, slab, clover.view(parity), psi.view(), room.view());
-    queue_add_scaled(streams_.bulk, slab, -1, room.view(), eta.view());
+    queue_apply_clover(streams_.bulk.get(), slab, clover.view(parity), psi.view(), room.view());
+    queue_add_scaled(streams_.bulk.get(), slab, -1, room.view(), eta.view());
     streams_.bulk.synchronize();  // the term is freed
   }
 

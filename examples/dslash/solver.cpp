@@ -40,7 +40,7 @@ class BiCgStab {
         x_(slab_) {}
 
   SolverHistory run() {
-    queue_norm(bulk_, slab_, source_.view(), sums_.room());
+    queue_norm(bulk_.get(), slab_, source_.view(), sums_.room());
     source_norm_ = std::sqrt(sums_.finish(bulk_)[0]);
     solution_.clear(bulk_);
     if (source_norm_ == 0) {
@@ -66,8 +66,8 @@ class BiCgStab {
         update_reliably();
         history_.has_converged = residual_ <= target;
       }
-      queue_direction_step(bulk_, slab_, next_rho_ / rho_ * (alpha_ / omega_), omega_, r_.view(), v_.view(),
-                           p_.view());
+      queue_direction_step(bulk_.get(), slab_, next_rho_ / rho_ * (alpha_ / omega_), omega_, r_.view(),
+                           v_.view(), p_.view());
       rho_ = next_rho_;
     }
     if (!history_.has_converged) {
@@ -81,7 +81,7 @@ class BiCgStab {
  private:
   /// From the true residual, with nothing of what was before.
   void start() {
-    queue_convert<Sloppy, Precise>(bulk_, slab_, true_residual_.view(), r_.view());
+    queue_convert<Sloppy, Precise>(bulk_.get(), slab_, true_residual_.view(), r_.view());
     r0_.copy_from(bulk_, r_);
     p_.copy_from(bulk_, r_);
     x_.clear(bulk_);
@@ -97,9 +97,9 @@ class BiCgStab {
     if (!is_good(alpha_)) {
       return false;
     }
-    queue_add_scaled(bulk_, slab_, -alpha_, v_.view(), r_.view());
+    queue_add_scaled(bulk_.get(), slab_, -alpha_, v_.view(), r_.view());
     sloppy_.apply(r_, t_);
-    queue_dot_and_norm(bulk_, slab_, t_.view(), r_.view(), sums_.room());
+    queue_dot_and_norm(bulk_.get(), slab_, t_.view(), r_.view(), sums_.room());
     Sums::Four sum = sums_.finish(bulk_);
     omega_ = Scalar(sum[0], sum[1]) / sum[2];
     add_to_hash(history_.hash, omega_);
@@ -107,7 +107,7 @@ class BiCgStab {
       return false;
     }
     queue_solution_step(
-        bulk_, slab_,
+        bulk_.get(), slab_,
         SolutionStep<Sloppy>{alpha_, omega_, p_.view(), t_.view(), r0_.view(), x_.view(), r_.view()},
         sums_.room());
     sum = sums_.finish(bulk_);
@@ -123,14 +123,15 @@ class BiCgStab {
 
   /// Adds what was found to the solution, and replaces the residual by the true one.
   void update_reliably() {
-    queue_add<Precise, Sloppy>(bulk_, slab_, x_.view(), solution_.view());
+    queue_add<Precise, Sloppy>(bulk_.get(), slab_, x_.view(), solution_.view());
     x_.clear(bulk_);
     precise_.apply(solution_, true_residual_);
-    queue_add_scaled(bulk_, slab_, -1, source_.view(), true_residual_.view());
-    queue_add_scaled(bulk_, slab_, -2, true_residual_.view(), true_residual_.view());  // changes the sign
-    queue_norm(bulk_, slab_, true_residual_.view(), sums_.room());
+    queue_add_scaled(bulk_.get(), slab_, -1, source_.view(), true_residual_.view());
+    queue_add_scaled(bulk_.get(), slab_, -2, true_residual_.view(),
+                     true_residual_.view());  // changes the sign
+    queue_norm(bulk_.get(), slab_, true_residual_.view(), sums_.room());
     residual_ = std::sqrt(sums_.finish(bulk_)[0]);
-    queue_convert<Sloppy, Precise>(bulk_, slab_, true_residual_.view(), r_.view());
+    queue_convert<Sloppy, Precise>(bulk_.get(), slab_, true_residual_.view(), r_.view());
     next_rho_ = dot(r0_, r_);
     largest_ = residual_;
     ++history_.reliable_updates;
@@ -138,7 +139,7 @@ class BiCgStab {
   }
 
   [[nodiscard]] Scalar dot(const SpinorField<Sloppy>& a, const SpinorField<Sloppy>& b) {
-    queue_dot(bulk_, slab_, a.view(), b.view(), sums_.room());
+    queue_dot(bulk_.get(), slab_, a.view(), b.view(), sums_.room());
     const Sums::Four sum = sums_.finish(bulk_);
     return {sum[0], sum[1]};
   }

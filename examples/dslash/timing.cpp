@@ -38,7 +38,7 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
   const BothParities<Precision> fields(team.slab, options.sides);
   const SpinorField<Precision> last(team.slab, options.sides);
   for (int side = 0; side < options.sides; ++side) {
-    queue_source<Precision>(streams.bulk, team.slab, 0, fields.of[0].view(side), model);
+    queue_source<Precision>(streams.bulk.get(), team.slab, 0, fields.of[0].view(side), model);
     ++model.seed;
   }
   const auto apply = [&](int applications) {

@@ -47,7 +47,7 @@ TEST(DslashGammas, obey_their_algebra_and_the_fourth_is_diagonal) {
 
 TEST(DslashReference, has_plane_waves_as_the_free_field_should) {
   for (const bool is_antiperiodic : {true, false}) {
-    const Coefficients coefficients{2.5, is_antiperiodic};
+    const Coefficients coefficients{.anisotropy = 2.5, .is_antiperiodic = is_antiperiodic};
     const Model model{.lattice = small, .gauge = Gauge::unit};
     const PlaneWave wave(small, coefficients, {1, 1, -2, 3});
     HostSpinor amplitude{};
@@ -60,6 +60,40 @@ TEST(DslashReference, has_plane_waves_as_the_free_field_should) {
       for (std::size_t i = 0; i < 12; ++i) {
         EXPECT_LT(std::abs(result[site][i / 3][i % 3] - expected[site][i / 3][i % 3]), 1e-13);
       }
+    }
+  }
+}
+
+TEST(DslashReference, has_a_clover_term_that_is_hermitian_has_no_trace_and_commutes_with_gamma5) {
+  const Coefficients coefficients{.kappa = 0.12, .clover = 1.5};
+  const Reference reference({.lattice = small, .noise = 0.5}, coefficients);
+  const Reference::Matrix12 matrix = reference.clover({1, 0, 5, 3});
+  std::complex<double> trace;
+  double largest = 0;
+  for (std::size_t row = 0; row < 12; ++row) {
+    trace += matrix[row][row] - 1.0;
+    for (std::size_t column = 0; column < 12; ++column) {
+      EXPECT_LT(std::abs(matrix[row][column] - std::conj(matrix[column][row])), 1e-15);
+      std::complex<double> commutator;
+      for (std::size_t spin = 0; spin < 4; ++spin) {
+        commutator += gammas()[4][row / 3][spin] * matrix[3 * spin + row % 3][column] -
+                      matrix[row][3 * spin + column % 3] * gammas()[4][spin][column / 3];
+      }
+      EXPECT_LT(std::abs(commutator), 1e-15);
+      largest = std::max(largest, row == column ? 0 : std::abs(matrix[row][column]));
+    }
+  }
+  EXPECT_LT(std::abs(trace), 1e-14);
+  EXPECT_GT(largest, 0.01) << "the field is so weak that nothing is tested";
+}
+
+TEST(DslashReference, has_a_diagonal_whose_inverse_undoes_it) {
+  const Reference reference({.lattice = small, .noise = 0.5}, Coefficients{.kappa = 0.12, .clover = 1.5});
+  const HostField source = reference.source();
+  const HostField back = reference.diagonal(reference.diagonal(source, false), true);
+  for (std::size_t site = 0; site < source.size(); ++site) {
+    for (std::size_t i = 0; i < 12; ++i) {
+      EXPECT_LT(std::abs(back[site][i / 3][i % 3] - source[site][i / 3][i % 3]), 1e-14);
     }
   }
 }
