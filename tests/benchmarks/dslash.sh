@@ -45,9 +45,13 @@ measure 'operator, half, whole links, one GPU' 1 --lattice "$large" --rows 3 --p
 for sides in 2 4 6 12; do
   measure "operator, single, $sides right-hand sides, one GPU" 1 --lattice "$large" --right-hand-sides "$sides" "${bench[@]}"
 done
+for precision in single half; do
+  measure "clover even-odd, $precision, one GPU" 1 --lattice "$large" --clover 1 --precision "$precision" "${bench[@]}"
+done
 for precision in single single-half double double-half; do
   measure "solver, $precision, one GPU" 1 --lattice "$large" --solve --precision "$precision"
 done
+measure 'solver, clover, single-half, one GPU' 1 --lattice "$large" --solve --clover 1 --precision single-half
 if [ "${GPUS:-2}" -ge 2 ]; then
   for exchange in device staged-by-hand; do
     for precision in single half; do
