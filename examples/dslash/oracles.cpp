@@ -5,6 +5,8 @@
 
 #include "examples/dslash/hop.hpp"
 #include "examples/dslash/host_fields.hpp"
+#include "examples/dslash/link_check.hpp"
+#include "examples/dslash/theory.hpp"
 
 namespace dslash {
 namespace {
@@ -125,34 +127,10 @@ class Oracles {
     Model constant = options_.model;
     constant.gauge = Gauge::constant;
     add("clover term of a constant field",
-        relative_difference(clover_applied(constant), constant_clover_applied(), team_), rounding<Precision>);
-  }
-
-  /// F_12 = i sin(phi) T and F_34 = i sin(psi) T with T = diag(1, −1, 0), so that
-  /// A = 1 − kappa c (sigma_12 sin phi + sigma_34 sin psi) T.
-  [[nodiscard]] HostField constant_clover_applied() const {
-    const Lattice& lattice = options_.model.lattice;
-    const double weight = options_.coefficients.kappa * options_.coefficients.clover;
-    const double angles[] = {constant_phase(lattice.x, lattice.y), constant_phase(lattice.z, lattice.t)};
-    HostField result = source_;
-    for (std::size_t plane = 0; plane < 2; ++plane) {
-      const Matrix4& first = gammas()[2 * plane];
-      const Matrix4& second = gammas()[2 * plane + 1];
-      for (std::size_t row = 0; row < 4; ++row) {
-        for (std::size_t column = 0; column < 4; ++column) {
-          std::complex<double> sigma;  // i gamma gamma'
-          for (std::size_t k = 0; k < 4; ++k) {
-            sigma += std::complex<double>(0, 1) * first[row][k] * second[k][column];
-          }
-          for (std::size_t site = 0; site < result.size(); ++site) {
-            const auto& spin = source_[site][column];
-            result[site][row][0] -= weight * std::sin(angles[plane]) * sigma * spin[0];
-            result[site][row][1] += weight * std::sin(angles[plane]) * sigma * spin[1];
-          }
-        }
-      }
-    }
-    return result;
+        relative_difference(clover_applied(constant),
+                            clover_of_constant_field(source_, constant.lattice, options_.coefficients),
+                            team_),
+        rounding<Precision>);
   }
 
   void check_plane_wave(Policy policy) {
@@ -231,59 +209,18 @@ class Oracles {
   /// Links as kernels read them, those in the padding too, against the model's; and the unit field's
   /// plaquette.
   void check_links(Policy policy) {
-    add("links, and those of the slice before, against the model's",
-        largest_link_error(options_.model, policy),
+    add("links, and those of the slice before, against the model's", error_of_links(options_.model, policy),
         is_fixed_point<Precision> ? 0x1p-13 : rounding<Precision>);
     Model unit = options_.model;
     unit.gauge = Gauge::unit;
     // A plaquette of links that are exactly 1 is exactly 1.
-    add("1 - plaquette of the unit field", largest_link_error(unit, policy), 0);
+    add("1 - plaquette of the unit field", error_of_links(unit, policy), 0);
   }
 
-  [[nodiscard]] double largest_link_error(const Model& model, Policy policy) {
+  [[nodiscard]] double error_of_links(const Model& model, Policy policy) {
     Streams streams;
     Hop<Precision> hop = make_hop<Precision>(team_, streams, model, policy, options_.rows, false);
-    const Slab& slab = team_.slab;
-    const int padding = team_.size > 1 ? slab.face_sites() : 0;
-    const auto count = static_cast<std::size_t>(slab.sites() + padding);
-    const example::DeviceArray<double> on_device(count * 18);
-    const example::PinnedArray<double> plain(count * 18);
-    double largest = 0;
-    for (int parity = 0; parity < 2; ++parity) {
-      for (int direction = 0; direction < dimensions; ++direction) {
-        const bool has_padding = direction == time_direction;
-        const int links = slab.sites() + (has_padding ? padding : 0);
-        queue_export_links<Precision>(streams.bulk.get(), hop.gauge(), parity, direction, links,
-                                      on_device.get());
-        example::check(cudaMemcpyAsync(plain.get(), on_device.get(),
-                                       static_cast<std::size_t>(links) * 18 * sizeof(double),
-                                       cudaMemcpyDeviceToHost, streams.bulk.get()),
-                       "download links");
-        streams.bulk.synchronize();
-        for (int index = 0; index < links; ++index) {
-          largest = std::max(largest, link_error(model, parity, direction, index, plain.get() + index * 18L));
-        }
-      }
-    }
-    MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_DOUBLE, MPI_MAX, team_.communicator);
-    return largest;
-  }
-
-  [[nodiscard]] double link_error(const Model& model, int parity, int direction, int index,
-                                  const double* plain) const {
-    Slab slab = team_.slab;
-    if (index >= slab.sites()) {  // of the slice before
-      index -= slab.sites();
-      slab.first_slice = (slab.first_slice + slab.lattice.t - 1) % slab.lattice.t;
-    }
-    const Link<double> expected = link_of(model, slab.site(parity, index), direction);
-    double largest = 0;
-    for (int i = 0; i < 9; ++i) {
-      const Complex<double> number = expected.row[i / 3][i % 3];
-      largest =
-          std::max({largest, std::abs(plain[2 * i] - number.re), std::abs(plain[2 * i + 1] - number.im)});
-    }
-    return largest;
+    return largest_link_error(hop, model);
   }
 
   /// Several right-hand sides at once get the same bits as one by one.

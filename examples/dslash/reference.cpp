@@ -1,7 +1,6 @@
 #include "examples/dslash/reference.hpp"
 
 #include <cmath>
-#include <numbers>
 
 namespace dslash {
 namespace {
@@ -49,7 +48,16 @@ std::size_t wrapped(int coordinate, int extent) {
   return static_cast<std::size_t>((coordinate % extent + extent) % extent);
 }
 
-/// Where a site is, whatever its coordinates.
+void add_scaled(double factor, const HostField& addend, HostField& sum) {
+  for (std::size_t site = 0; site < sum.size(); ++site) {
+    for (std::size_t i = 0; i < 12; ++i) {
+      sum[site][i / 3][i % 3] += factor * addend[site][i / 3][i % 3];
+    }
+  }
+}
+
+}  // namespace
+
 std::size_t place(const Lattice& lattice, std::array<int, 4> at) {
   const auto x = static_cast<std::size_t>(lattice.x);
   const auto y = static_cast<std::size_t>(lattice.y);
@@ -69,16 +77,6 @@ void for_each_site(const Lattice& lattice, const std::function<void(std::array<i
     }
   }
 }
-
-void add_scaled(double factor, const HostField& addend, HostField& sum) {
-  for (std::size_t site = 0; site < sum.size(); ++site) {
-    for (std::size_t i = 0; i < 12; ++i) {
-      sum[site][i / 3][i % 3] += factor * addend[site][i / 3][i % 3];
-    }
-  }
-}
-
-}  // namespace
 
 const std::array<Matrix4, 5>& gammas() {
   static const std::array<Matrix4, 5> all = make_gammas();
@@ -278,48 +276,6 @@ HostField Reference::even_odd(const HostField& psi) const {
   const double square = coefficients_.kappa * coefficients_.kappa;
   add_scaled(-square, diagonal(hop(diagonal(hop(psi), true)), true), out);
   return out;
-}
-
-PlaneWave::PlaneWave(const Lattice& lattice, const Coefficients& coefficients, std::array<int, 4> numbers)
-    : lattice_(lattice), coefficients_(coefficients), momentum_{} {
-  const std::array<int, 4> extents{lattice.x, lattice.y, lattice.z, lattice.t};
-  for (std::size_t mu = 0; mu < 4; ++mu) {
-    const double shift = mu == 3 && coefficients.is_antiperiodic ? 0.5 : 0;
-    momentum_[mu] = 2 * std::numbers::pi * (numbers[mu] + shift) / extents[mu];
-  }
-}
-
-HostField PlaneWave::field(const HostSpinor& amplitude) const {
-  HostField field(static_cast<std::size_t>(lattice_.sites()));
-  for_each_site(lattice_, [&](std::array<int, 4> at) {
-    double phase = 0;
-    for (std::size_t mu = 0; mu < 4; ++mu) {
-      phase += momentum_[mu] * at[mu];
-    }
-    for (std::size_t spin = 0; spin < 4; ++spin) {
-      for (std::size_t colour = 0; colour < 3; ++colour) {
-        field[place(lattice_, at)][spin][colour] = std::polar(1.0, phase) * amplitude[spin][colour];
-      }
-    }
-  });
-  return field;
-}
-
-HostSpinor PlaneWave::hop(const HostSpinor& amplitude) const {
-  HostSpinor result{};
-  for (std::size_t mu = 0; mu < 4; ++mu) {
-    const double weight = mu < 3 ? 1 / coefficients_.anisotropy : 1;
-    for (std::size_t row = 0; row < 4; ++row) {
-      for (std::size_t column = 0; column < 4; ++column) {
-        const Number element = (row == column ? 2 * std::cos(momentum_[mu]) : 0.0) -
-                               2.0 * i_unit * gammas()[mu][row][column] * std::sin(momentum_[mu]);
-        for (std::size_t colour = 0; colour < 3; ++colour) {
-          result[row][colour] += weight * element * amplitude[column][colour];
-        }
-      }
-    }
-  }
-  return result;
 }
 
 }  // namespace dslash

@@ -46,22 +46,13 @@ class Reference {
   std::vector<std::array<Matrix3, 4>> links_;
 };
 
+/// Calls with the coordinates of each site.
+void for_each_site(const Lattice& lattice, const std::function<void(std::array<int, 4>)>& call);
+/// Where a site is in a HostField; coordinates may be beyond the lattice's borders.
+[[nodiscard]] std::size_t place(const Lattice& lattice, std::array<int, 4> at);
+
 /// gamma_1 … gamma_4, then gamma_5: row, column.
 using Matrix4 = std::array<std::array<std::complex<double>, 4>, 4>;
 [[nodiscard]] const std::array<Matrix4, 5>& gammas();
-
-/// exp(i p x) for momentum numbers n: p = 2 pi n / extent, in time (n + 1/2) if that is antiperiodic.
-struct PlaneWave {
-  PlaneWave(const Lattice& lattice, const Coefficients& coefficients, std::array<int, 4> numbers);
-
-  [[nodiscard]] HostField field(const HostSpinor& amplitude) const;
-  /// What D of unit links makes of the amplitude: sum over mu of w_mu (2 cos p_mu − 2 i gamma_mu sin p_mu).
-  [[nodiscard]] HostSpinor hop(const HostSpinor& amplitude) const;
-
- private:
-  Lattice lattice_;
-  Coefficients coefficients_;
-  std::array<double, 4> momentum_;
-};
 
 }  // namespace dslash

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "examples/dslash/theory.hpp"
+
 namespace dslash {
 namespace {
 
