@@ -44,7 +44,8 @@ struct SolverHistory {
   std::vector<double> residuals;  ///< after each iteration, relative to the source
   std::uint64_t hash = 0;         ///< of every scalar's bits
   int reliable_updates = 0;
-  int restarts = 0;  ///< after a breakdown
+  int restarts = 0;    ///< after a breakdown
+  double seconds = 0;  ///< of the slowest rank, without allocating memory
   bool has_converged = false;
 };
 

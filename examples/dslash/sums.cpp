@@ -1,5 +1,7 @@
 #include "examples/dslash/sums.hpp"
 
+#include <algorithm>
+
 namespace dslash {
 namespace {
 

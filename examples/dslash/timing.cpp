@@ -1,32 +1,12 @@
 #include "examples/dslash/timing.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "examples/dslash/hop.hpp"
 #include "examples/dslash/host_fields.hpp"
+#include "examples/dslash/median.hpp"
 
 namespace dslash {
-namespace {
-
-template <typename Work>
-double median_of_rounds(const Team& team, int rounds, Work&& work) {
-  std::vector<double> seconds;
-  for (int round = 0; round < rounds; ++round) {
-    MPI_Barrier(team.communicator);
-    const double start_s = MPI_Wtime();
-    work();
-    double own_s = MPI_Wtime() - start_s;
-    MPI_Allreduce(MPI_IN_PLACE, &own_s, 1, MPI_DOUBLE, MPI_MAX, team.communicator);
-    seconds.push_back(own_s);
-  }
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
-}
-
-}  // namespace
-
 template <typename Precision>
 Case time_operator(const Options& options, const Team& team, Policy policy) {
   Model model = options.model;
@@ -54,7 +34,7 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
     streams.bulk.synchronize();
   };
   apply(std::min(options.applications, 3));  // buffers are seen by MPI and CUDA for the first time
-  const double round_s = median_of_rounds(team, options.rounds, [&] { apply(options.applications); });
+  const double round_s = median_s(team, options.rounds, [&] { apply(options.applications); });
   return {policy, team.size, team.slab.lattice, round_s / options.applications, std::nullopt};
 }
 

@@ -49,9 +49,9 @@ for precision in single half; do
   measure "clover even-odd, $precision, one GPU" 1 --lattice "$large" --clover 1 --precision "$precision" "${bench[@]}"
 done
 for precision in single single-half double double-half; do
-  measure "solver, $precision, one GPU" 1 --lattice "$large" --solve --precision "$precision"
+  measure "solver, $precision, one GPU" 1 --lattice "$large" --solve --precision "$precision" --bench 3
 done
-measure 'solver, clover, single-half, one GPU' 1 --lattice "$large" --solve --clover 1 --precision single-half
+measure 'solver, clover, single-half, one GPU' 1 --lattice "$large" --solve --clover 1 --precision single-half --bench 3
 if [ "${GPUS:-2}" -ge 2 ]; then
   for exchange in device staged-by-hand; do
     for precision in single half; do
@@ -64,7 +64,7 @@ if [ "${GPUS:-2}" -ge 2 ]; then
   done
   for policy in none streams fused-pack direct; do
     for precision in single single-half; do
-      measure "solver, $precision, two GPUs" 2 --lattice "$large" --solve --precision "$precision" --policy "$policy"
+      measure "solver, $precision, two GPUs" 2 --lattice "$large" --solve --precision "$precision" --policy "$policy" --bench 3
     done
   done
   # what each stage costs: truth for the report's what-if
