@@ -51,7 +51,7 @@ class SpinorField {
 
   [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int sides = 1) {
     return static_cast<std::size_t>(sides) * side_bytes(slab) +
-           (slab.is_whole() ? 0 : two_faces_bytes<Precision>(slab, sides));
+           (slab.is_whole() ? 0 : 2 * two_faces_bytes<Precision>(slab, sides));
   }
 
   [[nodiscard]] SpinorView<Precision> view(int side = 0) const {
@@ -61,8 +61,12 @@ class SpinorField {
   [[nodiscard]] Sides sides() const {
     return {sides_, side_bytes(slab_), aligned(face_bytes<Precision>(slab_))};
   }
-  [[nodiscard]] Faces<Precision> end_zone() const {
-    return two_faces_at<Precision>(slab_, sides_, memory_.get() + spinors_of_all_sides());
+  /// Two sets of faces, used in turn: one is received while the other may still be read. One Hop at a time
+  /// may use a field.
+  [[nodiscard]] Faces<Precision> end_zone(unsigned step) const {
+    return two_faces_at<Precision>(
+        slab_, sides_,
+        memory_.get() + spinors_of_all_sides() + (step % 2) * two_faces_bytes<Precision>(slab_, sides_));
   }
 
   void clear(const example::Stream& stream) const {

@@ -137,7 +137,7 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
     return;
   }
   arguments.has_ghosts = true;
-  arguments.ghosts = in.end_zone();
+  arguments.ghosts = in.end_zone(++step_);
   switch (transfer_.policy) {
     case Policy::none:
       run_without_overlap(arguments);
@@ -156,11 +156,12 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
 
 template <typename Precision>
 void Hop<Precision>::run_without_overlap(Arguments& arguments) {
+  post_receives(arguments.ghosts);
   if (!without(Stage::pack)) {
     queue_pack(streams_.bulk.get(), packing(arguments, {}));
   }
   streams_.bulk.synchronize();
-  exchange(streams_.bulk, arguments.ghosts);
+  exchange(streams_.bulk);
   // One kernel; if one of its parts is to be left out, only the other.
   if (without(Stage::interior)) {
     arguments.part = exterior(team_.slab);
@@ -178,49 +179,49 @@ void Hop<Precision>::run_in_streams(Arguments& arguments) {
     queue_pack(streams_.boundary.get(), packing(arguments, {}));
   }
   queue_interior(arguments);
+  post_receives(arguments.ghosts);
   streams_.boundary.synchronize();
-  exchange(streams_.boundary, arguments.ghosts);
+  exchange(streams_.boundary);
   queue_exterior(arguments);
 }
 
 template <typename Precision>
 void Hop<Precision>::run_with_fused_pack(Arguments& arguments) {
-  ++epoch_;
   input_ready_.record(streams_.bulk);
   input_ready_.block(streams_.boundary);
   Arguments first = arguments;
   if (!without(Stage::pack)) {
-    first.pack = packing(arguments, {arrived_.get(), {packed_flag_on_device_, nullptr}, epoch_});
+    first.pack = packing(arguments, {arrived_.get(), {packed_flag_on_device_, nullptr}, step_});
   }
   queue_interior(first);
+  post_receives(arguments.ghosts);
   if (without(Stage::pack)) {
     streams_.boundary.synchronize();
   } else {
-    wait_for_packing(epoch_);
+    wait_for_packing(step_);
   }
-  exchange(streams_.boundary, arguments.ghosts);
+  exchange(streams_.boundary);
   queue_exterior(arguments);
 }
 
 template <typename Precision>
 void Hop<Precision>::run_direct(Arguments& arguments) {
-  ++epoch_;
   input_ready_.record(streams_.bulk);
   input_ready_.block(streams_.boundary);
   const bool is_connected = !without(Stage::comms) && !without(Stage::pack);
   if (!without(Stage::pack)) {
     PackArguments<Precision> pack = packing(arguments, {});
     if (is_connected) {
-      pack.out.upper = faces_at(direct_->faces_ahead(epoch_)).upper;
-      pack.out.lower = faces_at(direct_->faces_behind(epoch_)).lower;
-      pack.signal = {arrived_.get(), {direct_->upper_flag_ahead(), direct_->lower_flag_behind()}, epoch_};
+      pack.out.upper = faces_at(direct_->faces_ahead(step_)).upper;
+      pack.out.lower = faces_at(direct_->faces_behind(step_)).lower;
+      pack.signal = {arrived_.get(), {direct_->upper_flag_ahead(), direct_->lower_flag_behind()}, step_};
     }
     queue_pack(streams_.boundary.get(), pack);
   }
   queue_interior(arguments);
-  arguments.ghosts = faces_at(direct_->own_faces(epoch_));
+  arguments.ghosts = faces_at(direct_->own_faces(step_));
   if (is_connected) {
-    arguments.arrival = {direct_->own_upper_flag(), direct_->own_lower_flag(), epoch_};
+    arguments.arrival = {direct_->own_upper_flag(), direct_->own_lower_flag(), step_};
   }
   queue_exterior(arguments);
 }
@@ -254,11 +255,18 @@ void Hop<Precision>::queue_exterior(const Arguments& arguments) {
   outer_done_.block(streams_.bulk);
 }
 
+/// A kernel that reads the faces of the step before the last one is done: the last step's packing, which the
+/// host has seen, came after it.
 template <typename Precision>
-void Hop<Precision>::exchange(const example::Stream& stream, const Faces<Precision>& ghosts) {
+void Hop<Precision>::post_receives(const Faces<Precision>& ghosts) {
+  exchange_.post(step_, {ghosts.upper.data, ghosts.lower.data});
+}
+
+template <typename Precision>
+void Hop<Precision>::exchange(const example::Stream& stream) {
   const example::NamedRange range("exchange");
   const Faces<Precision> packed = faces_at(packed_.get());
-  exchange_(stream, {packed.upper.data, packed.lower.data}, {ghosts.upper.data, ghosts.lower.data});
+  exchange_.finish(stream, {packed.upper.data, packed.lower.data});
 }
 
 /// A kernel that failed never sets the flag: the stream says so.

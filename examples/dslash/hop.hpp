@@ -65,7 +65,8 @@ class Hop {
   }
   void queue_interior(const Arguments& arguments);
   void queue_exterior(const Arguments& arguments);
-  void exchange(const example::Stream& stream, const Faces<Precision>& ghosts);
+  void post_receives(const Faces<Precision>& ghosts);
+  void exchange(const example::Stream& stream);
   void wait_for_packing(unsigned epoch) const;
   void send_links();
 
@@ -83,7 +84,7 @@ class Hop {
   unsigned* packed_flag_on_device_ = nullptr;
   FaceExchange exchange_;
   std::optional<DirectZone> direct_;
-  unsigned epoch_ = 0;
+  unsigned step_ = 0;  ///< applications so far
   example::Event input_ready_;
   example::Event outer_done_;
 };
