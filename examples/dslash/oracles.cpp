@@ -176,34 +176,11 @@ class Oracles {
   void check_gauge_covariance(Policy policy, const HostField& result) {
     Model transformed = options_.model;
     transformed.is_transformed = true;
-    HostField source = source_;
-    HostField expected = result;
-    for (HostField* const field : {&source, &expected}) {
-      transform(*field);
-    }
+    const HostField source = gauge_transformed(source_, options_.model);
+    const HostField expected = gauge_transformed(result, options_.model);
     add("gauge covariance",
         relative_difference(applied<Precision>(transformed, policy, options_.rows, source), expected, team_),
         2 * rounding<Precision>);
-  }
-
-  void transform(HostField& field) const {
-    const Lattice& lattice = options_.model.lattice;
-    const Slab whole = slab_of_rank(lattice, 0, 1);
-    for (int parity = 0; parity < 2; ++parity) {
-      for (int index = 0; index < whole.sites(); ++index) {
-        const Site site = whole.site(parity, index);
-        const Link<double> rotation = transformation_of(options_.model, site);
-        for (auto& spin : field[global_index(lattice, site)]) {
-          const auto before = spin;
-          for (std::size_t row = 0; row < 3; ++row) {
-            spin[row] = 0;
-            for (std::size_t k = 0; k < 3; ++k) {
-              spin[row] += std::complex<double>(rotation.row[row][k].re, rotation.row[row][k].im) * before[k];
-            }
-          }
-        }
-      }
-    }
   }
 
   /// Links as kernels read them, those in the padding too, against the model's; and the unit field's

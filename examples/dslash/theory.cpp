@@ -86,4 +86,19 @@ HostField clover_of_constant_field(const HostField& psi, const Lattice& lattice,
   return result;
 }
 
+HostField gauge_transformed(const HostField& psi, const Model& model) {
+  HostField result(psi.size());
+  for_each_site(model.lattice, [&](std::array<int, 4> at) {
+    const Link<double> rotation = transformation_of(model, {at[0], at[1], at[2], at[3]});
+    const std::size_t site = place(model.lattice, at);
+    for (std::size_t spin = 0; spin < 4; ++spin) {
+      for (std::size_t i = 0; i < 9; ++i) {
+        const Complex<double> number = rotation.row[i / 3][i % 3];
+        result[site][spin][i / 3] += std::complex<double>(number.re, number.im) * psi[site][spin][i % 3];
+      }
+    }
+  });
+  return result;
+}
+
 }  // namespace dslash

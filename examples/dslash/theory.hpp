@@ -27,4 +27,7 @@ struct PlaneWave {
 [[nodiscard]] HostField clover_of_constant_field(const HostField& psi, const Lattice& lattice,
                                                  const Coefficients& coefficients);
 
+/// Every spinor times the model's gauge transformation at its site.
+[[nodiscard]] HostField gauge_transformed(const HostField& psi, const Model& model);
+
 }  // namespace dslash
