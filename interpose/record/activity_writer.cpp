@@ -131,7 +131,9 @@ void ActivityWriter::put(Record& record) noexcept {
   record.own = own_work_.is_own(record.correlation) ? 1 : 0;
   Lane* lane = lane_of_this_thread();
   std::byte* place = lane == nullptr ? nullptr : lane->append(&record);
-  if (place != nullptr && record.own == 0) {
+  if (place == nullptr) {
+    recording().drop(&record);
+  } else if (record.own == 0) {
     own_work_.remember(record.correlation, reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own)));
   }
 }

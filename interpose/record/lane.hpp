@@ -26,7 +26,7 @@ class alignas(64) Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Returns where the record lies now, or nullptr: no space, and counted as dropped.
+  /// Returns where the record lies now, or nullptr: no space; the caller counts it as dropped.
   std::byte* append(const void* record) noexcept {
     if (next_ == stop_ && !make_room()) [[unlikely]] {
       return nullptr;

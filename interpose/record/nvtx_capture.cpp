@@ -133,7 +133,7 @@ class RangeStack {
     const int level = level_in(domain);
     if (open_ == ranges_.size()) {
       ++too_deep_;
-      recording().drop(1);
+      recording().leave_out_range();
     } else {
       ranges_[open_++] = {now_ns(), domain, name, static_cast<std::uint8_t>(level)};
     }
@@ -195,7 +195,7 @@ class StartedRanges {
       place.range = {now_ns(), domain, name, start_end_depth};
       return id;  // whoever ends it has the id from here, and so sees what was written
     }
-    recording().drop(1);
+    recording().leave_out_range();
     return 0;
   }
 

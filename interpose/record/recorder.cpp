@@ -85,6 +85,7 @@ void fill_header(trace::FileHeader& header, const Identity& identity) noexcept {
   header.realtime_offset_ns = realtime_offset_ns();
   header.mpi_family = identity.mpi_family;
   header.clock_error_ns = trace::clock_error_unknown;
+  header.missing_from_ns = trace::nothing_missing;
   copy_text(header.mpi_version, identity.mpi_version);
   gethostname(header.host_name, sizeof header.host_name - 1);
   copy_command_line(header.program, sizeof header.program);
@@ -192,10 +193,8 @@ std::uint32_t intern(std::string_view text) noexcept {
 void write_bytes(const void* record) noexcept {
   if (!is_on()) return;
   Lane* lane = lane_of_this_thread();
-  if (lane == nullptr) {
-    recording().drop(1);
-  } else {
-    lane->append(record);
+  if (lane == nullptr || lane->append(record) == nullptr) [[unlikely]] {
+    recording().drop(record);
   }
 }
 

@@ -16,6 +16,31 @@ union Forever {
 };
 constinit Forever forever;
 
+/// The moment from which on something is unknown if the record is missing. Of a message, an operation or a
+/// range it is the end: what is in flight when the recording ends is never in it. Where the record has no
+/// time, as those of names, it is now.
+std::uint64_t is_missed_from_ns(const void* record) noexcept {
+  trace::RecordKind kind{};
+  std::memcpy(&kind, static_cast<const std::byte*>(record) + trace::record_bytes - 1, 1);
+  std::uint64_t begin_and_end_ns[2];
+  std::memcpy(begin_and_end_ns, record, sizeof begin_and_end_ns);
+  switch (kind) {
+    case trace::RecordKind::mpi_call:
+    case trace::RecordKind::transfer:
+    case trace::RecordKind::kernel:
+    case trace::RecordKind::device_copy:
+    case trace::RecordKind::device_memset:
+    case trace::RecordKind::cuda_synchronisation:
+      return begin_and_end_ns[0];
+    case trace::RecordKind::message_half:
+    case trace::RecordKind::collective_operation:
+    case trace::RecordKind::range:
+      return begin_and_end_ns[1];
+    default:
+      return now_ns();
+  }
+}
+
 }  // namespace
 
 Recording& recording() noexcept {
@@ -33,8 +58,14 @@ ClaimedBlock Recording::take_block() noexcept {
     }
     if (!space_ended_.exchange(true, std::memory_order_relaxed)) say_why_space_ended(block);
   }
-  drop(1);
   return block;
+}
+
+void Recording::drop(const void* record) noexcept {
+  if (!is_on()) return;  // a forked child: the file is the parent's
+  trace::FileHeader& header = file_.header();
+  RecordingFile::add(header.dropped_records, 1);
+  RecordingFile::lower(header.missing_from_ns, is_missed_from_ns(record));
 }
 
 void Recording::say_why_space_ended(const ClaimedBlock& block) noexcept {
@@ -43,7 +74,6 @@ void Recording::say_why_space_ended(const ClaimedBlock& block) noexcept {
     std::snprintf(text, sizeof text,
                   "the recording has reached its limit (PENSTOCK_TRACE_LIMIT); later records are dropped");
   } else {
-    switch_off();
     std::snprintf(text, sizeof text, "recording stops here: %s",
                   block.refusal == Refusal::no_space ? std::strerror(block.error)
                                                      : "the program closed the recording's descriptor");
@@ -54,13 +84,16 @@ void Recording::say_why_space_ended(const ClaimedBlock& block) noexcept {
 
 bool Recording::write_rare(const void* records, std::size_t count) noexcept {
   const std::lock_guard lock(rare_mutex_);
+  const auto* record = static_cast<const std::byte*>(records);
   if (rare_lane_ == nullptr) {
     rare_lane_ = lanes().acquire();
     if (rare_lane_ == nullptr) return false;
     rare_lane_->belongs_to_recorder();
   }
-  if (!rare_lane_->reserve(count)) return false;
-  const auto* record = static_cast<const std::byte*>(records);
+  if (!rare_lane_->reserve(count)) {
+    for (std::size_t i = 0; i < count; ++i) drop(record + i * trace::record_bytes);
+    return false;
+  }
   for (std::size_t i = 0; i < count; ++i) rare_lane_->append(record + i * trace::record_bytes);
   return true;
 }

@@ -24,8 +24,8 @@ class Recording {
 
   [[nodiscard]] RecordingFile& file() noexcept { return file_; }
 
-  /// A refusal counts one dropped record; the first is said on one line. Want of space switches recording
-  /// off; the limit does not, so that the header tells how much is missing.
+  /// The first refusal is said on one line. Recording stays on, so that the header tells how much is missing
+  /// and from when on; only in a forked child it is switched off.
   [[nodiscard]] ClaimedBlock take_block() noexcept;
   void announce_need_of_block() noexcept { blocks_.announce_need(); }
   [[nodiscard]] BlockSupply& blocks() noexcept { return blocks_; }
@@ -34,7 +34,11 @@ class Recording {
   /// notices.
   bool write_rare(const void* records, std::size_t count) noexcept;
 
-  void drop(std::uint64_t records) noexcept { file_.add(file_.header().dropped_records, records); }
+  /// Counts a record for which there was no space, and notes the moment that it tells of. No system call
+  /// where it tells of one.
+  void drop(const void* record) noexcept;
+  /// Counts what is not recorded for another reason, and says nothing of all else.
+  void leave_out_range() noexcept { file_.add(file_.header().dropped_records, 1); }
   void add_features(std::uint32_t bits) noexcept;
   /// Adds to the header's note on why something is missing.
   void explain(std::string_view why) noexcept;

@@ -43,6 +43,12 @@ class RecordingFile {
   static void add(std::uint64_t& header_field, std::uint64_t amount) noexcept {
     std::atomic_ref<std::uint64_t>(header_field).fetch_add(amount, std::memory_order_relaxed);
   }
+  static void lower(std::uint64_t& header_field, std::uint64_t value) noexcept {
+    const std::atomic_ref<std::uint64_t> shared(header_field);
+    std::uint64_t seen = shared.load(std::memory_order_relaxed);
+    while (value < seen && !shared.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+    }
+  }
 
   [[nodiscard]] bool is_open() const noexcept { return mapping_ != nullptr; }
   /// False in a forked child.

@@ -25,6 +25,7 @@ inline constexpr std::uint32_t file_header_bytes = 4096;
 inline constexpr std::uint32_t no_string = 0;  ///< string ids start at 1
 inline constexpr std::uint64_t clock_error_unknown =
     ~std::uint64_t{0};  ///< GPU activity, but nothing to compare with
+inline constexpr std::uint64_t nothing_missing = ~std::uint64_t{0};
 
 enum class RecordKind : std::uint8_t {
   none = 0,  ///< not committed
@@ -96,6 +97,10 @@ struct FileHeader {
   std::uint64_t
       start_cost_ns;  ///< of opening the file and of starting CUPTI, in MPI_Init and CUDA's first call
   std::uint64_t finish_cost_ns;  ///< of collecting what CUPTI still holds and closing, in MPI_Finalize
+  /// The earliest moment that a record lost for want of space tells of: all that had happened before is in
+  /// the file, but for what was still in flight or open then. nothing_missing; 0 in recordings that are
+  /// older.
+  std::uint64_t missing_from_ns;
 };
 
 struct BlockHeader {

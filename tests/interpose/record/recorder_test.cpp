@@ -267,8 +267,35 @@ TEST(Recorder, records_beyond_the_limit_are_dropped_and_counted) {
   const ReadRecording recording(folder.recording());
   EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), fits);
   EXPECT_EQ(recording.header().dropped_records, 1000u);
+  EXPECT_EQ(recording.header().missing_from_ns, fits) << "the calls are numbered by their begin";
   EXPECT_EQ(recording.file_bytes(), limit_bytes);
   EXPECT_NE(std::string(recording.header().features_note).find("limit"), std::string::npos);
+}
+
+TEST(Recorder, what_is_missing_begins_with_the_earliest_that_any_dropped_record_tells_of) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    record::Identity identity = folder.identity();
+    identity.limit_bytes = trace::file_header_bytes + 2 * trace::block_bytes;
+    ASSERT_TRUE(record::begin(identity));
+    for (std::uint64_t i = 0; i < records_per_block; ++i) record::write(numbered_call(10'000 + i));
+    record::write(numbered_call(50'000));
+    trace::DeviceActivity kernel{};  // the GPU's records come late
+    kernel.begin_ns = 40'000;
+    kernel.end_ns = 41'000;
+    kernel.kind = trace::RecordKind::kernel;
+    record::write(kernel);
+    trace::MessageHalf half{};  // was in flight all the time, and is unknown from its end on
+    half.post_ns = 5;
+    half.complete_ns = 60'000;
+    half.kind = trace::RecordKind::message_half;
+    record::write(half);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.header().dropped_records, 3u);
+  EXPECT_EQ(recording.header().missing_from_ns, 40'000u);
 }
 
 TEST(Recorder, a_limit_below_one_block_leaves_recording_off) {
@@ -307,7 +334,6 @@ TEST(Recorder, the_file_size_limit_ends_the_recording_and_not_the_job) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
     ASSERT_TRUE(record::begin(folder.identity()));
     for (std::uint64_t i = 0; i < 3 * records_per_block; ++i) record::write(numbered_call(i));
-    EXPECT_FALSE(record::is_on());
     record::end();
   });
   EXPECT_EQ(result.exit_code, 0);
@@ -316,7 +342,8 @@ TEST(Recorder, the_file_size_limit_ends_the_recording_and_not_the_job) {
   EXPECT_EQ(count_of("\n", result.errors), 1u);
   const ReadRecording recording(folder.recording());
   EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), records_per_block);
-  EXPECT_GE(recording.header().dropped_records, 1u);
+  EXPECT_EQ(recording.header().dropped_records, 2 * records_per_block);
+  EXPECT_EQ(recording.header().missing_from_ns, records_per_block);
   EXPECT_GT(recording.header().end_ns, 0u);
 }
 
@@ -333,10 +360,11 @@ TEST(Recorder, a_full_disk_ends_the_recording_and_not_the_job) {
     }
     ASSERT_TRUE(record::begin(folder.identity()));
     for (std::uint64_t i = 0; i < 10 * records_per_block; ++i) record::write(numbered_call(i));
-    EXPECT_FALSE(record::is_on());
     record::end();
     const ReadRecording recording(folder.recording());
     EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), 2 * records_per_block);
+    EXPECT_EQ(recording.header().dropped_records, 8 * records_per_block);
+    EXPECT_EQ(recording.header().missing_from_ns, 2 * records_per_block);
     EXPECT_NE(std::string(recording.header().features_note).find("No space left"), std::string::npos);
   });
   if (result.exit_code == may_not_mount) GTEST_SKIP() << "may not mount a small tmpfs";
@@ -372,6 +400,7 @@ TEST(Recorder, a_forked_child_writes_nothing_and_its_parent_goes_on) {
   EXPECT_EQ(calls[0].begin_ns, 1u);
   EXPECT_EQ(calls[1].begin_ns, 2u);
   EXPECT_EQ(recording.header().dropped_records, 0u);
+  EXPECT_EQ(recording.header().missing_from_ns, trace::nothing_missing);
   EXPECT_GT(recording.header().end_ns, 0u);
 }
 
