@@ -19,6 +19,8 @@ struct RankWindow {
   static constexpr std::uint32_t no_site = ~std::uint32_t{0};
 
   RankTrace rank;
+  std::uint64_t own_known_until_ns =
+      trace::nothing_missing;               ///< the rank's own records are complete until then
   std::size_t position = 0;                 ///< in the MessageIndex
   std::vector<std::uint64_t> step_bounds;   ///< of the steps, the only part that is counted; empty: all is
                                             ///< counted

@@ -324,7 +324,8 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
         end_ns = std::max(end_ns, each.end_ns);
       }
     }
-    if (!bounds.empty()) {
+    // where the recording ends within the last range, it was no whole step
+    if (!bounds.empty() && !(rank.is_cut() && end_ns > rank.end_ns)) {
       bounds.push_back(end_ns);
     }
   }

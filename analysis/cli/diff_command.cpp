@@ -26,6 +26,9 @@ namespace {
 
 using analysis::job_timeline::JobTimeline;
 
+/// The exit code where records are missing; as that of `report --fail-if`.
+constexpr int records_are_missing = 4;
+
 struct DiffOptions {
   std::vector<std::filesystem::path> pair;
   std::vector<std::filesystem::path> before;
@@ -95,7 +98,7 @@ int diff(DiffOptions options) {
   } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(compared, wants_colours(), options.top));
   }
-  return 0;
+  return compared.is_known ? 0 : records_are_missing;
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ class Comparison {
     diff_.before = state_of(before.front());
     diff_.after = state_of(after.front());
     diff_.is_by_step = all(has_steps);
+    diff_.is_known = all([](const Report& report) { return !report.recorded_part; });
     const auto is_exposed = [](const Report& report) {
       return report.measure == Measure::exposed_communication;
     };
@@ -134,11 +135,15 @@ class Comparison {
   }
 
   /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null if steps do not have it.
+  /// Where records are missing, the part that was recorded says nothing certain of the rest.
   template <typename Sum>
   DiffRow row(std::string name, Sum sum, StepFigure of_step, std::size_t cause = 0) const {
     const std::vector<double> before = values(before_, sum);
     const std::vector<double> after = values(after_, sum);
     DiffRow result{std::move(name), mean_of(before), mean_of(after), std::nullopt, Verdict::unknown};
+    if (!diff_.is_known) {
+      return result;
+    }
     result.margin_ns = diff_.from_steps && of_step != nullptr
                            ? margin_of_difference(batch_means(before_.front(), of_step, cause),
                                                   batch_means(after_.front(), of_step, cause))
@@ -199,6 +204,14 @@ class Comparison {
   }
 
   void remarks() {
+    for (const std::vector<Report>* const reports : {&before_, &after_}) {
+      for (std::size_t i = 0; i < reports->size(); ++i) {
+        if (const auto& part = (*reports)[i].recorded_part) {
+          diff_.remarks.push_back(fmt::format("a run {} was {}", reports == &before_ ? "before" : "after",
+                                              recorded_part_text(*part)));
+        }
+      }
+    }
     const auto differ = [&](const char* what, auto figure) {
       std::set<std::string> values;
       for (const std::vector<Report>* const reports : {&before_, &after_}) {

@@ -17,7 +17,7 @@ enum class Verdict : std::uint8_t {
   less,  ///< the change is larger than chance explains
   more,
   jitter,   ///< the change may be chance
-  unknown,  ///< one run each, and the runs do not show how much the figure varies
+  unknown,  ///< one run each, and the runs do not show how much the figure varies; or records are missing
 };
 
 /// Returns "less", "more", "jitter" or "unknown".
@@ -48,6 +48,7 @@ struct Diff {
   std::size_t runs_after = 0;
   ComparedState before;  ///< of repeated runs the first
   ComparedState after;
+  bool is_known = true;     ///< false: records of some run are missing, and no verdict can be given
   bool is_by_step = false;  ///< false: by run
   bool is_exposed = false;  ///< false: communication time is compared
   bool from_steps = false;  ///< one run each: margins come from how its steps vary; repeated runs may vary

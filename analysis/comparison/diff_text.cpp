@@ -71,8 +71,9 @@ class DiffWriter {
                            what, times, change_text(time)));
         break;
       case Verdict::unknown:
-        paragraph("1", fmt::format("{}: {} ({}). One run each does not tell whether that is chance.", what,
-                                   times, change_text(time)));
+        paragraph("1", fmt::format("{}: {} ({}). {}", what, times, change_text(time),
+                                   diff_.is_known ? "One run each does not tell whether that is chance."
+                                                  : "What became of it is not known: records are missing."));
         break;
     }
   }
@@ -110,7 +111,9 @@ class DiffWriter {
     std::string text =
         fmt::format("{} before, {} after; time a {} of the average rank. ", runs_text(diff_.runs_before),
                     runs_text(diff_.runs_after), diff_.is_by_step ? "step" : "run");
-    if (diff_.from_steps) {
+    if (!diff_.is_known) {
+      text += "Times are of the recorded parts, which may differ in what they hold.";
+    } else if (diff_.from_steps) {
       text +=
           "± is the 95 % confidence interval by how the steps vary within a run; runs may differ by more: "
           "repeat them "

@@ -114,7 +114,11 @@ void Metrics::add_run(RankWindow& window, RankFigures& figures) {
   const RankTrace& rank = window.rank;
   window.window = {rank.begin_ns, rank.end_ns};
   make_timeline(rank, window.timeline);
-  figures.run_ns = rank.end_ns - rank.begin_ns;
+  figures.run_ns = rank.run_end_ns - rank.begin_ns;
+  figures.recorded_ns = std::min(figures.run_ns, window.own_known_until_ns - rank.begin_ns);
+  figures.known_ns = rank.end_ns - rank.begin_ns;
+  // of a job that was killed, the last record is no end of the run if later ones were dropped
+  figures.is_known = !rank.is_cut() && (rank.finished || window.own_known_until_ns == trace::nothing_missing);
   if (window.step_bounds.empty()) {
     return;
   }

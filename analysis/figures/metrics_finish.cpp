@@ -25,6 +25,24 @@ void sort_by_time(std::vector<Figures>& list) {
   });
 }
 
+std::optional<RecordedPart> recorded_part_of(const std::vector<RankFigures>& ranks) {
+  if (std::all_of(ranks.begin(), ranks.end(), [](const RankFigures& rank) { return rank.is_known; })) {
+    return std::nullopt;
+  }
+  RecordedPart part{.recorded_ns = ~std::uint64_t{0}};
+  std::uint64_t shortest_ns = ~std::uint64_t{0};
+  for (const RankFigures& rank : ranks) {
+    part.recorded_ns = std::min(part.recorded_ns, rank.known_ns);
+    part.run_ns = std::max(part.run_ns, rank.run_ns);
+    part.finished = part.finished && rank.finished;
+    if (rank.dropped_records != 0 && rank.recorded_ns < shortest_ns) {
+      shortest_ns = rank.recorded_ns;
+      part.first_rank = rank.rank;
+    }
+  }
+  return part;
+}
+
 bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns) {
   struct stat status {};
   return ::stat(file.c_str(), &status) == 0 && status.st_mtim.tv_sec > 0 &&
@@ -44,6 +62,7 @@ Report Metrics::finish(const std::optional<StepMark>& step_mark) {
   traffic_of_site_.resize(sites_.sites().size());
   finish_breakdowns();
   const auto place = [this](std::uint32_t site) { return place_of_site(site); };
+  report_.recorded_part = recorded_part_of(report_.ranks);
   report_.transports = transports_.finish();
   report_.matrix = matrix_.finish(report_.transports);
   report_.kernels = kernels_.finish(place);

@@ -64,7 +64,7 @@ void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visi
   }
   visitor.begin(report, joined.index);
   for (const std::size_t position : joined.counted) {
-    load_rank(joined.job.files[position], rank);
+    load_rank(joined.job.files[position], rank, LoadOf::all, joined.job.known_until_ns[position]);
     visitor.visit(rank, position, joined.index);
     meter.advance(Meter::records_in(joined.job.files[position]), "drawing");
   }

@@ -34,13 +34,13 @@ struct Joiner {
   RankTrace trace;
   std::unique_ptr<JoiningRank> rank;
 
-  void read(const std::filesystem::path& file) {
-    load_rank(file, trace, LoadOf::what_others_need);
+  void read(const Job& job, std::size_t position) {
+    load_rank(job.files[position], trace, LoadOf::what_others_need, job.known_until_ns[position]);
     rank = std::make_unique<JoiningRank>();
     rank->facts = facts_of(trace);
     rank->steps = possible_steps(trace, rank->sites);
     rank->vote = {trace.header.world_rank, trace.used_gpu(), trace.has(trace::feature::kernels),
-                  trace.header.features_note};
+                  trace.header.dropped_records != 0, trace.header.features_note};
   }
 };
 
@@ -96,6 +96,7 @@ void take_in_shared(std::vector<std::unique_ptr<JoiningRank>> own_ranks,
 }  // namespace
 
 void MeasureVote::add(const RankVote& rank) {
+  any_is_missing_ = any_is_missing_ || rank.lacks_records;
   if (!rank.used_gpu) {
     return;
   }
@@ -108,7 +109,9 @@ void MeasureVote::add(const RankVote& rank) {
 
 MeasureChoice MeasureVote::choice() const {
   if (!any_gpu_) {
-    return {Measure::communication_time, "the program used no GPU"};
+    return {Measure::communication_time, any_is_missing_
+                                             ? "no GPU is known to have been used, but records are missing"
+                                             : "the program used no GPU"};
   }
   return {why_not_.empty() ? Measure::exposed_communication : Measure::communication_time, why_not_};
 }
@@ -122,7 +125,7 @@ void join_ranks(const std::optional<std::int32_t>& only_rank, unsigned threads, 
   meter.advance(0, "reading");
   for_each_in_order(
       own.end - own.begin, threads,
-      [&](std::size_t i, unsigned worker) { joiners[worker].read(files[own.begin + i]); },
+      [&](std::size_t i, unsigned worker) { joiners[worker].read(joined.job, own.begin + i); },
       [&](std::size_t i, unsigned worker) {
         std::unique_ptr<JoiningRank>& rank = joiners[worker].rank;
         if (team == nullptr) {
@@ -147,7 +150,7 @@ void join_all_messages(unsigned threads, JoinedJob& joined) {
   for_each_in_order(
       files.size(), threads,
       [&](std::size_t i, unsigned worker) {
-        load_rank(files[i], traces[worker], LoadOf::what_others_need);
+        load_rank(files[i], traces[worker], LoadOf::what_others_need, joined.job.known_until_ns[i]);
         facts[worker] = facts_of(traces[worker]);
       },
       [&](std::size_t, unsigned worker) { joined.index.add(std::move(facts[worker])); });

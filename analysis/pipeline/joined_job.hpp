@@ -23,11 +23,12 @@ struct RankVote {
   std::int32_t rank = -1;
   bool used_gpu = false;
   bool has_kernels = false;
+  bool lacks_records = false;
   std::string note;  ///< why a feature was off
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(rank, used_gpu, has_kernels, note);
+    archive(rank, used_gpu, has_kernels, lacks_records, note);
   }
 };
 
@@ -40,6 +41,7 @@ class MeasureVote {
 
  private:
   bool any_gpu_ = false;
+  bool any_is_missing_ = false;
   std::string why_not_;
 };
 

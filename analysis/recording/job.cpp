@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/recording/recorded_part.hpp"
 #include "analysis/recording/trace_reader.hpp"
 
 namespace penstock::analysis {
@@ -15,6 +16,7 @@ namespace {
 struct Candidate {
   std::filesystem::path file;
   trace::FileHeader header;
+  std::uint64_t missing_from_ns;
 
   [[nodiscard]] std::uint64_t began_realtime_ns() const {
     return header.begin_ns + header.realtime_offset_ns;
@@ -103,7 +105,8 @@ Job find_job(const std::filesystem::path& path) {
   std::vector<Candidate> usable;
   for (const std::filesystem::path& file : files) {
     try {
-      usable.push_back({file, TraceReader(file).header()});
+      TraceReader reader(file);
+      usable.push_back({file, reader.header(), missing_from_ns(reader)});
     } catch (const TraceError& unusable) {
       job.flaws.push_back(unusable.flaw());
     }
@@ -135,6 +138,7 @@ Job find_job(const std::filesystem::path& path) {
   });
   ShortList missing;
   std::int32_t expected = 0;
+  std::vector<RecordedRank> recorded;
   for (const Candidate& each : usable) {
     if (each.header.world_rank < expected) {
       job.flaws.push_back({each.file, std::nullopt,
@@ -144,7 +148,10 @@ Job find_job(const std::filesystem::path& path) {
     missing.add_range(expected, each.header.world_rank);
     expected = each.header.world_rank + 1;
     job.files.push_back(each.file);
+    job.own_known_until_ns.push_back(each.missing_from_ns);
+    recorded.push_back({each.header.host_name, each.header.begin_ns, each.missing_from_ns});
   }
+  job.known_until_ns = known_until_ns(recorded);
   missing.add_range(expected, job.world_size);
   if (missing.count() != 0) {
     job.flaws.push_back(

@@ -149,13 +149,40 @@ void RankTrace::clear() {
   global_ids_.clear();
 }
 
+/// Leaves out what begins at that moment or later.
+void RankTrace::forget_from(std::uint64_t time_ns) {
+  const auto forget = [time_ns](auto& list, auto begin_of) {
+    std::erase_if(list, [&](const auto& each) { return begin_of(each) >= time_ns; });
+  };
+  const auto begin = [](const auto& each) { return each.begin_ns; };
+  const auto begin_in_lane = [](const auto& each) { return each.record.begin_ns; };
+  const auto post = [](const auto& each) { return each.record.post_ns; };
+  forget(calls, begin_in_lane);
+  forget(halves, post);
+  forget(operations, post);
+  forget(transfers, begin_in_lane);
+  forget(kernels, begin);
+  forget(copies, begin);
+  forget(synchronisations, begin);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin_ns < time_ns) {
+      ranges[kept] = ranges[i];
+      range_lanes[kept++] = range_lanes[i];
+    }
+  }
+  ranges.resize(kept);
+  range_lanes.resize(kept);
+}
+
 RankTrace load_rank(const std::filesystem::path& file) {
   RankTrace rank;
   load_rank(file, rank);
   return rank;
 }
 
-void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what) {
+void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what,
+               std::uint64_t known_until_ns) {
   TraceReader reader(file);
   rank.clear();
   rank.file = file;
@@ -176,6 +203,11 @@ void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what) 
       rank.end_ns =
           std::min(rank.end_ns, each.record.begin_ns);  // waiting for other ranks to end is not communication
     }
+  }
+  rank.run_end_ns = rank.end_ns;
+  rank.end_ns = std::min(rank.end_ns, std::max(rank.begin_ns, known_until_ns));
+  if (rank.is_cut()) {
+    rank.forget_from(rank.end_ns);
   }
   for (const trace::Communicator& each : rank.communicators) {
     if (rank.global_ids_.find(each.local_id) == nullptr) {

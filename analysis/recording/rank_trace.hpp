@@ -49,7 +49,9 @@ struct RankTrace {
   trace::FileHeader header{};
   std::filesystem::path file;
   std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;  ///< MPI_Finalize, or the last record if the job never reached it
+  std::uint64_t end_ns = 0;  ///< MPI_Finalize, or the last record if the job never reached it; or earlier,
+                             ///< where knowledge of the job ends
+  std::uint64_t run_end_ns = 0;  ///< the same without regard to knowledge
   bool finished = false;
   std::uint64_t record_count = 0;
   bool has_gpu_records = false;  ///< kernels, copies or memsets
@@ -69,6 +71,8 @@ struct RankTrace {
   std::vector<Flaw> flaws;
 
   [[nodiscard]] bool has(std::uint32_t feature) const noexcept { return (header.features & feature) != 0; }
+  /// Returns true if the run went on when the recording, of this rank or another, did not.
+  [[nodiscard]] bool is_cut() const noexcept { return end_ns < run_end_ns; }
   [[nodiscard]] bool used_gpu() const noexcept { return has(trace::feature::gpu_used) || has_gpu_records; }
   /// Returns a communicator id that is the same on all its ranks; 0 if the recording does not contain it.
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
@@ -83,8 +87,10 @@ struct RankTrace {
   static constexpr std::uint32_t no_call = ~std::uint32_t{0};
 
  private:
-  friend void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what);
+  friend void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what,
+                        std::uint64_t known_until_ns);
   void clear();
+  void forget_from(std::uint64_t time_ns);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_of_lane_;  ///< begin and end in `calls`
   IdTable<std::uint64_t> global_ids_;
 };
@@ -92,6 +98,8 @@ struct RankTrace {
 /// Loads a recording. Errors: TraceError if nothing is usable; RankTrace::flaws for damaged parts.
 [[nodiscard]] RankTrace load_rank(const std::filesystem::path& file);
 /// Loads into the memory of a rank that is no longer needed: mapping fresh pages costs more than reading.
-void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what = LoadOf::all);
+/// `known_until_ns`: what begins there or later is left out.
+void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what = LoadOf::all,
+               std::uint64_t known_until_ns = trace::nothing_missing);
 
 }  // namespace penstock::analysis

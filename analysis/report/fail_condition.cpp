@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/report/text_figures.hpp"
+
 namespace penstock::analysis {
 namespace {
 
@@ -85,20 +87,26 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
 }
 
 std::optional<double> FailCondition::figure(const Report& report) const {
-  if (report.measure != Measure::exposed_communication || report.counted_ranks == 0) {
+  if (report.measure != Measure::exposed_communication || report.counted_ranks == 0 || report.recorded_part) {
     return std::nullopt;
   }
-  if (what_ == What::overlap) {
-    std::uint64_t communication_ns = 0;
-    std::uint64_t hidden_ns = 0;
-    for (const RankFigures& rank : report.ranks) {
-      communication_ns += rank.is_counted ? rank.communication_ns : 0;
-      hidden_ns += rank.is_counted ? rank.hidden_ns : 0;
-    }
-    return communication_ns == 0 ? std::nullopt
-                                 : std::optional(100.0 * static_cast<double>(hidden_ns) /
-                                                 static_cast<double>(communication_ns));
+  const std::optional<double> figure = what_ == What::overlap ? overlap(report) : time(report);
+  return figure && is_beyond_kernels(*figure, report) ? std::nullopt : figure;
+}
+
+std::optional<double> FailCondition::overlap(const Report& report) const {
+  std::uint64_t communication_ns = 0;
+  std::uint64_t hidden_ns = 0;
+  for (const RankFigures& rank : report.ranks) {
+    communication_ns += rank.is_counted ? rank.communication_ns : 0;
+    hidden_ns += rank.is_counted ? rank.hidden_ns : 0;
   }
+  return communication_ns == 0
+             ? std::nullopt
+             : std::optional(100.0 * static_cast<double>(hidden_ns) / static_cast<double>(communication_ns));
+}
+
+std::optional<double> FailCondition::time(const Report& report) const {
   if ((unit_ == "%" && report.total_ns == 0) || is_beyond_clocks(report)) {
     return std::nullopt;
   }
@@ -106,6 +114,14 @@ std::optional<double> FailCondition::figure(const Report& report) const {
       static_cast<double>(what_ == What::exposed ? report.counted_ns
                                                  : report.by_cause[static_cast<std::size_t>(cause_)]),
       report);
+}
+
+/// Returns true if kernels that CUPTI lost leave the condition undecided: they would have hidden more.
+bool FailCondition::is_beyond_kernels(double figure, const Report& report) const {
+  return std::any_of(
+             report.ranks.begin(), report.ranks.end(),
+             [](const RankFigures& rank) { return rank.is_counted && rank.dropped_gpu_records != 0; }) &&
+         holds(figure) != holds(what_ == What::overlap ? 100 : 0);
 }
 
 double FailCondition::in_unit(double time_ns, const Report& report) const noexcept {
@@ -128,10 +144,17 @@ bool FailCondition::is_beyond_clocks(const Report& report) const {
 }
 
 std::string FailCondition::why_unknown(const Report& report) const {
+  if (report.recorded_part) {
+    return recorded_part_text(*report.recorded_part);
+  }
   if (!report.why_not_exposed.empty() || report.counted_ranks == 0 || report.total_ns == 0) {
     return report.why_not_exposed;
   }
-  return is_beyond_clocks(report) ? "the hosts' clocks may be off by more than it takes" : "";
+  if (is_beyond_clocks(report)) {
+    return "the hosts' clocks may be off by more than it takes";
+  }
+  const std::optional<double> figure = what_ == What::overlap ? overlap(report) : time(report);
+  return figure && is_beyond_kernels(*figure, report) ? "records of the GPU were lost" : "";
 }
 
 bool FailCondition::holds(double figure) const noexcept {

@@ -19,7 +19,7 @@ class FailCondition {
   [[nodiscard]] static std::optional<FailCondition> parse(std::string_view text, std::string& why);
 
   /// Returns the report's value in the condition's unit; nullopt if it is unknown, or if the hosts' clocks
-  /// are too far off to decide the condition.
+  /// are too far off to decide the condition, or if records are missing.
   [[nodiscard]] std::optional<double> figure(const Report& report) const;
   /// Returns why a figure is unknown.
   [[nodiscard]] std::string why_unknown(const Report& report) const;
@@ -30,7 +30,10 @@ class FailCondition {
 
  private:
   [[nodiscard]] double in_unit(double time_ns, const Report& report) const noexcept;
+  [[nodiscard]] std::optional<double> overlap(const Report& report) const;
+  [[nodiscard]] std::optional<double> time(const Report& report) const;
   [[nodiscard]] bool is_beyond_clocks(const Report& report) const;
+  [[nodiscard]] bool is_beyond_kernels(double figure, const Report& report) const;
 
   enum class What : std::uint8_t { exposed, overlap, cause };
   std::string text_;

@@ -35,6 +35,9 @@ struct RankFigures {
   bool used_gpu = false;
   bool kernels_known = false;                 ///< false: figures that need K must not be shown
   std::uint64_t run_ns = 0;                   ///< MPI_Init to MPI_Finalize, or to the last record
+  std::uint64_t recorded_ns = 0;              ///< of run_ns, until its own records begin to be missing
+  std::uint64_t known_ns = 0;                 ///< of run_ns, until those of any rank do
+  bool is_known = true;                       ///< false: it ran longer than that
   std::uint64_t total_ns = 0;                 ///< the part that the figures below cover: all steps, or the
                                               ///< whole run
   std::uint64_t kernels_ns = 0;               ///< K
@@ -64,10 +67,11 @@ struct RankFigures {
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(rank, host, finished, used_gpu, kernels_known, run_ns, total_ns, kernels_ns, host_ns,
-            in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns, cuda_synchronisation_ns,
-            computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause, within_error, records,
-            dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns, own_cost_ns, clock_error_ns);
+    archive(rank, host, finished, used_gpu, kernels_known, run_ns, recorded_ns, known_ns, is_known, total_ns,
+            kernels_ns, host_ns, in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns,
+            cuda_synchronisation_ns, computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause,
+            within_error, records, dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns,
+            own_cost_ns, clock_error_ns);
   }
 };
 
@@ -343,6 +347,14 @@ struct NoticeFigures {
   }
 };
 
+/// How much of a job is known where records were dropped for want of space.
+struct RecordedPart {
+  std::uint64_t recorded_ns = 0;  ///< since the job's begin
+  std::uint64_t run_ns = 0;       ///< of the rank that ran longest
+  bool finished = true;           ///< false: the end of the run is not known either
+  std::int32_t first_rank = -1;   ///< whose records end first; -1: it is not in the report
+};
+
 struct Report {
   std::string program;
   std::string mpi_version;
@@ -354,6 +366,8 @@ struct Report {
 
   Measure measure = Measure::exposed_communication;
   std::string why_not_exposed;  ///< empty for exposed_communication
+  /// None: nothing is missing. Else all figures are of the part in which no rank lacks records.
+  std::optional<RecordedPart> recorded_part;
   std::uint64_t counted_ranks = 0;
   std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs

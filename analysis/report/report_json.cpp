@@ -49,6 +49,7 @@ Json of(const RankFigures& rank) {
             {"used_gpu", rank.used_gpu},
             {"kernels_recorded", rank.kernels_known},
             {"run_s", seconds(rank.run_ns)},
+            {"recorded_s", seconds(rank.recorded_ns)},
             {"total_s", seconds(rank.total_ns)},
             {"kernels_s", if_known(rank, rank.kernels_ns)},
             {"host_in_mpi_s", seconds(rank.host_ns)},
@@ -80,6 +81,14 @@ Json of(const RankFigures& rank) {
 
 Json of(const OutsideFigures& outside) {
   return {{"total_s", seconds(outside.total_ns)}, {"counted_s", seconds(outside.counted_ns)}};
+}
+
+Json of(const RecordedPart& part) {
+  return {{"recorded_s", seconds(part.recorded_ns)},
+          {"run_s", seconds(part.run_ns)},
+          {"run_finished", part.finished},
+          {"first_rank", part.first_rank < 0 ? Json(nullptr) : Json(part.first_rank)},
+          {"words", recorded_part_text(part)}};
 }
 
 /// The number of step entries that a page can hold. Longer lists are joined, the same number of steps per
@@ -384,6 +393,7 @@ Json document_of(const Report& report) {
                report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}}},
             {"measure", is_exposed ? "exposed_communication" : "communication_time"}};
   json["why_not_exposed"] = is_exposed ? Json(nullptr) : Json(report.why_not_exposed);
+  json["recorded_part"] = report.recorded_part ? of(*report.recorded_part) : Json(nullptr);
   json["counted"] = {{"ranks", report.counted_ranks},
                      {"total_s", seconds(report.total_ns)},
                      {"counted_s", seconds(report.counted_ns)},
@@ -391,6 +401,9 @@ Json document_of(const Report& report) {
                      {"within_clock_error_s", within_error(report.within_error)},
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
+  if (report.steps && report.recorded_part) {
+    json["steps"]["shutdown"] = nullptr;  // nothing is known of it
+  }
   json["advice"] = list_of(report.advice);
   json["replay"] = report.replay ? of(*report.replay) : Json(nullptr);
   json["why_no_replay"] = report.why_no_replay.empty() ? Json(nullptr) : Json(report.why_no_replay);

@@ -30,11 +30,14 @@ class ReportWriter {
         ranks_(static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1))),
         unit_(static_cast<double>(report.total_ns) / ranks_),
         is_exposed_(report.measure == Measure::exposed_communication),
-        whole_(report.steps ? "steps" : "run"),
+        whole_(report.recorded_part ? (report.steps ? "recorded steps" : "recorded part")
+               : report.steps       ? "steps"
+                                    : "run"),
         of_whole_(fmt::format("of {}", whole_)) {}
 
   [[nodiscard]] std::string write() {
     header();
+    recorded_part();
     verdict();
     steps();
     advice();
@@ -111,6 +114,14 @@ class ReportWriter {
     line();
   }
 
+  /// Prints what no figure covers.
+  void recorded_part() {
+    if (report_.recorded_part) {
+      warn("! " + recorded_part_text(*report_.recorded_part) + ".");
+      line();
+    }
+  }
+
   void verdict() {
     const double run_ns = static_cast<double>(report_.total_ns) / ranks_;
     const double counted_ns = static_cast<double>(report_.counted_ns) / ranks_;
@@ -119,6 +130,8 @@ class ReportWriter {
                     unit_.with_unit(counted_ns), unit_.with_unit(run_ns));
     if (report_.counted_ranks == 0) {
       text = "No rank could be counted.";
+    } else if (report_.total_ns == 0) {
+      text = fmt::format("Nothing can be told: the {} is empty.", whole_);
     } else if (is_exposed_) {
       text += "exposed communication: the rank is in MPI and its GPU computes nothing.";
     } else {
@@ -159,8 +172,8 @@ class ReportWriter {
     text +=
         fmt::format(", longest {} (step {} on rank {}).", time_text(static_cast<double>(slowest->longest_ns)),
                     slowest - steps.each.begin() + 1, slowest->longest_rank);
-    text += fmt::format(" Not counted: {}; {}.", outside_text("start-up", steps.before),
-                        outside_text("shutdown", steps.behind));
+    text += fmt::format(" Not counted: {}{}.", outside_text("start-up", steps.before),
+                        report_.recorded_part ? "" : "; " + outside_text("shutdown", steps.behind));
     line();
     for (const std::string& each : wrapped(text, screen_columns)) {
       line(dim(each));
@@ -349,17 +362,18 @@ class ReportWriter {
     const auto known = [&](std::uint64_t time_ns) {
       return rank.kernels_known ? unit_.number(static_cast<double>(time_ns)) : std::string("–");
     };
-    return {title,
-            unit_.number(static_cast<double>(rank.total_ns)) + (rank.finished ? "" : " †"),
-            known(rank.kernels_ns),
-            unit_.number(static_cast<double>(rank.communication_ns)),
-            known(rank.hidden_ns),
-            rank.kernels_known && rank.communication_ns != 0
-                ? percent_text(share_of(rank.hidden_ns, rank.communication_ns))
-                : "–",
-            is_exposed_ ? known(rank.exposed_ns) : unit_.number(static_cast<double>(rank.host_ns)),
-            known(rank.upper_bound_ns),
-            rank.is_counted ? percent_text(share_of(rank.counted_ns, rank.total_ns)) : "–"};
+    return {
+        title,
+        unit_.number(static_cast<double>(rank.total_ns)) + (rank.finished ? "" : " †"),
+        known(rank.kernels_ns),
+        unit_.number(static_cast<double>(rank.communication_ns)),
+        known(rank.hidden_ns),
+        rank.kernels_known && rank.communication_ns != 0
+            ? percent_text(share_of(rank.hidden_ns, rank.communication_ns))
+            : "–",
+        is_exposed_ ? known(rank.exposed_ns) : unit_.number(static_cast<double>(rank.host_ns)),
+        known(rank.upper_bound_ns),
+        rank.is_counted && rank.total_ns != 0 ? percent_text(share_of(rank.counted_ns, rank.total_ns)) : "–"};
   }
 
   void ranks() {

@@ -51,6 +51,14 @@ std::string time_text(double time_ns) {
   return fmt::format("{:.{}f} {}", number, number < 10 ? 2 : number < 100 ? 1 : 0, unit.name());
 }
 
+std::string recorded_part_text(const RecordedPart& part) {
+  return fmt::format(
+      "recorded until {} of {}{}{}; nothing is known of the rest",
+      time_text(static_cast<double>(part.recorded_ns)), part.finished ? "" : "at least ",
+      time_text(static_cast<double>(part.run_ns)),
+      part.first_rank < 0 ? "" : fmt::format(", when rank {} had no more space", part.first_rank));
+}
+
 std::string TimeUnit::with_unit(double time_ns) const {
   return number(time_ns) + " " + name_;
 }

@@ -170,6 +170,9 @@ std::string why_no_scaling(const std::vector<Report>& reports) {
   std::set<std::int32_t> rank_counts;
   for (const Report& each : reports) {
     rank_counts.insert(each.world_size);
+    if (each.recorded_part) {
+      return fmt::format("the run on {} was {}", each.world_size, recorded_part_text(*each.recorded_part));
+    }
     if (each.counted_ranks == 0 || each.total_ns == 0) {
       return fmt::format("no rank of the run on {} could be counted", each.world_size);
     }

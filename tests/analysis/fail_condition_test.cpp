@@ -46,6 +46,17 @@ TEST(FailCondition, of_a_cause_cannot_be_told_where_it_hangs_on_the_hosts_clocks
   EXPECT_TRUE(condition("exposed > 50ms").figure(report));
 }
 
+TEST(FailCondition, cannot_be_told_where_kernels_that_were_lost_would_decide_it) {
+  Report report = quarter_exposed();
+  report.ranks[0].dropped_gpu_records = 3;
+  EXPECT_FALSE(condition("exposed > 10%").figure(report));
+  EXPECT_EQ(condition("exposed > 10%").why_unknown(report), "records of the GPU were lost");
+  EXPECT_EQ(condition("exposed > 30%").figure(report), 25.0) << "it can only be less";
+  EXPECT_FALSE(condition("exposed < 20%").figure(report));
+  EXPECT_FALSE(condition("overlap < 30%").figure(report));
+  EXPECT_EQ(condition("overlap < 20%").figure(report), 25.0) << "it can only be more";
+}
+
 TEST(FailCondition, compares_shares_and_times_of_the_average_rank) {
   EXPECT_TRUE(holds("exposed > 10%"));
   EXPECT_TRUE(holds("exposed>=25 %"));

@@ -1,0 +1,93 @@
+#include "analysis/recording/recorded_part.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+
+namespace penstock::analysis {
+namespace {
+
+constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_bytes - 1;
+
+template <typename Record>
+constexpr bool is_timed =
+    !std::is_same_v<Record, trace::Text> && !std::is_same_v<Record, trace::Module> &&
+    !std::is_same_v<Record, trace::Communicator> && !std::is_same_v<Record, trace::Notice>;
+
+/// Finds how far each lane came: one that filled its last block may have had more to say.
+struct LaneEnds {
+  struct Lane {
+    std::uint64_t block = 0;    ///< its ordinal
+    std::uint64_t records = 0;  ///< in that block
+    std::uint64_t last_ns = 0;  ///< when the last record was over
+  };
+  std::unordered_map<std::uint64_t, Lane> lanes;
+  bool has_gpu_records = false;
+
+  template <typename Record>
+  void operator()(const Record& record, const trace::BlockHeader& block) {
+    Lane& lane = lanes[block.lane];
+    lane.records = lane.block == block.ordinal ? lane.records + 1 : 1;
+    lane.block = block.ordinal;
+    if constexpr (is_timed<Record>) {
+      std::uint64_t times_ns[2];
+      std::memcpy(times_ns, &record, sizeof times_ns);
+      lane.last_ns = std::max(lane.last_ns, times_ns[1]);
+    }
+    has_gpu_records = has_gpu_records || std::is_same_v<Record, trace::DeviceActivity>;
+  }
+};
+
+}  // namespace
+
+std::uint64_t missing_from_ns(TraceReader& reader) {
+  const trace::FileHeader& header = reader.header();
+  if (header.missing_from_ns != 0) {
+    return std::max(header.missing_from_ns, header.begin_ns);
+  }
+  if (header.dropped_records == 0) {
+    return trace::nothing_missing;
+  }
+  LaneEnds ends;
+  static_cast<void>(reader.for_each(ends));
+  constexpr std::uint32_t with_kernels = trace::feature::kernels | trace::feature::gpu_used;
+  if ((header.features & with_kernels) == with_kernels && !ends.has_gpu_records) {
+    return header.begin_ns;  // its lane may never have had a block
+  }
+  std::uint64_t earliest_ns = trace::nothing_missing;
+  for (const auto& [number, lane] : ends.lanes) {
+    if (lane.records == records_per_block && lane.last_ns != 0) {
+      earliest_ns = std::min(earliest_ns, lane.last_ns);
+    }
+  }
+  return earliest_ns == trace::nothing_missing ? header.begin_ns : std::max(earliest_ns, header.begin_ns);
+}
+
+std::vector<std::uint64_t> known_until_ns(std::span<const RecordedRank> ranks) {
+  struct Host {
+    std::uint64_t begin_ns = ~std::uint64_t{0};
+    std::uint64_t missing_from_ns = trace::nothing_missing;
+  };
+  std::map<std::string_view, Host> hosts;
+  for (const RecordedRank& rank : ranks) {
+    Host& host = hosts[rank.host];
+    host.begin_ns = std::min(host.begin_ns, rank.begin_ns);
+    host.missing_from_ns = std::min(host.missing_from_ns, rank.missing_from_ns);
+  }
+  std::uint64_t known_ns = trace::nothing_missing;
+  for (const auto& [name, host] : hosts) {
+    if (host.missing_from_ns != trace::nothing_missing) {
+      known_ns = std::min(known_ns, host.missing_from_ns - host.begin_ns);
+    }
+  }
+  std::vector<std::uint64_t> of_ranks;
+  for (const RecordedRank& rank : ranks) {
+    of_ranks.push_back(known_ns == trace::nothing_missing ? trace::nothing_missing
+                                                          : hosts[rank.host].begin_ns + known_ns);
+  }
+  return of_ranks;
+}
+
+}  // namespace penstock::analysis

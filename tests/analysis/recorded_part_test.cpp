@@ -1,0 +1,232 @@
+// Recordings that lack records, for want of space: what the report says of the part that is known, and of the
+// rest. Times are ns.
+#include "analysis/recording/recorded_part.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "analysis/comparison/diff.hpp"
+#include "analysis/comparison/diff_text.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/report_json.hpp"
+#include "analysis/report/report_text.hpp"
+#include "analysis/report/text_figures.hpp"
+#include "analysis/scaling/scaling.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::origin_ns;
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+
+Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options = {}) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return analyse(directory.path(), options);
+}
+
+/// Runs from 0 to 10,000; a kernel at the begin, and half of each 100 in a call, of which `recorded` are
+/// there.
+RecordingBuilder half_in_mpi(std::int32_t rank, std::int32_t ranks, std::uint64_t recorded) {
+  RecordingBuilder builder(rank, ranks);
+  builder.runs(0, 10'000).kernel(0, 1);
+  for (std::uint64_t i = 0; i < recorded; ++i) {
+    builder.call(
+        {.function = i % 2 == 0 ? "MPI_Recv" : "MPI_Probe", .begin = i * 100 + 50, .end = i * 100 + 100});
+  }
+  if (recorded < 100) {
+    builder.header().dropped_records = 100 - recorded;
+    builder.header().missing_from_ns = origin_ns + recorded * 100 + 50;
+  } else {
+    builder.header().missing_from_ns = trace::nothing_missing;
+  }
+  return builder;
+}
+
+const AnalysisOptions whole_run{.whole_run = true};
+
+TEST(RecordedPart, is_absent_where_nothing_is_missing) {
+  const Report report = report_on({half_in_mpi(0, 1, 100)}, whole_run);
+  EXPECT_FALSE(report.recorded_part);
+  EXPECT_EQ(to_text(report, {}).find("recorded until"), std::string::npos);
+  EXPECT_NE(to_json(report).find("\"recorded_part\": null"), std::string::npos);
+}
+
+TEST(RecordedPart, of_a_job_ends_where_the_first_rank_has_no_more_space_and_all_shares_are_of_it) {
+  const Report report = report_on({half_in_mpi(0, 2, 100), half_in_mpi(1, 2, 20)}, whole_run);
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_EQ(report.recorded_part->recorded_ns, 2050u);
+  EXPECT_EQ(report.recorded_part->run_ns, 10'000u);
+  EXPECT_EQ(report.recorded_part->first_rank, 1);
+  EXPECT_EQ(report.total_ns, 2u * 2050);
+  EXPECT_EQ(report.counted_ns, 2u * 20 * 50);
+  for (const RankFigures& rank : report.ranks) {
+    EXPECT_EQ(rank.run_ns, 10'000u);
+    EXPECT_EQ(rank.known_ns, 2050u);
+  }
+  EXPECT_EQ(report.ranks[0].recorded_ns, 10'000u);
+  EXPECT_EQ(report.ranks[1].recorded_ns, 2050u);
+  std::uint64_t calls = 0;
+  for (const FunctionFigures& each : report.functions) {
+    calls += each.calls;
+  }
+  EXPECT_EQ(calls, 40u);
+}
+
+TEST(RecordedPart, is_said_in_the_text_the_json_and_beside_every_share) {
+  const Report report = report_on({half_in_mpi(0, 1, 20)}, whole_run);
+  const std::string text = to_text(report, {});
+  EXPECT_NE(
+      text.find(
+          "! recorded until 2.05 µs of 10.0 µs, when rank 0 had no more space; nothing is known of the "),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("of the recorded part ("), std::string::npos) << text;
+  EXPECT_NE(text.find("of recorded part"), std::string::npos) << text;
+  EXPECT_EQ(text.find("of run"), std::string::npos) << text;
+  EXPECT_NE(to_json(report).find("\"words\": \"recorded until 2.05 µs of 10.0 µs"), std::string::npos);
+}
+
+TEST(RecordedPart, holds_whole_steps_only_and_says_nothing_of_the_shutdown) {
+  std::vector<RecordingBuilder> ranks;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder& builder = ranks.emplace_back(half_in_mpi(rank, 2, rank == 0 ? 100 : 41));
+    for (std::uint64_t step = 0; step < (rank == 0 ? 20u : 9u); ++step) {
+      builder.range("step", step * 500, step * 500 + 500);
+    }
+  }
+  const Report report = report_on(ranks, {.step_range = "step"});
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_EQ(report.recorded_part->recorded_ns, 4150u);
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 8u);
+  EXPECT_EQ(report.total_ns, 2u * 4000);
+  EXPECT_EQ(report.counted_ns, 2u * 2000);
+  EXPECT_EQ(to_text(report, {}).find("shutdown"), std::string::npos);
+  EXPECT_NE(to_json(report).find("\"shutdown\": null"), std::string::npos);
+}
+
+TEST(RecordedPart, has_its_steps_found_although_ranks_lack_different_numbers_of_them) {
+  std::vector<RecordingBuilder> ranks;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder& builder = ranks.emplace_back(rank, 2);
+    builder.runs(0, 10'000).kernel(0, 1);
+    const std::uint64_t recorded = rank == 0 ? 80 : 20;
+    for (std::uint64_t i = 0; i < recorded; ++i) {
+      builder.call({.function = "MPI_Recv", .begin = i * 100 + 50, .end = i * 100 + 100, .call_site = 0x20});
+    }
+    builder.header().dropped_records = 1;
+    builder.header().missing_from_ns = origin_ns + recorded * 100 + 50;
+  }
+  const Report report = report_on(ranks);
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 19u);
+}
+
+TEST(RecordedPart, leaves_every_condition_undecided) {
+  const Report report = report_on({half_in_mpi(0, 1, 20)}, whole_run);
+  for (const char* text : {"exposed > 10%", "exposed < 90%", "overlap < 50%", "late_sender > 1ms"}) {
+    std::string why;
+    const std::optional<FailCondition> condition = FailCondition::parse(text, why);
+    ASSERT_TRUE(condition) << why;
+    EXPECT_FALSE(condition->figure(report)) << text;
+    EXPECT_NE(condition->why_unknown(report).find("nothing is known of the rest"), std::string::npos);
+  }
+}
+
+TEST(RecordedPart, gives_a_comparison_no_verdict_and_a_prediction_no_ground) {
+  const Report whole = report_on({half_in_mpi(0, 1, 100)}, whole_run);
+  const Report cut = report_on({half_in_mpi(0, 1, 20)}, whole_run);
+  const Diff diff = compare({whole, whole, whole}, {whole, cut, whole});
+  EXPECT_FALSE(diff.is_known);
+  for (const DiffRow& row : diff.totals) {
+    EXPECT_EQ(row.verdict, Verdict::unknown) << row.name;
+  }
+  ASSERT_EQ(diff.remarks.size(), 1u);
+  EXPECT_NE(diff.remarks[0].find("a run after was recorded until"), std::string::npos) << diff.remarks[0];
+  EXPECT_NE(to_text(diff, false, 8).find("became of it is not known"), std::string::npos);
+  EXPECT_TRUE(compare({whole}, {whole}).is_known);
+  EXPECT_NE(why_no_scaling({whole, cut}).find("nothing is known of the rest"), std::string::npos);
+}
+
+TEST(RecordedPart, of_a_job_that_used_no_gpu_as_far_as_is_recorded_does_not_say_that_it_used_none) {
+  RecordingBuilder builder(0, 1);
+  builder.header().features = 0;
+  EXPECT_EQ(report_on({builder}).why_not_exposed, "the program used no GPU");
+  builder.header().dropped_records = 1;
+  builder.header().missing_from_ns = origin_ns + 500;
+  EXPECT_EQ(report_on({builder}).why_not_exposed,
+            "no GPU is known to have been used, but records are missing");
+}
+
+TEST(RecordedPart, that_is_empty_has_no_share) {
+  RecordingBuilder builder = half_in_mpi(0, 1, 0);
+  builder.header().missing_from_ns = origin_ns;
+  const std::string text = to_text(report_on({builder}, whole_run), {});
+  EXPECT_NE(text.find("! recorded until 0.00 µs of 10.0 µs"), std::string::npos) << text;
+  EXPECT_NE(text.find("Nothing can be told"), std::string::npos) << text;
+  EXPECT_EQ(text.find("0.0 % of the recorded"), std::string::npos) << text;
+  EXPECT_EQ(text.find("0.0 %\n"), std::string::npos) << text;
+}
+
+TEST(RecordedPart, of_a_killed_job_is_no_whole_run_although_it_ends_with_the_last_record) {
+  RecordingBuilder builder = half_in_mpi(0, 1, 20);
+  builder.never_finishes();
+  const Report report = report_on({builder}, whole_run);
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_EQ(recorded_part_text(*report.recorded_part),
+            "recorded until 2.00 µs of at least 2.00 µs, when rank 0 had no more space; nothing is known of "
+            "the rest");
+}
+
+TEST(RecordedPart, is_the_whole_run_where_only_what_came_after_it_was_dropped) {
+  RecordingBuilder builder = half_in_mpi(0, 1, 100);
+  builder.header().dropped_records = 3;
+  builder.header().missing_from_ns = origin_ns + 10'000;
+  EXPECT_FALSE(report_on({builder}, whole_run).recorded_part);
+}
+
+TEST(RecordedPart, on_two_hosts_ends_at_the_same_time_since_their_begin) {
+  std::vector<RecordedRank> ranks{
+      {"a", 1000, 5000}, {"a", 1010, 4000}, {"b", 90'000, trace::nothing_missing}};
+  EXPECT_EQ(known_until_ns(ranks), (std::vector<std::uint64_t>{4000, 4000, 93'000}));
+  ranks[1].missing_from_ns = ranks[0].missing_from_ns = trace::nothing_missing;
+  EXPECT_EQ(known_until_ns(ranks), std::vector<std::uint64_t>(3, trace::nothing_missing));
+}
+
+/// As recorders wrote them that did not tell from when on records were missing.
+TEST(RecordedPart, of_an_older_recording_ends_with_the_first_lane_whose_last_block_is_full) {
+  constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_bytes - 1;
+  const TemporaryDirectory directory;
+  RecordingBuilder builder(0, 1);
+  builder.runs(0, 1'000'000).kernel(7, 8);
+  static_cast<void>(builder.text("MPI_Recv"));
+  builder.on_lane(1);
+  for (std::uint64_t i = 0; i < records_per_block; ++i) {
+    builder.call({.function = "MPI_Recv", .begin = i * 10, .end = i * 10 + 5});
+  }
+  builder.on_lane(2).call({.function = "MPI_Recv", .begin = 900'000, .end = 900'010});
+  EXPECT_FALSE(report_on({builder}, whole_run).recorded_part) << "nothing was dropped";
+  builder.header().dropped_records = 10;
+  const Report report = report_on({builder}, whole_run);
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_EQ(report.recorded_part->recorded_ns, (records_per_block - 1) * 10 + 5);
+}
+
+TEST(RecordedPart, of_an_older_recording_without_kernels_that_should_have_some_is_empty) {
+  RecordingBuilder builder(0, 1);
+  builder.call({.function = "MPI_Recv", .begin = 10, .end = 20});
+  builder.header().dropped_records = 10;
+  const Report report = report_on({builder}, whole_run);
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_EQ(report.recorded_part->recorded_ns, 0u);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
