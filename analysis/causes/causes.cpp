@@ -371,7 +371,7 @@ TransferFacts CauseFinder::facts_of_transfer(std::uint32_t transfer) const {
           .host = host_,
           .pack_ns = record.pack_ns,
           .wait_ns = record.wait_ns,
-          .message_class = index_.class_of(position_, transfer),
+          .message_class = index_.class_of(rank_, position_, transfer),
           .transport = record.transport};
 }
 

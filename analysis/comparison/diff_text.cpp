@@ -170,6 +170,7 @@ Json document_of(const Diff& diff) {
           {"after", state_of(diff.after)},
           {"time_of", diff.is_by_step ? "step" : "run"},
           {"measure", diff.is_exposed ? "exposed_communication" : "communication_time"},
+          {"records_missing", !diff.is_known},
           {"margins_from", diff.from_steps ? "steps" : "runs"},
           {"totals", rows_of(diff.totals)},
           {"causes", rows_of(diff.causes)},

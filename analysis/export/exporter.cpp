@@ -39,6 +39,10 @@ MessageFacts ExportedRank::message(std::size_t half) const {
     if (const auto own = transfers_by_key_.find(record.key); own != transfers_by_key_.end()) {
       facts.reason = trace_.transfers[own->second].record.reason;
     }
+  } else if (const MessageClass& which =
+                 messages_.classes().all()[messages_.class_of_message(trace_, position_, half)];
+             which.transport == trace::TransportKind::staged) {
+    facts.transport = which.transport;
   } else if (is_on_host(record.buffer) && (!facts.partner || is_on_host(facts.partner->buffer))) {
     facts.transport = trace::TransportKind::mpi;
   }

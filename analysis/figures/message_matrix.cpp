@@ -79,7 +79,7 @@ std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, 
     if (is_received) {
       add_receive(rank, position, i, starts, ends, sums);
     } else {
-      sums.of_class(own->message_class).bytes += half.bytes;
+      sums.of_class(index_.class_of_message(rank, position, i)).bytes += half.bytes;
     }
   }
   const std::int32_t self = rank.header.world_rank;
@@ -111,7 +111,7 @@ void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std
   const trace::MessageHalf& record = rank.halves[half].record;
   const KnownHalf own = *index_.facts_of(rank, position, half);
   const std::span<const TransferFacts> transfers = index_.transfers_of(rank, position, half);
-  Share& share = sums.of_class(transfers.empty() ? own.message_class : transfers.front().message_class);
+  Share& share = sums.of_class(index_.class_of_message(rank, position, half));
   share.bytes += record.bytes;
   std::uint64_t start_ns = ~std::uint64_t{0};
   std::uint64_t end_ns = 0;

@@ -268,6 +268,8 @@ const char* name_of(trace::TransportKind transport) noexcept {
       return "pushed";
     case trace::TransportKind::network:
       return "network";
+    case trace::TransportKind::fused:
+      return "fused";
     case trace::TransportKind::none:
       break;
   }

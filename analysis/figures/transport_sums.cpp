@@ -28,57 +28,76 @@ TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
   return sums_[message_class];
 }
 
-void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes, std::uint64_t wire_bytes) {
+void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes) {
   Sums& sums = sums_of(message_class);
   ++sums.messages;
   sums.bytes += bytes;
-  sums.wire_bytes += wire_bytes;
 }
 
-/// Adds the messages' speeds. A transfer's time counts from when both sides, including their GPUs, were
-/// ready: waiting before that is another cause. If the rank was in one MPI call all the time, it saw the
-/// transfer's end at once; otherwise perhaps only on its next MPI call.
 void TransportSums::add(const RankTrace& rank, std::size_t position, Interval window) {
+  add_transfers(rank, position, window);
+  add_messages(rank, position, window);
+}
+
+/// Adds the speeds of what Penstock moved, and counts what is part of another call: messages are counted by
+/// their halves. A transfer's time counts from when both sides, including their GPUs, were ready: waiting
+/// before that is another cause. If the rank was in one MPI call all the time, it saw the transfer's end at
+/// once; otherwise perhaps only on its next MPI call.
+void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, Interval window) {
   CallCursor starts(rank);
   CallCursor ends(rank);
   for (std::size_t i = 0; i < rank.transfers.size(); ++i) {
     const Transfer& transfer = rank.transfers[i];
     const trace::Transfer& each = transfer.record;
-    const std::uint32_t message_class = index_.class_of(position, i);
+    const std::uint32_t message_class = index_.class_of(rank, position, i);
     if (!lies_in(window, each.end_ns) || message_class == MessageClasses::no_message) {
       continue;
     }
-    add(message_class, each.bytes, wire_bytes_of(each));
+    const bool is_part = index_.classes().all()[message_class].is_part;
+    if (!is_part && each.key == 0) {
+      continue;  // a copy on one side tells nothing of the message's speed
+    }
+    if (is_part) {
+      add(message_class, each.bytes);
+    }
+    Sums& sums = sums_of(message_class);
+    sums.saved_bytes += each.bytes - std::min(each.bytes, wire_bytes_of(each));
     const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
     if (each.bytes != 0 && start_ns < each.end_ns) {
       const bool is_seen_at_once =
           starts.call_at(transfer.lane, start_ns) == ends.call_at(transfer.lane, each.end_ns);
-      Sums& sums = sums_of(message_class);
       (is_seen_at_once ? sums.speeds_gbps : sums.least_speeds_gbps)
           .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
     }
   }
-  // messages without a transfer used the MPI library's own transport; the receiver's half stands for them
+}
+
+/// Counts each message once: by its receiver's half or, if that is missing, by its sender's. Speeds of those
+/// that the MPI library carried are known from here.
+void TransportSums::add_messages(const RankTrace& rank, std::size_t position, Interval window) {
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
-    if (half.direction != trace::Direction::receive || !lies_in(window, half.complete_ns) ||
-        !index_.transfers_of(rank, position, i).empty()) {
+    if (!lies_in(window, half.complete_ns)) {
       continue;
     }
+    const std::optional<KnownHalf> partner = index_.partner_of(rank, position, i);
     const std::optional<KnownHalf> own = index_.facts_of(rank, position, i);
-    if (!own) {
+    const bool is_received = half.direction == trace::Direction::receive;
+    if (!own || (!is_received && partner)) {
       continue;
     }
-    add(own->message_class, half.bytes, half.bytes);
-    const std::optional<KnownHalf> sender = index_.partner_of(rank, position, i);
-    if (sender && index_.clocks().can_convert(sender->host, own->host) && half.bytes != 0) {
-      const std::uint64_t start_ns =
-          std::max(index_.clocks().convert(sender->post_ns, sender->host, own->host), half.post_ns);
-      if (start_ns < half.complete_ns) {
-        Sums& sums = sums_of(own->message_class);
-        (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
-            .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
-      }
+    const std::uint32_t message_class = index_.class_of_message(rank, position, i);
+    add(message_class, half.bytes);
+    if (!is_received || !partner || half.bytes == 0 || !index_.transfers_of(rank, position, i).empty() ||
+        !index_.clocks().can_convert(partner->host, own->host)) {
+      continue;
+    }
+    const std::uint64_t start_ns =
+        std::max(index_.clocks().convert(partner->post_ns, partner->host, own->host), half.post_ns);
+    if (start_ns < half.complete_ns) {
+      Sums& sums = sums_of(message_class);
+      (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
+          .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
     }
   }
 }
@@ -101,7 +120,7 @@ void TransportSums::merge(const TransportSums& part) {
     const Sums& added = part.sums_[i];
     sums_[i].messages += added.messages;
     sums_[i].bytes += added.bytes;
-    sums_[i].wire_bytes += added.wire_bytes;
+    sums_[i].saved_bytes += added.saved_bytes;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
       sums_[i].by_cause[cause] += added.by_cause[cause];
       sums_[i].within_error[cause] += added.within_error[cause];
@@ -129,7 +148,8 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.reason = std::string(index_.classes().reason_of(i));
     each.messages = sums.messages;
     each.bytes = sums.bytes;
-    each.wire_bytes = sums.wire_bytes;
+    each.is_part = which.is_part;
+    each.wire_bytes = sums.bytes - std::min(sums.bytes, sums.saved_bytes);
     std::vector<float>& speeds_gbps = sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps;
     each.median_gbps = median_of(speeds_gbps);
     each.best_gbps = quantile_of(speeds_gbps, 0.95);
@@ -139,12 +159,15 @@ std::vector<TransportFigures> TransportSums::finish() {
     each.within_error = sums.within_error;
     figures.push_back(std::move(each));
   }
-  // transports with equal bytes are ordered, too, so that the result does not depend on the order of the
-  // records
+  // messages come first; transports with equal bytes are ordered, too, so that the result does not depend on
+  // the order of the records
   const auto key = [](const TransportFigures& each) {
     return std::tie(each.source, each.destination, each.size_limit_bytes, each.transport, each.reason);
   };
   std::sort(figures.begin(), figures.end(), [&](const TransportFigures& left, const TransportFigures& right) {
+    if (left.is_part != right.is_part) {
+      return right.is_part;
+    }
     return left.bytes != right.bytes ? left.bytes > right.bytes : key(left) < key(right);
   });
   return figures;

@@ -44,6 +44,8 @@ struct MessageClass {
   trace::TransportKind transport = trace::TransportKind::none;
   std::uint32_t reason = 0;  ///< in the table's pool; its text 0 is empty
   std::uint64_t size_limit_bytes = 0;
+  /// What was moved is no message of the program's, but part of another call, such as a collective.
+  bool is_part = false;
   auto operator<=>(const MessageClass&) const = default;
 };
 
@@ -54,6 +56,10 @@ class MessageClasses {
 
   MessageClasses();
   [[nodiscard]] std::uint32_t id_of(const MessageClass& message_class);
+  /// The same for a class that has a number. Thread: any number.
+  [[nodiscard]] std::uint32_t number_of(const MessageClass& message_class) const {
+    return ids_.at(message_class);
+  }
   [[nodiscard]] const std::vector<MessageClass>& all() const noexcept { return classes_; }
   [[nodiscard]] StringPool& reasons() noexcept { return reasons_; }
   [[nodiscard]] std::string_view reason_of(std::uint32_t id) const {

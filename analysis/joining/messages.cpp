@@ -33,11 +33,23 @@ void MessageIndex::add(RankFacts facts) {
   for (const MessageClass& own : rank.facts.classes.all()) {
     MessageClass which = own;
     which.reason = classes_.reasons().id_of(rank.facts.classes.reasons().at(own.reason));
-    class_of_own.push_back(class_of_own.empty() ? MessageClasses::no_message : classes_.id_of(which));
+    if (class_of_own.empty()) {
+      class_of_own.push_back(MessageClasses::no_message);
+      continue;
+    }
+    const std::uint32_t id = classes_.id_of(which);
+    which.is_part = true;  // whether it is one shows when the ranks are joined
+    const std::uint32_t part = classes_.id_of(which);
+    part_of_class_.resize(std::max<std::size_t>(part_of_class_.size(), id + std::size_t{1}));
+    part_of_class_[id] = part;
+    class_of_own.push_back(id);
   }
   for (TransferFacts& each : rank.facts.transfers) {
     each.message_class = class_of_own[each.message_class];
     each.host = rank.host;
+  }
+  for (HalfFacts& each : rank.facts.halves) {
+    each.message_class = class_of_own[each.message_class];
   }
   collectives_.add(rank.facts, rank.host);
   release(rank.facts.arrivals);
@@ -91,9 +103,24 @@ std::uint64_t MessageIndex::number_of(const RankTrace& rank, std::size_t positio
   return std::min(own_number, ranks_[partner.position].halves_before + partner.half) + 1;
 }
 
-std::uint32_t MessageIndex::class_of(std::size_t position, std::size_t transfer) const noexcept {
+std::uint32_t MessageIndex::class_of(const RankTrace& rank, std::size_t position,
+                                     std::size_t transfer) const noexcept {
   const std::vector<std::uint32_t>& known = ranks_[position].transfer_classes;
-  return transfer < known.size() ? known[transfer] : MessageClasses::no_message;
+  if (transfer >= known.size()) {
+    return MessageClasses::no_message;
+  }
+  const std::span<const TransferFacts> alike = transfers_of(rank.transfers[transfer].record.key);
+  return alike.empty() || alike.front().is_of_message ? known[transfer] : part_of_class_[known[transfer]];
+}
+
+std::uint32_t MessageIndex::class_of_message(const RankTrace& rank, std::size_t position,
+                                             std::size_t half) const noexcept {
+  if (const std::span<const TransferFacts> transfers = transfers_of(rank, position, half);
+      !transfers.empty()) {
+    return transfers.front().message_class;
+  }
+  const std::optional<KnownHalf> own = facts_of(rank, position, half);
+  return own ? own->message_class : MessageClasses::no_message;
 }
 
 std::size_t MessageIndex::bucket_of(std::uint64_t key) const noexcept {

@@ -69,8 +69,13 @@ class MessageIndex {
                                                     const trace::CollectiveOperation& operation) const;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
-  /// Returns the class of `rank.transfers[transfer]`; no_message if it was recorded later.
-  [[nodiscard]] std::uint32_t class_of(std::size_t position, std::size_t transfer) const noexcept;
+  /// Returns the class of `rank.transfers[transfer]`: that of the message that it is part of, if it is a
+  /// staging copy; no_message if it was recorded later.
+  [[nodiscard]] std::uint32_t class_of(const RankTrace& rank, std::size_t position,
+                                       std::size_t transfer) const noexcept;
+  /// Returns the class of a half's message, which both of its halves have.
+  [[nodiscard]] std::uint32_t class_of_message(const RankTrace& rank, std::size_t position,
+                                               std::size_t half) const noexcept;
   [[nodiscard]] const MessageClasses& classes() const noexcept { return classes_; }
   /// Moves the classes out, for an index that replaces this one.
   [[nodiscard]] MessageClasses take_classes() { return std::move(classes_); }
@@ -97,6 +102,8 @@ class MessageIndex {
     std::vector<Partner> partners;               ///< of each half
     std::vector<std::uint32_t> first_transfers;  ///< of each half, in transfers_; none
     std::vector<std::uint32_t> transfer_classes;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>>
+        copies;  ///< transfers, and the halves they are parts of
   };
 
   void gather_transfers(unsigned threads);
@@ -119,6 +126,7 @@ class MessageIndex {
                                    std::size_t half) const noexcept;
 
   MessageClasses classes_;
+  std::vector<std::uint32_t> part_of_class_;  ///< the class of the same movements as parts of another call
   std::unordered_map<std::string, std::uint32_t> hosts_;
   std::vector<Rank> ranks_;                  ///< by position
   IdTable<std::uint32_t> position_of_rank_;  ///< by its number

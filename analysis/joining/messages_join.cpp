@@ -4,6 +4,9 @@
 #include <array>
 #include <atomic>
 #include <bitset>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "analysis/joining/messages.hpp"
 #include "analysis/sharing/parallel.hpp"
@@ -40,6 +43,51 @@ MessageClass class_of_plain(std::size_t number) {
           .destination = static_cast<trace::BufferKind>(buffers % kind_count),
           .transport = trace::TransportKind::mpi,
           .size_limit_bytes = limit_of_size_class(number % size_class_count)};
+}
+
+/// Returns the class of the staging copy on either side, the sender's first; no_message if there is none.
+std::uint32_t class_of_copy(const HalfFacts& half, const HalfFacts* partner) {
+  const std::uint32_t others = partner == nullptr ? MessageClasses::no_message : partner->message_class;
+  const bool is_send = half.direction == trace::Direction::send;
+  const std::uint32_t first = is_send ? half.message_class : others;
+  return first != MessageClasses::no_message ? first : is_send ? others : half.message_class;
+}
+
+/// Returns the class of a message between those buffers that was carried as its copy was.
+MessageClass staged_class(std::size_t number, const MessageClass& copy) {
+  MessageClass staged = class_of_plain(number);
+  staged.transport = copy.transport;
+  staged.reason = copy.reason;
+  return staged;
+}
+
+/// Returns the item's place in a list of few; adds it if it is new.
+std::size_t index_in(std::vector<MessageClass>& list, const MessageClass& item) {
+  const auto found = std::find(list.begin(), list.end(), item);
+  if (found != list.end()) {
+    return static_cast<std::size_t>(found - list.begin());
+  }
+  list.push_back(item);
+  return list.size() - 1;
+}
+
+/// Adds the classes that other members of the team have seen.
+void share_classes(Team* team, PlainClasses& plain, std::set<MessageClass>& staged) {
+  if (team == nullptr) {
+    return;
+  }
+  const PlainClasses own_plain = plain;
+  for_each_member(team, own_plain, [&](const PlainClasses& each) { plain |= each; });
+  std::vector<std::vector<MessageClass>> lists(team->size());
+  for (std::size_t member = 0; member < team->size(); ++member) {
+    if (member == team->own()) {
+      lists[member].assign(staged.begin(), staged.end());
+    }
+    broadcast(*team, member, lists[member]);
+  }
+  for (const std::vector<MessageClass>& each : lists) {
+    staged.insert(each.begin(), each.end());
+  }
 }
 
 bool comes_first(const TransferFacts& left, const TransferFacts& right) {
@@ -82,9 +130,13 @@ void MessageIndex::gather_transfers(unsigned threads) {
   for (Rank& rank : ranks_) {
     rank.transfer_classes.reserve(rank.facts.transfers.size());
     for (const TransferFacts& each : rank.facts.transfers) {
-      rank.transfer_classes.push_back(each.message_class);
+      const auto number = static_cast<std::uint32_t>(rank.transfer_classes.size());
+      const bool is_lone = each.key == 0 && each.half == TransferFacts::no_half;
+      rank.transfer_classes.push_back(is_lone ? part_of_class_[each.message_class] : each.message_class);
       if (each.key != 0) {
         transfers_[next[bucket_of(each.key)]++] = each;
+      } else if (!is_lone) {
+        rank.copies.emplace_back(number, each.half);
       }
     }
     release(rank.facts.transfers);
@@ -183,49 +235,67 @@ void MessageIndex::join_strays() {
   }
 }
 
+/// Gives each half the class of its message: the buffers of both sides, and the transport and reason of the
+/// staging copy on either side, the sender's first; without one, the MPI library's own transport.
 void MessageIndex::classify_halves(unsigned threads, Team* team) {
-  const auto partner_of_half = [this](const Rank& rank, std::size_t half) {
-    const Partner partner = rank.partners[half];
-    return partner.half == none ? nullptr : &at(partner);
-  };
   struct Found {
-    PlainClasses classes;
+    PlainClasses plain;
+    std::vector<MessageClass> staged;
+    std::vector<std::uint32_t> codes;  ///< of each half: a plain class, or behind those one of `staged`
     std::uint64_t unmatched = 0;
   };
   std::vector<Found> found(ranks_.size());
   const Share own = own_share(ranks_.size(), team);
   for_each(ranks_.size(), threads, [&](std::size_t position, unsigned) {
     Rank& rank = ranks_[position];
+    Found& here = found[position];
+    here.codes.reserve(rank.partners.size());
     for (std::size_t half = 0; half < rank.partners.size(); ++half) {
-      const HalfFacts* const partner = partner_of_half(rank, half);
-      const std::size_t number = plain_class(rank.facts.halves[half], partner);
-      found[position].classes.set(number);
-      found[position].unmatched += partner == nullptr && own.has(position) ? 1 : 0;
-      rank.facts.halves[half].message_class = static_cast<std::uint32_t>(number);
+      const HalfFacts& facts = rank.facts.halves[half];
+      const HalfFacts* const partner = rank.partners[half].half == none ? nullptr : &at(rank.partners[half]);
+      here.unmatched += partner == nullptr && own.has(position) ? 1 : 0;
+      const std::size_t number = plain_class(facts, partner);
+      const std::uint32_t copy = class_of_copy(facts, partner);
+      if (copy == MessageClasses::no_message) {
+        here.plain.set(number);
+        here.codes.push_back(static_cast<std::uint32_t>(number));
+      } else {
+        here.codes.push_back(static_cast<std::uint32_t>(
+            plain_class_count + index_in(here.staged, staged_class(number, classes_.all()[copy]))));
+      }
     }
     release(rank.facts.groups);
     release(rank.facts.in_groups);
   });
-  const auto add = [](Found& all, const Found& some) {
-    all.classes |= some.classes;
-    all.unmatched += some.unmatched;
-  };
-  Found here;
+  PlainClasses plain;
+  std::set<MessageClass> staged;
   for (const Found& each : found) {
-    add(here, each);
+    plain |= each.plain;
+    staged.insert(each.staged.begin(), each.staged.end());
+    unmatched_ += each.unmatched;
   }
-  Found all;
-  for_each_member(team, here, [&](const Found& each) { add(all, each); });
-  unmatched_ = all.unmatched;
+  share_classes(team, plain, staged);
+  const std::uint64_t own_unmatched = std::exchange(unmatched_, 0);
+  for_each_member(team, own_unmatched, [this](std::uint64_t each) { unmatched_ += each; });
   std::array<std::uint32_t, plain_class_count> ids{};
   for (std::size_t number = 0; number < plain_class_count; ++number) {
-    ids[number] =
-        all.classes.test(number) ? classes_.id_of(class_of_plain(number)) : MessageClasses::no_message;
+    ids[number] = plain.test(number) ? classes_.id_of(class_of_plain(number)) : MessageClasses::no_message;
+  }
+  for (const MessageClass& each : staged) {
+    static_cast<void>(classes_.id_of(each));
   }
   for_each(ranks_.size(), threads, [&](std::size_t position, unsigned) {
-    for (HalfFacts& each : ranks_[position].facts.halves) {
-      each.message_class = ids[each.message_class];
+    Rank& rank = ranks_[position];
+    const Found& here = found[position];
+    for (std::size_t half = 0; half < here.codes.size(); ++half) {
+      const std::uint32_t code = here.codes[half];
+      rank.facts.halves[half].message_class =
+          code < plain_class_count ? ids[code] : classes_.number_of(here.staged[code - plain_class_count]);
     }
+    for (const auto& [transfer, half] : rank.copies) {
+      rank.transfer_classes[transfer] = rank.facts.halves[half].message_class;
+    }
+    release(rank.copies);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/joining/call_cursor.hpp"
+#include "analysis/joining/staged_halves.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -264,6 +265,7 @@ RankFacts facts_of(const RankTrace& rank) {
   facts.run = {rank.begin_ns, rank.end_ns};
   add_halves(rank, facts);
   add_transfers(rank, facts);
+  join_staged_halves(rank, facts);
   add_arrivals(rank, facts);
   return facts;
 }

@@ -26,7 +26,8 @@ struct HalfFacts {
   std::uint64_t complete_ns = 0;
   std::uint64_t noticed_ns = 0;  ///< earliest time when the rank was in MPI and could serve the message
   std::uint64_t key = 0;
-  /// Set if the MPI library's own transport carried the message; known after MessageIndex::join().
+  /// Before MessageIndex::join(): the class of the staging copy that this rank made of the message, if it has
+  /// no key. After it: the class of the message, unless transfers with its key tell it.
   std::uint32_t message_class = MessageClasses::no_message;
   trace::BufferKind buffer = trace::BufferKind::unknown;
   trace::Direction direction = trace::Direction::send;
@@ -43,8 +44,11 @@ struct TransferFacts {
   std::uint32_t wait_ns = 0;
   std::uint32_t message_class = MessageClasses::no_message;
   trace::TransportKind transport = trace::TransportKind::none;
-  bool is_of_message = false;  ///< true: a half of an application message was recorded for it; false: it
-                               ///< belongs to a collective
+  bool is_of_message = false;    ///< true: a half of an application message was recorded for it; false: it
+                                 ///< belongs to a collective
+  std::uint32_t half = no_half;  ///< of those without a key: the half of this rank that it is a copy of
+
+  static constexpr std::uint32_t no_half = ~std::uint32_t{0};
 };
 
 /// Halves that can only meet halves of one group of the peer, in pairing order: by key if they have one, else

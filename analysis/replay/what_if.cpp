@@ -149,7 +149,8 @@ OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
   }
   OtherWay way;
   for (const TransportFigures& each : report.transports) {
-    if (!is_one(each.transport) || !(is_device_memory(each.source) || is_device_memory(each.destination))) {
+    if (each.transport == trace::TransportKind::fused || !is_one(each.transport) ||
+        !(is_device_memory(each.source) || is_device_memory(each.destination))) {
       continue;  // the MPI library's transport is the only one for host memory
     }
     way.bytes += each.bytes;
@@ -198,7 +199,8 @@ void other_transports(ReplayGraph& graph, const Report& report, const OtherWay& 
                       std::vector<WhatIfFigures>& what_if) {
   std::set<trace::TransportKind> seen;
   for (const TransportFigures& each : report.transports) {
-    if (each.transport != trace::TransportKind::none) {
+    // only collectives can go by kernels on each rank
+    if (each.transport != trace::TransportKind::none && each.transport != trace::TransportKind::fused) {
       seen.insert(each.transport);
     }
   }

@@ -80,11 +80,13 @@ class Adviser {
   void transports() {
     for (const TransportFigures& each : report_.transports) {
       const std::uint64_t moving_ns = of(each.by_cause, Cause::wire) + of(each.by_cause, Cause::staging);
-      if (!is_device_memory(each.source) && !is_device_memory(each.destination)) {
+      if ((!is_device_memory(each.source) && !is_device_memory(each.destination)) ||
+          each.transport == trace::TransportKind::fused) {
         continue;
       }
       const std::string which =
-          fmt::format("{} messages {} → {} of {}", count_text(each.messages), name_of(each.source),
+          fmt::format("{} {} {} → {} of {}", count_text(each.messages),
+                      each.is_part ? "parts of other calls" : "messages", name_of(each.source),
                       name_of(each.destination), size_class_text(each.size_limit_bytes));
       if (each.reason == "receiver was late") {
         add(AdviceKind::post_receives_early, moving_ns,

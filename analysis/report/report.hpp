@@ -155,7 +155,7 @@ struct KernelFigures {
 struct CollectiveFigures {
   std::string mpi_function;
   std::uint64_t size_limit_bytes = 0;  ///< upper limit of a rank's bytes; 0: above all limits
-  trace::TransportKind transport = trace::TransportKind::none;  ///< none: the MPI library's own transport
+  trace::TransportKind transport = trace::TransportKind::none;  ///< none: this rank moved nothing itself
   std::string reason;
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
@@ -218,7 +218,9 @@ struct PhaseFigures {
   std::uint64_t counted_ns = 0;
 };
 
-/// A class of messages, the transport that they took and why.
+/// A class of messages, the transport that they took and why. Each message is counted once, by what the
+/// program sent. Or, if `is_part`, movements by Penstock that are no message but part of another call, such
+/// as a collective.
 struct TransportFigures {
   /// Returns true if lists of integers among the messages travelled as bitmaps: other messages cannot reach
   /// their speed.
@@ -239,6 +241,7 @@ struct TransportFigures {
   TimeByCause within_error{};
   std::optional<double> best_gbps;  ///< that the fastest twentieth reached
   std::uint32_t message_class = 0;  ///< its number, valid within one analysis
+  bool is_part = false;
 };
 
 /// Messages from one rank to another, or from the ranks of one block to those of another.

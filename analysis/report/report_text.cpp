@@ -521,7 +521,8 @@ class ReportWriter {
     for (std::size_t i = 0; i < std::min(report_.transports.size(), options_.top); ++i) {
       const TransportFigures& transport = report_.transports[i];
       const bool is_mpis = transport.transport == trace::TransportKind::mpi;
-      rows.add_row({fmt::format("{} → {}", name_of(transport.source), name_of(transport.destination)),
+      rows.add_row({fmt::format("{}{} → {}", transport.is_part ? "in other calls: " : "",
+                                name_of(transport.source), name_of(transport.destination)),
                     size_class_text(transport.size_limit_bytes), count_text(transport.messages),
                     bytes_text(transport.bytes), name_of(transport.transport),
                     transport.median_gbps ? speed_text(*transport.median_gbps) : "–",

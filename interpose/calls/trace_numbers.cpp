@@ -51,6 +51,7 @@ using trace::TransportKind;
   switch (transport) {
     PENSTOCK_TRANSPORTS
     case TransportKind::striped:  // no version takes it any more
+    case TransportKind::fused:    // carries no message
       return;
   }
 }

@@ -2,8 +2,12 @@
 
 namespace penstock::interpose {
 
-void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::BufferKind source,
-                        transports::BufferKind destination, const char* reason) noexcept {
+namespace {
+
+/// Ends now.
+void record_transfer(trace::TransportKind transport, std::uint64_t begin_ns, std::size_t bytes,
+                     transports::BufferKind source, transports::BufferKind destination,
+                     const char* reason) noexcept {
   if (!record::is_on()) return;
   trace::Transfer transfer{};
   transfer.begin_ns = begin_ns;
@@ -13,9 +17,22 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
   transfer.peer = -1;
   transfer.source = static_cast<trace::BufferKind>(source);
   transfer.destination = static_cast<trace::BufferKind>(destination);
-  transfer.transport = trace::TransportKind::staged;
+  transfer.transport = transport;
   transfer.kind = trace::RecordKind::transfer;
   record::write(transfer);
+}
+
+}  // namespace
+
+void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::BufferKind source,
+                        transports::BufferKind destination, const char* reason) noexcept {
+  record_transfer(trace::TransportKind::staged, begin_ns, bytes, source, destination, reason);
+}
+
+void record_fused_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept {
+  using transports::BufferKind;
+  record_transfer(trace::TransportKind::fused, begin_ns, bytes, BufferKind::device, BufferKind::device,
+                  "so little is done by a kernel on each rank");
 }
 
 }  // namespace penstock::interpose

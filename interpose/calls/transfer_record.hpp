@@ -16,6 +16,9 @@ namespace penstock::interpose {
 void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::BufferKind source,
                         transports::BufferKind destination, const char* reason) noexcept;
 
+/// Records a finished collective that kernels did, of which this rank contributed or received so many bytes.
+void record_fused_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept;
+
 /// Calls `copy()`, which returns a Status, as Penstock's own work, and records it as above if it went well;
 /// says what made it slower.
 template <typename Copy>

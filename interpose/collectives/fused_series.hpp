@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "interpose/calls/transfer_record.hpp"
 #include "interpose/collectives/exchange.hpp"
 #include "interpose/collectives/fused_work.hpp"
 #include "interpose/node/arrival_places.hpp"
@@ -120,18 +121,25 @@ class FusedExchange final : public Exchange {
  public:
   FusedExchange(FusedSeries& series, const transports::FusedWork& work, std::uint64_t ordinal,
                 std::uint64_t since_ns = 0)
-      : series_(series) {
+      : series_(series),
+        bytes_(transports::largest_of(work.parts)),
+        begin_ns_(record::is_on() ? record::now_ns() : 0) {
     note(series.begin(work, ordinal, since_ns));
   }
   [[nodiscard]] bool step(const CallScope&) override {
     bool is_over = !is_well();
-    if (!is_over) note(series_.step(is_over));
+    if (!is_over) {
+      note(series_.step(is_over));
+      if (is_over && is_well() && begin_ns_ != 0) record_fused_collective(begin_ns_, bytes_);
+    }
     return is_over || !is_well();
   }
   [[nodiscard]] bool is_owed() const override { return true; }
 
  private:
   FusedSeries& series_;
+  const std::size_t bytes_;       ///< of a vector, or of the largest block
+  const std::uint64_t begin_ns_;  ///< 0: not recorded
 };
 
 /// One that the ranks do not count, after the work that the application had queued at `since_ns`.

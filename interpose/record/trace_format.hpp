@@ -57,7 +57,19 @@ enum class BufferKind : std::uint8_t {
 };
 
 /// The transport a payload took. `mpi`: the stock library's own. `striped`: of older recordings only.
-enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, striped, pushed, network };
+/// `fused`: a kernel on each rank did the collective.
+enum class TransportKind : std::uint8_t {
+  none,
+  mpi,
+  local,
+  peer,
+  staged,
+  relayed,
+  striped,
+  pushed,
+  network,
+  fused
+};
 
 /// Which features the recording had. A bit that is absent means "not measured", never "zero".
 namespace feature {

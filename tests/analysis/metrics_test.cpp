@@ -216,6 +216,93 @@ TEST(Metrics, transports_tell_class_count_bytes_speed_and_reason) {
   EXPECT_EQ(report.transports[1].wire_bytes, 100u);
 }
 
+/// A copy of 16 bytes that Penstock made on one side of a message that the MPI library carried.
+trace::Transfer staging_copy(RecordingBuilder& rank, std::uint64_t begin, bool is_of_send) {
+  trace::Transfer copy{};
+  copy.begin_ns = testing::origin_ns + begin;
+  copy.end_ns = copy.begin_ns + 2;
+  copy.bytes = 16;
+  copy.reason =
+      rank.text(is_of_send ? "smaller than an envelope" : "the payload came through the MPI library");
+  copy.peer = -1;
+  copy.source = is_of_send ? trace::BufferKind::device : trace::BufferKind::pageable;
+  copy.destination = is_of_send ? trace::BufferKind::pageable : trace::BufferKind::device;
+  copy.transport = trace::TransportKind::staged;
+  copy.kind = trace::RecordKind::transfer;
+  return copy;
+}
+
+TEST(Metrics, a_message_that_is_staged_on_both_sides_is_one_with_its_transport_and_the_senders_reason) {
+  RecordingBuilder sender(0, 2);
+  RecordingBuilder receiver(1, 2);
+  for (std::uint64_t thread = 0; thread < 2; ++thread) {  // whose messages overlap
+    sender.on_lane(thread);
+    receiver.on_lane(thread);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      const std::uint64_t at = 10 + i * 20 + thread * 3;
+      const testing::HalfWords half{.direction = Direction::send,
+                                    .peer = 1,
+                                    .post = at,
+                                    .complete = at + 8,
+                                    .bytes = 16,
+                                    .tag = static_cast<std::int32_t>(thread),
+                                    .buffer = trace::BufferKind::device};
+      sender.raw(staging_copy(sender, at + (thread == 0 ? 5 : 1), true)).half(half);
+      testing::HalfWords other = half;
+      other.direction = Direction::receive;
+      other.peer = 0;
+      other.complete = at + 18;
+      receiver.raw(staging_copy(receiver, at + 15, false)).half(other);
+    }
+  }
+  const Report report = report_on({sender, receiver});
+  ASSERT_EQ(report.transports.size(), 1u);
+  const TransportFigures& messages = report.transports[0];
+  EXPECT_FALSE(messages.is_part);
+  EXPECT_EQ(messages.messages, 20u);
+  EXPECT_EQ(messages.bytes, 20u * 16);
+  EXPECT_EQ(messages.source, trace::BufferKind::device);
+  EXPECT_EQ(messages.destination, trace::BufferKind::device);
+  EXPECT_EQ(messages.transport, trace::TransportKind::staged);
+  EXPECT_EQ(messages.reason, "smaller than an envelope");
+  ASSERT_EQ(report.matrix->pairs.size(), 1u);
+  EXPECT_EQ(report.matrix->pairs[0].messages, 20u);
+  EXPECT_EQ(report.matrix->pairs[0].transport, trace::TransportKind::staged);
+}
+
+TEST(Metrics, a_copy_that_another_thread_makes_while_a_message_completes_is_part_of_it_too) {
+  RecordingBuilder rank(0, 2);
+  rank.half({.direction = Direction::receive,
+             .peer = 1,
+             .post = 10,
+             .complete = 50,
+             .bytes = 16,
+             .blocking = false,
+             .buffer = trace::BufferKind::device})
+      .on_lane(1);
+  rank.raw(staging_copy(rank, 30, false));
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.transports.size(), 1u);
+  EXPECT_EQ(report.transports[0].messages, 1u);
+  EXPECT_EQ(report.transports[0].transport, trace::TransportKind::staged);
+}
+
+TEST(Metrics, what_moves_within_a_collective_is_no_message) {
+  RecordingBuilder rank(0, 2);
+  rank.call({.function = "MPI_Bcast", .begin = 10, .end = 50, .bytes = 16, .collective_ordinal = 1});
+  rank.raw(staging_copy(rank, 20, false));
+  trace::Transfer by_kernel = staging_copy(rank, 30, true);
+  by_kernel.transport = trace::TransportKind::fused;
+  rank.raw(by_kernel);
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.transports.size(), 2u);
+  for (const TransportFigures& each : report.transports) {
+    EXPECT_TRUE(each.is_part);
+    EXPECT_EQ(each.messages, 1u);
+  }
+  EXPECT_FALSE(report.matrix);
+}
+
 TEST(Metrics, transports_tell_how_few_bytes_travelled_for_lists_that_went_as_bitmaps) {
   const Report report =
       report_on({RecordingBuilder(0, 1)

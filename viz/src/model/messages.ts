@@ -14,11 +14,11 @@ export interface Histogram {
   readonly sizes: readonly SizeClass[];
 }
 
-/** Returns sizes, smallest first, and transports by their messages, most first. */
+/** Returns the program's messages, without parts of other calls: sizes, smallest first, and transports by their messages, most first. */
 export function histogram(classes: readonly Transport[]): Histogram {
   const of_transport = new Map<string, number>();
   const of_size = new Map<number | null, Transport[]>();
-  for (const each of classes) {
+  for (const each of classes.filter((one) => one.parts === 0)) {
     of_transport.set(each.transport, (of_transport.get(each.transport) ?? 0) + each.messages);
     of_size.set(each.size_limit_bytes, [...(of_size.get(each.size_limit_bytes) ?? []), each]);
   }

@@ -11,7 +11,7 @@ export interface Words {
   readonly adjective: string;
   readonly noun: string;
   /** The whole of which shares are shown. */
-  readonly whole: 'steps' | 'run';
+  readonly whole: 'steps' | 'run' | 'recorded steps' | 'recorded part';
   /** For times of the average rank. */
   readonly unit: TimeUnit;
   readonly ranks: number;
@@ -24,7 +24,7 @@ export function words_of(report: Report): Words {
     is_exposed,
     adjective: is_exposed ? 'exposed' : 'in MPI',
     noun: is_exposed ? 'exposed communication' : 'communication time',
-    whole: report.steps === null ? 'run' : 'steps',
+    whole: report.recorded_part ? (report.steps === null ? 'recorded part' : 'recorded steps') : report.steps === null ? 'run' : 'steps',
     unit: time_unit(report.counted.total_s / ranks),
     ranks,
   };
@@ -35,6 +35,7 @@ export function verdict(report: Report): string {
   const { is_exposed, whole, unit, ranks } = words_of(report);
   const { counted } = report;
   if (counted.ranks === 0) return 'No rank could be counted.';
+  if (counted.total_s === 0 && report.recorded_part) return `Nothing can be told: the ${whole} is empty.`;
   const time = (time_s: number) => `${time_number(time_s / ranks, unit)} ${unit.name}`;
   const amount = `${percent_text(share_of(counted.counted_s, counted.total_s))} of the ${whole} (${time(counted.counted_s)} of ${time(counted.total_s)} on the average rank)`;
   let text = is_exposed

@@ -52,10 +52,10 @@ export function Messages({ report }: { report: Report }) {
   const largest_s = Math.max(...report.transports.map((each) => each.counted_s));
   const limit = (row: { size_limit_bytes: number | null }) => row.size_limit_bytes ?? Infinity;
   const columns: Column<Transport>[] = [
-    { key: 'buffers', title: 'Messages', value: (row) => `${row.source} → ${row.destination}` },
+    { key: 'buffers', title: 'Messages', value: (row) => `${row.parts > 0 ? 'in other calls: ' : ''}${row.source} → ${row.destination}` },
     { key: 'size', title: 'size', value: limit, show: (row) => size_class_text(row.size_limit_bytes) },
-    { key: 'messages', title: 'count', decimals: 0, value: (row) => row.messages },
-    { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
+    { key: 'messages', title: 'count', decimals: 0, meaning: 'Messages of the program, each counted once; in other calls, such as collectives, their parts', value: (row) => row.messages + row.parts },
+    { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => (row.bytes + row.part_bytes) / MiB },
     ...(report.transports.some(went_packed)
       ? [{ key: 'wire', title: 'sent', unit: 'MiB', decimals: 3, meaning: 'Less than the payload where lists of integers went as bitmaps', value: (row: Transport) => row.wire_bytes / MiB }]
       : []),

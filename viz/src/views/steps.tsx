@@ -44,7 +44,7 @@ export function StepsView({ report }: { report: Report }) {
     <Section
       id="steps"
       title="Steps"
-      intro={`${count_text(steps.count)} steps (${steps.mark_is_nvtx_range ? 'NVTX range' : 'from'} ${steps.mark}), median ${time_text(steps.median_s)} on the slowest rank. Not counted: ${outside('start-up', steps.start_up)}; ${outside('shutdown', steps.shutdown)}.`}
+      intro={`${count_text(steps.count)} steps (${steps.mark_is_nvtx_range ? 'NVTX range' : 'from'} ${steps.mark}), median ${time_text(steps.median_s)} on the slowest rank. Not counted: ${outside('start-up', steps.start_up)}${steps.shutdown === null ? '' : `; ${outside('shutdown', steps.shutdown)}`}.`}
     >
       <ColumnsChart
         columns={step_columns(steps, ranks)}

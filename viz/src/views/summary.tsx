@@ -41,6 +41,11 @@ export function Summary({ report }: { report: Report }) {
             of the {whole} {adjective}
           </p>
         )}
+        {report.recorded_part ? (
+          <p class="verdict" role="note">
+            <strong>! {report.recorded_part.words}.</strong>
+          </p>
+        ) : null}
         <p class="verdict">{verdict(report)}</p>
       </div>
       {total_s > 0 ? (

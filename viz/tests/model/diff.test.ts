@@ -13,6 +13,7 @@ const diff_with = (parts: Partial<Diff> = {}): Diff => ({
   after: state,
   time_of: 'step',
   measure: 'exposed_communication',
+  records_missing: false,
   margins_from: 'steps',
   totals: [row('step', 0.01, 0.008)],
   causes: [row('late sender', 0.002, 0.001), row('wire', 0.001, 0)],
