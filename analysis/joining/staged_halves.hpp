@@ -9,8 +9,9 @@
 namespace penstock::analysis {
 
 /// Joins each staging copy without a key with a half of as many bytes, between whose post and completion it
-/// was made: one of a send with the first that was posted, one of a receive with the first that completes.
-/// Which of equal halves it is does not matter. `facts` must have the halves and transfers.
+/// was made: of several the one that completes first, so that as many copies as can be find one. Which of
+/// equal halves it is does not matter, nor which thread made it: one thread may complete the messages of
+/// another. `facts` must have the halves and transfers.
 void join_staged_halves(const RankTrace& rank, RankFacts& facts);
 
 }  // namespace penstock::analysis

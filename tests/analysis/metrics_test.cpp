@@ -287,6 +287,24 @@ TEST(Metrics, a_copy_that_another_thread_makes_while_a_message_completes_is_part
   EXPECT_EQ(report.transports[0].transport, trace::TransportKind::staged);
 }
 
+TEST(Metrics, copies_find_their_messages_although_one_thread_completes_those_of_another) {
+  RecordingBuilder rank(0, 2);
+  const auto send = [](std::uint64_t post, std::uint64_t complete) {
+    return testing::HalfWords{.direction = Direction::send,
+                              .peer = 1,
+                              .post = post,
+                              .complete = complete,
+                              .bytes = 16,
+                              .buffer = trace::BufferKind::device};
+  };
+  rank.raw(staging_copy(rank, 12, true)).on_lane(1).raw(staging_copy(rank, 22, true));
+  rank.half(send(10, 50)).half(send(20, 30));
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.transports.size(), 1u);
+  EXPECT_EQ(report.transports[0].messages, 2u);
+  EXPECT_EQ(report.transports[0].transport, trace::TransportKind::staged);
+}
+
 TEST(Metrics, what_moves_within_a_collective_is_no_message) {
   RecordingBuilder rank(0, 2);
   rank.call({.function = "MPI_Bcast", .begin = 10, .end = 50, .bytes = 16, .collective_ordinal = 1});
