@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analysis/report/advice.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
 namespace {
