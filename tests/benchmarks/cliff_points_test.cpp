@@ -35,7 +35,7 @@ TEST(CliffPoints, a_series_has_growing_sizes_and_windows_that_fit_the_memory) {
 
 TEST(CliffPoints, windows_of_64_are_measured_one_byte_beside_each_power_of_two) {
   const std::vector<CliffPoint> points = points_of({});
-  for (const std::size_t bytes : {(1 << 16) - 1, 1 << 16, (1 << 16) + 1}) {
+  for (const std::size_t bytes : {65535u, 65536u, 65537u}) {
     const CliffPoint wanted{MemoryKind::device, MemoryKind::device, false, 64, bytes};
     EXPECT_EQ(std::count(points.begin(), points.end(), wanted), 1) << bytes;
   }

@@ -546,7 +546,8 @@ TEST(Reductions, DISABLED_that_the_GPU_cannot_do_are_an_MPI_error_on_each_rank) 
   Memory send(MemoryKind::device, count * sizeof(int), own_gpu());
   Memory receive(MemoryKind::device, count * sizeof(int), own_gpu());
   EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator), MPI_SUCCESS);
-  EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), 4 * count, MPI_CHAR, MPI_SUM, communicator),
+  // Sums of MPI_CHAR are left to Open MPI, whose vector code saturates them.
+  EXPECT_NE(MPI_Allreduce(send.data(), receive.data(), 4 * count, MPI_CHAR, MPI_MAX, communicator),
             MPI_SUCCESS);
   // the first rank combines nothing
   EXPECT_EQ(MPI_Scan(send.data(), receive.data(), count, MPI_INT, MPI_SUM, communicator) == MPI_SUCCESS,
