@@ -37,10 +37,11 @@ recorded_job() {
   "$penstock" report --json --whole-run "$folder/recording" >"$folder/report"
 }
 
-# messages_by TRANSPORT: how many of that job's
+# messages_by TRANSPORT: how many of that job's, those within collectives too
 messages_by() {
   awk -F '[:, ]+' -v wanted="\"$1\"" '
-    /"transport":/ { is_wanted = $3 == wanted }
-    /"messages":/ && is_wanted { sum += $3; is_wanted = 0 }
+    /"transport":/ { of_messages = of_parts = $3 == wanted }
+    /"messages":/ && of_messages { sum += $3; of_messages = 0 }
+    /"parts":/ && of_parts { sum += $3; of_parts = 0 }
     END { print sum + 0 }' "$folder/report"
 }
