@@ -74,8 +74,8 @@ enum class SlotRequest : std::uint32_t {
 };
 
 /// Why a sender has given up, as a Status that crosses processes; `ok`: it does not say.
-struct SenderFailure {
-  std::uint32_t code = 0;  ///< a Code
+struct alignas(8) SenderFailure {  // as one word, or Clang calls a library for its atomic
+  std::uint32_t code = 0;          ///< a Code
   std::int32_t detail = 0;
 };
 
