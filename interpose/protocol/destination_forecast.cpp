@@ -3,7 +3,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// Consecutive tags of a sender have places of their own.
+/// Consecutive tags of one sender have separate entries.
 std::size_t index_of(int sender, int tag) noexcept {
   constexpr std::uint32_t spread = 61;
   return (static_cast<std::uint32_t>(sender) * spread + static_cast<std::uint32_t>(tag)) % forecast_places;
@@ -25,7 +25,7 @@ void note_destination(HostDeviceCopy copy, bool crossed, int sender, int tag) no
   if (own == nullptr || sender < 0) return;
   std::atomic<std::uint8_t>& place = own->crossed[index_of(sender, tag)];
   const bool says_so = (place.load(std::memory_order_relaxed) & bit_of(copy)) != 0;
-  // most often it says so already: senders go on reading their copies of the line
+  // usually nothing changes: then senders keep their cached copies of the line
   if (says_so == crossed) return;
   if (crossed) {
     place.fetch_or(bit_of(copy), std::memory_order_relaxed);

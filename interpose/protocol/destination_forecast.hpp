@@ -1,8 +1,8 @@
-// Will a payload end in the other kind of memory than it comes from? Then large ones from host memory had
-// better go by an envelope, and small ones from a device through the MPI library, and only the receiver
-// knows. So receivers note in the directory where such payloads went, by sender and tag, and senders expect
-// the next one to go the same way: programs repeat themselves. A wrong guess costs time, nothing else;
-// messages between host buffers never take part. Knows no message protocol.
+// Forecasts whether a payload will end in the other kind of memory than its source. If it will, a large
+// payload from host memory is faster by an envelope, and a small one from a device is faster through the MPI
+// library. Only the receiver knows where its buffer lies. Receivers therefore record by sender and tag, in
+// the directory, where such payloads went, and senders expect the next payload to go the same way. A wrong
+// guess costs time only. Messages between host buffers never take part. Knows no message protocol.
 #pragma once
 
 #include <mpi.h>
@@ -15,12 +15,11 @@ namespace penstock::interpose {
 
 enum class HostDeviceCopy : std::uint8_t { upload, download };
 
-/// Did the last such payload of this rank's with the tag, or one that shares its place, cross over? Thread:
-/// any. Cost: a load.
+/// Returns true if this rank's last such payload with the tag crossed over; payloads of other senders and
+/// tags may share its entry. Thread: any. Cost: a load.
 [[nodiscard]] bool expects(HostDeviceCopy copy, const DirectoryRow& receiver, int tag) noexcept;
 
-/// This rank has received a payload that may have crossed, or not. `sender` is a rank in MPI_COMM_WORLD.
-/// Thread: any.
+/// Records whether a received payload crossed. `sender` is a rank in MPI_COMM_WORLD. Thread: any.
 void note_destination(HostDeviceCopy copy, bool crossed, int sender, int tag) noexcept;
 
 }  // namespace penstock::interpose

@@ -27,17 +27,17 @@ namespace {
 std::atomic<unsigned> rings_at_work{0};
 std::atomic<bool> is_large_one_buffered{false};
 
-/// A slot and the region its receiver has still to drain. Under Engine::Lock.
+/// A slot and the region that its receiver still has to drain. Thread: under Engine::Lock.
 struct Lingering {
   Slot* slot = nullptr;
   std::unique_ptr<transports::StagedSend> staged;
 };
-/// All of this rank's, each in the place of one of its slots at most: destructors add to it, which must not
-/// have to allocate. Never destroyed.
+/// All lingering sends of this rank. The array has an entry for each slot, as destructors add to it and must
+/// not allocate. Never destroyed.
 class LingeringSends {
  public:
   void add(Lingering item) noexcept { items_[count_++] = std::move(item); }
-  /// The last one takes its place.
+  /// Moves the last entry into the removed one's place.
   void remove(Lingering& item) noexcept {
     std::swap(item, items_[--count_]);
     items_[count_] = {};
@@ -54,12 +54,12 @@ LingeringSends& lingering() noexcept {
   return sends;
 }
 
-/// The receiver is through, and no signal of the driver's for the slot is outstanding.
+/// Returns true if the receiver is done and no signal of the driver for the slot is outstanding.
 bool is_over(const Slot& slot) noexcept {
   return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
 }
 
-/// Gives up the region of a payload that its receiver is through with, or will not fetch from there.
+/// Releases the region of a payload that its receiver has drained or will not read from there.
 void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
   if (staged != nullptr && !staged->drained()) staged->abandon();
   staged.reset();
@@ -126,7 +126,7 @@ void DeviceSend::publish_offer(const SendCall& call) noexcept {
   offer(PayloadPlace::sender_buffer);
 }
 
-/// Makes the offer, unless the receiver, which may have the envelope already, has given up.
+/// Publishes the offer. If the receiver, which may already have the envelope, has given up, nothing changes.
 void DeviceSend::offer(PayloadPlace place) noexcept {
   slot_->place.store(place, std::memory_order_relaxed);
   static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::offered>());
@@ -136,7 +136,7 @@ int DeviceSend::send_envelope(const SendCall& call, MPI_Request* request) {
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
   const int code = pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, request);
-  // while the envelope is on its way, as both take as long
+  // the envelope travels meanwhile, and the work below takes about as long
   const record::OwnWork own;
   publish_offer(call);
   if (code != MPI_SUCCESS) slot_->fail();
@@ -149,15 +149,15 @@ int DeviceSend::send_envelope(const SendCall& call, MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
-  // asked when the wait begins and each time that the timeout is over, as the receiver writes it with each
+  // read only at the start of the wait and after each timeout, as the receiver writes this counter with each
   // message
   if (!deliveries_seen_) {
     deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
-    // not from the call that sent it: since then this rank may have posted a hundred more, and so its
-    // receiver
+    // the wait does not start at the sending call: this rank may have posted a hundred more sends since, and
+    // its receiver as many receives
     timeout_ = ReceiverTimeout(mode_ != SendMode::synchronous && is_small(), transports::steady_now_ns());
   }
-  // the later of the two, as a call that completes something may have taken no such step
+  // the later of the two, as a call that completes something may not have stepped the engine
   const std::uint64_t now_ns = std::max(engine().round_ns(), transports::time_of_call_ns());
   if (!timeout_.is_over(now_ns, receiver_worked_ns_)) return false;
   const std::uint64_t deliveries = receiver_->deliveries.load(std::memory_order_relaxed);
@@ -165,7 +165,8 @@ bool DeviceSend::receiver_is_late() noexcept {
   return timeout_.is_over(now_ns, receiver_worked_ns_);
 }
 
-/// Whether a plain MPI would have buffered the payload: then its sender must not wait for the receiver.
+/// Returns true if the MPI library would have buffered the payload; then its sender must not wait for the
+/// receiver.
 bool DeviceSend::is_small() const noexcept {
   return envelope_.payload_bytes <= transports::tuning().buffered_to;
 }
@@ -186,21 +187,22 @@ Status DeviceSend::stage(const transports::Place& what, bool whole) {
   return started;
 }
 
-/// Until others are through.
+/// Returns true while this send has to wait until other payloads have released their rings.
 bool DeviceSend::waits_for_a_ring() noexcept {
   return !holds_ring_ && !is_small() &&
          rings_at_work.load(std::memory_order_relaxed) >= policy::most_rings_at_once && !receiver_is_late();
 }
 
-/// The receiver is through: others may have what this payload went through.
+/// The receiver is done: other payloads may use the region, the turn and the ring.
 void DeviceSend::release() noexcept {
   drop_staged(staged_);
   end_turn_to_buffer();
   if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Large payloads are buffered one after the other: a receiver that comes meanwhile fetches the others from
-/// where they lie, which is several times as fast as through host memory that is yet to be made and pinned.
+/// Buffers large payloads one after the other. A receiver that arrives meanwhile fetches the others from
+/// where they lie, several times faster than through host memory that would first have to be allocated and
+/// pinned.
 bool DeviceSend::take_turn_to_buffer() noexcept {
   if (is_small() || has_turn_) return true;
   has_turn_ = !is_large_one_buffered.exchange(true, std::memory_order_relaxed);
@@ -212,14 +214,14 @@ void DeviceSend::end_turn_to_buffer() noexcept {
 }
 
 void DeviceSend::buffer_payload() {
-  // what a plain MPI would not have buffered may wait
+  // a payload that the MPI library would not have buffered may wait
   must_wait_ = !is_small() && !transports::may_buffer(envelope_.payload_bytes);
   if (must_wait_ || !take_turn_to_buffer()) return;
   const bool is_ours = slot_->move<Side::sender, SlotState::offered, SlotState::preparing>();
   if (is_ours && stage(true).ok()) return;
   end_turn_to_buffer();
-  if (!is_ours) return;  // the receiver has come
-  // no room to buffer it: wait for the receiver instead
+  if (!is_ours) return;  // the receiver has taken the offer
+  // there is no room to buffer it: wait for the receiver instead
   must_wait_ = true;
   timeout_.never_expire();
   offer(PayloadPlace::sender_buffer);
@@ -235,7 +237,7 @@ Status DeviceSend::relay() {
   if (started.code() != Code::declined) {
     record::notice(describe(name_of(transports::TransportKind::relayed), started).data());
   } else if (!receiver_is_late()) {
-    // until other payloads are through
+    // retry when other payloads have released memory
     static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::asked>());
     return {};
   }
@@ -245,13 +247,13 @@ Status DeviceSend::relay() {
 Status DeviceSend::push() {
   const Status started = transports::start_push(source_, slot_->target, push_);
   if (started.ok()) return started;
-  // what was known of the two devices is not told each time, only what the driver has just said
+  // print a notice only for the driver's error, not for what is already known of the two devices
   if (started.detail() != 0) {
     record::notice(describe(name_of(transports::TransportKind::pushed),
                             {Code::cuda_failed, started.where(), started.detail()})
                        .data());
   }
-  // the receiver need not fear for its buffer any more
+  // the sender will not write to the receiver's buffer any more
   slot_->request.store(SlotRequest::stage, std::memory_order_release);
   return stage(is_small());
 }
@@ -263,7 +265,7 @@ Status DeviceSend::step_push() {
     whole_ = true;
     offer(PayloadPlace::receiver_buffer);
   }
-  if (!status.ok()) push_.reset();  // waits: the receiver has its buffer back as soon as it hears of it
+  if (!status.ok()) push_.reset();  // waits for the copy: after the failure the receiver has its buffer back
   return status;
 }
 
@@ -273,7 +275,7 @@ Status DeviceSend::pack() {
   return is_packing_ ? Status{} : stage(is_small());
 }
 
-/// What is no such list is staged as it is.
+/// Steps the packing. A list that cannot be a bitmap is staged unchanged.
 Status DeviceSend::step_pack() {
   bool ended = false;
   if (Status state = pack_->advance(ended); !state.ok() || !ended || waits_for_a_ring()) return state;
@@ -288,13 +290,13 @@ Status DeviceSend::step_pack() {
 void DeviceSend::give_up(const Status& status) noexcept {
   status_ = status;
   transports::forget_signal(&slot_->ready);
-  slot_->ready.store(1, std::memory_order_release);  // no signal will come any more
+  slot_->ready.store(1, std::memory_order_release);  // no signal will arrive any more
   slot_->failure.store({static_cast<std::uint32_t>(status.code()), status.detail()},
                        std::memory_order_relaxed);
   is_retired_ = slot_->fail() == SlotState::pulling;
 }
 
-/// This rank is going to copy the payload, which is ready.
+/// Records that the application's work on the payload is done, before this rank copies it.
 void DeviceSend::note_ready() noexcept {
   if (!std::exchange(is_known_done_, true)) transports::note_done(source_);
 }
@@ -362,7 +364,8 @@ bool DeviceSend::advance(bool arrived, const MPI_Status& status) {
   return arrived && (over || (produced_ && whole_ && !is_only_probed()));
 }
 
-/// Whether a probe has taken a synchronous send's envelope: it must wait until a receive is matched with it.
+/// Returns true if only a probe has received a synchronous send's envelope. Such a send must not complete
+/// until a receive is matched with it.
 bool DeviceSend::is_only_probed() const noexcept {
   return mode_ == SendMode::synchronous && (receiver_->openings.load(std::memory_order_acquire) != 0 ||
                                             slot_->stashed.load(std::memory_order_acquire) != 0);

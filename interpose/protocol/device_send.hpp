@@ -1,6 +1,7 @@
-// The sender's side of one payload that is fetched: opens the slot, sends the envelope, buffers the
-// payload when the receiver is late or cannot reach it, closes the slot. Knows slots and the sending half of
-// the staged, the relayed and the pushed transport.
+// The sender's side of one rendezvous within a node, for a payload in device or host memory. It opens the
+// slot, sends the envelope, buffers the payload if the receiver is late or cannot reach it, and closes the
+// slot. Knows slots, the packing of lists, and the sending half of the staged, the relayed and the pushed
+// transport.
 #pragma once
 
 #include <mpi.h>
@@ -26,11 +27,12 @@
 
 namespace penstock::interpose {
 
-/// Owns its slot until the receiver is through with it; what is left then lingers (see below).
+/// Owns its slot until the receiver is done with it. A completed send whose receiver is not done lingers
+/// (below).
 class DeviceSend final : public Pending, public transports::Recycled<DeviceSend> {
  public:
-  /// `others_follow`: as SendPlan has it. Takes a slot. Null when none is free or memory is short: stage it
-  /// whole.
+  /// Takes a slot. `others_follow`: as in SendPlan. Returns null if no slot is free; then the caller stages
+  /// the whole payload.
   [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
                                                         int receiver_world_rank, DirectoryRow& receiver,
                                                         bool others_follow);
@@ -38,8 +40,8 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   DeviceSend(const DeviceSend&) = delete;
   DeviceSend& operator=(const DeviceSend&) = delete;
 
-  /// Sends the envelope on the user's communicator and tag, and makes the offer. `call` is what it was opened
-  /// for.
+  /// Sends the envelope on the user's communicator and tag, and publishes the offer. `call` must be the one
+  /// given to open().
   int send_envelope(const SendCall& call, MPI_Request* request);
 
   bool advance(bool arrived, const MPI_Status& status) override;
@@ -75,7 +77,7 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   [[nodiscard]] bool is_only_probed() const noexcept;
   void give_up(const Status& status) noexcept;
 
-  // of the call, whose communicator may be gone by now:
+  // copies of the call's data, as the user may have freed its communicator:
   const SendMode mode_;
   const ErrorTarget errors_;
   ListLook look_;
@@ -84,29 +86,31 @@ class DeviceSend final : public Pending, public transports::Recycled<DeviceSend>
   Envelope envelope_{};
   Slot* slot_ = nullptr;
   DirectoryRow* receiver_ = nullptr;
-  std::unique_ptr<transports::ListPack> pack_;  ///< stays while its bitmap is staged
+  std::unique_ptr<transports::ListPack> pack_;  ///< stays alive while its bitmap is staged
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::Pull> push_;
   ReceiverTimeout timeout_;
-  std::uint64_t receiver_worked_ns_ = 0;  ///< when its deliveries were last seen to grow
+  std::uint64_t receiver_worked_ns_ = 0;  ///< when the receiver's deliveries were last seen to grow
   std::optional<std::uint64_t> deliveries_seen_;
   Status status_;
   transports::Watch watch_;
   bool others_follow_ = false;
-  bool is_known_done_ = false;  ///< what the application had queued before it sent this
-  bool has_left_ = false;       ///< the envelope, and was not taken back
-  bool holds_ring_ = false;     ///< counted among the rings at work
-  bool has_turn_ = false;       ///< to buffer a large payload
+  bool is_known_done_ = false;  ///< what the application had queued before this send has completed
+  bool has_left_ = false;       ///< the envelope has been sent and was not cancelled
+  bool holds_ring_ = false;     ///< this send counts among the rings at work
+  bool has_turn_ = false;       ///< this send may buffer a large payload now
   bool must_wait_ = false;      ///< the receiver is late, and there is no room to buffer the payload
   bool is_packing_ = false;
-  /// It failed while the receiver was at it, who may write to the slot yet: no other message gets that.
+  /// This send failed while the receiver was pulling. The receiver may still write to the slot, so no other
+  /// message gets it.
   bool is_retired_ = false;
   bool produced_ = false;  ///< the payload has left the user's buffer
-  bool whole_ = false;     ///< and all of it lies in the region, or with the receiver
+  bool whole_ = false;     ///< all of the payload lies in the region or has reached the receiver
 };
 
-/// Slots whose sends are complete for the user but whose receivers still have to come (buffered payloads).
-/// The first frees those that are over, the second, in MPI_Finalize, gives up the others.
+/// Lingering slots: the sends are complete for the user (buffered payloads), the receivers are not done yet.
+/// reap_lingering_sends() frees those that are over; abandon_lingering_sends(), in MPI_Finalize, gives up the
+/// others.
 void reap_lingering_sends() noexcept;
 void abandon_lingering_sends() noexcept;
 

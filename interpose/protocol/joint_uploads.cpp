@@ -17,7 +17,7 @@ using transports::Upload;
 
 JointUpload* newest = nullptr;
 
-/// Payloads that go up together, and whose they are.
+/// Payloads that are uploaded together, and their receives.
 struct Group {
   std::array<Upload, transports::most_joint_uploads> uploads;
   std::array<JointUpload*, transports::most_joint_uploads> receives;
@@ -62,7 +62,7 @@ void JointUpload::upload_with_others() {
   int looked_at = 0;
   for (JointUpload* other = next_; other != this && !group.is_full(); other = other->next_) {
     if (++looked_at > policy::most_looked_at) break;
-    // messages come in the order of their receives, mostly, so behind one that has not come there are few
+    // messages mostly arrive in the order of their receives: behind a pending one few have arrived
     if (!other->has_come(may_ask)) {
       may_ask = false;
     } else if (const std::optional<Upload> upload = other->payload()) {

@@ -1,6 +1,6 @@
-// The pending receives into device memory whose payloads may come through the MPI library and then have to be
-// uploaded, which takes microseconds each. Those whose payloads have come go up together, by whatever call
-// brings the first of them. Knows no envelopes and no requests.
+// The pending receives into device memory whose payloads may arrive through the MPI library and then have to
+// be uploaded, at some microseconds each. The call that uploads the first of them uploads all that have
+// arrived. Knows no envelopes and no requests.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace penstock::interpose {
 
-/// One of them, from enlist() until it goes. Thread: one at a time; where several threads may be inside MPI,
-/// each is uploaded alone.
+/// One such receive, from enlist() to its destruction. Thread: one at a time; if several threads may be
+/// inside MPI, each payload is uploaded alone.
 class JointUpload {
  public:
   JointUpload() = default;
@@ -21,21 +21,23 @@ class JointUpload {
  protected:
   ~JointUpload();
 
-  /// From now on others may upload this one's payload, into `place` at most.
+  /// Allows other receives to upload this one's payload, at most as many bytes as `place` has.
   void enlist(const transports::Place& place) noexcept;
   [[nodiscard]] bool is_enlisted() const noexcept { return next_ != nullptr; }
-  /// This one has been enlisted, and payload() is there: uploads it, and with it those of others that have
-  /// come. Cost: of others that have not, one question to the MPI library in all.
+  /// Uploads this receive's payload, and with it other payloads that have arrived. This receive must be
+  /// enlisted and payload() available. Cost: one query of the MPI library in total for receives that are
+  /// still pending.
   void upload_with_others();
 
  private:
-  /// Has its message come? `may_ask` the MPI library, if that is not known.
+  /// Returns true if its message has arrived. `may_ask`: may query the MPI library if that is not known.
   virtual bool has_come(bool may_ask) noexcept = 0;
-  /// What has come, if that is to be uploaded and may be now. Both sides stay until uploaded() is called.
+  /// Returns what has arrived, if it has to be uploaded and its buffer may be written. Both sides must stay
+  /// valid until uploaded() is called.
   virtual std::optional<transports::Upload> payload() = 0;
   virtual void uploaded(const Status& status) noexcept = 0;
 
-  // In a ring of all, in the order in which they were enlisted; null: it is in none.
+  // links of a ring of all, in the order of enlisting; null: not enlisted
   JointUpload* previous_ = nullptr;
   JointUpload* next_ = nullptr;
 };

@@ -13,21 +13,22 @@ struct Held {
   MPI_Message handle;
   std::shared_ptr<CommunicatorInfo> communicator;
   std::optional<StashedMessage> message;
-  MPI_Request stand_in = MPI_REQUEST_NULL;  ///< the send of the empty message that the handle is of
+  MPI_Request stand_in = MPI_REQUEST_NULL;  ///< the send of the empty message behind the handle
 };
 
-// few are out at a time: a list is enough
+// few handles are in use at a time: a list is enough
 std::mutex held_mutex;
 std::vector<Held>& held() {
   static auto& list = *new std::vector<Held>;
   return list;
 }
-// both set by open_matched_messages(): before, nothing is bound that these could be compared with
+// both are set by open_matched_messages(): before, MPI's constants are not bound
 MPI_Comm self;
-/// The request of an empty message that was sent and could not be probed. Guarded by held_mutex.
+/// Request of an empty message that was sent but could not be probed. Guarded by held_mutex.
 MPI_Request unused_stand_in;
 
-/// Most programs need none, and an MPI library may have few communicators. False: it has none left.
+/// Creates the communicator at first need: most programs never need it, and an MPI library may have few.
+/// Returns false if it has none left.
 bool make_self() noexcept {
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
   if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before) != MPI_SUCCESS) return false;
@@ -39,7 +40,7 @@ bool make_self() noexcept {
   return is_made;
 }
 
-/// Makes a handle of an empty message, and the request of its send. The caller holds held_mutex. Returns a
+/// Makes a handle of an empty message and the request of its send. The caller must hold held_mutex. Returns a
 /// PMPI code.
 int make_stand_in(MPI_Message* handle, MPI_Request* request) {
   if (self == MPI_COMM_NULL && !make_self()) return MPI_ERR_OTHER;
@@ -92,7 +93,7 @@ int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, M
   }
   std::shared_ptr<CommunicatorInfo> info = info_of(communicator);
   std::unique_lock lock(held_mutex);
-  // The request is kept until the message is received: MPICH 4.0 uses it again at once if it is freed before,
+  // The request is kept until the message is received. If it is freed earlier, MPICH 4.0 reuses it at once
   // and then completes another operation's request with the receive (pmodels/mpich#5977).
   MPI_Request request = MPI_REQUEST_NULL;
   held().reserve(held().size() + 1);

@@ -15,13 +15,14 @@ bool matches(const StashedMessage& message, int source, int tag) noexcept {
          (tag == MPI_ANY_TAG || tag == message.status.MPI_TAG);
 }
 
-/// Whoever sends an envelope counts it first. Other messages of that size stay in the MPI library, for which
-/// a synchronous one is not received before there is a receive.
+/// Returns true if the message may be an envelope: its sender counts it before it sends it. Other messages of
+/// that size stay in the MPI library, so that a synchronous one is not received before there is a receive.
 bool may_be_envelope(const MPI_Status& probed) {
   return bytes_of(probed) == envelope_bytes && engine().envelopes_are_coming();
 }
 
-/// While it lives, what the MPI library says is received may be only probed (DeviceSend asks).
+/// While an object exists, a message that the MPI library reports as received may be only probed (DeviceSend
+/// checks this).
 class Opening {
  public:
   Opening() noexcept { own_.openings.fetch_add(1, std::memory_order_relaxed); }
@@ -30,7 +31,7 @@ class Opening {
   Opening& operator=(const Opening&) = delete;
 
  private:
-  DirectoryRow& own_ = *node_directory().own_row();  // there is one where envelopes are coming
+  DirectoryRow& own_ = *node_directory().own_row();  // not null where envelopes are coming
 };
 
 }  // namespace

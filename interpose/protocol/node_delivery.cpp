@@ -29,7 +29,7 @@ constexpr unsigned bit(TransportKind transport) noexcept {
 
 std::atomic<unsigned> small_in_flight{0};
 
-/// Its address stands for the thread.
+/// Its address identifies the thread.
 [[gnu::tls_model("initial-exec")]] constinit thread_local char this_thread = 0;
 std::atomic<const char*> thread_of_small_ones{nullptr};
 
@@ -44,7 +44,7 @@ NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destinati
   source_kind_ = slot_->offer.kind;
   if (envelope.payload_bytes > capacity) {
     truncated_ = true;
-    // while the sender is busy with the slot it must come to its own end first
+    // if the sender is busy with the slot, it must finish first
     over_ = move<SlotState::offered, SlotState::failed>();
     return;
   }
@@ -79,7 +79,7 @@ bool NodeDelivery::advance() {
   }
 }
 
-/// What it says of it itself.
+/// Returns the failure that the sender recorded in the slot.
 Status NodeDelivery::failure_of_sender() const noexcept {
   const SenderFailure failure = slot_->failure.load(std::memory_order_relaxed);
   switch (const auto code = static_cast<Code>(failure.code)) {
@@ -93,13 +93,13 @@ Status NodeDelivery::failure_of_sender() const noexcept {
   }
 }
 
-/// Nothing of an offer is read before it is taken: until then its sender may turn to buffering.
+/// Takes the offer. Nothing of an offer is read earlier: until then the sender may decide to buffer.
 bool NodeDelivery::take_offer() {
   if (truncated_) return over_ = move<SlotState::offered, SlotState::failed>();
   if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
   const auto place = [this] { return slot_->place.load(std::memory_order_relaxed); };
-  // A sender of so little must not have to wait for this rank's next call: only what can be over in this one
-  // is begun.
+  // The sender of a small payload must not have to wait for this rank's next call: such a pull starts only if
+  // it can end within this call.
   const bool in_one_call = place() == PayloadPlace::sender_buffer && is_small();
   if (in_one_call && !transports::is_idle(destination_)) return false;
   if (!move<SlotState::offered, SlotState::pulling>()) return false;
@@ -119,8 +119,8 @@ bool NodeDelivery::fetch_from_buffer() {
   const Choice choice = choose(payload, excluded_);
   reason_ = choice.reason;
   if (choice.transport == nullptr) {
-    // nor may a sender of little have to wait for this rank's next call while it relays; to push it needs no
-    // more of this rank
+    // the sender of a small payload must not have to wait for this rank's next call while it relays; a push
+    // needs nothing more of this rank
     const bool is_wanted =
         !is_small() || choice.wanted == TransportKind::pushed || settings().transport == choice.wanted;
     ask_sender(is_wanted ? choice.wanted : TransportKind::staged, payload);
@@ -150,10 +150,10 @@ void NodeDelivery::ask_sender(TransportKind transport, const transports::Payload
   }
 }
 
-/// If the payload is worth packing.
+/// Reserves room for a bitmap if the payload is worth packing. Returns true if it did.
 bool NodeDelivery::take_room_for_bitmap(const transports::Payload& payload) {
   const transports::Integer integers = payload.offer.integers;
-  // kernels of two processes on one GPU take turns, which takes longer than its copies
+  // kernels of two processes on one GPU run in turns, which takes longer than the copies
   const bool takes_turns =
       payload.link() == transports::cuda::Link::same_device && settings().transport != TransportKind::staged;
   if (integers == transports::Integer::none || takes_turns) return false;
@@ -170,7 +170,7 @@ void NodeDelivery::hand_back() noexcept {
   move<SlotState::pulling, SlotState::offered>();
 }
 
-/// Once the application uses the buffer no more: the sender's GPU cannot wait for that.
+/// Requests a push once the application no longer uses the buffer, as the sender's GPU cannot wait for that.
 void NodeDelivery::ask_to_push() {
   if (!transports::is_idle(destination_)) return hand_back();
   const char* why_not = "";
@@ -180,19 +180,19 @@ void NodeDelivery::ask_to_push() {
   ask(SlotRequest::push);
 }
 
-/// It is the sender's turn. Over only if there will be none.
+/// Waits for the sender's next move. Ends the delivery only if the sender is gone.
 bool NodeDelivery::look_after_sender() {
   return sender_is_gone() && end({Code::peer_lost, "the sender"});
 }
 
-/// Asks now and then.
+/// Checks at intervals whether the sender's process is gone.
 bool NodeDelivery::sender_is_gone() noexcept {
   return watch_.is_due() && !transports::is_alive({slot_->offer.process_id, slot_->offer.process_nonce});
 }
 
-/// Nobody wants the payload any more: its sender must not write to the buffer from now on. However long its
-/// GPU is at it, and the sender has not said that it is over, the buffer is not given back, unless the sender
-/// is gone and its GPU's work with it. Only receives that fail come here.
+/// Ends a possible push into a buffer that a failed receive gives back: the sender must not write to it
+/// afterwards. The wait lasts until the sender reports the end of its GPU's copy, or until the sender, and
+/// its GPU's work with it, is gone. Only failing receives call this.
 void NodeDelivery::await_push() noexcept {
   if (move<SlotState::asked, SlotState::failed>()) return;
   const auto may_be_written = [this] {
@@ -236,7 +236,7 @@ bool NodeDelivery::step_unpack() {
 }
 
 bool NodeDelivery::fetch_from_region() {
-  // the sender may have its buffer back already: nothing but the region may be read now
+  // the sender may already have reused its buffer: from here only the region may be read
   const transports::Offer offer = slot_->offer;
   bitmap_bytes_ = 0;
   if (offer.bitmap_words != 0) return fetch_bitmap(offer);
@@ -260,12 +260,14 @@ bool NodeDelivery::fetch_from_region(const transports::Payload& payload) {
     return false;
   }
   if (transport_ == TransportKind::pushed) reason_ = "the sender could not map the receiver's memory";
-  // the first reason tells why the buffer itself could not be read; without one, the sender buffered it
+  // an earlier reason names why the buffer itself could not be read; without one, the sender buffered the
+  // payload
   if (*reason_ == '\0') reason_ = "receiver was late";
   return start(payload, *choice.transport);
 }
 
-/// Begins to pull. As long as no byte has moved, the slot's new state says what is to be tried next.
+/// Starts the pull. If the transport declines before any byte moved, the slot's new state says what is tried
+/// next.
 bool NodeDelivery::start(const transports::Payload& payload, transports::Transport& transport) {
   transport_ = transport.kind();
   start_ns_ = record::is_on() ? record::now_ns() : 0;
@@ -280,7 +282,7 @@ bool NodeDelivery::start(const transports::Payload& payload, transports::Transpo
   if (slot_->place.load(std::memory_order_relaxed) == PayloadPlace::region) {
     ask(SlotRequest::stage);
   } else {
-    reason_ = "";  // for the sender may turn to buffering before the next is chosen
+    reason_ = "";  // the sender may buffer the payload before the next choice
     hand_back();
   }
   return false;
@@ -301,8 +303,7 @@ bool NodeDelivery::end(const Status& status) {
 }
 
 void finish_small_pulls() noexcept try {
-  // below MPI_THREAD_MULTIPLE nothing is locked, and yet MPI_Initialized and others may be called by any
-  // thread
+  // below MPI_THREAD_MULTIPLE nothing is locked, but any thread may call MPI_Initialized and a few others
   if (!engine().is_threaded() && !NodeDelivery::small_ones_are_own()) return;
   const std::uint64_t begin_ns = record::now_ns();
   while (NodeDelivery::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
@@ -310,7 +311,7 @@ void finish_small_pulls() noexcept try {
     progress();
   }
 } catch (const std::bad_alloc&) {
-  // the next call goes on with them
+  // the next call continues them
 }
 
 }  // namespace penstock::interpose

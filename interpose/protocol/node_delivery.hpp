@@ -1,5 +1,5 @@
-// Brings a payload from a sender of this node to its place: looks the slot up, asks the chooser for a
-// transport, drives the pull, marks the slot. Knows slots and transports; no MPI call.
+// The receiver's side of one rendezvous within a node: finds the slot, has the chooser pick a transport,
+// steps the pull, updates the slot. Knows slots and transports; makes no MPI call.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace penstock::interpose {
 
-/// Owns the receiver's part of a slot until finished. Thread: one at a time.
+/// Owns the receiver's part of a slot until it is finished. Thread: one at a time.
 class NodeDelivery final : public Delivery, public transports::Recycled<NodeDelivery> {
  public:
   NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity);
@@ -27,19 +27,20 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
     return over_ || pull_ != nullptr || is_unpacking_;
   }
 
-  /// Payloads on their way, of all deliveries, that are so small that their senders must not have to wait for
-  /// this rank's next MPI call.
+  /// Returns the number of small pulls in flight, over all deliveries. Their senders must not have to wait
+  /// for this rank's next MPI call.
   [[nodiscard]] static const std::atomic<unsigned>& small_ones_in_flight() noexcept;
-  /// Did this thread begin the latest of them?
+  /// Returns true if this thread started the latest of them.
   [[nodiscard]] static bool small_ones_are_own() noexcept;
 
  private:
-  /// A move of the receiver's. False if its sender was first, or has given the slot to another message.
+  /// Makes a move of the receiver. Returns false if the sender moved first or has given the slot to another
+  /// message.
   template <SlotState from, SlotState to>
   bool move() const noexcept {
     return slot_->move<Side::receiver, from, to>(envelope_.generation);
   }
-  /// `free` if the slot is another message's by now.
+  /// Returns `free` if the slot belongs to another message by now.
   [[nodiscard]] SlotState state() const noexcept { return slot_->get(envelope_.generation); }
   [[nodiscard]] bool take_offer();
   [[nodiscard]] bool fetch_from_buffer();
@@ -63,7 +64,8 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   void drop_pull() noexcept;
 
   Slot* slot_ = nullptr;
-  std::unique_ptr<transports::ListUnpack> unpack_;  ///< room, while a bitmap may come in the list's place
+  std::unique_ptr<transports::ListUnpack>
+      unpack_;  ///< room for a bitmap, while one may arrive instead of the list
   std::unique_ptr<transports::Pull> pull_;
   transports::Watch watch_;
   unsigned excluded_ = 0;
@@ -72,7 +74,7 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   bool over_ = false;
 };
 
-/// Brings payloads to their end whose senders would else wait for this rank's next call. Bounded.
+/// Completes small pulls whose senders would otherwise wait for this rank's next call. Bounded in time.
 void finish_small_pulls() noexcept;
 
 }  // namespace penstock::interpose

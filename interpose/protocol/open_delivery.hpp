@@ -1,5 +1,5 @@
-// Which way an announced payload comes: from this node or from another one. Knows both ways, and nothing of
-// how they go.
+// Opens the delivery of an announced payload, from this node or from another one. Knows both kinds of
+// delivery but not how they work.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace penstock::interpose {
 
-/// Begins the delivery of what the envelope announces. `capacity`: bytes that the receive has room for. A
-/// longer payload is not brought (Delivery::truncated()). Errors: std::bad_alloc.
+/// Starts the delivery of the payload that the envelope announces. `capacity`: bytes that the receive has
+/// room for. A longer payload is not delivered (Delivery::truncated()). Errors: std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Delivery> open_delivery(const Envelope& envelope, transports::Place destination,
                                                       std::size_t capacity);
 

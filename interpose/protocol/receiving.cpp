@@ -39,8 +39,8 @@
 namespace penstock::interpose {
 namespace {
 
-/// Of a buffer in one piece that begins `offset` bytes from the call's. By number: MPI_BOTTOM is null, and
-/// the offset an address.
+/// Returns the first byte of a buffer in one piece that begins `offset` bytes after the call's. Computed with
+/// integers, as MPI_BOTTOM is null and the offset then an address.
 std::byte* first_byte_of(const ReceiveCall& call, std::ptrdiff_t offset) noexcept {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(call.buffer) +
                                       static_cast<std::uintptr_t>(offset));
@@ -48,13 +48,14 @@ std::byte* first_byte_of(const ReceiveCall& call, std::ptrdiff_t offset) noexcep
 
 constexpr const char* in_several_allocations = "the receive buffer's bytes lie in several allocations";
 
-/// One receive, whatever its buffer: tells an envelope from a payload and brings either to its place.
+/// One receive into any kind of buffer: distinguishes envelopes from payloads and moves either to its
+/// destination.
 class Receive final : public Pending,
                       public HostReceive,
                       public JointUpload,
                       public transports::Recycled<Receive> {
  public:
-  /// `communicator`: what is known of it, as the user may free the handle while the receive is under way.
+  /// `communicator`: its record, as the user may free the handle while the receive is pending.
   Receive(const ReceiveCall& call, std::shared_ptr<CommunicatorInfo> communicator, bool on_device)
       : call_(call), communicator_(std::move(communicator)), on_device_(on_device) {}
   ~Receive() override {
@@ -64,7 +65,7 @@ class Receive final : public Pending,
 
   [[nodiscard]] CommunicatorInfo* communicator() const noexcept { return communicator_.get(); }
 
-  /// Finds out where the payload is to go. Returns MPI_SUCCESS, or the code of the error that was raised.
+  /// Determines where the payload goes. Returns MPI_SUCCESS, or the code of the error that was raised.
   [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
     if (on_device_) {
       note_gpu_use();
@@ -73,14 +74,14 @@ class Receive final : public Pending,
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown) return errors().raise_freed("MPI_Recv");
       transports::prepare_kernels(place_.buffer);
-      // nothing is delivered to several allocations at once
+      // no transport delivers to several allocations at once
       if (place_.is_scattered()) {
         if (const int code = make_room(); code != MPI_SUCCESS) return code;
       }
     } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
       in_one_piece_ = true;
     } else {
-      // now, since the user may free the datatype before the message arrives
+      // computed now, since the user may free the datatype before the message arrives
       place_ = place_of(call_.buffer, call_.count, call_.datatype);
       capacity_ = place_.layout.bytes();
     }
@@ -89,7 +90,7 @@ class Receive final : public Pending,
     return MPI_SUCCESS;
   }
 
-  /// It has been posted and is over; what was in the user's buffer before.
+  /// For a receive that is already complete: passes what was in the user's buffer before.
   void was_in_place(const std::array<std::byte, envelope_bytes>& first_bytes) noexcept {
     small_ = first_bytes;
   }
@@ -106,7 +107,7 @@ class Receive final : public Pending,
     });
   }
 
-  /// The message had been received ahead, by a probe. Returns MPI_SUCCESS, or the code of the error that was
+  /// Adopts a message that a probe had received ahead. Returns MPI_SUCCESS, or the code of the error that was
   /// raised.
   [[nodiscard]] int take_over(const StashedMessage& message) {
     const int code = choose_target(Target::staging_buffer);
@@ -132,7 +133,7 @@ class Receive final : public Pending,
       return arrived;
     }
     if (!arrived) {
-      // the question is better asked now than when the payload waits for its answer
+      // query the driver now rather than when the payload is already waiting
       static_cast<void>(on_device_ && may_be_written_now());
       return false;
     }
@@ -142,7 +143,7 @@ class Receive final : public Pending,
       begin_delivery(*envelope_, status);
       return step_delivery();
     }
-    if (!is_staged() || was_cancelled(status)) return true;  // the MPI library has done it all, or nothing
+    if (!is_staged() || was_cancelled(status)) return true;  // the MPI library did all, or it was cancelled
     if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
     bring(staged_, arrived_bytes_, status);
     return true;
@@ -178,7 +179,7 @@ class Receive final : public Pending,
   }
   void detached() override { request_ = MPI_REQUEST_NULL; }
 
-  // Of less, the pull would have to end within the call (NodeDelivery::take_offer).
+  // The pull of a smaller payload would have to end within the call (NodeDelivery::take_offer).
   [[nodiscard]] bool may_be_large() const override {
     return on_device_ && capacity_ > transports::tuning().buffered_to;
   }
@@ -196,8 +197,8 @@ class Receive final : public Pending,
  private:
   [[nodiscard]] ErrorTarget errors() const noexcept { return ErrorTarget::of(communicator_); }
 
-  /// Nothing of the application's earlier work on the GPU is left. Cost: asks the driver until it was so
-  /// once.
+  /// Returns true once the application's earlier work on the GPU is done. Cost: queries the driver until it
+  /// was true once.
   [[nodiscard]] bool may_be_written_now() {
     if (!is_idle_) is_idle_ = transports::is_idle(place_);
     return is_idle_;
@@ -219,23 +220,23 @@ class Receive final : public Pending,
     return code;
   }
 
-  /// Of a message to oneself MPICH (4.0) takes an envelope for truncated, where it is no whole number of the
-  /// elements that are to be received, with gaps between them.
+  /// MPICH 4.0 reports an envelope in a message to oneself as truncated if its size is no multiple of the
+  /// received elements and these have gaps between them. Returns true if that may happen.
   [[nodiscard]] bool is_from_oneself_in_pieces() const noexcept {
     if (on_device_ || in_one_piece_ || !NodeDirectory::gpu_seen()) return false;
     if (call_.source == MPI_ANY_SOURCE) return true;
     return communicator_ != nullptr && !communicator_->is_inter && call_.source == communicator_->rank;
   }
 
-  /// Whether the MPI library writes to memory of Penstock's: for a device, since another receive is pending
-  /// in the user's buffer, or since an envelope would not fit there.
+  /// Returns true if the MPI library writes to Penstock's memory: for a device buffer, if another receive is
+  /// pending in the user's buffer, or if an envelope would not fit there.
   [[nodiscard]] bool is_staged() const noexcept { return staged_ != nullptr; }
-  /// So small that an envelope would not fit. An empty receive is, too: the sender of an envelope that the
-  /// MPI library had cut off would wait for its answer.
+  /// Returns true if an envelope would not fit. Empty receives count: if the MPI library truncated an
+  /// envelope, its sender would wait for ever.
   [[nodiscard]] bool is_small() const noexcept {
     return !on_device_ && capacity_ < envelope_bytes && envelopes_may_come();
   }
-  /// Of a buffer in one piece.
+  /// Only for a buffer in one piece.
   [[nodiscard]] std::byte* first_byte() const noexcept { return first_byte_of(call_, offset_); }
 
   [[nodiscard]] int choose_target(Target wanted) {
@@ -266,7 +267,7 @@ class Receive final : public Pending,
     const std::byte* begin;
     std::size_t bytes;
   };
-  /// From the first to the last byte that the payload may be written to.
+  /// Returns the range from the first to the last byte that the payload may be written to.
   [[nodiscard]] HostRange host_range() const noexcept {
     if (in_one_piece_) return {first_byte(), capacity_};
     const auto* const base = static_cast<const std::byte*>(place_.buffer.pointer);
@@ -308,8 +309,8 @@ class Receive final : public Pending,
     return true;
   }
 
-  /// Calls `function(a part of the user's buffer, its offset in an envelope, its bytes)` for all of the first
-  /// envelope_bytes.
+  /// Calls `function(a part of the user's buffer, its offset in an envelope, its bytes)` for each part of the
+  /// first envelope_bytes.
   template <typename Function>
   void for_first_bytes(Function function) const {
     if (in_one_piece_) return function(first_byte(), 0, envelope_bytes);
@@ -324,7 +325,8 @@ class Receive final : public Pending,
       }
     }
   }
-  /// An envelope of less may come over them. The MPI library refuses a buffer that is null.
+  /// Saves the first bytes, as the envelope of a shorter payload may overwrite them. The MPI library refuses
+  /// a null buffer.
   void keep_first_bytes() noexcept override {
     if (capacity_ < envelope_bytes || (in_one_piece_ && first_byte() == nullptr)) return;
     for_first_bytes([&](const std::byte* from, std::size_t at, std::size_t bytes) {
@@ -337,7 +339,8 @@ class Receive final : public Pending,
     });
   }
 
-  /// Where the first envelope_bytes of what arrived are; gathered into `scratch` if they lie in pieces.
+  /// Returns where the first envelope_bytes that arrived are. Gathers them into `scratch` if they lie in
+  /// pieces.
   [[nodiscard]] const void* first_bytes(std::byte* scratch) const {
     if (is_staged()) return staged_;
     if (in_one_piece_) return first_byte();
@@ -347,13 +350,15 @@ class Receive final : public Pending,
     return scratch;
   }
 
-  /// The place as the transports see it; host buffers are looked at only when an envelope has come.
+  /// Returns the buffer as the transports see it. Host buffers are inspected only when an envelope has
+  /// arrived.
   [[nodiscard]] transports::Place place() const {
     if (!in_one_piece_) return place_;
     return {transports::inspect(first_byte()), transports::Layout::contiguous(capacity_)};
   }
 
-  /// What no transport fills in one piece: several allocations, or host memory that is pinned in part.
+  /// Returns true for a buffer that no transport fills in one piece: several allocations, or partly pinned
+  /// host memory.
   [[nodiscard]] bool is_in_parts() const {
     if (on_device_) return place_.is_scattered();
     return call_.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(place());
@@ -375,8 +380,8 @@ class Receive final : public Pending,
     }
   }
 
-  /// While the payload is on its way, the message of another receive may come to the user's buffer; or that
-  /// is in parts.
+  /// Returns the staging buffer as the destination. It is used if the message of another receive may arrive
+  /// in the user's buffer meanwhile, or if that buffer is in parts.
   [[nodiscard]] transports::Place staging_place() {
     if (!is_staged()) take_staging_buffer();
     if (!is_staged()) return place();  // out of memory
@@ -404,10 +409,10 @@ class Receive final : public Pending,
     if (bytes >= transports::tuning().uploaded_from) note_copy(HostDeviceCopy::upload, on_device_, status);
   }
 
-  /// Of one that came through the MPI library.
+  /// Records where a payload went that arrived through the MPI library.
   void note_payload(std::uint64_t bytes, const MPI_Status& status) const {
     note_host_payload(bytes, status);
-    // whose sender may have expected it to end in host memory
+    // its sender may have expected it to end in host memory
     if (on_device_ && bytes <= policy::most_downloaded_bytes)
       note_copy(HostDeviceCopy::download, false, status);
   }
@@ -425,7 +430,7 @@ class Receive final : public Pending,
     is_uploaded_ = true;
   }
 
-  /// A payload that came through the MPI library and is not where it belongs yet.
+  /// Copies a payload that arrived through the MPI library to its destination.
   void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
     note_payload(count, status);
     truncated_ = count > capacity_;
@@ -437,54 +442,56 @@ class Receive final : public Pending,
     write(bytes, count,
           shares_the_buffer ? "another receive was pending in the same buffer"
                             : "the payload came through the MPI library");
-    is_uploaded_ = true;  // no other receive may take it along once more
+    is_uploaded_ = true;  // no other receive may upload it again
   }
 
-  /// To host memory: no copy that anybody would want to be told of.
+  /// Copies to host memory; too small for a record of the copy.
   void write_small(const void* bytes, std::uint64_t count) noexcept {
     static_cast<void>(may_write());  // as in write()
     if (count != 0) std::memcpy(first_byte(), bytes, count);
   }
 
-  /// Copies what has come to host memory to its place. `reason` is a literal.
+  /// Copies from host memory to the destination. `reason` is a literal.
   void write(const void* bytes, std::uint64_t count, const char* reason) {
     if (count == 0) return;
-    static_cast<void>(may_write());  // whether or not all have come: nothing comes before this is over
+    static_cast<void>(
+        may_write());  // the result does not matter: no other message is written before this returns
     transports::Place destination = place();
     destination.layout = destination.layout.prefix(count);
     status_ = staged_copy(count, transports::BufferKind::pageable, destination.buffer.kind, reason,
                           [&] { return transports::upload(destination, bytes); });
   }
 
-  ReceiveCall call_;  ///< once it is posted, the user may free what the handles stand for
+  ReceiveCall call_;  ///< after the post, the user may free what its handles stand for
   std::shared_ptr<CommunicatorInfo> communicator_;
-  transports::Place place_;      ///< unless in one piece of host memory
-  std::byte* staged_ = nullptr;  ///< where the MPI library writes, if not to the user's buffer
-  StagingBuffer staging_;        ///< that, if it is for more than an envelope
-  /// That, if not. Of a receive in the user's buffer: what was in its first bytes before.
+  transports::Place place_;      ///< unused for host memory in one piece
+  std::byte* staged_ = nullptr;  ///< where the MPI library writes; null: the user's buffer
+  StagingBuffer staging_;        ///< the memory behind `staged_`, if it is larger than an envelope
+  /// The memory behind `staged_` otherwise. For a receive in the user's buffer: the previous content of its
+  /// first bytes.
   alignas(16) std::array<std::byte, envelope_bytes> small_;
-  MPI_Request request_ = MPI_REQUEST_NULL;  ///< in the MPI library, for as long as others may ask about it
+  MPI_Request request_ = MPI_REQUEST_NULL;  ///< the MPI library's, as long as others may query it
   std::optional<Envelope> envelope_;
   std::unique_ptr<Delivery> delivery_;
   MessageRecord record_;
   StreamOrderWait stream_order_wait_;
   MPI_Status stashed_status_{};
-  MPI_Status arrival_{};             ///< of what has come, once it is_read_
-  std::uint64_t arrived_bytes_ = 0;  ///< by it
+  MPI_Status arrival_{};             ///< status of what has arrived, once `is_read_`
+  std::uint64_t arrived_bytes_ = 0;  ///< from that status
   Status status_;
   std::ptrdiff_t offset_ = 0;
   std::size_t capacity_ = 0;
   const bool on_device_;
-  bool is_idle_ = false;  ///< the GPU is done with the buffer
+  bool is_idle_ = false;  ///< the application's GPU work on the buffer is done
   bool in_one_piece_ = false;
   bool from_stash_ = false;
-  bool is_read_ = false;                  ///< read_message()
-  bool is_uploaded_ = false;              ///< what came through the MPI library, with others or alone
+  bool is_read_ = false;                  ///< read_message() has read the message
+  bool is_uploaded_ = false;              ///< the payload arrived through the MPI library and is in place
   bool is_delivered_to_staging_ = false;  ///< the payload is on its way to the staging buffer
   bool truncated_ = false;
 };
 
-/// False: an envelope would not fit, or would come in pieces.
+/// Returns false if an envelope would not fit or would arrive in pieces.
 bool keep_first_bytes(const ReceiveCall& call, ReceivePlan& plan) {
   std::ptrdiff_t offset = 0;
   std::size_t capacity = 0;
@@ -511,7 +518,7 @@ ReceivePlan plan_blocking_receive(const ReceiveCall& call) {
   plan.is_direct = plan.is_ignored;
   if (plan.is_ignored) return plan;
   const bool may_be_stashed = engine().stashed_messages.load(std::memory_order_relaxed) != 0;
-  // another thread's probe must not take a message between the look into the stash and the post
+  // another thread's probe must not take a message between the search of the stash and the post
   const bool may_become_stashed = engine().is_threaded() && NodeDirectory::gpu_seen();
   plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed &&
                    !(small_payloads_may_come() && !keep_first_bytes(call, plan));

@@ -1,6 +1,6 @@
-// Posting receives: the user's own buffer where the host can write it, a staging buffer for device buffers;
-// what arrives is the payload or an envelope, which is then delivered. Knows envelopes and stashes; the
-// wrappers know only this.
+// Posts receives: into the user's own buffer if the host can write it, into a staging buffer for a device
+// buffer. The message that arrives is the payload or an envelope, whose payload is then delivered. Knows
+// envelopes and stashes; the wrappers know only this file.
 #pragma once
 
 #include <mpi.h>
@@ -25,30 +25,31 @@ struct ReceiveCall {
   MPI_Comm communicator = MPI_COMM_WORLD;
 };
 
-/// What a receive's buffer is: asked once.
+/// What kind of buffer a receive has; determined once.
 struct ReceivePlan {
-  bool is_ignored = false;  ///< it is the MPI library's own: from nobody, or Penstock moves nothing
+  bool is_ignored = false;  ///< the MPI library alone does it: from MPI_PROC_NULL, or Penstock moves nothing
   bool on_device = false;
-  /// Of a blocking one: PMPI_Recv itself may do it: host memory, and nothing is stashed that it might match.
+  /// Blocking receives: PMPI_Recv itself may do it, into host memory, as no stashed message can match.
   bool is_direct = false;
-  /// Of a direct one: what an envelope may come over (host_receives.hpp), where there is as much.
+  /// Direct receives: a copy of the first bytes, which an envelope may overwrite (host_receives.hpp), if the
+  /// buffer has as many.
   std::array<std::byte, envelope_bytes> first_bytes;
 };
 [[nodiscard]] ReceivePlan plan_receive(const ReceiveCall& call);
-/// The same of a blocking one, and whether it is direct.
+/// The same for a blocking receive; also decides whether it is direct.
 [[nodiscard]] ReceivePlan plan_blocking_receive(const ReceiveCall& call);
 
-/// Posts a receive. Looks among the messages that probes have taken ahead first. Returns a PMPI code; the
-/// operation is then to be attached or finished.
+/// Posts a receive. Searches the messages that probes have received ahead first. Returns a PMPI code; the
+/// caller then attaches or finishes the operation.
 int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallScope& scope, bool blocking,
                  Operation& operation);
 
-/// The same for a message that a matched probe has handed out; it knows source, tag and communicator.
+/// The same for a message that a matched probe returned; the handle implies source, tag and communicator.
 int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const CallScope& scope, bool blocking,
                          Operation& operation);
 
-/// A receive into a host buffer that PMPI_Recv itself has done, `code` its result: if an envelope arrived,
-/// fetches the payload over it. `status` (not MPI_STATUS_IGNORE) is mended.
+/// Finishes a receive into a host buffer that PMPI_Recv itself did, with `code` as its result: if an envelope
+/// arrived, fetches the payload over it. Fixes `status`, which must not be MPI_STATUS_IGNORE.
 int after_direct_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallScope& scope, int code,
                          MPI_Status& status);
 

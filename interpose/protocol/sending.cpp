@@ -31,7 +31,7 @@ namespace {
 using transports::BufferKind;
 using transports::TransportKind;
 
-/// A send of a copy of the payload by an envelope: keeps the copy until it is over.
+/// A send of a payload's copy by an envelope. Keeps the copy until the send is over.
 class SendOfCopy final : public Pending {
  public:
   SendOfCopy(StagingBuffer copy, std::unique_ptr<Pending> send)
@@ -43,11 +43,11 @@ class SendOfCopy final : public Pending {
   void leaving() override { send_->leaving(); }
 
  private:
-  StagingBuffer copy_;  ///< goes last
+  StagingBuffer copy_;  ///< destroyed last
   std::unique_ptr<Pending> send_;
 };
 
-/// A send that the MPI library does by itself: keeps the payload's copy, if there is one, until it is over.
+/// A send that the MPI library does alone. Keeps the payload's copy, if there is one, until the send is over.
 class PlainSend final : public Pending {
  public:
   PlainSend(StagingBuffer copy, const MessageRecord& record) : copy_(std::move(copy)), record_(record) {}
@@ -62,37 +62,39 @@ class PlainSend final : public Pending {
   MessageRecord record_;
 };
 
-/// A payload of an envelope's size that begins like an envelope of this job: it must not travel as itself.
+/// Returns true if a payload of an envelope's size begins like an envelope of this job. It must not travel as
+/// itself.
 bool looks_like_envelope(const void* bytes) {
   Envelope envelope;
   return read_envelope(bytes, node_directory().nonce(), &envelope);
 }
-/// Of one in host memory. MPI_Pack would not do: MPICH's refuses MPI_BOTTOM.
+/// The same for a payload in host memory. Not by MPI_Pack, as MPICH's refuses MPI_BOTTOM.
 bool looks_like_envelope(const SendCall& call) {
   std::byte bytes[envelope_bytes];
   return transports::download(bytes, place_of(call.buffer, call.count, call.datatype)).ok() &&
          looks_like_envelope(bytes);
 }
 
-/// Whether a host payload is large enough for an envelope to be worth while, if it is to end on a device.
+/// Returns true if a host payload is large enough to be worth an envelope if it ends on a device.
 bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
   const bool is_forced = settings().transport == TransportKind::pushed;
   return bytes >= (is_forced ? envelope_bytes + 1 : transports::tuning().uploaded_from) &&
          call.mode != SendMode::buffered;
 }
 
-/// Finds out who receives. No neighbour: its payloads cross the network, or it has no Penstock.
+/// Determines the receiver. There is no neighbour if payloads cross the network or the receiver has no
+/// Penstock.
 void find_receiver(const SendCall& call, SendPlan& plan) {
   plan.receiver = world_rank_of(call.communicator, call.destination);
   if (settings().transport != TransportKind::network) plan.neighbour = node_directory().row_of(plan.receiver);
 }
 
-/// Whether a payload in host memory goes by an envelope. Leaves the receiver in the plan if it had to know
-/// it.
+/// Returns true if a payload in host memory goes by an envelope. Sets the plan's receiver if it had to be
+/// determined.
 bool needs_envelope(const SendCall& call, SendPlan& plan) {
   if (!NodeDirectory::gpu_seen()) return false;
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
-  // a probe would receive a synchronous one before its time if envelopes were on their way too
+  // a probe would receive a synchronous message of this size too early if envelopes were also on their way
   if (bytes == envelope_bytes) {
     if (call.mode != SendMode::synchronous && !looks_like_envelope(call)) return false;
     find_receiver(call, plan);
@@ -105,16 +107,16 @@ bool needs_envelope(const SendCall& call, SendPlan& plan) {
          expects(HostDeviceCopy::upload, *plan.neighbour, call.tag);
 }
 
-/// No handle of CUDA IPC stands for it; nor for managed memory, but that is left to the copy engine, which is
-/// no faster through the MPI library.
+/// Returns true if CUDA IPC cannot export the memory. Nor can it export managed memory, which is left to the
+/// copy engine, as the MPI library is no faster.
 bool is_out_of_reach(const SendPlan& plan) noexcept {
   const BufferKind kind = plan.source->buffer.kind;
   return (kind == BufferKind::async_pool || kind == BufferKind::virtual_memory) &&
          plan.neighbour != node_directory().own_row();
 }
 
-/// Why a device payload had better go through the MPI library, in a call that waits: it is small, and it ends
-/// in host memory or has no shorter way (a literal). Null: it had not.
+/// Returns why a device payload is faster through the MPI library in a blocking call (a literal): it is
+/// small, and it ends in host memory or has no shorter way. Null: it is not faster.
 const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
   const std::size_t bytes = plan.source->layout.bytes();
   if (bytes > policy::most_downloaded_bytes) return nullptr;
@@ -125,8 +127,8 @@ const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
   return is_out_of_reach(plan) ? "small, and its memory cannot be exported" : nullptr;
 }
 
-/// Gives a posted send of the MPI library its tail, unless it is over: the record, and the copy that must
-/// live as long, if there is one.
+/// Attaches the record, and the payload's copy if there is one, to a posted send of the MPI library, unless
+/// it is already complete.
 void tail(Operation& operation, StagingBuffer copy, MessageRecord record) {
   int complete = 0;
   const QuietErrors quiet;
@@ -152,7 +154,7 @@ int stage_payload(const SendCall& call, const transports::Place& source, const c
   return status.ok() ? MPI_SUCCESS : raise_status(call.communicator, "MPI_Send", status);
 }
 
-/// Sends what stage_payload() has copied.
+/// Sends the copy that stage_payload() made.
 int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, const MessageRecord& record,
                 Operation& operation) {
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
@@ -161,12 +163,12 @@ int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, con
   return code;
 }
 
-/// Sends a device payload through the MPI library if that is better, in a call that waits. False: it goes as
-/// an envelope.
+/// Sends a device payload through the MPI library if that is faster in a blocking call. Returns false if it
+/// has to go by an envelope.
 bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord& record, Operation& operation,
                 int& code) {
   const char* why = why_through_mpi(call, plan);
-  // waited for in place, so nothing of the application's may be left to wait for
+  // the download waits in place, so the application must have no work left on the GPU
   if (why == nullptr || !transports::is_idle(*plan.source)) return false;
   const std::size_t bytes = plan.source->layout.bytes();
   StagingBuffer copy;
@@ -177,41 +179,42 @@ bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord&
   return true;
 }
 
-/// Why a payload for another node has to go through the MPI library as it is. Null: it need not.
+/// Returns why a payload for another node has to go through the MPI library as it is, or null if it need not.
 const char* why_not_in_chunks(int receiver, std::size_t bytes) {
   const TransportKind forced = settings().transport;
   if (!channel().reaches(receiver))
     return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
   if (forced == TransportKind::network) return nullptr;
   if (forced != TransportKind::none) return "the transport that is forced ends at the node";
-  // of an envelope's own size, as its content might look like one
+  // a payload of an envelope's own size always goes by one, as it might look like one
   const bool is_small = bytes < transports::tuning().network_from && bytes != envelope_bytes;
   return is_small ? "to another node, and too small for chunks" : nullptr;
 }
 
-/// Whether a payload that is smaller than an envelope goes by one all the same: of a row of them each keeps
-/// the sender for less time than a download, which a call that waits would wait for in any case. In host
-/// memory it would have to be downloaded by the receiver then.
+/// Returns true if a payload smaller than an envelope goes by one nevertheless. In a row of such sends an
+/// envelope occupies the sender for less time than a download. A blocking call would wait for the download in
+/// any case, and a receiver with a host buffer would have to download the payload itself.
 bool is_worth_an_envelope(const SendCall& call, const SendPlan& plan, bool blocking) noexcept {
   return !blocking && plan.neighbour != nullptr && !is_out_of_reach(plan) &&
          plan.neighbour->accepts_small.load(std::memory_order_acquire) &&
          !expects(HostDeviceCopy::download, *plan.neighbour, call.tag);
 }
 
-/// Null: the payload goes as an envelope. Else why it has to go through the MPI library (a literal).
+/// Returns null if the payload goes by an envelope, otherwise why it has to go through the MPI library (a
+/// literal).
 const char* why_no_envelope(const SendCall& call, const SendPlan& plan, bool blocking) {
   const std::size_t bytes = plan.source->layout.bytes();
   if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
   if (plan.on_device && bytes < envelope_bytes && !is_worth_an_envelope(call, plan, blocking))
     return "smaller than an envelope";
   if (plan.neighbour == nullptr) return why_not_in_chunks(plan.receiver, bytes);
-  // of an envelope's own size, as its content might look like one
+  // a payload of an envelope's own size always goes by one, as it might look like one
   if (plan.neighbour->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes)
     return nullptr;
   return "the first messages of a job, whose receiver does not expect them from a GPU yet";
 }
 
-/// False: too many are under way.
+/// Returns false if too many sends are pending.
 template <typename Send>
 bool post_envelope(const SendCall& call, std::unique_ptr<Send> send, const MessageRecord& record,
                    Operation& operation, int& code) {
@@ -232,8 +235,7 @@ bool post_envelope(const SendCall& call, const SendPlan& plan, const transports:
                        record, operation, code);
 }
 
-/// Sends a payload that lies in several allocations, which no transport takes, as if a copy of it in host
-/// memory had been given.
+/// Sends a payload that lies in several allocations, which no transport accepts, as a copy in host memory.
 int post_scattered(const SendCall& call, const SendPlan& plan, const MessageRecord& record,
                    Operation& operation) {
   const std::size_t bytes = plan.source->layout.bytes();
@@ -269,8 +271,8 @@ SendPlan plan_send(const SendCall& call) {
   const std::size_t bytes = plan.source->layout.bytes();
   const bool is_in_parts =
       !plan.on_device && call.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(*plan.source);
-  // An empty message reads nothing, and its receive need not have room for an envelope. No GPU fetches from
-  // host memory that is pinned in part.
+  // An empty message reads nothing, and its receive need not have room for an envelope. GPUs do not fetch
+  // from partly pinned host memory.
   if (bytes == 0 || (is_in_parts && bytes != envelope_bytes)) {
     plan.source.reset();
     plan.receiver = -1;
@@ -280,7 +282,7 @@ SendPlan plan_send(const SendCall& call) {
 }
 
 bool is_always_plain(const SendCall& call) {
-  // the payload is not written yet: one of an envelope's size may come to look like an envelope
+  // the payload is not written yet: one of an envelope's size may later look like an envelope
   const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
   const bool may_change =
       bytes == envelope_bytes || (NodeDirectory::gpu_seen() && may_be_uploaded(call, bytes));

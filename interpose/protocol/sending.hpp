@@ -1,6 +1,6 @@
-// Posting sends: a host buffer goes as it is, a device buffer as an envelope to a rank that can take the
-// payload another way, else through host memory; a large host buffer too goes as an envelope where it will
-// end on a device. Knows slots, envelopes and transports; the wrappers know only this.
+// Posts sends. A host buffer is sent unchanged; a large one that will end on a device goes by an envelope. A
+// device buffer goes by an envelope to a rank that can fetch the payload another way, otherwise through host
+// memory. Knows slots, envelopes and transports; the wrappers know only this file.
 #pragma once
 
 #include <mpi.h>
@@ -15,27 +15,27 @@
 
 namespace penstock::interpose {
 
-/// What a send's buffer is, who receives it, and so whether Penstock has a part in it: asked once.
+/// A send's buffer and receiver, and so whether Penstock takes part in it; determined once.
 struct SendPlan {
-  /// The MPI library may be given the call as it is: host buffer, no look-alike of an envelope, and not
-  /// expected on a device.
+  /// Returns true if the MPI library may get the call unchanged: a host buffer that does not look like an
+  /// envelope and is not expected on a device.
   [[nodiscard]] bool is_plain() const noexcept { return !source; }
 
-  std::optional<transports::Place> source;  ///< the payload; none in a plain send
-  int receiver = -1;                        ///< world rank; -1 in a plain send, and where it is unknown
-  DirectoryRow* neighbour = nullptr;        ///< the receiver's, if it sees this rank's shared memory
+  std::optional<transports::Place> source;  ///< the payload; empty for a plain send
+  int receiver = -1;                        ///< world rank; -1 for a plain send, or if it is unknown
+  DirectoryRow* neighbour = nullptr;        ///< the receiver's row, if it sees this rank's shared memory
   bool on_device = false;
-  bool others_follow = false;  ///< the rank's next calls probably send more; to be set by who knows
+  bool others_follow = false;  ///< the rank's next calls probably send more; set by the caller
 };
 
-/// Errors: UnreadableDatatype, std::bad_alloc. Cost in programs that use no GPU: some ns.
+/// Errors: UnreadableDatatype, std::bad_alloc. Cost in programs without a GPU: some ns.
 [[nodiscard]] SendPlan plan_send(const SendCall& call);
 
-/// True if all sends with these arguments are plain, whatever they will be about.
+/// Returns true if all sends with these arguments are plain, whatever the buffer contains.
 [[nodiscard]] bool is_always_plain(const SendCall& call);
 
-/// Posts a send; `plan` is plan_send(call), made in this MPI call. Returns a PMPI code; the operation is then
-/// to be attached or finished.
+/// Posts a send. `plan` is the result of plan_send(call), made in this MPI call. Returns a PMPI code; the
+/// caller then attaches or finishes the operation.
 int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope, bool blocking,
               Operation& operation);
 
