@@ -68,8 +68,8 @@ void Arrivals::drop_noted() {
   std::erase(awaited_, nullptr);
 }
 
-/// The library says that something is wrong, but not with which request. If it does not say so of any of them
-/// either, all are over: a wait for them would never end.
+/// Handles an error that the library reports without naming the request. If no request reports an error of
+/// its own, all fail: a wait for them would never end.
 void Arrivals::look_one_by_one(int code) {
   bool is_found = false;
   for (std::size_t index = 0; index < requests_.size(); ++index) {
@@ -91,7 +91,7 @@ void Arrivals::look_one_by_one(int code) {
 }
 
 void Arrivals::give_up(std::size_t index, int code) noexcept {
-  awaited_[index]->operation.request = requests_[index];  // null if the library has let go of it
+  awaited_[index]->operation.request = requests_[index];  // null if the library has released it
   Engine::fail(*awaited_[index], code);
   requests_[index] = MPI_REQUEST_NULL;
   awaited_[index] = nullptr;

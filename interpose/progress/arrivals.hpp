@@ -1,6 +1,6 @@
-// Asks the MPI library about many requests together. Asked about one that is not complete, it looks for
-// messages each time (MPICH: 0.1 µs and more), so a round over 64 receives would take longer than a message.
-// Knows the side table's entries, not what hangs in them.
+// Tests many requests of the MPI library together. A test of one incomplete request makes the library poll
+// for messages (MPICH: 0.1 µs and more), so a round of single tests over 64 receives would take longer than a
+// message. Knows the request table's entries, not their pending work.
 #pragma once
 
 #include <mpi.h>
@@ -12,13 +12,13 @@
 
 namespace penstock::interpose {
 
-/// The operations behind requests that one call waits for until all are done. It completes them in the MPI
-/// library, which may give their handles to others before the user's are null: no other thread may be inside
-/// MPI, and the call must not return before.
+/// The operations behind requests that one call waits for until all are complete. It completes them in the
+/// MPI library, which may reuse their handles before the user's are null. No other thread may therefore be
+/// inside MPI, and the call must not return earlier.
 class Arrivals {
  public:
   explicit Arrivals(const std::vector<UserRequest>& requests);
-  /// Notes in their entries which operations' requests are complete by now. Cost: one look for messages.
+  /// Records in the entries which operations' requests are complete by now. Cost: one poll for messages.
   void look();
 
  private:
@@ -29,9 +29,9 @@ class Arrivals {
   void look_one_by_one(int code);
 
   std::vector<Attended> attended_;
-  /// MPICH (4.0) never completes several persistent collectives that it is asked about together.
+  /// MPICH 4.0 never completes several persistent collectives that are tested together.
   std::vector<Entry*> asked_alone_;
-  std::vector<Entry*> awaited_;  ///< of the others: whose operations have these requests:
+  std::vector<Entry*> awaited_;  ///< the other entries; their operations' requests are:
   std::vector<MPI_Request> requests_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

@@ -18,7 +18,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// What is left of an operation that the MPI library has released with `code`. May raise an MPI error.
+/// Completes an operation that the MPI library has released with `code`. May raise an MPI error.
 int complete(const Operation& operation, MPI_Status& status, int code) {
   if (operation.pending == nullptr) return code;
   operation.pending->mend(status);
@@ -36,7 +36,7 @@ void Engine::look_for_arrival(Entry& entry) {
   }
   int flag = 0;
   int code = MPI_SUCCESS;
-  const QuietErrors quiet;  // the call that ends it raises them
+  const QuietErrors quiet;  // the call that ends the request raises them
   if (entry.operation.asked == Asked::by_test) {
     code = PMPI_Test(&entry.operation.request, &flag, &entry.status);
     if (flag != 0) entry.code = code;
@@ -44,12 +44,12 @@ void Engine::look_for_arrival(Entry& entry) {
     code = PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
   }
   entry.arrived = flag != 0;
-  // of one that is complete, the code is told when it is released
+  // the code of a complete request is returned when it is released
   if (code != MPI_SUCCESS && flag == 0) fail(entry, code);
 }
 
 void Engine::fail(Entry& entry, int code) noexcept {
-  // nothing of it may be written to any more, if the library still knows it
+  // the library, if it still knows the request, must not write to its buffer any more
   if (entry.operation.request != MPI_REQUEST_NULL && !entry.operation.is_persistent) {
     PMPI_Cancel(&entry.operation.request);
     PMPI_Request_free(&entry.operation.request);
@@ -156,11 +156,11 @@ int Engine::release(Entry* entry, MPI_Status& status, int& library_code) {
   Handle kind = Handle::own;
   int code = MPI_SUCCESS;
   {
-    // another thread's progress() looks at all entries
+    // another thread's progress() reads all entries
     const Lock lock(*this);
-    // there may have been no step, as all was complete
+    // no step may have been taken, as all was complete
     if (posting_.has_posted()) note_wait(transports::steady_now_ns());
-    // emptied, since the next start of a persistent one may find its message without a request
+    // emptied, since the next start of a persistent request may find its message without an MPI request
     operation = std::exchange(entry->operation, {});
     handle = entry->handle;
     kind = entry->kind;
@@ -170,7 +170,7 @@ int Engine::release(Entry* entry, MPI_Status& status, int& library_code) {
       entry->active = entry->arrived = entry->finished = false;
       file(*entry);
     } else {
-      // before the MPI library may hand the same handle out again
+      // erased before the MPI library may reuse the handle
       erase(entry);
     }
   }
@@ -207,7 +207,7 @@ void Engine::note_posted() noexcept {
 }
 
 void Engine::orphan(Entry* entry) {
-  std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
+  std::unique_ptr<Recipe> recipe;  // destroyed after the lock is released: it may free a communicator
   const Lock lock(*this);
   table_.erase(entry->handle);
   entry->orphan = true;
@@ -220,13 +220,15 @@ void Engine::orphan(Entry* entry) {
     PMPI_Request_free(&entry->handle);
     entry->kind = Handle::own;
   }
-  // no handle of the user's any more; the operation keeps its own
+  // the user has no handle any more; the operation keeps its own
   entry->handle = MPI_REQUEST_NULL;
   file(*entry);
 }
 
 void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
-  Pending* const kept = pending.release();  // if memory is short, what MPI still works on must not go
+  Pending* const kept =
+      pending
+          .release();  // released first: if memory is short, what MPI still works on must leak, not be freed
   try {
     const Lock lock(*this);
     Entry* const entry = insert(MPI_REQUEST_NULL, {}, Handle::own);
@@ -237,7 +239,7 @@ void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
 }
 
 void Engine::erase(Entry* entry) {
-  std::unique_ptr<Recipe> recipe;  // let go of without the lock: it may free a communicator
+  std::unique_ptr<Recipe> recipe;  // destroyed after the lock is released: it may free a communicator
   const Lock lock(*this);
   if (!entry->orphan) table_.erase(entry->handle);
   unlink(entry);
@@ -258,7 +260,7 @@ Pending::Progress Engine::need_of(const Entry& entry) noexcept {
 }
 
 bool Engine::envelopes_are_coming() const noexcept {
-  if (poll_other_nodes_ != nullptr) return true;  // their envelopes are not announced
+  if (poll_other_nodes_ != nullptr) return true;  // other nodes' envelopes are not announced
   const DirectoryRow* row = node_directory().own_row();
   return row != nullptr &&
          row->offers.load(std::memory_order_relaxed) != envelopes_seen_.load(std::memory_order_relaxed);
@@ -301,7 +303,7 @@ bool Engine::advance_all(bool takes_orphans) {
   const Lock lock(*this);
   const std::uint64_t now_ns = transports::steady_now_ns();
   round_ns_.store(now_ns, std::memory_order_relaxed);
-  if (takes_orphans) note_wait(now_ns);  // else it is the progress thread's step
+  if (takes_orphans) note_wait(now_ns);  // otherwise this is the progress thread's step
   if (transports::has_marked_signals()) {
     const record::OwnWork own;
     transports::settle_signals();
@@ -348,7 +350,7 @@ void Engine::advance_some_receives() {
 }
 
 void Engine::release_finished_orphans() {
-  // one by one: an error handler that throws leaves the others to the next call
+  // one by one: if an error handler throws, the next call continues with the others
   for (;;) {
     Operation operation;
     MPI_Status status;
@@ -363,7 +365,7 @@ void Engine::release_finished_orphans() {
       recycle(entry);
     }
     if (operation.request != MPI_REQUEST_NULL) {
-      const QuietErrors quiet;  // nobody hears of errors of a request that was freed
+      const QuietErrors quiet;  // errors of a freed request are not reported
       code = PMPI_Wait(&operation.request, &status);
     }
     if (operation.is_persistent && operation.request != MPI_REQUEST_NULL)
@@ -387,7 +389,7 @@ void Engine::begin_large_arrivals(Posted posted) {
   const record::OwnWork own;
   posting_.note(posted, transports::time_of_call_ns());
   const bool has_more_to_send = posting_.has_more_to_send();
-  // the last one need not have been of a device
+  // the last send may have been from host memory
   if (!has_more_to_send) transports::settle_signals();
   if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
   if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();
@@ -403,7 +405,7 @@ void Engine::begin_large_arrivals(bool only_one) {
     if (!entry.arrived) return;
     const Pending& pending = *entry.operation.pending;
     if (!pending.should_begin(entry.status)) continue;
-    // its sender may not have said yet where it lies
+    // its sender may not have published the payload's place yet
     if (!advance_pending(entry) && pending.should_begin(entry.status)) return;
     has_begun_ = true;
     if (only_one) return;
@@ -431,7 +433,7 @@ bool Engine::has_need(Pending::Progress need) {
 void Engine::settle(const std::function<bool()>& others_have_come) {
   {
     const Lock lock(*this);
-    // what it begins neither files entries nor takes any out
+    // leaving() neither links entries nor unlinks any
     for (Entry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
       if (need_of(*entry) != Pending::Progress::none) entry->operation.pending->leaving();
     }

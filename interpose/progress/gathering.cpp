@@ -13,7 +13,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// Of what the program has open. Never destroyed, as files may be closed by static destructors.
+/// The windows and files that the program has open. Never destroyed, as static destructors may close files.
 struct Gatherings {
   std::mutex lock;
   std::unordered_map<MPI_Win, std::shared_ptr<Gathering>> windows;
@@ -42,12 +42,12 @@ void note_gathering(OfHandles<Handle> Gatherings::*kind, Handle handle, const Ga
   const std::lock_guard guard(all.lock);
   (all.*kind)[handle] = std::move(made);
 } catch (const std::bad_alloc&) {
-  // it will be one that Penstock has not seen made
+  // later calls treat it as one that Penstock has not seen made
 }
 
 template <typename Handle>
 void forget_gathering(OfHandles<Handle> Gatherings::*kind, Handle handle) noexcept {
-  std::shared_ptr<Gathering> forgotten;  // without the lock
+  std::shared_ptr<Gathering> forgotten;  // destroyed after the lock is released
   Gatherings& all = gatherings();
   const std::lock_guard guard(all.lock);
   const auto found = (all.*kind).find(handle);
@@ -56,7 +56,7 @@ void forget_gathering(OfHandles<Handle> Gatherings::*kind, Handle handle) noexce
   (all.*kind).erase(found);
 }
 
-/// Apart from communicators that were made from it, which have numbers of their own.
+/// Distinguishes calls on a communicator from communicators made from it, which have ids of their own.
 constexpr std::uint64_t calls_on_communicator = 0x77696e646f77735full;
 
 }  // namespace
@@ -76,7 +76,7 @@ void Gathering::come() {
   settle_until([this] { return have_others_come(); });
 }
 
-/// Before a GPU is used nobody looks.
+/// Records the arrival. Before a GPU is used no rank reads it.
 void Gathering::say() noexcept try {
   DirectoryRow* const row = node_directory().own_row();
   if (!is_agreed_ || row == nullptr || !NodeDirectory::gpu_seen()) return;
@@ -85,10 +85,11 @@ void Gathering::say() noexcept try {
   }
   if (const auto place = place_->get()) note_arrival(*row, place->index, ordinal());
 } catch (const std::bad_alloc&) {
-  // the others wait until they have nothing left to do
+  // the other ranks wait until they have no work left
 }
 
-/// Of a rank on another node, or without Penstock, that is never known.
+/// Returns true if all other members have arrived. For a rank on another node or without Penstock this is
+/// never known.
 bool Gathering::have_others_come() {
   if (!is_agreed_) return false;
   for (; come_ < members_.size(); ++come_) {

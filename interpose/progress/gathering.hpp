@@ -1,8 +1,7 @@
-// Ranks that come together to a blocking call of the MPI library which nothing can step: on a window, on a
-// file, or of a group. Each says in node-shared memory that it has come to it; whoever has work that others
-// may need goes on with it until all have, or until nothing is left of it. Then the call is over soon, and
-// the rank that is in it holds up nobody, nor has it waited for anybody whom the call would not have waited
-// for. Knows no single call.
+// Ranks that meet in a blocking call of the MPI library which nothing can step: on a window, on a file, or of
+// a group. Each rank records its arrival in node-shared memory. A rank with work that others may need
+// continues it until all have arrived or the work is done. Then the call ends soon: the rank in it holds up
+// no other rank, and has waited only for ranks that the call waits for anyway. Knows no single call.
 #pragma once
 
 #include <mpi.h>
@@ -23,20 +22,20 @@ namespace penstock::interpose {
 /// Thread: one at a time, as such calls of the same ranks do not overlap.
 class Gathering {
  public:
-  /// `members`: in MPI_COMM_WORLD, negative for those that are not of this job. `is_agreed`: all of them have
-  /// the same id.
+  /// `members`: ranks in MPI_COMM_WORLD, negative for those that are not of this job. `is_agreed`: all of
+  /// them have the same id.
   Gathering(std::uint64_t id, bool is_agreed, std::vector<int> members);
-  /// Comes to the next call. Waits for nobody if this rank is the only one, or has nothing that others may
+  /// Arrives at the next call. Returns at once if this rank is the only one or has nothing that others may
   /// need.
   void come();
-  /// The call failed on this rank alone, and will be made again.
+  /// Takes back the arrival at a call that failed on this rank alone and will be repeated.
   void take_back() noexcept { --calls_; }
   [[nodiscard]] bool is_alone() const noexcept { return members_.size() == 1; }
-  /// What the last call has made is used by the same ranks.
+  /// Returns a gathering of the same ranks for the object that the last call made.
   [[nodiscard]] std::shared_ptr<Gathering> of_what_was_made() const;
 
  private:
-  /// Of the last call, as notes have it.
+  /// The last call's ordinal, as arrival notes store it.
   [[nodiscard]] std::uint32_t ordinal() const noexcept { return static_cast<std::uint32_t>(calls_); }
   void say() noexcept;
   [[nodiscard]] bool have_others_come();
@@ -45,12 +44,12 @@ class Gathering {
   const bool is_agreed_;
   const std::vector<int> members_;
   std::uint64_t calls_ = 0;
-  std::unique_ptr<ArrivalPlace> place_;  ///< made once some rank uses a GPU
-  std::size_t come_ = 0;                 ///< so many of the members are known to have come to the last call
+  std::unique_ptr<ArrivalPlace> place_;  ///< created once some rank uses a GPU
+  std::size_t come_ = 0;                 ///< how many members are known to have arrived at the last call
 };
 
-/// The calls that are collective over the communicator, window or file; those on what Penstock has not seen
-/// made are settle()d. Null: there is nothing to come to.
+/// Collective calls over the communicator, window or file. Null: Penstock has not seen it made, and its calls
+/// only settle().
 [[nodiscard]] std::shared_ptr<Gathering> gathering_on(MPI_Comm communicator) noexcept;
 [[nodiscard]] std::shared_ptr<Gathering> gathering_on_window(MPI_Win window) noexcept;
 [[nodiscard]] std::shared_ptr<Gathering> gathering_on_file(MPI_File file) noexcept;
@@ -59,21 +58,21 @@ void note_file(MPI_File file, const Gathering& maker) noexcept;
 void forget_window(MPI_Win window) noexcept;
 void forget_file(MPI_File file) noexcept;
 
-/// One call that is collective over a group only.
+/// Arrives at one call that is collective over a group only.
 void gather_group(MPI_Group group, std::uint64_t id, bool is_agreed) noexcept;
 
-/// Comes to a call; returns whether there is anything to come to.
+/// Arrives at a call; returns false if there is no gathering.
 bool come_to(Gathering* gathering) noexcept;
-/// After a call to which this rank has come. Returns the code.
+/// Called after a call at which this rank arrived. Returns the code.
 int after(Gathering& gathering, int code) noexcept;
 
-/// MPI_Win_wait, which has a form that does not wait.
+/// Performs MPI_Win_wait by polling its non-blocking form.
 int await_exposure_epoch(MPI_Win window);
 
 namespace detail {
 
-/// What a function that may wait for other ranks is called on, by its name; all take it first or last, but
-/// for those that make windows.
+/// The object of a function that may wait for other ranks, by the function's name. It is the first or last
+/// argument of all but those that make windows.
 enum class Subject : std::uint8_t { none, opens_file, makes_window, file, window, window_of_some };
 
 constexpr Subject subject_of(Function function) noexcept {
@@ -88,7 +87,7 @@ constexpr Subject subject_of(Function function) noexcept {
 
 }  // namespace detail
 
-/// `call()`; if it may last until other ranks do something, this rank does before what they may need.
+/// Runs `call()`. If it may last until other ranks act, this rank first does what they may need.
 template <Function function, typename Call, typename... Arguments>
 auto among_others(const Call& call, const Arguments&... arguments) {
   using detail::Subject;
@@ -102,7 +101,7 @@ auto among_others(const Call& call, const Arguments&... arguments) {
     if (code == MPI_SUCCESS) note_file(*std::get<last>(all), *opening);
     return code;
   } else if constexpr (subject == Subject::makes_window) {
-    // before the window, and before memory that is allocated
+    // the communicator precedes the window, and allocated memory too
     constexpr std::size_t back = std::string_view(name_of(function)).starts_with("MPI_Win_allocate") ? 2 : 1;
     const auto making = gathering_on(std::get<last - back>(all));
     if (!come_to(making.get())) return call();

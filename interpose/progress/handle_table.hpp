@@ -1,6 +1,6 @@
-// A hash table from an MPI handle to a pointer, for the side table: open addressing with linear probing, so
-// that posting and completing a host message costs a few nanoseconds and no allocation once it has grown.
-// Knows nothing of what it holds.
+// A hash table from an MPI handle to a pointer, for the request table. It uses open addressing with linear
+// probing: posting and completing a host message costs a few nanoseconds and, once the table has grown, no
+// allocation. Knows nothing of the values.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 namespace penstock::interpose {
 
-/// Thread: none of its own; callers lock. Handles are unique; MPI_REQUEST_NULL is no key.
+/// Thread: callers lock. Handles are unique; MPI_REQUEST_NULL is no key.
 template <typename Value>
 class HandleTable {
  public:

@@ -15,7 +15,8 @@
 
 namespace penstock::interpose {
 
-/// All of the process. Never destroyed: requests may be completed from static destructors of the application.
+/// All host receives of the process. Never destroyed: static destructors of the application may complete
+/// requests.
 class HostReceiveRegistry {
  public:
   static HostReceiveRegistry& of_process() noexcept {
@@ -79,19 +80,19 @@ class HostReceiveRegistry {
       unlink(receive, untracked_);
       try {
         const HostReceive::Target target = track(receive, HostReceive::Target::user_buffer);
-        // Nothing but payloads could come until now, so what is kept now is kept in time, even if the payload
-        // is just coming: then it is not needed.
+        // Only payloads could arrive until now. The first bytes are therefore saved in time: if a payload is
+        // being written at this moment, they are not needed.
         receive.keep_first_bytes();
         // it is too late for a staging buffer
         receive.has_no_room_ = receive.end_ - receive.begin_ < envelope_bytes;
         if (receive.has_no_room_) ++without_room_;
         if (target == HostReceive::Target::user_buffer) continue;
       } catch (const std::bad_alloc&) {
-        // next time; until then this process is sent no envelopes
+        // retry at the next call; until then this process gets no envelopes
         link(receive, untracked_);
         return;
       }
-      // too late: the MPI library has its buffer already
+      // too late: the MPI library already has the user's buffer
       receive.shares_ = true;
       ++sharing_;
     }
@@ -100,7 +101,7 @@ class HostReceiveRegistry {
   }
 
  private:
-  /// Receives that overlap, directly or by way of each other: the memory from the key up to `end`.
+  /// Receives that overlap, directly or through each other. They use the memory from the key up to `end`.
   struct Group {
     std::uintptr_t end = 0;
     std::size_t receives = 0;
@@ -121,7 +122,7 @@ class HostReceiveRegistry {
       add(receive, new_group(receive), wanted);
       return wanted;
     }
-    // one group of all that it touches
+    // join all groups that it touches into one
     auto joined = groups_.extract(first++);
     joined.key() = std::min(joined.key(), receive.begin_);
     Group& group = joined.mapped();
@@ -168,7 +169,7 @@ class HostReceiveRegistry {
     return std::prev(groups_.upper_bound(receive.begin_));
   }
 
-  /// As far as no receive of before stands in the way.
+  /// Announces what this process accepts, as far as no earlier receive prevents it.
   void accept_envelopes() noexcept {
     if (accepts_small_ || !is_tracking() || sharing_ != 0) return;
     DirectoryRow* const own = node_directory().own_row();
@@ -195,10 +196,10 @@ class HostReceiveRegistry {
   std::atomic<bool> is_tracking_{false};
   HostReceive* untracked_ = nullptr;
   Groups groups_;
-  Groups::node_type spare_;  ///< the last one that was left: saves the next an allocation
-  /// Receives with `shares_`: until they are over no envelope may come.
+  Groups::node_type spare_;  ///< the last emptied node: saves the next group an allocation
+  /// Receives with `shares_`: until they are over no envelope may arrive.
   std::size_t sharing_ = 0;
-  /// Receives with `has_no_room_`: until they are over none of a small payload.
+  /// Receives with `has_no_room_`: until they are over no envelope of a small payload may arrive.
   std::size_t without_room_ = 0;
   bool accepts_ = false;
   bool accepts_small_ = false;

@@ -1,6 +1,6 @@
-// What a rank does next, having posted something: whether it will post more before it waits, and whether it
-// computes in between. To judge by the last time that it began to post with the same, as simulations do the
-// same in each step. Knows no message.
+// Forecasts what a rank does after it has posted something: whether it posts more before it waits, and
+// whether it computes in between. The forecast is what the rank did the last time it began to post with the
+// same kind, as simulations repeat themselves in each step. Knows no message.
 #pragma once
 
 #include <array>
@@ -14,26 +14,26 @@ namespace penstock::interpose {
 
 enum class Posted : std::uint8_t { receive, send };
 
-/// A wrong forecast must only cost time. It is the rank's, whatever its threads do. Unit: ns, of any one
+/// A wrong forecast must only cost time. There is one for the rank, for all its threads. Unit: ns, of any one
 /// clock. Thread: one at a time.
 class PostingForecast {
  public:
-  /// To be called in a call that waits for nothing.
+  /// Records a post, in a call that waits for nothing.
   void note(Posted posted, std::uint64_t now_ns) noexcept {
     if (!has_posted()) began_with_ = posted;
     ++(posted == Posted::send ? posted_.sends : posted_.receives);
     posted_ns_ = now_ns;
   }
-  /// Something since the last wait.
+  /// Returns true if something was posted since the last wait.
   [[nodiscard]] bool has_posted() const noexcept { return posted_.receives != 0 || posted_.sends != 0; }
-  /// To be called in one that completes something, or tries to, after has_posted().
+  /// Records a wait, in a call that completes something or tries to. Requires has_posted().
   void note_wait(std::uint64_t now_ns) noexcept {
     posted_.waits_at_once = now_ns - posted_ns_ < policy::shortest_computation_ns;
     forecast() = std::exchange(posted_, {});
   }
 
   [[nodiscard]] bool has_more_to_send() const noexcept { return posted_.sends < forecast().sends; }
-  /// The next send will be neither the first nor the last.
+  /// Returns true if the next send will be neither the first nor the last.
   [[nodiscard]] bool is_amid_sends() const noexcept {
     return posted_.sends != 0 && posted_.sends + 1 < forecast().sends;
   }
@@ -45,7 +45,7 @@ class PostingForecast {
   struct Step {
     std::uint32_t receives = 0;
     std::uint32_t sends = 0;
-    bool waits_at_once = true;  ///< when it has posted them
+    bool waits_at_once = true;  ///< right after the posts
   };
   [[nodiscard]] const Step& forecast() const noexcept {
     return forecasts_[static_cast<std::size_t>(began_with_)];
@@ -55,7 +55,7 @@ class PostingForecast {
   Step posted_;  ///< since the last wait
   std::uint64_t posted_ns_ = 0;
   Posted began_with_ = Posted::receive;
-  std::array<Step, 2> forecasts_;  ///< by what they begin with
+  std::array<Step, 2> forecasts_;  ///< by the kind of their first post
 };
 
 }  // namespace penstock::interpose

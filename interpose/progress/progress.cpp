@@ -33,7 +33,7 @@ bool amid_sends() {
 void begin_large_arrivals(Posted posted) try {
   if (must_poll()) engine().begin_large_arrivals(posted);
 } catch (const std::bad_alloc&) {
-  // a call that waits for them will do it
+  // a call that waits for the payloads will start them
 }
 
 void settle() {
@@ -44,7 +44,7 @@ void settle_until(const std::function<bool()>& others_have_come) try {
   if (must_poll()) [[unlikely]]
     engine().settle(others_have_come);
 } catch (const std::bad_alloc&) {
-  // what is left must wait until the call is over
+  // the remaining work must wait until the call is over
 }
 
 int wait_polling(MPI_Request* request, MPI_Status* status) {

@@ -1,5 +1,5 @@
-// Waiting without standing still: while a rank waits in one MPI call, payloads that other ranks wait for must
-// go on. Knows the side table, not what hangs in it.
+// Waiting with progress: while a rank waits in one MPI call, payloads that other ranks wait for must advance.
+// Knows the request table, not its pending work.
 #pragma once
 
 #include <mpi.h>
@@ -15,32 +15,32 @@ namespace penstock::interpose {
 
 struct Entry;
 
-/// True when a blocking call of the MPI library may leave another rank waiting for this one's Penstock work:
-/// callers then use the non-blocking form and wait_polling(). Cost: two or three relaxed loads.
+/// Returns true if a blocking call of the MPI library may leave another rank waiting for this one's Penstock
+/// work. Callers then use the non-blocking form and wait_polling(). Cost: two or three relaxed loads.
 [[nodiscard]] bool must_poll() noexcept;
 
-/// Waits for a request of the MPI library while all pending work goes on. As PMPI_Wait otherwise, but for the
-/// caller to raise the error (quiet_errors.hpp).
+/// Waits for a request of the MPI library while all pending work advances. Otherwise like PMPI_Wait, except
+/// that the caller raises the error (quiet_errors.hpp).
 int wait_polling(MPI_Request* request, MPI_Status* status);
 
-/// Waits for a posted operation and returns the code of the call, which is on that communicator and hears of
-/// its errors; `status` may be MPI_STATUS_IGNORE.
+/// Waits for a posted operation and returns the code of the call. Raises errors on `communicator`. `status`
+/// may be MPI_STATUS_IGNORE.
 int finish(Operation operation, MPI_Comm communicator, MPI_Status* status);
 
-/// The same in steps, for a call that waits for several operations at once (and progress() in between).
+/// The same in steps, for a call that waits for several operations at once, with progress() in between.
 class Waiting {
  public:
-  /// `errors`: who hears of them; kept() if the operation may outlive the call.
+  /// `errors`: where errors are raised; kept() if the operation may outlive the call.
   Waiting(Operation operation, ErrorTarget errors);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
   [[nodiscard]] bool step();
-  /// Whether progress() of the rank's other calls must step it: see Pending.
+  /// Returns whether progress() of the rank's other calls must step it: see Pending.
   [[nodiscard]] Pending::Progress need() const noexcept;
-  /// After step() returned true: what end() will tell, but for errors.
+  /// After step() returned true: copies the status that end() will return, without errors.
   void tell(MPI_Status& status) const;
-  /// After step() returned true. Returns the code of the call; may raise an MPI error.
+  /// After step() returned true: returns the code of the call; may raise an MPI error.
   int end(MPI_Status* status);
 
  private:
@@ -48,30 +48,30 @@ class Waiting {
   ErrorTarget errors_;
 };
 
-/// One step of everything that needs it. Thread: any.
+/// Steps everything that needs it. Thread: any.
 void progress();
 
-/// Before a send is posted in a call that waits for nothing: there were sends since the rank last waited for
-/// something, and by what it did the last time others will follow this one.
+/// Called before a send is posted in a call that waits for nothing. Returns true if there were sends since
+/// the rank's last wait and, as in the previous round, others will follow this one.
 [[nodiscard]] bool amid_sends();
 
-/// In a call that has posted something and waits for nothing: large payloads that have come for earlier
-/// receives get under way. Without a GPU in use: two loads.
+/// Called when something was posted in a call that waits for nothing: starts large payloads that have arrived
+/// for earlier receives. Cost without a GPU in use: two loads.
 void begin_large_arrivals(Posted posted);
 
-/// Before a blocking call of the MPI library that cannot be stepped and that may not end before other ranks
-/// have got on: brings to an end what they may need of this one. Payloads on their way here arrive; those
-/// that this rank sends are taken or, if the receiver is late, buffered. Without pending work: two
-/// relaxed loads.
+/// Completes what other ranks may need of this one. Called before a blocking call of the MPI library that
+/// cannot be stepped and may last until other ranks have progressed. Payloads on their way here are received;
+/// those that this rank sends are fetched or, if the receiver is late, buffered. Cost without pending work:
+/// two relaxed loads.
 void settle();
-/// The same, where the call is over soon once others have come to it: not for longer than until then.
+/// The same for a call that ends soon after others have arrived at it: waits no longer than until then.
 void settle_until(const std::function<bool()>& others_have_come);
 
-/// A device buffer was seen: from now on blocking calls of all ranks of the node poll, and kernels are
-/// recorded.
+/// Records that a device buffer was seen: from now on blocking calls of all ranks of the node poll, and
+/// kernels are recorded.
 void note_gpu_use() noexcept;
 
-/// Spins a bounded time, then yields the processor: ranks may be more than cores.
+/// Spins for a bounded time, then yields the processor, as there may be more ranks than cores.
 class Backoff {
  public:
   void pause() noexcept;

@@ -80,7 +80,7 @@ class ProgressThread {
     try {
       engine().progress_quietly();
     } catch (const std::bad_alloc&) {
-      // the application's next call goes on with it, and says so if it fails again
+      // the application's next call continues it, and reports the error if it fails again
     }
     return engine().outlook();
   }
@@ -90,10 +90,10 @@ class ProgressThread {
   std::thread thread_;
 };
 
-/// Not destroyed but by stop_progress_thread(): a program may exit, or abort, without MPI_Finalize.
+/// Destroyed only by stop_progress_thread(): a program may exit, or abort, without MPI_Finalize.
 ProgressThread* the_thread = nullptr;
 
-/// A forked child has no such thread, and may have been made in the midst of a step.
+/// A forked child has no such thread; the fork may have happened during a step.
 void forget_in_child() noexcept {
   progress_lock.share(false);
   the_thread = nullptr;

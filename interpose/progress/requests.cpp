@@ -8,7 +8,7 @@
 namespace penstock::interpose {
 namespace {
 
-// A token carries no state of its own: completion calls look its entry up in the side table.
+// A token has no state of its own: completion calls find its entry in the request table.
 int query_token(void* /*state*/, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
@@ -21,7 +21,7 @@ int cancel_token(void* /*state*/, int /*complete*/) {
   return MPI_SUCCESS;
 }
 
-/// Whether other operations may have the same handle.
+/// Returns true if other operations may have the same handle.
 bool may_be_shared(MPI_Request handle) {
   if (handle == MPI_REQUEST_NULL) return true;
   int complete = 0;

@@ -1,5 +1,5 @@
-// The side table: what must still happen for a request beyond the MPI library's own completion. Those who
-// post operations hand in a Pending; completion calls and progress drive it. Knows neither transports nor MPI
+// The request table: what must happen for a request beyond the MPI library's own completion. Code that posts
+// operations passes a Pending; completion calls and progress step it. Knows neither transports nor MPI
 // wrappers.
 #pragma once
 
@@ -13,75 +13,77 @@ namespace penstock::interpose {
 
 class CallScope;
 
-/// Work that hangs on a request of the MPI library. Owned by the side table from attach() until it is
+/// Pending work of a request of the MPI library. Owned by the request table from attach() until it is
 /// complete. Thread: one at a time.
 class Pending {
  public:
   virtual ~Pending() = default;
 
-  /// One step; never blocks and raises no MPI error, as it may be a thread of Penstock's own that drives it.
-  /// `arrived`: the MPI library's request is complete, `status` its status (valid only then). Returns true
-  /// when everything is done, so that the user's request may complete. It is called again and again, also
-  /// before arrival and from other MPI calls of the rank (progress), until it returned true.
+  /// Takes one step. Never blocks and raises no MPI error, as a thread of Penstock's own may call it.
+  /// `arrived`: the MPI library's request is complete, and `status` is its status (valid only then). Returns
+  /// true when everything is done and the user's request may complete. Called repeatedly until then, also
+  /// before arrival and from other MPI calls of the rank (progress).
   virtual bool advance(bool arrived, const MPI_Status& status) = 0;
 
-  /// After advance() returned true: makes the MPI library's status tell the payload's truth.
+  /// After advance() returned true: replaces the MPI library's status by the payload's.
   virtual void mend(MPI_Status& status) const { static_cast<void>(status); }
 
-  /// After advance() returned true and the MPI library has released the request with `code`; `status` is
-  /// mended. Returns the code of the call, raising through the error handler if the failure is Penstock's
-  /// own.
+  /// Called after advance() returned true and the MPI library has released the request with `code`; `status`
+  /// is already fixed. Returns the code of the call. A failure of Penstock's own is raised through the error
+  /// handler.
   virtual int complete(MPI_Status& status, int code) {
     static_cast<void>(status);
     return code;
   }
 
-  /// Must other calls of this rank drive it, because another rank may be waiting for it?
+  /// Whether other calls of this rank must step it, because another rank may be waiting for it.
   enum class Progress : unsigned char {
     none,
-    receive,     ///< only once an envelope may have come
-    always,      ///< and driven, it ends whatever the other ranks do
-    open_ended,  ///< always too, but only the other rank can end it
+    receive,     ///< only once an envelope may have arrived
+    always,      ///< yes, and then it ends whatever the other ranks do
+    open_ended,  ///< yes, but only the other rank can end it
   };
   [[nodiscard]] virtual Progress progress() const { return Progress::none; }
 
-  /// This rank is about to be in a call for any length of time in which it steps nothing: what only other
-  /// ranks can bring about must not be waited for any more.
+  /// Called before a call of any length in which this rank steps nothing. From now on it must not wait for
+  /// what only other ranks can do.
   virtual void leaving() {}
 
-  /// The MPI library's request is complete, and advance() follows after those of others that are, too.
+  /// Called when the MPI library's request is complete. advance() follows after the arrived() of other
+  /// complete ones.
   virtual void arrived(const MPI_Status& status) { static_cast<void>(status); }
-  /// The MPI library is going to complete the request by itself, or knows it no more: nobody else may ask
-  /// about it.
+  /// Called when the MPI library will complete the request itself or no longer knows it: no other code may
+  /// query it.
   virtual void detached() {}
 
-  /// Whether a receive may get so much that calls which wait for nothing should look for it, too …
+  /// Returns true if a receive may get a payload so large that calls which wait for nothing should look for
+  /// it …
   [[nodiscard]] virtual bool may_be_large() const { return false; }
-  /// … and what has arrived, with this status, is so much, and not under way yet.
+  /// … and true if what has arrived, with this status, is so large and has not been started.
   [[nodiscard]] virtual bool should_begin(const MPI_Status& arrived) const {
     static_cast<void>(arrived);
     return false;
   }
 };
 
-/// How the MPI library is asked whether a request is complete.
+/// How a request is tested in the MPI library.
 enum class Asked : unsigned char {
-  by_status,  ///< MPI_Request_get_status, which leaves the request as it is
-  /// MPI_Test, which ends the request. MPICH (4.0, 4.1) steps its file operations in the calls that complete
-  /// a request only, so that MPI_Request_get_status would never find one complete.
+  by_status,  ///< MPI_Request_get_status, which does not change the request
+  /// MPI_Test, which ends the request. MPICH 4.0 and 4.1 step their file operations only in calls that
+  /// complete a request, so MPI_Request_get_status would never find one complete.
   by_test,
 };
 
-/// A posted operation: a request of the MPI library, and what hangs on it (null: nothing).
+/// A posted operation: a request of the MPI library and its pending work (null: none).
 struct Operation {
   MPI_Request request = MPI_REQUEST_NULL;
   std::unique_ptr<Pending> pending;
   bool unique_handle = false;  ///< no other operation can have the same request handle
   Asked asked = Asked::by_status;
-  bool is_persistent = false;  ///< the request is the user's own handle, and stays when the operation is over
+  bool is_persistent = false;  ///< the request is the user's own handle, and persists after the operation
 };
 
-/// How a persistent operation is posted anew. Owns what it needs of the user's arguments.
+/// How to post a persistent operation anew. Owns what it needs of the user's arguments.
 class Recipe {
  public:
   virtual ~Recipe() = default;
@@ -90,16 +92,16 @@ class Recipe {
   [[nodiscard]] virtual Posted posts() const noexcept = 0;
 };
 
-/// Hangs `pending` on a request that was just made. An MPI library may hand out one shared handle for all
-/// operations that were complete at once, so `*request` may be replaced by a handle of its own; so it is for
-/// one that is asked by MPI_Test. Thread: any.
+/// Attaches `pending` to a request that was just made. An MPI library may return one shared handle for all
+/// operations that completed at once. `*request` may therefore be replaced by a unique handle; always if
+/// `asked` is by_test. Thread: any.
 void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked = Asked::by_status);
 
-/// The same for a posted operation: `*request` becomes the user's handle.
+/// The same for a posted operation: sets `*request` to the user's handle.
 void attach(Operation operation, MPI_Request* request);
 
-/// Each start of `handle`, a persistent request of the MPI library's that is not active, posts an operation
-/// by the recipe. The user frees the handle.
+/// Attaches a recipe to `handle`, an inactive persistent request of the MPI library: each start posts an
+/// operation. The user frees the handle.
 void attach_persistent(MPI_Request handle, std::unique_ptr<Recipe> recipe);
 
 }  // namespace penstock::interpose

@@ -1,6 +1,6 @@
-// Whether a payload may be copied to the device now, by a copy that its caller waits for. Under the engine's
-// lock nobody may wait for the application's kernels as well: the calls of all other threads would wait with
-// it. Knows neither messages nor CUDA.
+// Decides whether a payload may now be copied to the device by a copy that its caller waits for. Under the
+// engine's lock no thread may wait for the application's kernels too, as the calls of all other threads would
+// wait with it. Knows neither messages nor CUDA.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace penstock::interpose {
 /// The wait of one payload. Thread: one at a time.
 class StreamOrderWait {
  public:
-  /// True once `ask()` says that the GPU has no earlier work left; at once where no other thread can be kept
-  /// waiting. Not for ever: a stream that somebody keeps busy is never seen idle, but a copy finds its turn
+  /// Returns true once `ask()` finds no earlier GPU work left; at once where no other thread can be kept
+  /// waiting. The wait is bounded: a stream that is kept busy is never seen idle, but a copy gets its turn
   /// there.
   template <typename Ask>
   [[nodiscard]] bool is_over(Ask ask) {

@@ -17,7 +17,7 @@ Entry* find_entry(MPI_Request request) {
 bool UserRequest::is_done() const {
   if (entry_ == nullptr) {
     int flag = 1;
-    const QuietErrors quiet;  // complete() tells them
+    const QuietErrors quiet;  // complete() reports them
     if (*request_ != MPI_REQUEST_NULL) PMPI_Request_get_status(*request_, &flag, MPI_STATUS_IGNORE);
     return flag != 0;
   }
@@ -47,7 +47,7 @@ int UserRequest::complete(MPI_Status& status) {
 UserRequest::Outcome UserRequest::try_complete(MPI_Status& status, int& code) {
   if (*request_ == MPI_REQUEST_NULL) return Outcome::inactive;
   if (entry_ == nullptr) {
-    // of one request, this tells an inactive one from one that is done
+    // for a single request, this distinguishes an inactive one from one that is done
     int index = MPI_UNDEFINED;
     int flag = 0;
     const QuietErrors quiet;

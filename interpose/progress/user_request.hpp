@@ -1,5 +1,5 @@
-// One request of an array that the user hands to a completion call, and what hangs on it. Knows the side
-// table; not how many requests a call has nor what it waits for.
+// One request of an array that the user passes to a completion call, and its entry. Knows the request table;
+// not how many requests a call has nor what it waits for.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace penstock::interpose {
 
-/// What hangs on a request of the user's; null: nothing. Takes Engine::Lock.
+/// Returns the entry of a user's request; null: it has none. Takes Engine::Lock.
 [[nodiscard]] Entry* find_entry(MPI_Request request);
 
 /// Refers to the user's handle, which it sets to null when the request is over. Thread: one at a time.
@@ -20,28 +20,29 @@ class UserRequest {
   explicit UserRequest(MPI_Request* request) : request_(request), entry_(find_entry(*request)) {}
 
   [[nodiscard]] bool has_entry() const noexcept { return entry_ != nullptr; }
-  /// What hangs on an active request; null: nothing.
+  /// Returns the entry of an active request; null: it has none.
   [[nodiscard]] Entry* active_entry() const noexcept {
     return entry_ != nullptr && entry_->active ? entry_ : nullptr;
   }
 
-  /// Could it be completed now? Completes nothing. Null and inactive requests could.
+  /// Returns true if the request could be completed now. Completes nothing. True for null and inactive
+  /// requests.
   [[nodiscard]] bool is_done() const;
-  /// The same for a caller that asks the MPI library by itself (Arrivals).
+  /// The same for a caller that tests the MPI library's requests itself (Arrivals).
   [[nodiscard]] bool is_done_as_arrived() const;
 
-  /// Completes a request that is done. Returns the code of its operation. What the MPI library found wrong
-  /// has not been raised then (unraised()); what Penstock did has.
+  /// Completes a request that is done. Returns the code of its operation. Errors of the MPI library are not
+  /// raised yet (unraised()); those of Penstock are.
   int complete(MPI_Status& status);
-  /// The MPI library's code of the request that was completed, for the caller to raise.
+  /// Returns the MPI library's code of the completed request, for the caller to raise.
   [[nodiscard]] int unraised() const noexcept { return unraised_; }
 
   enum class Outcome : unsigned char { inactive, pending, completed };
   /// Completes the request if it is active and done.
   Outcome try_complete(MPI_Status& status, int& code);
 
-  /// Takes the operation out of the table, for a wait by the MPI library itself. Null unless that may be
-  /// done: the handle must be the operation's own.
+  /// Removes the operation from the table, for a wait by the MPI library itself. Returns null unless the
+  /// handle is the operation's own.
   [[nodiscard]] std::unique_ptr<Pending> detach();
   [[nodiscard]] bool may_detach() const noexcept { return entry_ == nullptr || entry_->kind == Handle::own; }
 
@@ -51,14 +52,14 @@ class UserRequest {
   int unraised_ = MPI_SUCCESS;
 };
 
-/// Raises what complete() left unraised, where the MPI library would for MPI_Wait and its like.
+/// Raises what complete() left unraised, where the MPI library would for MPI_Wait and similar calls.
 int raise_unraised(const UserRequest& request, int code);
-/// The same for a call about several, which raises one error.
+/// The same for a call on several requests, which raises one error.
 int raise_unraised(const std::vector<UserRequest>& requests, int code);
 
 [[nodiscard]] std::vector<UserRequest> user_requests(int count, MPI_Request* requests);
 
-/// While it lives, the call that made it steps the entry in every round, and progress() leaves that to it.
+/// While an object exists, the call that made it steps the entry in every round, and progress() does not.
 /// Does nothing when other threads may be inside MPI.
 class Attended {
  public:
