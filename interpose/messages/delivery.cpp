@@ -25,7 +25,7 @@ std::uint32_t Delivery::reason_id() const {
 void Delivery::report() const {
   if (!status_.ok()) {
     char what[160];
-    // it may have failed before one was chosen
+    // it may have failed before a transport was chosen
     const bool is_chosen = transport_ != transports::TransportKind::none;
     std::snprintf(what, sizeof what, "%s%s, %s to %s, %llu bytes",
                   is_chosen ? name_of(transport_) : "message", is_chosen ? " transport" : "",

@@ -1,5 +1,5 @@
-// One payload that an envelope has announced, on its way to its place: what the ways there have in common.
-// Knows the recorder; neither slots nor chunks.
+// The delivery of one payload that an envelope has announced: what all kinds have in common. Knows the
+// recorder; neither slots nor chunks.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class Delivery {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// One step, never blocks. True when it is over, well or not.
+  /// Takes one step; never blocks. Returns true when it is over, successful or not.
   [[nodiscard]] virtual bool advance() = 0;
-  /// Bytes have begun to move, or it is over.
+  /// Returns true once bytes have begun to move or it is over.
   [[nodiscard]] virtual bool is_under_way() const noexcept = 0;
 
   [[nodiscard]] const Envelope& envelope() const noexcept { return envelope_; }
@@ -30,14 +30,14 @@ class Delivery {
 
  protected:
   Delivery(const Envelope& envelope, transports::Place destination);
-  /// At the end: says what failed, records what was moved.
+  /// Called at the end: prints a failure, records what was moved.
   void report() const;
 
   const Envelope envelope_;
   transports::Place destination_;
   Status status_;
-  const char* reason_ = "";         ///< for the transport; a literal
-  std::uint64_t bitmap_bytes_ = 0;  ///< not 0: a list of integers that came as a bitmap of so many
+  const char* reason_ = "";         ///< why this transport; a literal
+  std::uint64_t bitmap_bytes_ = 0;  ///< size of the bitmap in which a list of integers arrived; 0: none
   std::uint64_t begin_ns_ = 0;
   std::uint64_t start_ns_ = 0;  ///< when bytes began to move
   transports::BufferKind source_kind_ = transports::BufferKind::unknown;

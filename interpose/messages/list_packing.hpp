@@ -1,5 +1,5 @@
-// Both sides of a list that may travel as a bitmap, as all protocols begin them: what cannot be is said,
-// unless it is usual, and the list goes as it is. Knows no message.
+// Starts both sides of a list that may travel as a bitmap, for all protocols. If packing fails for an unusual
+// reason, prints a line; the list then travels unchanged. Knows no message.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace penstock::interpose {
 
-/// The sender's: begins to look at the list. Null: it goes as it is (ListPack::start).
+/// The sender's side: starts to examine the list. Null: the list travels unchanged (ListPack::start).
 [[nodiscard]] std::unique_ptr<transports::ListPack> begin_packing(const transports::Place& list,
                                                                   transports::Integer integer,
                                                                   transports::ListOrder order) noexcept;
 
-/// The receiver's: room for its bitmap. Null: the list is to come as it is (ListUnpack::take_room). Only with
-/// the room is a sender asked for a bitmap: two processes that both waited for room, which bitmaps fill that
-/// the other is to take, would wait for ever.
+/// The receiver's side: room for its bitmap. Null: the list must arrive unchanged (ListUnpack::take_room). A
+/// receiver requests a bitmap only when it has the room. Otherwise two processes could wait for ever for room
+/// that is taken by bitmaps which the other has to receive.
 [[nodiscard]] std::unique_ptr<transports::ListUnpack> room_for_bitmap(const transports::Place& list,
                                                                       transports::Integer integer) noexcept;
 

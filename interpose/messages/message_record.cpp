@@ -10,7 +10,7 @@ void MessageRecord::begin(const CallScope& scope, trace::Direction direction,
                           std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept {
   if (!scope.recording() || peer == MPI_PROC_NULL) return;
   const CommunicatorInfo* const info = communicator.get();
-  if (info != nullptr && info->is_for_collectives) return;  // the record of the collective says it all
+  if (info != nullptr && info->is_for_collectives) return;  // the collective's record covers it
   half_ = {};
   half_.post_ns = scope.begin_ns();
   half_.bytes = bytes;
@@ -36,7 +36,7 @@ void MessageRecord::matched() noexcept {
 void MessageRecord::complete() noexcept {
   if (half_.post_ns == 0 || !record::is_on()) return;
   half_.complete_ns = record::now_ns();
-  // a payload that came through the MPI library arrived and was complete at once, as far as can be seen
+  // a payload through the MPI library seems to arrive and to complete at the same time
   if (half_.matched_ns == 0 && half_.direction == trace::Direction::receive)
     half_.matched_ns = half_.complete_ns;
   record::write(half_);

@@ -1,5 +1,4 @@
-// The recording of one message half, from its posting to its completion. Knows the recorder and
-// communicators.
+// Records one message half, from its posting to its completion. Knows the recorder and communicators.
 #pragma once
 
 #include <mpi.h>
@@ -18,26 +17,27 @@ namespace penstock::interpose {
 class MessageRecord {
  public:
   MessageRecord() noexcept { half_.post_ns = 0; }
-  /// `peer` is a rank of the communicator (a wildcard is resolved at completion).
+  /// `peer` is a rank of the communicator; a wildcard is resolved at completion.
   void begin(const CallScope& scope, trace::Direction direction, MPI_Comm communicator, int peer, int tag,
              std::uint64_t bytes, transports::BufferKind buffer, bool blocking) noexcept {
     if (scope.recording()) begin(scope, direction, info_of(communicator), peer, tag, bytes, buffer, blocking);
   }
-  /// The same by what is known of the communicator, of which there may be nothing.
+  /// The same with the communicator's record, which may be null.
   void begin(const CallScope& scope, trace::Direction direction,
              const std::shared_ptr<CommunicatorInfo>& communicator, int peer, int tag, std::uint64_t bytes,
              transports::BufferKind buffer, bool blocking) noexcept;
   void set_key(std::uint64_t key) noexcept { half_.key = key; }
-  /// Now: the receiver saw the message arrive, or the sender saw it taken. The first call counts.
+  /// Records the current time as the match: the receiver saw the message arrive, or the sender saw it taken.
+  /// Only the first call counts.
   void matched() noexcept;
-  /// Writes the half with now as its completion.
+  /// Writes the half, completed now.
   void complete() noexcept;
-  /// The same with what the status says of a receive's source, tag and size; nothing if it was cancelled.
+  /// The same with a receive's source, tag and size from the status. Writes nothing if it was cancelled.
   void complete(const MPI_Status& status) noexcept;
 
  private:
-  trace::MessageHalf half_;  ///< of which only post_ns counts, and that it is 0, until begin()
-  std::shared_ptr<CommunicatorInfo> senders_;  ///< whom a wildcard stands for; the communicator may be freed
+  trace::MessageHalf half_;                    ///< until begin() only post_ns is valid, and 0
+  std::shared_ptr<CommunicatorInfo> senders_;  ///< resolves a wildcard; the communicator may be freed
 };
 
 }  // namespace penstock::interpose

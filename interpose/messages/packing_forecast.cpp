@@ -17,18 +17,18 @@ namespace {
 using transports::ElementType;
 using transports::Integer;
 
-/// After so many refusals in a row, one send in 64 is looked at.
+/// After this many refusals in a row, one send in 64 is examined.
 constexpr unsigned most_refusals = 6;
 
 struct Experience {
   std::atomic<unsigned> refusals{0};  ///< in a row
-  std::atomic<unsigned> to_skip{0};   ///< sends until the next look
+  std::atomic<unsigned> to_skip{0};   ///< sends until the next examination
 };
 
 constinit std::array<Experience, 1024> experiences;
 
-/// Of sends by communicator, tag, type and size (a factor of two), as a short list of a range may be too
-/// sparse and a long one not; some share a place, which costs them some looks.
+/// Returns the entry for sends by communicator, tag, type and size (a factor of two): a short list of a range
+/// may be too sparse and a long one not. Some sends share an entry, which costs a few examinations.
 std::uint16_t place_of_experience(const SendCall& call, Integer integer,
                                   const CommunicatorInfo* info) noexcept {
   std::uint64_t mixed = info == nullptr ? 0 : info->local_id;
@@ -47,7 +47,7 @@ Integer integer_of(MPI_Datatype datatype) noexcept {
   if (known->type == ElementType::uint32) integer = Integer::uint32;
   if (known->type == ElementType::int64) integer = Integer::int64;
   if (known->type == ElementType::uint64) integer = Integer::uint64;
-  // Fortran's may be made larger by a compiler's option
+  // a compiler option may make Fortran's integers larger
   return payload_bytes(1, datatype) == transports::bytes_of(integer) ? integer : Integer::none;
 }
 

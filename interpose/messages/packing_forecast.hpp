@@ -1,6 +1,6 @@
-// Is a list of integers worth looking at, whether it may travel as a bitmap? Programs repeat themselves: what
-// was none lately is looked at less and less often, so that looking costs a program without such lists next
-// to nothing. Knows no message.
+// Forecasts whether a list of integers is worth examining for travel as a bitmap. Programs repeat themselves:
+// lists that were refused lately are examined less and less often. A program without such lists therefore
+// pays next to nothing. Knows no message.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace penstock::interpose {
 
-/// What a send's call says of its list, for a look that may come long after: the communicator may be gone by
-/// then. A value.
+/// What a send's call knows of its list, for an examination that may come long after, when the communicator
+/// may be gone. A value.
 struct ListLook {
-  transports::Integer integers = transports::Integer::none;  ///< what it is a list of; none: not worth a look
-  /// Whether they may arrive in another order than they lie there.
+  transports::Integer integers =
+      transports::Integer::none;  ///< type of its elements; none: not worth examining
+  /// Whether the integers may arrive in another order.
   transports::ListOrder order = transports::ListOrder::kept;
-  std::uint16_t experience = 0;  ///< where to note what comes of the look
+  std::uint16_t experience = 0;  ///< the entry for note_look()
 };
 
-/// Within the call. Thread: any. Cost: some comparisons of handles.
+/// Called within the send. Thread: any. Cost: some comparisons of handles.
 [[nodiscard]] ListLook list_worth_a_look(const SendCall& call) noexcept;
 
-/// It was looked at. Thread: any.
+/// Records the result of an examination. Thread: any.
 void note_look(const ListLook& look, bool packed) noexcept;
 
 }  // namespace penstock::interpose

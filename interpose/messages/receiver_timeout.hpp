@@ -1,5 +1,5 @@
-// How long a sender waits for its receiver before it buffers its payload, on this node and on others.
-// Knows no way that a payload takes.
+// How long a sender waits for its receiver before it buffers the payload, on this node and on others. Knows
+// no transport.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace penstock::interpose {
 /// All times in ns, of the steady clock.
 class ReceiverTimeout {
  public:
-  /// A timeout that does not count yet.
+  /// A timeout that has not started.
   ReceiverTimeout() = default;
-  /// Counts from `begun_ns` on. `mpi_would_buffer`: the payload is so small that a plain MPI would have
+  /// Starts at `begun_ns`. `mpi_would_buffer`: the payload is so small that the MPI library would have
   /// buffered it.
   ReceiverTimeout(bool mpi_would_buffer, std::uint64_t begun_ns) noexcept
       : mpi_would_buffer_(mpi_would_buffer),
@@ -25,9 +25,10 @@ class ReceiverTimeout {
 
   void never_expire() noexcept { limit_ns_ = no_limit_ns; }
 
-  /// A receiver that was at work on other messages at `worked_ns` gets more time. It may never come to this
-  /// one: a sender whom a plain MPI would not have let wait for that gives it time but so often. Who would
-  /// wait there, too, waits as long as the receiver is at work: once the receive is posted it comes to it.
+  /// Returns true if the timeout is over. A receiver that worked on other messages at `worked_ns` gets more
+  /// time, but may never reach this one. If the MPI library would have buffered the payload, the extra time
+  /// is therefore bounded. Otherwise the sender would wait there too, and waits as long as the receiver
+  /// works: once the receive is posted, it is served.
   [[nodiscard]] bool is_over(std::uint64_t now_ns, std::uint64_t worked_ns) const noexcept {
     const auto passed_since = [&](std::uint64_t time_ns) { return now_ns - std::min(now_ns, time_ns); };
     return passed_since(std::max(begun_ns_, worked_ns)) > limit_ns_ ||
@@ -35,7 +36,7 @@ class ReceiverTimeout {
   }
 
  private:
-  static constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the next
+  static constexpr std::uint64_t no_limit_ns = UINT64_MAX / 64;  // some centuries, even times the busy factor
 
   bool mpi_would_buffer_ = false;
   std::uint64_t begun_ns_ = 0;

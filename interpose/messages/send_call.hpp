@@ -1,4 +1,4 @@
-// The arguments of a send, as all ways to carry it out take them. Knows nothing of these.
+// The arguments of a send, as all protocols take them. Knows none of these.
 #pragma once
 
 #include <mpi.h>

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t smallest_bytes = 4096;
 constexpr std::size_t largest_bytes = std::size_t{1} << 46;
-constexpr std::size_t kept_resident_bytes = 64 * 1024;  ///< of a buffer that was touched; the rest goes back
+constexpr std::size_t kept_resident_bytes = 64 * 1024;  ///< of a touched buffer; the rest is released
 constexpr std::size_t kept_of_a_size = 64;
 
-/// Sizes go up by eighths of a power of two, in whole pages: as large as is needed, nearly, where address
-/// space is limited (ulimit -v), and still few enough for a buffer to be used again.
+/// Sizes increase by eighths of a power of two, in whole pages. They hardly exceed what is needed, as address
+/// space may be limited (ulimit -v), and are few enough for buffers to be reused.
 struct SizeClass {
   static constexpr std::size_t eighths = 8;
 
@@ -43,7 +43,7 @@ struct Pool {
   struct Shelf {
     std::array<void*, kept_of_a_size> buffers{};
     std::size_t count = 0;
-    std::size_t bytes = 0;  ///< of each; set with the first
+    std::size_t bytes = 0;  ///< of each buffer; set with the first
   };
   transports::CallersMutex mutex;
   std::array<Shelf, most_shelves> shelves;
@@ -72,7 +72,7 @@ StagingBuffer::StagingBuffer(std::size_t bytes) noexcept {
   }
   if (data_ == nullptr) data_ = map(size.bytes);
   if (data_ == nullptr) {
-    // where address space is limited, what is kept for other sizes may be what is missing
+    // if address space is limited, buffers kept for other sizes may hold the missing part
     drop_staging_buffers();
     data_ = map(size.bytes);
   }

@@ -1,6 +1,6 @@
-// Address space for receives whose payload will most likely not come through the MPI library: it is reserved
-// in full size (within an eighth: address space may be limited) but not touched unless a real host payload
-// arrives. Pooled, since mapping costs microseconds. Knows no MPI call.
+// Address space for receives whose payload will most likely not arrive through the MPI library. It is
+// reserved in full size (within an eighth, as address space may be limited) but not touched unless a real
+// host payload arrives. Pooled, since mapping costs microseconds. Knows no MPI call.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace penstock::interpose {
 
-/// Owns one buffer until destroyed, then gives it back to the pool. Thread: any.
-/// Errors: data() is null when no address space was to be had.
+/// Owns one buffer until destroyed, then returns it to the pool. Thread: any. Errors: data() is null if no
+/// address space is left.
 class StagingBuffer {
  public:
   StagingBuffer() = default;
@@ -19,8 +19,8 @@ class StagingBuffer {
   StagingBuffer& operator=(StagingBuffer&& other) noexcept;
 
   [[nodiscard]] void* data() const noexcept { return data_; }
-  /// The first `bytes` are all that was written to it: what was not touched need not be given back, which
-  /// takes a system call. Unless this is said, all of it may have been.
+  /// Declares that only the first `bytes` were written. An untouched rest need not be released, which takes a
+  /// system call. Without this call, all of the buffer counts as written.
   void was_written(std::size_t bytes) noexcept { written_bytes_ = bytes; }
 
  private:
@@ -29,7 +29,7 @@ class StagingBuffer {
   std::size_t written_bytes_ = SIZE_MAX;
 };
 
-/// Unmaps what the pool holds.
+/// Unmaps the pool's buffers.
 void drop_staging_buffers() noexcept;
 
 }  // namespace penstock::interpose
