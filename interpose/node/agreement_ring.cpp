@@ -3,7 +3,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// What a word says.
+/// The content of one word of the ring.
 class Word {
  public:
   explicit constexpr Word(std::uint64_t bits) noexcept : bits_(bits) {}
@@ -39,7 +39,7 @@ class Word {
   [[nodiscard]] constexpr Word seen_once_more() const noexcept {
     return Word(bits_ + (std::uint64_t{1} << seen_shift));
   }
-  /// May this word be that ordinal's next?
+  /// Returns true if this word may be reused for that ordinal.
   [[nodiscard]] constexpr bool is_free_for(std::uint64_t next, std::uint32_t ranks) const noexcept {
     if (bits_ == 0) return next <= AgreementRing::length;
     return is_of(next - AgreementRing::length) && seen() == ranks;
@@ -62,7 +62,7 @@ std::atomic<std::uint64_t>& word_of(AgreementRing& ring, std::uint64_t ordinal) 
   return ring.words[ordinal % AgreementRing::length];
 }
 
-/// Replaces the ordinal's word by `changed(word)`. False: it has none yet.
+/// Replaces the ordinal's word by `changed(word)`. Returns false if the ordinal has no word yet.
 template <typename Changed>
 bool change(AgreementRing& ring, std::uint64_t ordinal, std::uint32_t ranks, Changed changed) noexcept {
   std::atomic<std::uint64_t>& word = word_of(ring, ordinal);
@@ -99,13 +99,13 @@ std::optional<Way> Agreement::outcome(std::uint64_t ordinal) noexcept {
     if (is_there && said.is_refused()) return Way::library;
     if (is_there && said.agreeing() == ranks_) return said.is_for_kernels() ? Way::kernels : Way::messages;
     if (ring_->given_up.load() < ordinal) return std::nullopt;
-    // Of one without a word this rank has not said anything, and will not: so all can never agree.
+    // Without a word this rank has not voted and will not vote, so the ranks can never all agree.
     if (!is_there || word.compare_exchange_weak(bits, said.refused().bits())) return Way::library;
   }
 }
 
 bool Agreement::mark_seen(std::uint64_t ordinal) noexcept {
-  // where this rank is the first to make a word, it was given up without one
+  // if this rank is the first to write the word, the collective was given up without one
   return change(*ring_, ordinal, ranks_,
                 [](Word word) { return (word.agreeing() == 0 ? word.refused() : word).seen_once_more(); });
 }

@@ -1,7 +1,7 @@
-// How the ranks of a communicator agree on its non-blocking collectives, one after the other, without waiting
-// for each other: each says in shared memory by which way it would carry one out, and whoever asks sees by
-// which all would. A rank may give up waiting at any time: then it is the MPI library's call,
-// for all. Knows no MPI call.
+// How the ranks of a communicator decide on its non-blocking collectives, one after the other, without
+// waiting for each other. Each rank casts a vote in shared memory, and any rank can read the outcome once all
+// have voted. A rank may stop waiting at any time: then the MPI library carries out the call, on all ranks.
+// Knows no MPI call.
 #pragma once
 
 #include <atomic>
@@ -14,31 +14,31 @@ namespace penstock::interpose {
 enum class Way : std::uint8_t {
   library,
   messages,
-  kernels,  ///< one on each rank
+  kernels,  ///< one kernel on each rank
 };
 
-/// Whether a communicator's ranks agree on its collectives by such words: whoever is the first decides.
+/// Whether a communicator's ranks vote on its collectives in a ring. The first rank decides.
 enum class AgreementUse : std::uint32_t {
   undecided,
   used,
-  given_back,  ///< never, so that nobody needs what there is for it
+  given_back,  ///< never used, so that its memory can be released
 };
 
-/// What the ranks share; zero when made. Collectives are counted from 1 on, by all ranks alike, in 64 bits,
-/// of which words have the lower half: ordinals that meet in one are never far apart. Those that some rank
-/// has not heard of yet are as many as there are words, and others have to wait for their word.
+/// What the ranks share; zero when made. All ranks count collectives alike, from 1 on, in 64 bits. Words hold
+/// the lower half: ordinals that share a word are never far apart. At most as many collectives as there are
+/// words may be unseen by some rank; later ones have to wait for their word.
 struct AgreementRing {
   static constexpr std::uint32_t length = 16;
-  /// The ordinal in the lower half; above it how many ranks agree and how many have seen the outcome, ten
-  /// bits each; a bit for "not all agree" and one for "not all to kernels"; and what those who agree have
-  /// signed.
+  /// The ordinal in the lower half. Above it: how many ranks agree and how many have seen the outcome, ten
+  /// bits each; a bit for "not all agree" and one for "not all for kernels"; and the signature of those who
+  /// agree.
   std::atomic<std::uint64_t> words[length];
-  /// Up to this ordinal all those are the library's on which not all had agreed by then.
+  /// All collectives up to this ordinal on which the ranks had not agreed by then are the library's.
   std::atomic<std::uint64_t> given_up;
   std::atomic<std::uint32_t> use;  ///< an AgreementUse
 
-  /// As it is when all of so many ranks have seen the outcome of that ordinal and all before it. Nobody uses
-  /// it.
+  /// Sets the state in which all `ranks` have seen the outcomes up to that ordinal. No rank may use the ring
+  /// meanwhile.
   void continue_after(std::uint64_t ordinal, int ranks) noexcept;
 };
 
@@ -50,21 +50,22 @@ class Agreement {
   Agreement(AgreementRing& ring, int ranks) noexcept
       : ring_(&ring), ranks_(static_cast<std::uint32_t>(ranks)) {}
 
-  /// Before anything else, and whatever other ranks have said. Returns what it is for all ranks from now on.
+  /// Decides the ring's use for all ranks, unless another rank was first; returns the decision. Call it
+  /// before anything else.
   [[nodiscard]] AgreementUse decide(AgreementUse wanted) noexcept;
 
-  /// This rank has come to that collective, and agrees to nothing but the library, to messages, or to kernels
-  /// and messages. Nobody does if signatures (of 10 bits; 0: nothing is signed) differ. False: there is no
-  /// word for it yet. Once for each, in order.
+  /// Casts this rank's vote: library only, messages, or kernels and messages. If signatures (10 bits; 0:
+  /// none) differ, the outcome is the library. Returns false if the ordinal has no word yet; call it again
+  /// later. Once for each ordinal, in order.
   [[nodiscard]] bool say(std::uint64_t ordinal, Way most, std::uint16_t signature = 0) noexcept;
-  /// None: not all have said so. What ranks act on is the same on all of them: who has acted on `library`
-  /// before it has said its part must not say it any more. Only for ordinals whose outcome this rank has not
+  /// Returns the outcome, or nothing if not all ranks have voted. All ranks get the same one. A rank that has
+  /// acted on `library` before its vote must not vote any more. Only for ordinals that this rank has not
   /// marked as seen.
   [[nodiscard]] std::optional<Way> outcome(std::uint64_t ordinal) noexcept;
-  /// This rank has acted on the outcome and does not ask again. False: there is no word for it yet, so it has
-  /// to be said once more. Once for each, in order.
+  /// Declares that this rank has acted on the outcome and does not read it again. Returns false if the
+  /// ordinal has no word yet; call it again later. Once for each ordinal, in order.
   [[nodiscard]] bool mark_seen(std::uint64_t ordinal) noexcept;
-  /// This rank waits for nobody any more: from now on each collective up to that ordinal has an outcome.
+  /// Stops waiting for other ranks: from now on each collective up to that ordinal has an outcome.
   void give_up(std::uint64_t ordinal) noexcept;
 
  private:

@@ -7,8 +7,8 @@
 namespace penstock::interpose {
 namespace {
 
-/// A note: to how many collectives the rank has come, in the lower half; above it what it has said at the
-/// last of even and of odd ordinal, 16 bits each.
+/// A note holds in its lower half the number of collectives at which the rank has arrived. Above it are its
+/// votes in the last collective of even and of odd ordinal, 16 bits each.
 constexpr std::uint64_t said_mask = 0xffff;
 constexpr unsigned said_shift(std::uint32_t ordinal) noexcept {
   return 32 + 16 * (ordinal & 1u);
@@ -31,7 +31,7 @@ constexpr std::uint32_t home_of(std::uint64_t communicator_id) noexcept {
   return static_cast<std::uint32_t>(communicator_id % arrival_places);
 }
 
-/// Where the row speaks of that communicator, and what it says.
+/// The place of that communicator in the row, and its note.
 struct Found {
   std::uint32_t place;
   std::uint64_t note;
@@ -41,10 +41,10 @@ std::optional<Found> find(const DirectoryRow& row, std::uint64_t communicator_id
     const std::uint32_t place = (home_of(communicator_id) + step) % arrival_places;
     const ArrivalNote& at = row.arrivals[place];
     const std::uint64_t communicator = at.communicator.load(std::memory_order_acquire);
-    if (communicator == 0) break;  // places are taken in this order, and never emptied
+    if (communicator == 0) break;  // places are taken in this order and never emptied
     if (communicator != not_zero(communicator_id)) continue;
     const std::uint64_t note = at.said.load(std::memory_order_acquire);
-    // the place may have become another's in between
+    // the place may have been reused in between
     if (at.communicator.load(std::memory_order_relaxed) == communicator) return Found{place, note};
   }
   return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<Found> find(const DirectoryRow& row, std::uint64_t communicator_id
 }  // namespace
 
 std::uint16_t signature_of(std::uint64_t arguments) noexcept {
-  // the multiplier spreads what differs over the upper bits
+  // the multiplier spreads differences over the upper bits
   const std::uint64_t mixed = arguments * 0x9e3779b97f4a7c15u;
   return static_cast<std::uint16_t>(1 + (mixed >> 32) % 4095);
 }
@@ -105,7 +105,7 @@ std::optional<ClaimedPlace> ArrivalPlaces::claim(DirectoryRow& row, std::uint64_
   const bool is_certain = !row.forgets_arrivals.load(std::memory_order_relaxed);
   const auto take = [&](std::uint32_t at) {
     places_[at] = {0, true, {}};
-    // now, since a communicator whose place comes to lie behind it must be found past it
+    // cleared now, since communicators whose places lie behind this one must still be found
     row.arrivals[at].said.store(0, std::memory_order_release);
     row.arrivals[at].failed.store(0, std::memory_order_relaxed);
     row.arrivals[at].left.store(0, std::memory_order_relaxed);
@@ -158,7 +158,7 @@ Readers::State Readers::look() noexcept {
     return had_no_place ? State::unknown : State::reading;
   }
   std::atomic<std::uint32_t>& left = first_->arrivals[found->place].left;
-  // it cannot become another communicator's before this rank has been counted
+  // the place cannot be reused before this rank has been counted
   if (!std::exchange(is_counted_, true)) left.fetch_add(1);
   return left.load() >= members_ ? State::left : State::reading;
 }
@@ -174,12 +174,12 @@ void ArrivalPlaces::release(std::optional<std::uint32_t> place, Readers readers)
     try {
       untold_.push_back(readers);
     } catch (const std::bad_alloc&) {
-      // the others do not use their places again
+      // the others do not reuse their places
     }
   }
 }
 
-/// Those whose first had no place yet.
+/// Informs the readers whose first rank had no place yet.
 void ArrivalPlaces::tell_readers() noexcept {
   has_untold_ = false;
   const auto tell = [&](Readers& readers) {
@@ -194,7 +194,7 @@ void ArrivalPlaces::tell_readers() noexcept {
 }
 
 ArrivalPlace::~ArrivalPlace() {
-  if (node_directory().own_row() == nullptr) return;  // nobody of this job is left who could read it
+  if (node_directory().own_row() == nullptr) return;  // no rank of this job is left to read it
   own_arrival_places().release(place_ ? std::optional(place_->index) : std::nullopt, readers_);
 }
 

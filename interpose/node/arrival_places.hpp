@@ -1,5 +1,5 @@
-// Which communicator a rank's notes about collectives are of: each rank keeps one place in its row of the
-// node directory for each communicator on which it has come to a collective, and the others find it by the
+// Where ranks record their arrivals and votes at collectives. Each rank has one place in its row of the node
+// directory for each communicator on which it has arrived at a collective; other ranks find the place by the
 // communicator's id. Knows no MPI call.
 #pragma once
 
@@ -17,89 +17,91 @@
 namespace penstock::interpose {
 
 enum class Seen : std::uint8_t {
-  here,     ///< that rank has come to the collective
-  not_yet,  ///< it has not
-  unknown,  ///< it may have: it has more communicators than places, or has used a place again
+  here,     ///< that rank has arrived at the collective
+  not_yet,  ///< that rank has not arrived
+  unknown,  ///< it may have arrived: it has more communicators than places, or has reused a place
 };
 
-/// How a rank would have a collective carried out.
+/// A rank's vote on how a collective is carried out.
 enum class Preference : std::uint8_t {
-  library,   ///< by the MPI library, whatever the others say
-  any,       ///< as the others will
-  messages,  ///< by messages between the ranks: it has a device buffer
-  kernels,   ///< by a kernel on each, if all say so; else as with messages, or if it is little by the library
+  library,   ///< by the MPI library, whatever the others vote
+  any,       ///< as the others vote
+  messages,  ///< by messages between the ranks: this rank has a device buffer
+  kernels,   ///< by a kernel on each rank, if all vote so; otherwise by messages, or by the library if it is
+             ///< small
 };
 
 [[nodiscard]] constexpr bool has_device_buffer(Preference preference) noexcept {
   return preference == Preference::messages || preference == Preference::kernels;
 }
 
-/// A number by which ranks see that their arguments do not fit together: below 4,096, and not 0. Others may
-/// have the same, seldom.
+/// Returns a number that shows ranks whether their arguments fit together: below 4,096, and not 0. Different
+/// arguments rarely have the same.
 [[nodiscard]] std::uint16_t signature_of(std::uint64_t arguments) noexcept;
 
-/// What a rank says when it comes to a collective.
+/// What a rank publishes when it arrives at a collective.
 struct Said {
   Preference preference = Preference::library;
-  bool meets = false;           ///< it waits for the others, and so knows what they have said
-  bool defers = false;          ///< it would agree on non-blocking collectives, too
-  std::uint16_t signature = 0;  ///< signature_of() what must be equal on all ranks; 0: nothing is said of it
+  bool meets = false;           ///< it waits for the others, and so knows their votes
+  bool defers = false;          ///< it would also vote on non-blocking collectives
+  std::uint16_t signature = 0;  ///< signature_of() what must be equal on all ranks; 0: none
 };
 
-/// `said` counts only if the rank is here.
+/// `said` is valid only if the rank is here.
 struct Arrival {
   Seen seen = Seen::not_yet;
   Said said;
 };
 
-/// Of another rank (or one's own): has it come to that collective of the communicator, and what did it say?
-/// That is remembered for its last two collectives; of earlier ones it is nothing, which is right if every
-/// rank that says something waits for all before it goes on. `row` is in shared memory. Cost: two loads,
-/// mostly; of all places where nothing is found in a row without a free one.
+/// Returns whether a rank has arrived at that collective of the communicator, and its vote. Votes of the last
+/// two collectives are kept. Older ones read as 'no vote'; that is safe because a rank that votes waits for
+/// all others. `row` is in shared memory. Cost: mostly two loads; a look at all places if nothing is found in
+/// a full row.
 [[nodiscard]] Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
                                        std::uint32_t ordinal) noexcept;
 
-/// Has that rank said, by note_failure(), that it cannot do its part in that collective? Of its last one that
-/// is remembered.
+/// Returns true if that rank has reported, by note_failure(), that it cannot do its part in that collective.
+/// Only the rank's last failure is kept.
 [[nodiscard]] bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id,
                               std::uint64_t which) noexcept;
 
-/// Has that rank met others in one of its last two collectives of the communicator?
+/// Returns true if that rank has met others in one of its last two collectives of the communicator.
 [[nodiscard]] bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
 
-/// Where the ranks of the communicator agree on its non-blocking collectives, in the row of their first.
-/// Null: that rank has no place for it.
+/// Returns where the communicator's ranks vote on its non-blocking collectives, in the row of their first
+/// rank. Null: that rank has no place for it.
 [[nodiscard]] AgreementRing* find_agreements(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
 
-/// Where a rank's notes of one communicator are.
+/// The place of a rank's notes on one communicator.
 struct ClaimedPlace {
   std::uint32_t index = 0;
-  /// Every rank that looks finds it. Else some may have taken it for a communicator without a place.
+  /// Every rank that looks finds the place. Otherwise some may already have concluded that there is none.
   bool is_certain = false;
 };
 
-/// Those who may still read what a rank said at the collectives of a communicator: until each of them has
-/// left it, too. They count that in the place of their first, which is used again when all have: so whoever
-/// has been counted and does not find it any more knows that as well.
+/// The ranks that may still read a rank's notes on a communicator: each may until it has left it too. Leaving
+/// ranks are counted in the place of the first of them. That place is reused when all have left, so a counted
+/// rank that does not find it any more also knows that all have left.
 class Readers {
  public:
   enum class State : std::uint8_t {
     reading,
     left,
-    unknown,  ///< their first has no place for it
+    unknown,  ///< their first rank has no place for it
   };
 
-  /// It is not known who they are.
+  /// Unknown readers.
   Readers() noexcept = default;
-  /// `members` of the communicator have rows, the first of them that one. 0: nobody else can read it.
+  /// `members` of the communicator have rows, and `first` is the first of them. 0: no other rank can read the
+  /// notes.
   Readers(DirectoryRow& first, std::uint64_t communicator_id, std::uint32_t members) noexcept
       : first_(&first), communicator_id_(communicator_id), members_(members) {}
 
-  /// Those of the members, by their ranks in MPI_COMM_WORLD, that are on this node.
+  /// Returns those of the members (ranks in MPI_COMM_WORLD) that are on this node.
   [[nodiscard]] static Readers among(DirectoryRow& own, std::uint64_t communicator_id,
                                      std::span<const int> members) noexcept;
 
-  /// This rank has left: says so, if it could not before.
+  /// Counts this rank as having left, if that was not possible before. Returns the state.
   [[nodiscard]] State look() noexcept;
   [[nodiscard]] bool have_been_told() const noexcept { return is_counted_ || members_ == 0; }
 
@@ -110,49 +112,49 @@ class Readers {
   bool is_counted_ = false;
 };
 
-/// Of one's own row. A place stays findable for the others, who may still be waiting at a communicator's last
-/// collective when this rank has freed it: it is used again when its readers have left. One of which those
-/// are not known is used again only when all places are taken, the one longest free first. Thread: any.
+/// The places of this rank's own row. A freed place must stay findable, as other ranks may still be waiting
+/// at a communicator's last collective. It is reused when its readers have left. If these are unknown, it is
+/// reused only when all places are taken, the longest free one first. Thread: any.
 class ArrivalPlaces {
  public:
-  /// None: all places are those of communicators in use. Says so in the row.
+  /// Claims a place. Returns nothing, and marks the row, if all places belong to communicators in use.
   [[nodiscard]] std::optional<ClaimedPlace> claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
-  /// The communicator is gone; it need not have had a place. Waits for nothing.
+  /// Releases a communicator's place; it may not have had one. Does not wait.
   void release(std::optional<std::uint32_t> place, Readers readers = {}) noexcept;
 
  private:
   struct Place {
     std::uint64_t released = 0;  ///< when, counted in releases; 0: not yet
-    bool is_claimed = false;     ///< once
+    bool is_claimed = false;     ///< has been claimed once
     Readers readers;
   };
   void tell_readers() noexcept;
 
   std::mutex mutex_;
   std::array<Place, arrival_places> places_{};
-  std::vector<Readers> untold_;  ///< that this rank has left, of communicators without a place
-  bool has_untold_ = false;      ///< these, or some of a place
+  std::vector<Readers> untold_;  ///< readers yet to be informed, of communicators without a place
+  bool has_untold_ = false;      ///< there are such, or some place has one
   std::uint64_t releases_ = 0;
 };
 
-/// This rank has come to that many collectives of the communicator whose place it is. Cost: one store.
+/// Records that this rank has arrived at that many collectives of the place's communicator. Cost: one store.
 void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Said said = {}) noexcept;
 
-/// Instead of an ordinal: collectives that are not counted, and any other.
+/// In place of an ordinal: collectives that are not counted, and any other.
 inline constexpr std::uint64_t any_collective = std::uint64_t{1} << 32;
-/// This rank cannot do its part in that collective, and others would wait for it without end.
+/// Records that this rank cannot do its part in that collective; others would wait for it for ever.
 void note_failure(DirectoryRow& row, std::uint32_t place, std::uint64_t which) noexcept;
 
-/// This process's.
+/// Returns this process's places.
 [[nodiscard]] ArrivalPlaces& own_arrival_places() noexcept;
 
-/// The place of one communicator, as long as somebody on this rank has to do with its collectives.
+/// The place of one communicator, as long as this rank takes part in its collectives.
 class ArrivalPlace {
  public:
-  /// Of one's own row.
+  /// `row` must be this rank's own.
   ArrivalPlace(DirectoryRow& row, std::uint64_t communicator_id, Readers readers) noexcept
       : readers_(readers), place_(own_arrival_places().claim(row, communicator_id)) {}
-  /// This rank has left the communicator.
+  /// Records that this rank has left the communicator.
   ~ArrivalPlace();
   ArrivalPlace(const ArrivalPlace&) = delete;
   ArrivalPlace& operator=(const ArrivalPlace&) = delete;

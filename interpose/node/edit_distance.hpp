@@ -1,4 +1,4 @@
-// How far two words are apart, for messages that guess what a misspelt one was meant to be.
+// The distance between two words, for notices that guess what a misspelt name was meant to be.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace penstock::interpose {
 
-/// The fewest letters to be inserted, removed or replaced, or neighbours to be swapped, that make one word
+/// Returns the fewest letters to insert, remove or replace, or neighbours to swap, that turn one word into
 /// the other. Cost: the product of their lengths. Throws std::bad_alloc.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view from, std::string_view to) {
   // distances of the first i, i - 1 and i - 2 letters of `from` to the first j of `to`

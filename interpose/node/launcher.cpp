@@ -14,10 +14,10 @@
 namespace penstock::interpose {
 namespace {
 
-// hydra, PMIx (Open MPI ≥ 3, srun --mpi=pmix), orted, in the order in which they are asked
+// of hydra, PMIx (Open MPI ≥ 3, srun --mpi=pmix) and orted, in the order of lookup
 constexpr std::array rank_variables = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
 
-/// Reads a file of /proc into a fixed buffer; what does not fit is not needed. Returns the bytes read.
+/// Reads a file of /proc into a fixed buffer; a rest that does not fit is not needed. Returns the bytes read.
 std::size_t read_proc(pid_t process, const char* file, char* buffer, std::size_t capacity) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/%s", static_cast<int>(process), file);
@@ -61,9 +61,9 @@ ProcessStat stat_of(pid_t process) noexcept {
   return stat;
 }
 
-/// Does the environment that the process was started with make it (part of) a rank?
+/// Returns true if the environment at the process's start makes it a rank or part of one.
 bool is_rank(pid_t process, const char* variable) noexcept {
-  // environments are larger than a stack buffer should be, and are read once a job
+  // environments are too large for a stack buffer, and are read once a job
   constexpr std::size_t capacity = 1u << 20;
   char* environment = static_cast<char*>(std::malloc(capacity));
   if (environment == nullptr) return false;
@@ -81,7 +81,7 @@ bool is_rank(pid_t process, const char* variable) noexcept {
   return found;
 }
 
-/// Known launchers end the search also where they were started from inside another job.
+/// Returns true for known launchers. They end the search even if they were started inside another job.
 bool is_launcher(pid_t process) noexcept {
   char name[32] = {};
   const std::size_t bytes = read_proc(process, "comm", name, sizeof name - 1);

@@ -27,12 +27,12 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0011ull;  // ranks of another layout make another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0011ull;  // ranks with another layout use another file
 
-/// The size of the largest pages that GPUs' hosts have (aarch64).
+/// The largest page size of GPU hosts (aarch64).
 constexpr std::size_t page_bytes = 65536;
 
-/// Removes directories that nobody holds any more: a job killed inside MPI_Init leaves its file behind.
+/// Removes files that no process holds any more: a job killed inside MPI_Init leaves its file behind.
 void sweep_stale_files() noexcept {
   DIR* listing = ::opendir(folder);
   if (listing == nullptr) return;
@@ -50,8 +50,7 @@ void sweep_stale_files() noexcept {
   ::closedir(listing);
 }
 
-/// Where a search for a rank in a table of that many begins: ranks of one node may be far apart from each
-/// other.
+/// Returns where a search for a rank in a table of that size begins. Ranks of one node may be far apart.
 constexpr std::uint32_t hash_of(int world_rank, std::uint32_t table_size) noexcept {
   return static_cast<std::uint32_t>(
              (static_cast<std::uint64_t>(static_cast<std::uint32_t>(world_rank)) * 0x9e3779b97f4a7c15ull) >>
@@ -81,7 +80,7 @@ struct NodeDirectory::Shared {
   Slot slots[directory_rows][slots_per_rank];
   static_assert(sizeof(slots[0]) % page_bytes == 0);
 
-  /// False, with errno: there is no room.
+  /// Returns false, with errno, if there is no room.
   [[nodiscard]] static bool reserve(int file, std::size_t offset, std::size_t bytes) noexcept {
     errno = penstock::reserve_space(file, offset, bytes);
     return errno == 0;
@@ -108,7 +107,8 @@ void NodeDirectory::join() noexcept {
   for (int attempt = 0; attempt < 100; ++attempt) {
     file_ = retried([&] { return ::open(path_, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); });
     if (file_ < 0) return say_off(path_, errno);
-    // held while the job starts, so that nobody sweeps the file away; a sweeper may have been quicker
+    // held while the job starts, so that no other process sweeps the file away; a sweeper may have been
+    // quicker
     if (retried([&] { return ::flock(file_, LOCK_SH); }) != 0 || ::fstat(file_, &status) != 0) break;
     if (status.st_nlink > 0) break;
     ::close(file_);
@@ -120,8 +120,8 @@ void NodeDirectory::join() noexcept {
     file_ = -1;
     return;
   }
-  // all ranks set the same size; of the sparse file each makes sure of what it touches, for a write that
-  // finds no room there would be a signal
+  // All ranks set the same size. The file is sparse, so each rank reserves what it touches: a write without
+  // room would raise a signal.
   void* mapped = MAP_FAILED;
   if (retried([&] { return ::ftruncate(file_, sizeof(Shared)); }) == 0 &&
       Shared::reserve(file_, 0, offsetof(Shared, rows))) {
@@ -130,7 +130,7 @@ void NodeDirectory::join() noexcept {
   if (mapped == MAP_FAILED) return say_off(path_, errno);
   auto* shared = static_cast<Shared*>(mapped);
 
-  // the first to come draws the nonce; version 1 means "being drawn"
+  // the first rank draws the nonce; version 1 means "being drawn"
   std::uint64_t expected = 0;
   if (shared->version.compare_exchange_strong(expected, 1)) {
     if (::getrandom(&shared->nonce, sizeof shared->nonce, 0) != static_cast<ssize_t>(sizeof shared->nonce)) {
@@ -144,9 +144,9 @@ void NodeDirectory::join() noexcept {
       ::munmap(mapped, sizeof(Shared));
       return say_off("never completed by its maker", ETIMEDOUT);
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(100));  // the whole of it, whatever signals come
+    std::this_thread::sleep_for(std::chrono::microseconds(100));  // sleeps the full time despite signals
   }
-  // the row first and then its claim: the others look at every row that is taken
+  // reserve the row before claiming it: the others read every row that is taken
   own_ = shared->rows_taken.load();
   do {
     const bool has_room = own_ < directory_rows;
@@ -169,7 +169,7 @@ void NodeDirectory::publish(int world_rank) noexcept {
     shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
     shared_->rows[own_].is_published.store(true, std::memory_order_release);
   }
-  // every rank that takes part joined before any came out of PMPI_Init
+  // every rank that takes part joined before any returned from PMPI_Init
   remove_name();
 }
 
@@ -226,7 +226,7 @@ DirectoryRow* NodeDirectory::mapped_row_of(int world_rank) noexcept {
     if (word == 0) return nullptr;
     if (static_cast<int>(word >> 32) != world_rank) continue;
     DirectoryRow& row = shared_->rows[static_cast<std::uint32_t>(word) - 1];
-    // unless it has left
+    // null if that rank has left
     return row.world_rank.load(std::memory_order_acquire) == world_rank ? &row : nullptr;
   }
 }
@@ -240,7 +240,7 @@ DirectoryRow* NodeDirectory::search_row_of(int world_rank, std::uint32_t taken) 
     const int rank_there = row.world_rank.load(std::memory_order_acquire);
     if (rank_there == world_rank) found = &row;
     if (!is_final || std::exchange(is_mapped_[i], true)) continue;
-    if (rank_there >= 0) {  // else it has left already
+    if (rank_there >= 0) {  // otherwise it has left already
       std::uint32_t at = hash_of(rank_there, map_size);
       while (map_[at].load(std::memory_order_relaxed) != 0) at = (at + 1) % map_size;
       map_[at].store(std::uint64_t{static_cast<std::uint32_t>(rank_there)} << 32 | (i + 1),
@@ -291,7 +291,7 @@ void NodeDirectory::foresee(const Envelope& envelope) noexcept {
 }
 
 void NodeDirectory::note_gpu() noexcept {
-  // once: it is said with each message, and all ranks read that cache line with each of theirs
+  // stored once only: each message calls this, and all ranks read that cache line with each of their messages
   if (shared_ != nullptr && !gpu_seen()) shared_->gpu_seen.store(1, std::memory_order_relaxed);
 }
 

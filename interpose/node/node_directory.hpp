@@ -1,10 +1,10 @@
-// Who else of this job on this node runs the same Penstock: a directory in shared memory that every rank
-// joins before PMPI_Init and reads after it, so that agreement needs no message. Ranks without Penstock never
-// join, and nobody sends them envelopes. Knows no MPI call.
+// Which other ranks of this job on this node run the same Penstock: a directory in shared memory that every
+// rank joins before PMPI_Init and reads after it, so that no message is needed. Ranks without Penstock never
+// join, and get no envelopes. Makes no MPI call.
 //
-// The file lies in /dev/shm for as long as MPI_Init takes (then every rank has it open and it is unlinked);
-// its name is the job's (launcher.hpp), its mode 0600. Another user who guesses the name can keep it busy,
-// and no more: the file must be the user's own, or the directory stays closed.
+// The file lies in /dev/shm only during MPI_Init; then every rank has it open and it is unlinked. Its name
+// identifies the job (launcher.hpp), its mode is 0600. Another user who guesses the name can only occupy it:
+// the file must be the user's own, or the directory stays closed.
 #pragma once
 
 #include <array>
@@ -22,38 +22,41 @@ namespace penstock::interpose {
 
 inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on one node
 inline constexpr std::uint32_t arrival_places = 2048;   ///< communicators of a rank, as many as MPICH has
-inline constexpr std::uint32_t forecast_places = 1024;  ///< senders and tags that are told apart
+inline constexpr std::uint32_t forecast_places = 1024;  ///< distinguished pairs of sender and tag
 inline constexpr std::uint32_t gpu_places = 16;         ///< GPUs that a rank uses
 
-/// What a rank says of its collectives of one communicator; arrival_places.cpp's.
+/// What a rank publishes on its collectives of one communicator; used by arrival_places.cpp.
 struct ArrivalNote {
   std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
   std::atomic<std::uint64_t> said;
   std::atomic<std::uint64_t> failed;  ///< the last collective in which the rank failed, + 1; 0: none
-  std::atomic<std::uint32_t> left;    ///< so many of the communicator's ranks, if this one is their first
+  std::atomic<std::uint32_t>
+      left;  ///< how many of the communicator's ranks have left, if this rank is their first
 };
 
-/// One rank's row. Lies in shared memory. What changes with each message has a cache line of its own, as
-/// others read the rest with each of theirs.
+/// One rank's row. Lies in shared memory. Members that change with each message have a cache line of their
+/// own, as other ranks read the rest with each of their messages.
 struct alignas(64) DirectoryRow {
-  std::atomic<std::int32_t> world_rank;  ///< -1 until known, and when it has left
-  std::atomic<std::uint32_t> openings;   ///< probes of this rank that are just taking what may be an envelope
-  std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
-  std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
-  std::atomic<bool> accepts_small;       ///< those too small for an envelope have staging buffers
-  std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
-  std::atomic<bool> forgets_arrivals;    ///< what is not in `arrivals` may have been there
+  std::atomic<std::int32_t> world_rank;  ///< -1 until known, and after it has left
+  std::atomic<std::uint32_t>
+      openings;                  ///< probes of this rank that are receiving a possible envelope at the moment
+  std::atomic<bool> is_parting;  ///< in MPI_Finalize: nothing more is received
+  std::atomic<bool> accepts_envelopes;  ///< its host receives are kept apart (host_receives.hpp)
+  std::atomic<bool> accepts_small;      ///< receives too small for an envelope have staging buffers
+  std::atomic<bool> is_published;       ///< world_rank is MPI's, no longer the environment's
+  std::atomic<bool> forgets_arrivals;   ///< communicators missing in `arrivals` may have been there
   transports::ProcessIdentity process;
-  alignas(64) std::atomic<std::uint64_t> offers;  ///< envelopes sent to this rank so far
-  alignas(
-      64) std::atomic<std::uint64_t> deliveries;  ///< counts, as it is at work: payloads, steps of large ones
-  ArrivalNote arrivals[arrival_places];           ///< at collectives
-  AgreementRing agreements[arrival_places];       ///< of the same communicators, if this rank is their first
-  std::atomic<std::uint64_t> gpus[gpu_places];    ///< that it copies on: their ids, then 0
-  std::atomic<std::uint8_t> crossed[forecast_places];  ///< where payloads went; destination_forecast.cpp's
+  alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
+  alignas(64) std::atomic<std::uint64_t> deliveries;  ///< changes while it works: counts payloads, and steps
+                                                      ///< of large ones
+  ArrivalNote arrivals[arrival_places];               ///< at collectives
+  AgreementRing agreements[arrival_places];     ///< of the same communicators, if this rank is their first
+  std::atomic<std::uint64_t> gpus[gpu_places];  ///< ids of GPUs that it copies on, then 0
+  std::atomic<std::uint8_t>
+      crossed[forecast_places];  ///< where payloads went; used by destination_forecast.cpp
 
-  /// Called by its own rank. Threads may count one for two, as all that matters is that the number changes;
-  /// one instruction would wait for the slot to come back from the sender's core.
+  /// Called by its own rank. Two threads may count only one, as it only matters that the number changes. An
+  /// atomic increment would wait for the slot's cache line to return from the sender's core.
   void note_delivery() noexcept {
     deliveries.store(deliveries.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -62,54 +65,55 @@ struct alignas(64) DirectoryRow {
 /// Thread: any after publish().
 class NodeDirectory {
  public:
-  /// Finds or makes the job's directory. A failure is said on one line; then every device payload is staged.
+  /// Finds or makes the job's directory. If that fails, prints a line, and every device payload is staged.
   void join() noexcept;
-  /// After PMPI_Init: makes this rank known, removes the file's name.
+  /// Called after PMPI_Init: publishes this rank, removes the file's name.
   void publish(int world_rank) noexcept;
-  /// This rank receives nothing more.
+  /// Announces that this rank receives nothing more.
   void announce_parting() noexcept;
-  /// A payload in one of this rank's slots may still be fetched by its receiver. Cost: for MPI_Finalize.
+  /// Returns true if a receiver may still fetch a payload from one of this rank's slots. Slow: for
+  /// MPI_Finalize.
   [[nodiscard]] bool is_awaited() noexcept;
   /// Leaves the directory; also without publish(), when MPI_Init fails.
   void leave() noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
   [[nodiscard]] const JobNonce& nonce() const noexcept { return nonce_; }
-  /// All ranks of the job have agreed on this one. Before any message.
+  /// Replaces the nonce by one on which all ranks of the job have agreed. Before any message.
   void adopt(const JobNonce& nonce) noexcept { nonce_ = nonce; }
-  /// A key for an envelope of this rank's, unique in the job.
+  /// Returns a key for an envelope of this rank, unique in the job.
   [[nodiscard]] std::uint64_t next_key() noexcept;
   [[nodiscard]] std::uint32_t own_index() const noexcept { return own_; }
   [[nodiscard]] DirectoryRow* own_row() noexcept;
-  /// Null if that rank is on another node or runs no (or another) Penstock. Cost: two or three loads; until
-  /// all ranks of the node have come out of MPI_Init, a look at each.
+  /// Returns null if that rank is on another node or runs no (or another) Penstock. Cost: two or three loads;
+  /// until all ranks of the node have returned from MPI_Init, a look at each.
   [[nodiscard]] DirectoryRow* row_of(int world_rank) noexcept;
 
-  /// A free slot of this rank's, marked taken by a new generation; null when all are in use.
+  /// Takes a free slot of this rank and gives it a new generation; null if all are in use.
   [[nodiscard]] Slot* take_slot(std::uint32_t* index) noexcept;
   void free_slot(Slot* slot) noexcept;
-  /// All slots of this rank; empty if the directory is not open. Begins and ends with a page.
+  /// Returns all slots of this rank; empty if the directory is not open. Begins and ends with a page.
   [[nodiscard]] std::span<Slot> own_slots() noexcept;
-  /// The slot an envelope names; null if it names none, or another use of it.
+  /// Returns the slot that an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
-  /// Has that slot come from the sender's core, for find() to be called soon. Cost: some ns instead of 0.1 µs
-  /// and more.
+  /// Prefetches that slot from the sender's core, before find(). Cost: some ns instead of 0.1 µs and more.
   void foresee(const Envelope& envelope) noexcept;
 
-  /// Some rank of the node has CUDA in use: from then on blocking calls poll. Cost: two loads, as every call
-  /// of a program without a GPU asks.
+  /// Returns true if some rank of the node uses CUDA: from then on blocking calls poll. Cost: two loads, as
+  /// every call of a program without a GPU checks this.
   [[nodiscard]] static bool gpu_seen() noexcept {
     return gpu_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
   }
   void note_gpu() noexcept;
-  /// Some rank of the node has had a device buffer in a collective, or even in a non-blocking one; until then
-  /// nobody looks for such.
+  /// Whether some rank of the node has had a device buffer in a collective, or even in a non-blocking one.
+  /// Until then no rank looks for them.
   enum class DeviceCollectives : std::uint8_t { none, blocking, nonblocking };
   void note_device_collective(DeviceCollectives kind) noexcept;
   [[nodiscard]] DeviceCollectives device_collectives_seen() const noexcept;
-  /// Notes that this rank copies on that GPU (not 0): does another rank, too? Cost: a look at each rank's.
+  /// Records that this rank copies on that GPU (not 0). Returns true if another rank does too. Cost: a look
+  /// at each rank's row.
   [[nodiscard]] bool shares_gpu(std::uint64_t gpu) noexcept;
-  /// True for the first rank of the node that asks: it says what concerns all.
+  /// Returns true for the first rank of the node that calls it: that rank prints what concerns all.
   [[nodiscard]] bool speaks_of_tuning() noexcept;
 
  private:
@@ -129,9 +133,9 @@ class NodeDirectory {
   int file_ = -1;
   char path_[96] = {};
 
-  /// From world ranks to rows, of those that are published: a rank in the upper half of a word, its row + 1
-  /// in the lower one, 0 for nothing. Only ever added to, under `map_lock_`; twice the rows, so that a search
-  /// ends.
+  /// Maps world ranks to rows, of published ranks. A word has the rank in its upper half, its row + 1 in the
+  /// lower one; 0: empty. Entries are only added, under `map_lock_`. The map has twice as many entries as
+  /// rows, so that a search ends.
   static constexpr std::uint32_t map_size = 2 * directory_rows;
   std::array<std::atomic<std::uint64_t>, map_size> map_{};
   std::atomic<std::uint32_t> rows_mapped_{0};

@@ -1,7 +1,7 @@
-// Every number by which the interposer decides how long to wait, how often to look and how much to take on at
-// once: what it means and why it is what it is. Correctness rests on none of them. Sizes from which a way of
-// moving a payload pays stand in the table of figures (transports/tuning); what is kept for reuse, with its
-// pool.
+// How long the interposer waits, how often it polls and how much it takes on at once: each number with its
+// meaning and its reason. Correctness depends on no value. Sizes from which a transport pays are in the table
+// of figures (transports/tuning); limits of what is kept for reuse are beside its pool, and some thresholds
+// beside their only user.
 #pragma once
 
 #include <array>
@@ -12,140 +12,143 @@ namespace penstock::interpose::policy {
 
 // -- How long one rank waits for another --
 
-/// A sender of so little that a plain MPI would have buffered it (Tuning::buffered_to), until it buffers the
-/// payload. A receiver that is there answers within a few µs; buffering 64 KiB costs about 8. A sender of
-/// more waits for Tuning::receiver_timeout_us.
+/// The time after which a sender buffers a payload so small that the MPI library would have buffered it
+/// (Tuning::buffered_to). A receiver that is there answers within a few µs; buffering 64 KiB costs about 8. A
+/// sender of a larger payload waits for Tuning::receiver_timeout_us.
 inline constexpr std::uint64_t small_receiver_timeout_ns = 50'000;
-/// A receiver that is at work on other messages is given more time, but by such a sender no more than so many
-/// times the timeout: it may never come to this one.
+/// A receiver that works on other messages gets more time. A sender of such a small payload gives at most
+/// this many times the timeout, as the receiver may never reach its message.
 inline constexpr std::uint64_t busy_receiver_factor = 40;
-/// A collective waits in Penstock, where it can do its part for others, for ranks that have not come: so many
-/// times the receiver's timeout (after which a sender is free) for one that may have come without a word of
-/// it, and for one that cannot have.
+/// A collective waits in Penstock, where it can do its part for others, for ranks that have not arrived. It
+/// waits this many times the receiver's timeout (after which a sender is free): the first for a rank that may
+/// have arrived unseen, the second for one that cannot have.
 inline constexpr std::uint64_t unknown_arrival_factor = 2;
 inline constexpr std::uint64_t late_arrival_factor = 50;
-/// MPI_Init says after this that it waits for ranks which do not come.
+/// After this time MPI_Init prints that it waits for missing ranks.
 inline constexpr std::uint64_t say_who_is_missing_ns = 10'000'000'000;
-/// MPI_Finalize goes on for so long with what other ranks have begun and do not end.
+/// MPI_Finalize continues for this long with work that other ranks have begun and do not end.
 inline constexpr std::uint64_t farewell_ns = 5'000'000'000;
-/// At the end of an MPI call, for small payloads on their way: they take some 10 µs, unless others keep the
-/// copy engine busy. Their senders must not have to wait for this rank's next call.
+/// At the end of an MPI call, for small payloads in flight: they take some 10 µs, unless others keep the copy
+/// engine busy. Their senders must not have to wait for this rank's next call.
 inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;
 
 // -- How long a call waits for the application's own GPU work --
 
-/// Under the engine's lock, until a copy is made that has to wait in the stream. A stream that somebody keeps
-/// busy is never seen idle.
+/// Under the engine's lock, until a copy is made that has to wait in the stream. A stream that is kept busy
+/// is never seen idle.
 inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
 
-// -- How often to look --
+// -- How often to poll --
 
-/// Rounds of a call that waits before it shares its core: each is an MPI progress call or more (0.1 µs and
-/// up), so these are some tens of µs.
+/// Rounds of a waiting call before it yields its core. Each is an MPI progress call or more (0.1 µs and up),
+/// so these take some tens of µs.
 inline constexpr unsigned spinning_rounds = 200;
-/// Looks at the progress thread's lock before a call is put to sleep: a step of that thread takes some µs,
+/// Attempts to take the progress thread's lock before a call sleeps. A step of that thread takes some µs,
 /// which is less than to sleep and be woken up.
 inline constexpr unsigned progress_lock_polls = 200;
-/// Receives of which a step asks the MPI library whether they have come (0.1 µs each), and requests that
-/// MPI_Testall looks at beyond the first that is not complete. Windows of messages are hardly larger.
+/// Receives that one step tests in the MPI library (0.1 µs each), and requests that MPI_Testall tests beyond
+/// the first incomplete one. Windows of messages are hardly larger.
 inline constexpr int most_looked_at = 64;
 
-// The progress thread pauses for an eighth of the time since something last changed, within these. A look
-// costs 1 to 3 µs of CPU, and some 3 µs to wake up for it.
+// The progress thread pauses for an eighth of the time since something last changed, within these bounds. A
+// step costs 1 to 3 µs of CPU, and some 3 µs to wake up for it.
 inline constexpr std::uint64_t shortest_pause_ns = 5'000;
-/// While payloads are on their way: the transports with a part for the sender keep 80 µs of work in flight.
+/// While payloads are in flight: transports with a sender's part keep 80 µs of work in flight.
 inline constexpr std::uint64_t longest_pause_in_flight_ns = 20'000;
-/// While envelopes may come.
+/// While envelopes may arrive.
 inline constexpr std::uint64_t longest_pause_ns = 50'000;
-/// While the application is in MPI, and drives everything itself.
+/// While the application is in MPI and steps everything itself.
 inline constexpr std::uint64_t longest_pause_during_calls_ns = 200'000;
-/// While nobody waits for this rank; the MPI library's own messages may still gain.
+/// While no rank waits for this one; the MPI library's own messages may still gain.
 inline constexpr std::uint64_t longest_pause_unneeded_ns = 1'000'000;
-/// With nothing pending for so long it sleeps until something is posted, which then has to wake it up (1 µs).
+/// With nothing pending for this long, the thread sleeps until something is posted, which then has to wake it
+/// (1 µs).
 inline constexpr std::uint64_t awake_without_work_ns = 1'000'000;
 
-/// So often the rows of a communicator's members are looked for: ranks may still be in MPI_Init when another
-/// comes to the first collective; those of other nodes never have one.
+/// How often the rows of a communicator's members are looked up. Ranks may still be in MPI_Init when another
+/// arrives at the first collective; ranks of other nodes never have a row.
 inline constexpr unsigned most_looks_for_rows = 100;
 
 // -- What to take on at once --
 
-/// Payloads that go through rings in host memory at a time: the same cores and copy engines move them all, so
-/// more only take more memory, which costs milliseconds to make and to pin beyond what is kept for reuse (256
-/// MiB), and more of the caches (down and up through 16 MiB 52 GB/s, through 256 MiB 47, two H200).
+/// Payloads that go through rings in host memory at a time. The same cores and copy engines move them all.
+/// More payloads only take more memory, which costs milliseconds to make and to pin beyond what is kept for
+/// reuse (256 MiB), and more of the caches (down and up through 16 MiB 52 GB/s, through 256 MiB 47, two
+/// H200).
 inline constexpr unsigned most_rings_at_once = 4;
-/// Chunks of one payload between nodes that are posted ahead. Into host memory in one piece there is room for
-/// all; so many keep the sender's ring busy.
+/// Chunks of one payload between nodes that are posted ahead. Contiguous host memory would have room for all;
+/// this many keep the sender's ring busy.
 inline constexpr std::size_t most_chunks_posted = 16;
 
-/// So many small payloads are copied between host memory and a device by one launch, which takes 8 to 9 µs
-/// with its end, where each would take an order of 3 to 4, or a call of 6 to 8 (H200).
+/// From this many small payloads on, one launch copies them between host memory and a device. It takes 8 to 9
+/// µs with its end; a resident kernel would take 3 to 4 for each, a copy call 6 to 8 (H200).
 inline constexpr std::size_t least_joint_uploads = 3;
 
 /// Device memory for the parts of other ranks that are being combined: two pieces of each.
 inline constexpr std::size_t reduction_memory_bytes = 64u << 20;
-/// Collectives with a block for or from each rank are staged if a rank's blocks have less than that in all
-/// (two H200: of 8 B in 12 to 14 µs, by messages in 20 to 22; of 1 KiB in 15, by messages too).
+/// Collectives with a block for or from each rank are staged if a rank's blocks have fewer bytes in all (two
+/// H200: 8 B in 12 to 14 µs, by messages in 20 to 22; 1 KiB in 15, by messages too).
 inline constexpr std::size_t least_exchanged_bytes = 1u << 10;
-/// Blocks of up to so much, and the vectors of non-blocking reductions, are exchanged by one kernel on each
-/// rank; larger ones go as fast by messages (two H100: of 64 KiB in 14 µs, of 128 KiB by messages in 14).
+/// Blocks of up to this size, and the vectors of non-blocking reductions, are exchanged by one kernel on each
+/// rank. Larger ones are as fast by messages (two H100: 64 KiB in 14 µs, 128 KiB by messages in 14).
 inline constexpr std::size_t largest_fused_block = 64u << 10;
-/// Vectors from so many bytes on are combined by the GPU (two H200: of 8 B in 22 µs, by the MPI library in
-/// 12, of 4 KiB in 21 and 18, of 32 KiB in 22 and 37).
+/// The GPU combines vectors from this size on (two H200: 8 B in 22 µs, by the MPI library in 12; 4 KiB in 21
+/// and 18; 32 KiB in 22 and 37).
 inline constexpr std::size_t least_reduced_bytes = 8u << 10;
-/// The same of a vector or a result in host memory, which is copied to the GPU or from it then (some 10 µs).
+/// The same for a vector or a result in host memory, which is copied to the GPU or from it (some 10 µs).
 inline constexpr std::size_t least_reduced_from_host_bytes = 32u << 10;
-/// Up to so much in all from the other ranks, each rank combines whole vectors: a second round of messages
-/// takes longer than what is saved.
+/// If the vectors of the other ranks have at most this many bytes in all, each rank combines whole vectors: a
+/// second round of messages takes longer than it saves.
 inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
 
-/// The first collectives that ranks could fuse go another way: communicators that are used but a few times
-/// are not worth the 0.1 ms that it takes to get ready.
+/// The first collectives that ranks could carry out by kernels go another way. Getting ready takes 0.1 ms,
+/// which does not pay on communicators that are used only a few times.
 inline constexpr unsigned least_collectives_to_fuse = 4;
-/// Device memory of each rank and communicator that fuses its blocking collectives. Vectors take twice their
-/// bytes of it for each rank, twice: eight ranks fuse up to half a MiB.
+/// Device memory of each rank for each communicator whose blocking collectives go by kernels. For each rank,
+/// vectors take twice their bytes of it, twice: eight ranks reduce up to half a MiB by kernels.
 inline constexpr std::size_t symmetric_memory_bytes = 16u << 20;
-/// Of a process in all, as relayed messages want some of the same memory, too: of four communicators, and for
-/// persistent collectives and non-blocking ones.
+/// The limit for a process, as relayed messages need some of the same memory: four communicators' blocking
+/// collectives, or all persistent and non-blocking ones.
 constexpr std::size_t most_symmetric_bytes(bool of_blocking_ones) noexcept {
   return of_blocking_ones ? 4 * symmetric_memory_bytes : 32u << 20;
 }
-/// With these of a communicator's non-blocking collectives its ranks get ready to fuse the later ones, if
-/// they have not; a rank that has used no GPU yet cannot.
+/// At these ordinals of a communicator's non-blocking collectives its ranks get ready to carry out later ones
+/// by kernels, unless they are ready. A rank that has used no GPU yet cannot.
 inline constexpr std::array<std::uint64_t, 3> prepare_to_fuse = {4, 16, 64};
 
-/// A scan of so much, from up to eight ranks, goes straight: each rank gets the vectors of all before it.
-/// What goes from rank to rank instead waits for a message and a launch at each (together some 15 µs, two
+/// A scan of up to this size, over up to eight ranks, takes one step: each rank gets the vectors of all ranks
+/// before it. A chain from rank to rank waits for a message and a launch at each (together some 15 µs, two
 /// H200).
 inline constexpr std::size_t most_scanned_in_one_step_bytes = 4u << 20;
-/// More goes from rank to rank in so many pieces, within these bounds: the more there are, the sooner the
-/// last rank has something to combine, but a piece should take longer on its way than its message to begin
-/// (10 µs).
+/// A larger scan goes from rank to rank in this many pieces, within these bounds. With more pieces the last
+/// rank can start to combine earlier, but the transfer of a piece should take longer than its message takes
+/// to start (10 µs).
 inline constexpr std::size_t pieces_of_a_scan = 8;
 inline constexpr std::size_t least_scanned_piece_bytes = 4u << 20;
 inline constexpr std::size_t most_scanned_piece_bytes = 8u << 20;
-/// Under way at a time: one that is combined, one that is handed on, and two that come.
+/// Pieces in flight at a time: one is combined, one is sent on, and two arrive.
 inline constexpr std::size_t most_scanned_pieces = 4;
 
-/// What is broadcast goes from node to node in pieces of so much: a node hands one on while the next comes.
+/// A broadcast goes from node to node in pieces of this size: a node sends one on while the next arrives.
 inline constexpr std::int64_t broadcast_piece_bytes = 4 << 20;
-/// In rounds, as a rank has slots for 1,024 payloads; what finds none is copied whole to host memory.
+/// Pieces go in rounds, as a rank has slots for 1,024 payloads; a payload without a slot is staged whole.
 inline constexpr std::size_t pieces_of_a_round = 8;
 inline constexpr std::size_t most_messages_of_a_round = 256;
 
-/// Blocks that two ranks swap in place go in pieces of so much at most, on which both must agree, and so many
-/// swaps are under way at a time: 64 MiB of memory.
+/// Blocks that two ranks swap in place go in pieces of at most this size, which must be equal on both. This
+/// many swaps are in flight at a time: 64 MiB of memory.
 inline constexpr std::size_t most_swapped_bytes = 8u << 20;
 inline constexpr std::size_t most_swaps_at_once = 8;
 
 // -- What the next messages will be like --
 
-/// Beside a computation of so long it is worth while to have something move. The last call may take half.
+/// It pays to have payloads move during a computation of this length. Half of it may be taken by the last
+/// call.
 inline constexpr std::uint64_t shortest_computation_ns = 20'000;
-/// Device payloads that end in host memory, in a call that waits. The message through the MPI library is the
-/// last step then, where an envelope would be the first of several: that saves 1 µs of 7 with 1 KiB (H200),
-/// and less the more there is to copy into and out of MPI's own buffers. And no more than that library sends
-/// before its receiver comes, as it is set up: Open MPI 4096 bytes with a header on them
+/// The largest device payload that goes through the MPI library when it ends in host memory, in a blocking
+/// call. The message is the last step then; an envelope would be the first of several. That saves 1 µs of 7
+/// with 1 KiB (H200), and less the more is copied into and out of MPI's own buffers. The limit is also what
+/// the library sends before its receiver arrives, by default: Open MPI 4096 bytes with a header
 /// (btl_vader_eager_limit).
 #ifdef OPEN_MPI
 inline constexpr std::uint64_t most_downloaded_bytes = 4000;

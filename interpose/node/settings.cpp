@@ -23,7 +23,7 @@ using transports::TransportKind;
 
 Settings current;
 
-// One parser for each type of value; false: cannot be read.
+// One parser for each type of value; returns false if the value cannot be read.
 bool parse(std::string_view text, bool& value) {
   if (text == "1" || text == "on" || text == "yes")
     value = true;
@@ -113,7 +113,7 @@ const Row* row_of(std::string_view name) noexcept {
   return nullptr;
 }
 
-/// What a name that is none of the table's was probably meant to be.
+/// Returns the table's name that is nearest to an unknown one.
 std::string_view nearest_to(std::string_view name) {
   const auto distance = [name](const Row& row) { return edit_distance(name, row.name); };
   return std::ranges::min_element(table, {}, distance)->name;
@@ -143,7 +143,7 @@ void read_settings() noexcept try {
                      "); the default holds");
     }
   }
-  // the program may go to another folder at any time; `penstock run` has done this before it started
+  // made absolute, as the program may change its working directory; `penstock run` has already done this
   std::error_code unknown;
   const std::filesystem::path output = std::filesystem::absolute(current.output, unknown);
   if (!unknown) current.output = output.string();

@@ -1,4 +1,4 @@
-// Every PENSTOCK_* variable in one table: read once at MPI_Init. Knows nothing of what the settings do.
+// All PENSTOCK_* variables in one table, read once at MPI_Init. Knows nothing of what the settings do.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace penstock::interpose {
 /// What steps transfers.
 enum class ProgressBy : std::uint8_t {
   calls,   ///< MPI calls of the application
-  thread,  ///< and a thread while it is in none
+  thread,  ///< also a thread, while the application is in no call
 };
 
 struct Settings {
-  bool move = true;          ///< PENSTOCK_MOVE=0: device buffers are handed to the MPI library as they are
+  bool move = true;          ///< PENSTOCK_MOVE=0: device buffers are passed to the MPI library unchanged
   bool record = false;       ///< PENSTOCK_RECORD=1; `penstock run` sets it
   bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
   std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
@@ -27,17 +27,17 @@ struct Settings {
   transports::StreamOrder stream_order = transports::StreamOrder::legacy_stream;  ///< PENSTOCK_STREAM_ORDER
   /// PENSTOCK_EVERYWHERE=1; `penstock run --everywhere`: all ranks of the job run Penstock, on whatever nodes
   bool everywhere = false;
-  std::string node;  ///< PENSTOCK_NODE: ranks with another one count as being on another node; for tests
+  std::string node;  ///< PENSTOCK_NODE: ranks with another name count as being on another node; for tests
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
   bool reduce_on_gpu = true;  ///< PENSTOCK_REDUCE_ON_GPU=0: reductions in the MPI library's own order
-  /// PENSTOCK_DESPITE_FORTRAN=1: device messages take their transports although Fortran's binding is loaded
+  /// PENSTOCK_DESPITE_FORTRAN=1: device messages use their transports although Fortran's binding is loaded
   bool despite_fortran = false;
 };
 
 /// Thread: any, after read_settings() in MPI_Init.
 [[nodiscard]] const Settings& settings() noexcept;
-/// Unknown PENSTOCK_* names, with the nearest known one, and values that cannot be read are said on one line
-/// each; defaults hold.
+/// Reads all variables. Prints a line for each unknown PENSTOCK_* name, with the nearest known one, and for
+/// each value that cannot be read; the default then holds.
 void read_settings() noexcept;
 
 }  // namespace penstock::interpose

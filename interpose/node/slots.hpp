@@ -1,5 +1,5 @@
-// Slots: where a sender and a receiver of one node agree, in memory shared by both, about one payload
-// whose envelope is on its way. Knows no MPI call and no transport.
+// Slots: memory shared by a sender and a receiver of one node, through which they agree on one payload whose
+// envelope is on its way. Knows no MPI call and no transport's code.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@ namespace penstock::interpose {
 
 enum class SlotState : std::uint32_t {
   free,
-  preparing,  ///< the sender's move: it makes the payload available
-  offered,    ///< the receiver's move: the payload is where Slot::place says
-  pulling,    ///< the receiver has taken the offer and is fetching it
-  asked,      ///< the sender's move: the receiver wants what Slot::request says
-  done,       ///< the receiver is through
+  preparing,  ///< the sender's turn: it makes the payload available
+  offered,    ///< the receiver's turn: the payload is where Slot::place names
+  pulling,    ///< the receiver has taken the offer and fetches it
+  asked,      ///< the sender's turn: the receiver wants what Slot::request names
+  done,       ///< the receiver is done
   failed,     ///< one side has given up; the other need not wait
 };
 
 enum class Side : std::uint8_t { sender, receiver };
 
-/// Who moves a slot, from where to where, and when.
+/// Which side moves a slot, from which state to which, and when.
 struct SlotMove {
   Side side;
   SlotState from;
@@ -58,19 +58,19 @@ inline constexpr SlotMove slot_moves[] = {
   });
 }
 
-/// Where a payload is when it is offered; the sender's to write, while it prepares.
+/// Where an offered payload is. The sender writes it while it prepares.
 enum class PayloadPlace : std::uint32_t {
   sender_buffer,
-  region,           ///< host memory or a ring on the sender's device, as the offer says
-  receiver_buffer,  ///< pushed there
+  region,           ///< host memory or a ring on the sender's device, as the offer describes
+  receiver_buffer,  ///< it was pushed there
 };
 
-/// What a sender is asked for; the receiver's to write, before it asks.
+/// What the receiver requests. It writes this before the move to `asked`.
 enum class SlotRequest : std::uint32_t {
-  relay,  ///< through a ring on the sender's device, of which the receiver can map memory
+  relay,  ///< through a ring on the sender's device that the receiver can map
   stage,  ///< through host memory
-  push,   ///< into the receiver's buffer, which Slot::target names
-  pack,   ///< through host memory, as a bitmap if it is a list that can be one
+  push,   ///< into the receiver's buffer, described in Slot::target
+  pack,   ///< through host memory, as a bitmap if the payload is a list that can be one
 };
 
 /// Why a sender has given up, as a Status that crosses processes; `ok`: it does not say.
@@ -79,27 +79,27 @@ struct alignas(8) SenderFailure {  // as one word, or Clang calls a library for 
   std::int32_t detail = 0;
 };
 
-/// Lies in shared memory. Owned by its sender, which alone takes and frees it, and so takes it for its
-/// present use. A receiver says which use it means, as the sender may have given that up and the slot to
-/// another message: state and generation change together.
+/// Lies in shared memory. Owned by its sender, which alone takes and frees it and thus knows its present use.
+/// A receiver must name the use it means, as the sender may have given up and reused the slot for another
+/// message. State and generation change together.
 struct alignas(64) Slot {
-  std::atomic<std::uint64_t> word;     ///< the state, and in the high half the generation, which counts uses
+  std::atomic<std::uint64_t> word;     ///< the state; in the upper half the generation, which counts uses
   std::atomic<std::uint32_t> ready;    ///< 1: the sender's earlier GPU work is done, the payload may be read
-  std::uint32_t receiver;              ///< world rank it was sent to
-  std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver's has the envelope, and no receive yet
+  std::uint32_t receiver;              ///< world rank of the receiver
+  std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver has the envelope, and no receive yet
   std::atomic<PayloadPlace> place;
   std::atomic<SlotRequest> request;
   transports::Offer offer;
   transports::Offer target;            ///< the receiver's description of its buffer, for a push
-  std::atomic<SenderFailure> failure;  ///< the sender's to write, before it moves the slot to `failed`
+  std::atomic<SenderFailure> failure;  ///< written by the sender before it moves the slot to `failed`
 
-  /// The sender's. False, and nothing has changed, if the other side has moved it first.
+  /// Moves the slot for the sender. Returns false, and changes nothing, if the other side was first.
   template <Side side, SlotState from, SlotState to>
   [[nodiscard]] bool move() noexcept {
     static_assert(side == Side::sender, "a receiver says which use it means");
     return move<side, from, to>(generation());
   }
-  /// The same, and if the slot is in another use.
+  /// The same; also returns false if the slot is in another use.
   template <Side side, SlotState from, SlotState to>
   [[nodiscard]] bool move(std::uint32_t use) noexcept {
     static_assert(may_move(side, from, to), "no such move in the table");
@@ -107,16 +107,16 @@ struct alignas(64) Slot {
     return word.compare_exchange_strong(expected, word_of(use, to), std::memory_order_acq_rel,
                                         std::memory_order_acquire);
   }
-  /// The sender's: a free slot begins its next use.
+  /// Starts the next use of a free slot, for the sender.
   [[nodiscard]] bool take() noexcept {
     static_assert(may_move(Side::sender, SlotState::free, SlotState::preparing));
     std::uint64_t expected = word_of(generation(), SlotState::free);
     return word.compare_exchange_strong(expected, word_of(generation() + 1, SlotState::preparing),
                                         std::memory_order_acq_rel, std::memory_order_acquire);
   }
-  /// Moves it to `failed`, unless it is over already. Returns the state before.
+  /// Moves the slot to `failed`, unless it is already over. Returns the state before.
   SlotState fail() noexcept { return fail(generation()); }
-  /// The same, unless it is in another use.
+  /// The same, unless the slot is in another use.
   SlotState fail(std::uint32_t use) noexcept {
     SlotState seen = get(use);
     while (seen != SlotState::free && seen != SlotState::done && seen != SlotState::failed) {
@@ -129,7 +129,7 @@ struct alignas(64) Slot {
     return seen;
   }
   [[nodiscard]] SlotState get() const noexcept { return state_of(word.load(std::memory_order_acquire)); }
-  /// `free` if it is in another use.
+  /// Returns `free` if the slot is in another use.
   [[nodiscard]] SlotState get(std::uint32_t use) const noexcept {
     const std::uint64_t seen = word.load(std::memory_order_acquire);
     return generation_of(seen) == use ? state_of(seen) : SlotState::free;

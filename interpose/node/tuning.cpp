@@ -15,7 +15,7 @@ namespace {
 /// `table` lives to the end of the process.
 void put_in_force(transports::Tuning& table) noexcept {
   transports::set_tuning(table);
-  // in order `device` each message would wait for the kernel that lingers
+  // with order `device` each message would wait for the resident kernel
   const bool may_linger = settings().stream_order != transports::StreamOrder::device;
   transports::set_linger(may_linger ? table.linger_us * 1000 : 0);
   transports::set_shared_gpu_check([](std::uint64_t gpu) { return node_directory().shares_gpu(gpu); });
