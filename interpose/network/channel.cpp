@@ -17,14 +17,14 @@ namespace {
 constexpr int clearance_tag = Channel::tags;
 constexpr std::uint32_t bitmap_is_welcome = 1u << 31;  // beside a tag
 static_assert(Channel::tags < bitmap_is_welcome);
-constexpr std::uint64_t version = 0x50454e53544e0003ull;  // of what passes between nodes
+constexpr std::uint64_t version = 0x50454e53544e0003ull;  // of the protocol between nodes
 
-/// What each rank says of itself.
+/// What each rank publishes about itself.
 struct Statement {
   std::uint64_t version = 0;  ///< 0: takes no part
   std::uint64_t is_forced = 0;
   std::uint64_t sees_all = 0;  ///< all ranks are on this node
-  std::int64_t node = 0;       ///< the lowest of those that are
+  std::int64_t node = 0;       ///< the lowest rank on this node
   JobNonce nonce;
 };
 
@@ -45,7 +45,7 @@ Statement own_statement(int world_size) {
   return own;
 }
 
-/// Waits for all ranks, and says so if one seems not to come. Returns a PMPI code.
+/// Waits for all ranks, and prints a line if the wait takes long. Returns a PMPI code.
 int await(MPI_Request& request) {
   const std::uint64_t begin_ns = record::now_ns();
   bool is_said = false;
@@ -79,7 +79,7 @@ void Channel::open(int world_rank, int world_size) {
   const Statement own = own_statement(world_size);
   std::vector<Statement> all(static_cast<std::size_t>(world_size));
   constexpr int bytes = sizeof(Statement);
-  // what did not come says of its rank that it takes no part
+  // a statement that did not arrive counts as a rank that takes no part
   PMPI_Allgather(&own, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, made);
 
   const bool all_take_part =
@@ -95,7 +95,7 @@ void Channel::open(int world_rank, int world_size) {
     return;
   }
   node_directory().adopt(all.front().nonce);
-  // senders of other nodes need this rank's calls, whether or not a GPU is used on this one
+  // senders on other nodes need this rank's calls, whether or not this node uses a GPU
   node_directory().note_gpu();
   free_tags_.resize(tags);
   std::iota(free_tags_.begin(), free_tags_.end(), 0u);
@@ -130,7 +130,7 @@ void Channel::poll() noexcept {
   while (listening_ != MPI_REQUEST_NULL) {
     int has_come = 0;
     MPI_Status status;
-    // which payload it was about is lost
+    // on an error, the payload that the message was about is unknown
     if (PMPI_Test(&listening_, &has_come, &status) != MPI_SUCCESS) return fail();
     if (has_come == 0) return;
     const std::uint32_t tag = heard_ & ~bitmap_is_welcome;
@@ -182,7 +182,7 @@ bool Channel::take_tag(std::uint32_t& tag) {
 
 void Channel::give_back(std::uint32_t tag) noexcept {
   const std::lock_guard lock(mutex_);
-  free_tags_.push_back(tag);  // there is room for all of them
+  free_tags_.push_back(tag);  // reserved for all tags
 }
 
 Clearance Channel::clearance(std::uint32_t tag) const noexcept {

@@ -1,7 +1,7 @@
-// What connects ranks of different nodes, once all ranks of the job have agreed to use it: a communicator of
-// Penstock's own on which payloads travel in chunks, and the receivers' word that a payload may come. An
-// agreement takes a collective call, which would hang where a rank runs without Penstock; so it is made in
-// MPI_Init only if the user says that none does. Knows no GPU and no payload.
+// Connects ranks of different nodes once all ranks of the job have agreed to it: a communicator of Penstock's
+// own for payloads in chunks, and the receivers' clearances for senders. The agreement is a collective call,
+// which would hang if a rank ran without Penstock. It is therefore made in MPI_Init, and only if the user
+// declares that no rank does. Knows no GPU and no payload.
 #pragma once
 
 #include <mpi.h>
@@ -15,25 +15,25 @@
 
 namespace penstock::interpose {
 
-/// Of a payload by its receiver.
+/// A receiver's clearance for one payload.
 enum class Clearance : std::uint8_t {
   none,
-  payload,  ///< it is there, and has room
-  bitmap,   ///< and has room for a bitmap in the payload's place
+  payload,  ///< the receiver has arrived and has room
+  bitmap,   ///< it also has room for a bitmap instead of the payload
 };
 
 /// Thread: any after open(); poll() by one at a time (Engine::Lock).
 class Channel {
  public:
-  /// Payloads under way from this rank at a time, each with a tag for its chunks: half of those that every
-  /// MPI library has (MPI_TAG_UB is 32767 at least).
+  /// Payloads in flight from this rank at a time, each with a tag for its chunks. This is half of the tags
+  /// that every MPI library has (MPI_TAG_UB is 32767 at least).
   static constexpr std::uint32_t tags = 16384;
 
-  /// Collective over the job if PENSTOCK_EVERYWHERE=1 or the transport is forced; then every rank must come,
-  /// also one that does not take part. Open afterwards only if all take part and some are on other nodes (or
-  /// the transport is forced). All of them have one nonce then.
+  /// Collective over the job if PENSTOCK_EVERYWHERE=1 or the transport is forced; then every rank must call
+  /// it, even one that takes no part. The channel is open afterwards only if all ranks take part and some are
+  /// on other nodes (or the transport is forced). All ranks then have one nonce.
   void open(int world_rank, int world_size);
-  /// In MPI_Finalize: this rank posts nothing more. True once that holds for all. Never blocks.
+  /// For MPI_Finalize, when this rank posts nothing more: returns true once no rank does. Never blocks.
   [[nodiscard]] bool all_have_parted() noexcept;
   void close() noexcept;
 
@@ -43,29 +43,30 @@ class Channel {
   [[nodiscard]] bool reaches(int world_rank) const noexcept {
     return is_open() && world_rank >= 0 && !has_failed();
   }
-  /// Receivers are not heard any more: what waits for them would wait for ever.
+  /// Returns true if clearances can no longer be received; sends that wait for one would wait for ever.
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_.load(std::memory_order_acquire); }
-  /// Are some of them on different nodes? The same on all of them; false if some are not of this job.
+  /// Returns true if some of the ranks are on different nodes; the same on all of them. False if some are not
+  /// of this job.
   [[nodiscard]] bool spans(std::span<const int> world_ranks) const noexcept;
-  /// The node of a rank of the job, by the lowest rank there. If the transport is forced, each rank counts as
-  /// a node. After open(), while it is open.
+  /// Returns the node of a rank of the job, as the lowest rank there. If the transport is forced, each rank
+  /// counts as a node. Only while the channel is open.
   [[nodiscard]] int node_of(int world_rank) const noexcept;
 
-  /// False: all are in use.
+  /// Returns false if all tags are in use.
   [[nodiscard]] bool take_tag(std::uint32_t& tag);
   void give_back(std::uint32_t tag) noexcept;
-  /// What the receiver of the payload with the tag has said.
+  /// Returns the clearance of the payload with the tag.
   [[nodiscard]] Clearance clearance(std::uint32_t tag) const noexcept;
-  /// A receiver has taken something of this rank's: it is at work.
+  /// Records that a receiver has taken something of this rank's, and thus is at work.
   void note_taken(int receiver) noexcept;
-  /// When it last did (record::now_ns).
+  /// Returns when it last did (record::now_ns).
   [[nodiscard]] std::uint64_t last_taken_ns(int receiver) const noexcept;
 
-  /// What to tell a sender.
+  /// Encodes a clearance for the sender.
   [[nodiscard]] static std::uint32_t word_of(std::uint32_t tag, Clearance clearance) noexcept;
-  /// Tells it. `*word` must stay until the request is complete.
+  /// Sends it. `*word` must stay valid until the request is complete.
   [[nodiscard]] int clear(int sender, const std::uint32_t* word, MPI_Request* request) const noexcept;
-  /// Takes in what receivers have said. Cost: a test of a request, if it is open.
+  /// Receives clearances. Cost: a test of a request, if the channel is open.
   void poll() noexcept;
 
  private:

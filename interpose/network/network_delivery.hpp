@@ -1,4 +1,4 @@
-// Brings a payload from a sender of another node to its place. Knows its reception; no chunks.
+// The delivery of a payload from a sender on another node. Knows its Reception; no chunks.
 #pragma once
 
 #include <memory>
@@ -8,14 +8,14 @@
 
 namespace penstock::interpose {
 
-/// Owns the reception; what is left of it then is the engine's. Thread: one at a time.
+/// Owns the reception and passes an unfinished one to the engine. Thread: one at a time.
 class NetworkDelivery final : public Delivery {
  public:
   NetworkDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity);
   ~NetworkDelivery() override;
 
   [[nodiscard]] bool advance() override;
-  /// True from the first step on, as it takes many.
+  /// Always true, as the delivery takes many steps.
   [[nodiscard]] bool is_under_way() const noexcept override { return true; }
 
  private:

@@ -65,8 +65,8 @@ bool NetworkSend::advance(bool arrived, const MPI_Status& status) {
   }
   transmission_->advance(arrived, status);
   if (transmission_->receiver_has_come()) record.matched();
-  // what was buffered need not wait for a receiver, but a synchronous send must: a probe may have its
-  // envelope
+  // A buffered payload need not wait for its receiver. A synchronous send must: only a probe may have its
+  // envelope.
   const bool may_leave =
       mode_ != SendMode::synchronous || transmission_->receiver_has_come() || !transmission_->status().ok();
   return arrived && transmission_->has_left() && may_leave;

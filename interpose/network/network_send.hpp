@@ -1,5 +1,5 @@
-// The sender's side of one payload to another node: sends the envelope on the user's communicator, and lets
-// the user's request complete with the payload's transmission. Knows no chunks.
+// The sender's side of one payload to another node: sends the envelope on the user's communicator, and
+// completes the user's request with the payload's transmission. Knows no chunks.
 #pragma once
 
 #include <mpi.h>
@@ -15,10 +15,10 @@
 
 namespace penstock::interpose {
 
-/// Owns the transmission; what is left of it then is the engine's. Thread: one at a time.
+/// Owns the transmission and passes an unfinished one to the engine. Thread: one at a time.
 class NetworkSend final : public Pending {
  public:
-  /// `receiver` is a rank in MPI_COMM_WORLD. Null when too many are under way.
+  /// `receiver` is a rank in MPI_COMM_WORLD. Returns null if too many transmissions are pending.
   [[nodiscard]] static std::unique_ptr<NetworkSend> open(const SendCall& call, transports::Place source,
                                                          int receiver);
   NetworkSend(const SendCall& call, std::unique_ptr<Transmission> transmission, const Envelope& envelope);
@@ -26,7 +26,7 @@ class NetworkSend final : public Pending {
   NetworkSend(const NetworkSend&) = delete;
   NetworkSend& operator=(const NetworkSend&) = delete;
 
-  /// `call` is what it was opened for.
+  /// `call` must be the one given to open().
   int send_envelope(const SendCall& call, MPI_Request* request);
 
   bool advance(bool arrived, const MPI_Status& status) override;
@@ -38,13 +38,13 @@ class NetworkSend final : public Pending {
   MessageRecord record;
 
  private:
-  // of the call, whose communicator may be gone by now:
+  // copies of the call's data, as the user may have freed its communicator:
   const SendMode mode_;
   const ErrorTarget errors_;
 
   std::unique_ptr<Transmission> transmission_;
   Envelope envelope_;
-  bool has_left_ = false;  ///< the envelope, and was not taken back
+  bool has_left_ = false;  ///< the envelope has been sent and was not cancelled
 };
 
 }  // namespace penstock::interpose

@@ -51,7 +51,7 @@ bool Reception::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   int is_told = 1;
   if (is_through && clearance_ != MPI_REQUEST_NULL &&
       PMPI_Test(&clearance_, &is_told, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-    is_told = 1;  // it never will be
+    is_told = 1;  // it will never complete
   }
   is_over_ = is_through && is_told != 0;
   if (is_over_) {
@@ -96,7 +96,7 @@ bool Reception::take_zone() {
   return memory_ != nullptr;
 }
 
-/// As what the payload comes.
+/// Receives the note on whether the payload or a bitmap follows.
 void Reception::take_note() {
   if (noting_ == MPI_REQUEST_NULL) {
     const int code = PMPI_Irecv(&note_, sizeof note_, MPI_BYTE, sender_, static_cast<int>(tag_),
@@ -125,7 +125,7 @@ void Reception::expect_bitmap() {
   if (Status begun = ChunkCopies::start(*room, transports::Way::in, copies_); !begun.ok()) fail(begun);
 }
 
-/// True when there is nothing to unpack (any more).
+/// Returns true when there is nothing (more) to unpack.
 bool Reception::is_unpacked() {
   if (note_.bitmap_words == 0 || !is_wanted_) return true;
   if (!std::exchange(is_unpacking_, true)) {
@@ -142,7 +142,7 @@ bool Reception::is_unpacked() {
   return ended;
 }
 
-/// Once the first receives are posted.
+/// Sends the clearance, once the first receives are posted.
 void Reception::clear_sender() {
   if (std::exchange(is_cleared_, true)) return;
   clearance_word_ = Channel::word_of(tag_, unpack_ != nullptr ? Clearance::bitmap : Clearance::payload);
@@ -199,7 +199,7 @@ void Reception::post_receives() {
   }
 }
 
-/// The sender must get through all the same.
+/// Drops the payload, but continues to receive, as the sender must finish.
 void Reception::fail(const Status& status) noexcept {
   if (status_.ok()) status_ = status;
   discard();

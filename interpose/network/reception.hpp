@@ -1,5 +1,5 @@
-// The receiver's side of a payload from another node, from its envelope on: tells the sender that there is
-// room, takes the chunks from MPI and brings them to their place while more arrive. Knows neither the user's
+// The receiver's side of a payload from another node, after its envelope. It clears the sender when there is
+// room, receives the chunks and copies them to the destination while more arrive. Knows neither the user's
 // request nor how it was matched.
 #pragma once
 
@@ -22,14 +22,14 @@ namespace penstock::interpose {
 /// the sender's sake. Must not be destroyed before advance() has returned true. Thread: one at a time.
 class Reception final : public Pending {
  public:
-  /// `destination` has room for all of it.
+  /// `destination` has room for the whole payload.
   Reception(const Envelope& envelope, transports::Place destination);
   ~Reception() override = default;
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;
 
-  /// Nobody wants the payload (any more): what comes is dropped. The destination is left alone once this
-  /// returns, unless it is host memory in one piece, which MPI may be writing to.
+  /// Drops the payload; the rest is received but not delivered. Nothing is written to the destination after
+  /// this returns, except to host memory in one piece, which MPI may still be writing.
   void discard() noexcept;
 
   bool advance(bool arrived, const MPI_Status& status) override;
@@ -37,7 +37,7 @@ class Reception final : public Pending {
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool has_begun() const noexcept { return memory_ != nullptr; }
-  /// The payload came as a bitmap of so many; 0: as it is.
+  /// Returns the size of the bitmap in which the payload arrived; 0: none.
   [[nodiscard]] std::uint64_t bitmap_bytes() const noexcept {
     return note_.bitmap_words == 0 ? 0 : wire_bytes_;
   }
@@ -63,7 +63,7 @@ class Reception final : public Pending {
   void expect_no_more(const Status& status) noexcept;
 
   transports::Place destination_;
-  std::size_t wire_bytes_;  ///< the payload's, or its bitmap's
+  std::size_t wire_bytes_;  ///< of the payload or its bitmap
   const transports::Integer integers_;
   std::unique_ptr<transports::ListUnpack> unpack_;
   PackingNote note_{};
@@ -71,22 +71,22 @@ class Reception final : public Pending {
   const int sender_;  ///< rank in MPI_COMM_WORLD
   const std::uint32_t tag_;
   std::unique_ptr<transports::ChunkRing> ring_;
-  StagingBuffer buffer_;  ///< in the ring's place, where no GPU takes part
+  StagingBuffer buffer_;  ///< replaces the ring where no GPU takes part
   std::unique_ptr<transports::ChunkCopies> copies_;
-  char* memory_ = nullptr;  ///< byte n of the payload at n % memory_bytes_
+  char* memory_ = nullptr;  ///< byte n of the payload is at n % memory_bytes_
   std::size_t memory_bytes_ = 0;
   std::uint32_t clearance_word_ = 0;
   MPI_Request clearance_ = MPI_REQUEST_NULL;
-  std::deque<Chunk> posted_;         ///< that MPI has yet to fill
-  std::deque<std::size_t> copying_;  ///< sizes of those on their way to their place
-  std::size_t expected_ = 0;         ///< bytes that receives have been posted for
+  std::deque<Chunk> posted_;         ///< chunks that MPI has yet to fill
+  std::deque<std::size_t> copying_;  ///< sizes of chunks being copied to the destination
+  std::size_t expected_ = 0;         ///< bytes for which receives have been posted
   std::size_t done_ = 0;             ///< bytes whose memory is free again
   Status status_;
   bool is_wanted_ = true;
-  bool is_noted_;  ///< it is known how the payload comes
+  bool is_noted_;  ///< whether a bitmap comes is known
   bool is_unpacking_ = false;
-  bool is_cleared_ = false;  ///< the sender knows
-  bool ends_early_ = false;  ///< nothing more will come
+  bool is_cleared_ = false;  ///< the clearance has been sent
+  bool ends_early_ = false;  ///< nothing more will arrive
   bool is_over_ = false;
 };
 

@@ -19,7 +19,7 @@ namespace {
 using transports::ChunkCopies;
 using transports::ChunkRing;
 
-/// What this process keeps for receivers of other nodes who have not come.
+/// What this process buffers for late receivers on other nodes.
 std::atomic<std::size_t> all_buffered_bytes{0};
 
 }  // namespace
@@ -50,10 +50,10 @@ Transmission::Transmission(transports::Place source, const ListLook& look, int r
 
 Transmission::~Transmission() {
   copies_.reset();
-  // the driver may yet write there
+  // the driver may still write there
   if (ready_->load(std::memory_order_acquire) == 0) static_cast<void>(ready_.release());
   all_buffered_bytes.fetch_sub(buffered_bytes_, std::memory_order_relaxed);
-  // receives of a payload that broke off may still be posted
+  // receives of an aborted payload may still be posted
   if (status_.ok()) channel().give_back(tag_);
 }
 
@@ -62,7 +62,8 @@ void Transmission::start() noexcept {
   transports::signal_when_ready(source_, ready_.get());
 }
 
-/// Only what has been buffered can be on its way already; the library takes it back, or leaves it be.
+/// Withdraws the payload. Only a buffered one can have been sent already; MPI cancels its messages or leaves
+/// them.
 void Transmission::withdraw() noexcept {
   if (std::exchange(is_withdrawn_, true)) return;
   if (noting_ != MPI_REQUEST_NULL) PMPI_Cancel(&noting_);
@@ -126,7 +127,7 @@ Status Transmission::step() {
   return move();
 }
 
-/// What is no such list goes as it is.
+/// Steps the packing. A list that cannot be a bitmap is sent unchanged.
 Status Transmission::step_pack(bool& ended) {
   if (pack_ == nullptr) pack_ = begin_packing(source_, look_.integers, look_.order);
   ended = pack_ == nullptr;
@@ -152,7 +153,7 @@ Status Transmission::send_note() {
   return {};
 }
 
-/// A ring only for a receiver that has room itself: so what holds one comes to its end.
+/// Takes a ring only for a receiver that has room itself, so a transmission with a ring always ends.
 Status Transmission::take_memory() {
   const bool on_device = transports::lives_on_device(source_.buffer.kind);
   if (!has_come_ || !on_device) {
@@ -168,7 +169,7 @@ Status Transmission::take_memory() {
   return {};
 }
 
-/// What a plain MPI would not have buffered may wait.
+/// A payload that the MPI library would not have buffered may wait.
 void Transmission::buffer_payload() {
   const std::size_t others = all_buffered_bytes.load(std::memory_order_relaxed);
   must_wait_ = !is_small_ && !transports::may_buffer(others + wire_bytes_);
@@ -189,8 +190,8 @@ Status Transmission::move() {
   return status.ok() ? issue_copies() : status;
 }
 
-/// Fills what room there is; when buffering, where the driver has the caller wait for each copy, one chunk at
-/// a time.
+/// Starts copies as long as there is room. When buffering, where the driver makes the caller wait for each
+/// copy, starts one chunk at a time.
 Status Transmission::issue_copies() {
   bool once = false;
   while (issued_ < wire_bytes_ && !once) {
@@ -205,8 +206,8 @@ Status Transmission::issue_copies() {
   return {};
 }
 
-/// The last chunk is sent so that it counts as sent only when it is matched, and all before it with it: the
-/// tag may then be used for another payload.
+/// Sends the last chunk synchronously: it completes only when it is matched, and all chunks before it with
+/// it. The tag may then be used for another payload.
 Status Transmission::post_next() {
   Chunk& chunk = chunks_[posted_chunks_];
   const bool is_last = issued_ == wire_bytes_ && posted_chunks_ + 1 == chunks_.size();
@@ -240,7 +241,7 @@ Status Transmission::take_back_sent() {
   return {};
 }
 
-/// The receiver is told by a chunk with nothing in it.
+/// Notifies the receiver by an empty chunk.
 void Transmission::give_up(const Status& status) {
   if (is_lost_) return;
   is_lost_ = status.code() == Code::peer_lost;

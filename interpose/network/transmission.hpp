@@ -1,6 +1,7 @@
-// A payload on its way to a rank of another node, from the envelope on: chunk by chunk through a ring of
-// pinned memory once the receiver has room for it, GPU and network at work at once. If the receiver is late,
-// through a buffer, so that the sender is free. Knows neither the user's request nor how it was matched.
+// A payload on its way to a rank of another node, after its envelope. Once the receiver has room, it goes
+// chunk by chunk through a ring of pinned memory, with GPU and network working at the same time. If the
+// receiver is late, it goes through a buffer, which frees the sender. Knows neither the user's request nor
+// how it was matched.
 #pragma once
 
 #include <mpi.h>
@@ -26,8 +27,8 @@ namespace penstock::interpose {
 /// returned true. Thread: one at a time.
 class Transmission final : public Pending {
  public:
-  /// `receiver` is a rank in MPI_COMM_WORLD. `may_buffer`: a plain MPI would not wait for the receiver.
-  /// Null: too many are under way.
+  /// `receiver` is a rank in MPI_COMM_WORLD. `may_buffer`: the send need not wait for the receiver. Returns
+  /// null if too many are pending.
   [[nodiscard]] static std::unique_ptr<Transmission> open(transports::Place source, const ListLook& look,
                                                           int receiver, bool may_buffer);
   Transmission(transports::Place source, const ListLook& look, int receiver, bool may_buffer,
@@ -37,9 +38,9 @@ class Transmission final : public Pending {
   Transmission& operator=(const Transmission&) = delete;
 
   [[nodiscard]] std::uint32_t tag() const noexcept { return tag_; }
-  /// The envelope is on its way.
+  /// Starts the transmission, after the envelope was sent.
   void start() noexcept;
-  /// The envelope has been cancelled: no receiver will come.
+  /// Withdraws the payload: the envelope was cancelled, and no receiver will arrive.
   void withdraw() noexcept;
 
   bool advance(bool arrived, const MPI_Status& status) override;
@@ -47,7 +48,7 @@ class Transmission final : public Pending {
 
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   [[nodiscard]] bool receiver_has_come() const noexcept { return has_come_; }
-  /// The payload is no more read from where it lay, or never will be.
+  /// Returns true if the payload's memory is not read any more.
   [[nodiscard]] bool has_left() const noexcept;
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
@@ -71,8 +72,8 @@ class Transmission final : public Pending {
   [[nodiscard]] bool receiver_is_late() const noexcept;
   [[nodiscard]] bool is_all_posted() const noexcept;
 
-  transports::Place source_;  ///< of the payload, or of its bitmap
-  std::size_t wire_bytes_;    ///< of that
+  transports::Place source_;  ///< the payload or its bitmap
+  std::size_t wire_bytes_;    ///< its size
   const ListLook look_;
   std::unique_ptr<transports::ListPack> pack_;
   PackingNote note_{};
@@ -84,11 +85,11 @@ class Transmission final : public Pending {
   StagingBuffer buffered_;
   std::size_t buffered_bytes_ = 0;
   std::unique_ptr<transports::ChunkCopies> copies_;
-  char* memory_ = nullptr;  ///< of the ring or the buffer: byte n of the payload at n % memory_bytes_
+  char* memory_ = nullptr;  ///< the ring's or the buffer's: byte n of the payload is at n % memory_bytes_
   std::size_t memory_bytes_ = 0;
-  std::deque<Chunk> chunks_;       ///< in order: those that MPI has, then those that are being copied
-  std::size_t posted_chunks_ = 0;  ///< so many MPI has
-  std::size_t issued_ = 0;         ///< bytes that have begun to be copied
+  std::deque<Chunk> chunks_;       ///< in order: chunks that MPI has, then chunks being copied
+  std::size_t posted_chunks_ = 0;  ///< how many of them MPI has
+  std::size_t issued_ = 0;         ///< bytes whose copies have started
   std::size_t sent_ = 0;           ///< bytes whose memory is free again
   ReceiverTimeout timeout_;
   Status status_;
@@ -96,7 +97,7 @@ class Transmission final : public Pending {
   const bool may_buffer_;
   const bool is_small_;
   bool has_come_ = false;
-  bool is_noted_ = false;   ///< the note is on its way, or none is needed
+  bool is_noted_ = false;   ///< the note has been sent, or none is needed
   bool must_wait_ = false;  ///< the receiver is late, and there is no room to buffer the payload
   bool is_withdrawn_ = false;
   bool is_lost_ = false;  ///< MPI cannot reach the receiver
