@@ -12,23 +12,23 @@
 namespace penstock::interpose {
 namespace {
 
-/// Calls of one function from one site that follow each other within this are one storm.
+/// Calls of one function from one site within this interval form one storm.
 constexpr std::uint64_t storm_gap_ns = 1'000;
-/// A storm is written at least this often, so that a job that is killed loses no more of it.
+/// A storm is written at least this often, so that a killed job loses no more of it.
 constexpr std::uint64_t storm_length_ns = 1'000'000;
 
 constexpr std::int32_t no_peer = -1;
 constexpr std::int32_t any_peer = -2;
 constexpr std::int32_t no_tag = -1;
 
-/// What finish_at_end_of_calls() has set; ordered by detail::is_awake.
+/// The function set by finish_at_end_of_calls(); ordered by detail::is_awake.
 void (*finish_pieces_of_calls)() noexcept = nullptr;
 
-/// Per thread, and plain data: reaching it costs one instruction. `storm` counts the calls that follow the
-/// one written last; nothing is pending when its repeats are zero.
+/// Per thread, and plain data: an access costs one instruction. `storm` counts the calls after the last
+/// written one; if its repeats are zero, nothing is pending.
 struct ThreadState {
   bool flushes_at_exit = false;
-  trace::MpiCall last{};  ///< what a next call must equal to join the storm
+  trace::MpiCall last{};  ///< the call that the next one must equal to join the storm
   trace::MpiCall storm{};
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadState thread_state;
@@ -39,7 +39,7 @@ void flush_storm(ThreadState& state) noexcept {
   state.storm.repeats = 0;
 }
 
-/// Writes what a thread that ends still holds back.
+/// Writes the pending storm of a thread that ends.
 struct FlushAtExit {
   ~FlushAtExit() { flush_storm(thread_state); }
 };
@@ -69,7 +69,7 @@ bool same_call(const trace::MpiCall& one, const trace::MpiCall& other) noexcept 
          one.communicator == other.communicator && one.peer == other.peer && one.tag == other.tag;
 }
 
-/// Local calls that moved nothing: MPI_Test, MPI_Iprobe, MPI_Wtime … in a loop.
+/// Returns true for local calls that moved nothing: MPI_Test, MPI_Iprobe, MPI_Wtime … in a loop.
 bool may_join_storm(const trace::MpiCall& call) noexcept {
   return call.waits == 0 && call.bytes == 0 && call.collective_ordinal == 0;
 }

@@ -1,5 +1,5 @@
-// What every wrapper opens first: counts nesting (an MPI library may call MPI_* from inside MPI_*), times the
-// call and records it when recording is on. Knows no message protocol.
+// The object that every wrapper creates first. It counts nesting (an MPI library may call MPI_* from inside
+// MPI_*), times the call and records it if recording is on. Knows no message protocol.
 #pragma once
 
 #include <mpi.h>
@@ -18,15 +18,14 @@ namespace penstock::interpose {
 
 namespace detail {
 inline constinit std::atomic<bool> is_awake{false};
-/// MPI calls that this thread is in. Reaching it costs one instruction.
+/// MPI calls that this thread is in. An access costs one instruction.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local std::uint32_t call_depth = 0;
 /// See finish_at_end_of_calls(); ordered by is_awake.
 inline constinit std::atomic<unsigned> no_pieces{0};
 inline constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
 }  // namespace detail
 
-/// Thread: the calling one only. Never throws. With recording off it costs some ns, which is why it is
-/// inline.
+/// Thread: the calling one only. Never throws. Inline, so that it costs only some ns with recording off.
 class CallScope {
  public:
   CallScope(Function function, const void* return_address) noexcept
@@ -55,52 +54,52 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  /// True inside another MPI call of this thread, before MPI_Init and after MPI_Finalize: the wrapper then
-  /// calls PMPI at once and does nothing else.
+  /// Returns true inside another MPI call of this thread, before MPI_Init and after MPI_Finalize. The wrapper
+  /// then calls PMPI at once and does nothing else.
   [[nodiscard]] bool stands_aside() const noexcept { return stands_aside_; }
   [[nodiscard]] bool recording() const noexcept { return recording_; }
   [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }  ///< 0 when not recording
   [[nodiscard]] std::uint64_t call_site() const noexcept { return call_site_; }
 
-  /// What the record shall say; each does nothing when not recording. Ranks are of `communicator`.
+  /// Set what the record contains; each does nothing when not recording. Ranks are of `communicator`.
   void message(MPI_Comm communicator, int peer, int tag, std::uint64_t bytes) noexcept;
   void collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept;
   void buffer(trace::BufferKind kind) noexcept;
   void add_bytes(std::uint64_t bytes) noexcept;
-  /// Of a non-blocking collective, after collective(); only when recording.
+  /// Returns the record of a non-blocking collective, after collective(); only when recording.
   [[nodiscard]] trace::CollectiveOperation collective_operation() const noexcept;
-  /// That start of a persistent one, by this call. `initialised`: what collective_operation() said of the
-  /// call that initialised it.
+  /// Returns the record of one start, by this call, of a persistent collective. `initialised`: the result of
+  /// collective_operation() in the call that initialised it.
   [[nodiscard]] trace::CollectiveOperation collective_start(const trace::CollectiveOperation& initialised,
                                                             std::uint32_t start) const noexcept;
 
  private:
-  /// The first MPI call of the process finds the MPI library.
+  /// Binds the MPI library in the first MPI call of the process.
   void stand_aside_asleep() noexcept;
   static void finish_pieces() noexcept;
   void begin_record(const void* return_address) noexcept;
   void end_record() noexcept;
 
-  const transports::InCall in_call_;  ///< first, as all else happens inside the call
+  const transports::InCall in_call_;  ///< first, as everything else happens inside the call
   std::uint64_t begin_ns_ = 0;
   std::uint64_t call_site_ = 0;
-  trace::MpiCall record_;  ///< written only if recording: zeroing it costs every call
+  trace::MpiCall record_;  ///< written only if recording: zeroing it would cost every call
   Function function_;
   bool is_outermost_ = false;
   bool stands_aside_ = false;
   bool recording_ = false;
-  bool has_progress_lock_ = false;  ///< ProgressLock
+  bool has_progress_lock_ = false;  ///< progress_lock is held
 };
 
-/// When an outermost call ends while `*pieces` is not zero, `finish_them` is called: for work that must not
-/// be left between two calls of the application. Before wake_up(); `pieces` lives for ever.
+/// Sets `finish_them`, which is called whenever an outermost call ends while `*pieces` is not zero. It is for
+/// work that must not remain between two calls of the application. Before wake_up(); `pieces` must live for
+/// ever.
 void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept;
 
-/// For a thread of Penstock's own that calls the MPI library: wrappers that it reaches from there stand
-/// aside.
+/// For a thread of Penstock's own that calls the MPI library: wrappers reached from there stand aside.
 void stand_aside_on_this_thread() noexcept;
 
-/// Between MPI_Init and MPI_Finalize the interposer is awake; else every wrapper stands aside.
+/// Between MPI_Init and MPI_Finalize the interposer is awake; otherwise every wrapper stands aside.
 void wake_up() noexcept;
 void fall_asleep() noexcept;
 [[nodiscard]] inline bool is_awake() noexcept {

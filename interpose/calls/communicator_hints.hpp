@@ -1,5 +1,5 @@
-// What programs say about their messages by info keys of a communicator. Kept here, as the MPI libraries may
-// forget keys that they do not know. Knows no message.
+// Hints that programs give on their messages by info keys of a communicator. Stored here, as MPI libraries
+// may drop keys that they do not know. Knows no message.
 #pragma once
 
 #include <mpi.h>
@@ -8,16 +8,17 @@
 
 namespace penstock::interpose {
 
-/// `penstock_vertex_set`, "true" or "false": integers sent from one rank to another are a set to the program,
-/// so that they may arrive in increasing order whatever order they lie in. Must be the same on all ranks.
+/// `penstock_vertex_set`, "true" or "false": for the program, integers sent from one rank to another are a
+/// set. They may therefore arrive in increasing order, whatever their order in memory. Must be the same on
+/// all ranks.
 inline constexpr const char* vertex_set_key = "penstock_vertex_set";
 
-/// What the info says of it; nothing if it does not, or is not valid.
+/// Returns the hint's value; nothing if the info has none or an invalid one.
 [[nodiscard]] std::optional<bool> vertex_set_hint(MPI_Info info) noexcept;
 
-/// The program gives hints for a communicator that is made.
+/// Records the hints that the program gives for a communicator.
 void note_hints(MPI_Comm communicator, MPI_Info info) noexcept;
-/// Adds what is known of the communicator.
+/// Adds the communicator's known hints.
 void add_hints(MPI_Comm communicator, MPI_Info info) noexcept;
 
 }  // namespace penstock::interpose

@@ -18,18 +18,18 @@ using Holder = std::shared_ptr<CommunicatorInfo>;
 
 constexpr std::uint32_t world_local_id = 1;
 constexpr std::uint32_t self_local_id = 2;
-/// Apart from the communicators that such calls make.
+/// Distinguishes groups of calls from the communicators that such calls make.
 constexpr std::uint64_t groups_of_calls = 0x67726f7570735f5full;
 
-/// State of the process, guarded by `lock` unless atomic. The lock is held around local MPI calls only, and
-/// never taken from the attribute callback, which runs inside the MPI library.
+/// State of the process, guarded by `lock` unless atomic. The lock is held around local MPI calls only. The
+/// attribute callback, which runs inside the MPI library, never takes it.
 struct Registry {
   std::mutex lock;
   std::atomic<int> keyval{MPI_KEYVAL_INVALID};
   MPI_Group world_group = MPI_GROUP_NULL;
   std::uint32_t next_local_id = self_local_id + 1;
   std::unordered_map<std::uint64_t, std::uint64_t> seen;  ///< by id before counting
-  std::vector<std::pair<MPI_Comm, Origin>> in_creation;   ///< MPI_Comm_idup, not used yet
+  std::vector<std::pair<MPI_Comm, Origin>> in_creation;   ///< by MPI_Comm_idup, not used yet
 };
 
 // never destroyed: communicators may be freed after static destruction has begun
@@ -38,7 +38,8 @@ Registry& registry() {
   return the_registry;
 }
 
-/// Changes whenever a communicator goes, so that no thread takes a handle that is used again for the old one.
+/// Changes whenever a communicator is destroyed, so that no thread takes a reused handle for the old
+/// communicator.
 std::atomic<std::uint64_t> epoch{1};
 
 /// The communicator that a thread used last; plain data.
@@ -80,7 +81,8 @@ std::vector<int> remote_world_ranks(MPI_Comm communicator) {
   return ranks;
 }
 
-/// Under the registry's lock. The same on all ranks, also on the two sides of an intercommunicator.
+/// Returns an id that is the same on all ranks, also on both sides of an intercommunicator. Under the
+/// registry's lock.
 std::uint64_t make_global_id(Origin origin, std::uint64_t members) {
   const std::uint64_t id = mix(origin.value, members);
   if (origin.is_unique) return id;
@@ -147,7 +149,7 @@ Holder make_info(MPI_Comm communicator, Origin origin) {
   return info;
 }
 
-/// Under the registry's lock. Takes the origin that was noted for a handle in creation.
+/// Takes the origin that was recorded for a handle in creation. Under the registry's lock.
 Origin take_origin(MPI_Comm communicator) {
   auto& in_creation = registry().in_creation;
   const auto found = std::find_if(in_creation.begin(), in_creation.end(),
@@ -166,7 +168,8 @@ Holder* get_attribute(MPI_Comm communicator, int keyval) {
   return found != 0 ? static_cast<Holder*>(value) : nullptr;
 }
 
-/// `origin` is asked for only when the info has to be made. Null if the communicator is not valid.
+/// Returns the communicator's info; calls `origin` only if the info has to be made. Null for an invalid
+/// communicator.
 template <typename OriginSource>
 Holder* get_or_make(MPI_Comm communicator, OriginSource origin) {
   Registry& all = registry();
@@ -201,7 +204,7 @@ void let_go(CommunicatorInfo& info) noexcept {
 }
 
 extern "C" {
-// Open MPI's MPI_COMM_NULL_COPY_FN is a function of its library; this one is the same.
+// Open MPI's MPI_COMM_NULL_COPY_FN is a function of its library; this one is equivalent.
 static int never_copy(MPI_Comm, int, void*, void*, void*, int* copies) {
   *copies = 0;
   return MPI_SUCCESS;
@@ -290,7 +293,7 @@ void note_created(MPI_Comm communicator, Origin origin) noexcept {
   if (communicator == MPI_COMM_NULL) return;
   try {
     static_cast<void>(get_or_make(communicator, [&] { return origin; }));
-  } catch (...) {  // out of memory: tried again when the communicator is used
+  } catch (...) {  // out of memory: retried when the communicator is used
   }
 }
 
@@ -298,7 +301,7 @@ void note_creating(MPI_Comm communicator, Origin origin) noexcept {
   try {
     const std::lock_guard guard(registry().lock);
     registry().in_creation.emplace_back(communicator, origin);
-  } catch (...) {  // out of memory: it will be numbered at first use
+  } catch (...) {  // out of memory: the communicator gets its id at first use
   }
 }
 
@@ -381,7 +384,7 @@ void close_communicators() noexcept {
   Registry& all = registry();
   int keyval = all.keyval.exchange(MPI_KEYVAL_INVALID);
   if (keyval == MPI_KEYVAL_INVALID) return;
-  // MPI_COMM_SELF's goes in MPI_Finalize, whose callbacks this may be one of
+  // MPI_COMM_SELF's is deleted in MPI_Finalize, and this may run in one of its callbacks
   if (get_attribute(MPI_COMM_WORLD, keyval) != nullptr) PMPI_Comm_delete_attr(MPI_COMM_WORLD, keyval);
   PMPI_Group_free(&all.world_group);
   // communicators that were never freed keep the key alive until MPI_Finalize drops them

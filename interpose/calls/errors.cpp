@@ -12,7 +12,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// The error class that tells a program most about the failure.
+/// Returns the most informative error class for the failure.
 int error_class_of(Code code) noexcept {
   switch (code) {
     case Code::ok:
@@ -39,7 +39,7 @@ void say_what_was_refused() noexcept {
     const auto [consequence, status] = transports::take_refusal();
     if (status.ok()) return;
     Line line = describe(consequence, status);
-    // an old driver, which was not even asked; no message was declined
+    // the driver is too old and was not even called; no message was declined
     if (status.code() == Code::declined)
       std::snprintf(line.data(), line.size(), "%s: %s", consequence, status.where());
     record::notice(line.data());
@@ -119,7 +119,7 @@ int ErrorTarget::raise(int code) const {
   } else if (kept_ != nullptr) {
     call_error_handler(kept_, code);
   } else {
-    // errors without a communicator go to MPI_COMM_WORLD's handler, as in the libraries themselves
+    // errors without a communicator are raised on MPI_COMM_WORLD, as in the libraries themselves
     PMPI_Comm_call_errhandler(communicator_ != MPI_COMM_NULL ? communicator_ : MPI_COMM_WORLD, code);
   }
   return code;

@@ -5,7 +5,8 @@
 namespace penstock::interpose {
 namespace {
 
-/// MPI calls a handler only by a communicator that has it.
+/// Sets a handler on MPI_COMM_SELF for a while, as MPI calls handlers only through a communicator that has
+/// them.
 class OnSelf {
  public:
   explicit OnSelf(MPI_Errhandler handler) noexcept {

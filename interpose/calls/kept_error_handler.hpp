@@ -1,12 +1,12 @@
-// The error handler that a communicator had when the user freed it: what was under way then may still fail,
-// and MPI has no name any more for the communicator that hears of it. Knows nothing of communicators else.
+// The error handler that a communicator had when the user freed it. Pending work may still fail then, and MPI
+// has no handle for the communicator any more. Knows nothing else of communicators.
 #pragma once
 
 #include <mpi.h>
 
 namespace penstock::interpose {
 
-/// Owns a reference to the handler. Thread: one at a time, but that several may call() it.
+/// Owns a reference to the handler. Thread: one at a time, except that several may call() it.
 class KeptErrorHandler {
  public:
   KeptErrorHandler() = default;
@@ -17,8 +17,8 @@ class KeptErrorHandler {
   /// The handle must be valid.
   void take_from(MPI_Comm communicator) noexcept;
   void drop() noexcept;
-  /// Calls the handler, which may abort, throw or return, with MPI_COMM_SELF. Without one: that of
-  /// MPI_COMM_WORLD, who hears of errors that belong to no communicator.
+  /// Calls the handler, which may abort, throw or return, with MPI_COMM_SELF. Without a handler, calls
+  /// MPI_COMM_WORLD's, which receives errors that belong to no communicator.
   void call(int code) const;
 
  private:

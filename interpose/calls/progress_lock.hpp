@@ -1,6 +1,6 @@
-// Who may be in Penstock and the MPI library now: the application, or the thread that steps pending work
-// while the application computes. As they never meet there, nothing else has to know of that thread. Only for
-// applications whose own threads do not meet there either. Knows nothing of what is done in a turn.
+// The turns of the application and of the thread that steps pending work while the application computes: only
+// one of them is inside Penstock and the MPI library. No other code therefore has to know of that thread.
+// Only for applications whose own threads do not meet there either. Knows nothing of what a turn does.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace penstock::interpose {
 
-/// Thread: the application's may be several, as a few MPI functions (MPI_Initialized …) may be called by any.
+/// Thread: several of the application's, as any thread may call a few MPI functions (MPI_Initialized …).
 class ProgressLock {
  public:
-  /// Whether there is another thread: from MPI_Init on, and until it is gone.
+  /// Sets whether there is another thread: from MPI_Init until it ends.
   void share(bool shared) noexcept { shared_.store(shared, std::memory_order_relaxed); }
 
-  /// The application's: waits for the other thread's step to end. False: there is nobody to take turns with,
-  /// and nothing to give back. Cost then: a relaxed load.
+  /// For the application: waits for the other thread's step to end. Returns false if there is no other
+  /// thread; then there is nothing to give back. Cost in that case: a relaxed load.
   [[nodiscard]] bool take() noexcept {
     if (!shared_.load(std::memory_order_relaxed)) [[likely]]
       return false;
@@ -31,7 +31,7 @@ class ProgressLock {
   }
   void give() noexcept { mutex_.unlock_shared(); }
 
-  /// The other thread's, which never waits for the application.
+  /// For the other thread, which never waits for the application.
   [[nodiscard]] bool try_take_alone() noexcept { return mutex_.try_lock(); }
   void give_alone() noexcept { mutex_.unlock(); }
 

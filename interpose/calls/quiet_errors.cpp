@@ -7,16 +7,16 @@
 namespace penstock::interpose {
 namespace {
 
-/// Error handlers of MPI_COMM_WORLD. While somebody keeps errors quiet it is `ours`, which calls the
-/// program's in all other threads. The mutex is held around local calls of the MPI library only.
+/// Error handlers of MPI_COMM_WORLD. While errors are kept quiet, `ours` is set, which calls the program's in
+/// all other threads. The mutex is held around local calls of the MPI library only.
 struct WorldHandler {
   std::recursive_mutex mutex;  ///< a handler may be called for wrong arguments, and set another one
   unsigned quiet = 0;          ///< QuietErrors that have begun
   MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< while some are quiet; owned
+  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< the program's, while errors are kept quiet; owned
 };
 
-// never destroyed: requests may be completed from static destructors of the application
+// never destroyed: static destructors of the application may complete requests
 WorldHandler& world_handler() {
   static WorldHandler& the_handler = *new WorldHandler;
   return the_handler;
@@ -25,7 +25,7 @@ WorldHandler& world_handler() {
 /// QuietErrors of this thread.
 [[gnu::tls_model("initial-exec")]] constinit thread_local unsigned quiet_here = 0;
 
-/// Puts ours back when the program's handler is through, or has thrown.
+/// Restores our handler when the program's has returned or thrown.
 class OursAgain {
  public:
   explicit OursAgain(MPI_Comm communicator) noexcept : communicator_(communicator) {}
@@ -42,8 +42,8 @@ class OursAgain {
   MPI_Comm communicator_;
 };
 
-/// Another communicator has it if it was made from MPI_COMM_WORLD in another thread meanwhile: from now on it
-/// has the program's.
+/// Our handler. Another communicator has it if another thread made it from MPI_COMM_WORLD meanwhile; such a
+/// communicator gets the program's handler now.
 void hear(MPI_Comm* communicator, int* code, ...) {
   if (quiet_here != 0) return;
   WorldHandler& handler = world_handler();

@@ -1,8 +1,7 @@
-// Keeps the errors that the MPI library raises while Penstock asks about the program's requests, or completes
-// them for it, away from the program's error handlers; the call that the error belongs to raises it, once.
-// MPICH (4.0) raises errors of all functions that ask about requests on MPI_COMM_WORLD, whatever communicator
-// the request is of. Open MPI raises them on that communicator, and only where the request ends. Knows no
-// requests.
+// Hides errors from the program's error handlers while Penstock tests or completes the program's requests.
+// The call that an error belongs to raises it, once. MPICH 4.0 raises errors of all functions that test
+// requests on MPI_COMM_WORLD, whatever communicator the request belongs to. Open MPI raises them on that
+// communicator, and only where the request ends. Knows no requests.
 #pragma once
 
 #include <mpi.h>
@@ -24,9 +23,9 @@ namespace detail {
 inline constinit std::atomic<bool> world_may_hear{false};
 }  // namespace detail
 
-/// While one lives, errors that the MPI library raises on MPI_COMM_WORLD in this thread reach no handler of
-/// the program's. Not over code of the program's. Thread: any. Cost: a load, until the program sets an error
-/// handler.
+/// While an object exists, errors that the MPI library raises on MPI_COMM_WORLD in this thread call no
+/// handler of the program. Must not exist while the program's code runs. Thread: any. Cost: a load, until the
+/// program sets an error handler.
 class QuietErrors {
  public:
   QuietErrors() noexcept {
@@ -49,7 +48,7 @@ class QuietErrors {
   bool is_begun_ = false;
 };
 
-/// A request was completed under QuietErrors, with `code`: raises it if the MPI library has not done so.
+/// Raises the `code` of a request that was completed under QuietErrors, unless the MPI library has done so.
 /// Returns the code.
 inline int raise_quieted(const ErrorTarget& errors, int code) {
   return library_raises_on_world && code != MPI_SUCCESS ? errors.raise(code) : code;
@@ -58,9 +57,10 @@ inline int raise_quieted(MPI_Comm communicator, int code) {
   return raise_quieted(ErrorTarget::of(communicator), code);
 }
 
-/// `set` sets the error handler of a communicator in the MPI library, and returns its code. After MPI_Init.
+/// Sets a communicator's error handler by `set`, a function of the MPI library; returns its code. After
+/// MPI_Init.
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler));
-/// The program has made communicators with an error handler of its own.
+/// Records that the program has made communicators with an error handler of its own.
 void note_error_handlers() noexcept;
 
 }  // namespace penstock::interpose

@@ -1,6 +1,6 @@
-// The transports know no trace and the trace format includes nothing, so both name transports and buffer
-// kinds. They are recorded by number: here the compiler compares every one, in both directions. Nothing calls
-// this.
+// Compares the numbers of transports and buffer kinds in the transports and in the trace format. Both define
+// them, as the transports know no trace and the trace format includes nothing. The recording contains the
+// numbers. The compiler compares every one, in both directions; nothing calls this.
 #include "interpose/record/trace_format.hpp"
 #include "transports/memory/buffer.hpp"
 #include "transports/transport.hpp"

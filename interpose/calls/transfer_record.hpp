@@ -1,5 +1,5 @@
-// The recording of copies that Penstock makes between the application's memory and memory of its own.
-// Knows the recorder; no transports.
+// Records copies that Penstock makes between the application's memory and its own. Knows the recorder; no
+// transports.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,8 @@ namespace {
 std::atomic<bool> has_seen_init{false};
 std::atomic<bool> has_seen_other_use{false};
 
-/// Functions that no program calls before MPI is initialised: those that take a communicator, and the
-/// beginning of a session. Few are enough, since every program calls one of them.
+/// Returns true for functions that no program calls before MPI is initialised: those that take a
+/// communicator, and the start of a session. A few are enough, since every program calls one of them.
 constexpr bool needs_initialised_mpi(Function function) noexcept {
 #if MPI_VERSION >= 4
   if (function == Function::Session_init) return true;
@@ -22,18 +22,19 @@ constexpr bool needs_initialised_mpi(Function function) noexcept {
   return function == Function::Comm_rank || function == Function::Comm_size || waits(function);
 }
 
-/// The library itself is asked, which may be done at any time.
+/// Queries the MPI library itself, which is allowed at any time.
 bool was_initialised_unseen() noexcept {
   int is_initialised = 0;
   return bind_mpi_quietly() && PMPI_Initialized(&is_initialised) == MPI_SUCCESS && is_initialised != 0;
 }
 
-/// Its user expects something of Penstock: a launcher's rank, or what `penstock run` has started without one.
+/// Returns true if the user expects something of Penstock: in a launcher's rank, or under `penstock run`
+/// without one.
 bool is_meant() noexcept {
   return is_started_as_rank() || std::getenv("PENSTOCK_RECORD") != nullptr;
 }
 
-/// Runs in every process that the library is loaded into, so the cheap questions come first.
+/// Runs in every process that loads the library, so the cheap checks come first.
 __attribute__((destructor)) void say_at_exit() noexcept {
   if (has_seen_init.load(std::memory_order_relaxed) || !is_meant()) return;
   if (!has_seen_other_use.load(std::memory_order_relaxed) && !was_initialised_unseen()) return;

@@ -1,13 +1,13 @@
-// Says at the end of a process that it used MPI where Penstock could not see it begin: through functions that
-// were taken from the library's own handle (MPI.jl), or by sessions alone. Knows which wrappers were called
-// while the interposer slept; no more.
+// Prints at the end of a process that it used MPI although Penstock saw no MPI_Init. The program took
+// functions from the library's own handle (MPI.jl), or used sessions only. Knows only which wrappers were
+// called while the interposer was asleep.
 #pragma once
 
 #include "interpose/binding/function_names.hpp"
 
 namespace penstock::interpose {
 
-/// A wrapper was called before MPI_Init or after MPI_Finalize. Thread: any.
+/// Records a wrapper's call before MPI_Init or after MPI_Finalize. Thread: any.
 void note_call_while_asleep(Function function) noexcept;
 
 }  // namespace penstock::interpose
