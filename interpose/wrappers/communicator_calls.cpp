@@ -1,5 +1,5 @@
-// The wrappers of the calls that make, name and free communicators. What they make is numbered at once, in an
-// order that is the same on all its ranks.
+// The wrappers of the calls that make, name and free communicators. Each new communicator gets its id at
+// once, in an order that is the same on all its ranks.
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicator_hints.hpp"
@@ -16,13 +16,13 @@
 namespace penstock::interpose {
 namespace {
 
-/// Tells apart what the calls that have no common parent make among the same ranks.
+/// Distinguishes what calls without a common parent make among the same ranks.
 enum class Meeting : std::uint64_t { group = 1, intercommunicator, port, socket, parent_job };
 
-/// What several threads make among the same ranks at once is numbered as they come, so other ranks may have
-/// the numbers the other way round. With a group that cannot be: MPI wants another tag for each of several
-/// calls at once. An intercommunicator's tag must differ only among those of one `peer_comm`, which but the
-/// leaders know.
+/// Communicators that several threads make among the same ranks at once get ids in the order of arrival, so
+/// other ranks may swap them. With a group that cannot happen: MPI requires different tags for simultaneous
+/// calls. An intercommunicator's tag must differ only among those of one `peer_comm`, which only the leaders
+/// know.
 Origin origin_of(Meeting meeting, std::uint64_t tag = 0) noexcept {
   Origin origin = origin_among_members(static_cast<std::uint64_t>(meeting) << 56 ^ tag);
   int level = MPI_THREAD_SINGLE;
@@ -40,20 +40,20 @@ std::uint64_t hash_of(const char* text) noexcept {
 }
 #endif
 
-/// All members come here at once, and other ranks have none.
+/// For calls that all members make at once; other ranks get no communicator.
 void note_members(MPI_Comm made, Origin origin) {
   note_created(made, origin);
   if (made != MPI_COMM_NULL) arrive_at_new(made);
 }
 
-/// Of what the next call that is collective over `parent` makes with such an info.
+/// Returns the origin of what the next collective call over `parent` makes with such an info.
 Origin origin_with_hints(MPI_Comm parent, MPI_Info info) noexcept {
   Origin origin = origin_from(parent);
   origin.is_vertex_set = vertex_set_hint(info).value_or(false);
   return origin;
 }
 
-/// A call that is collective over `parent`.
+/// Makes a communicator by a call that is collective over `parent`.
 template <typename Call>
 int create(Function function, const void* caller, MPI_Comm parent, MPI_Info info, const MPI_Comm* made,
            Call call) {
@@ -77,7 +77,7 @@ int create(Function function, const void* caller, MPI_Comm parent, const MPI_Com
   return create(function, caller, parent, MPI_INFO_NULL, made, call);
 }
 
-/// The same, but complete only with its request. Both libraries give the handle at once.
+/// The same for a call that completes with its request. Both libraries return the handle at once.
 template <typename Call>
 int begin_create(Function function, const void* caller, MPI_Comm parent, MPI_Info info, const MPI_Comm* made,
                  Call call) {
@@ -94,7 +94,8 @@ int begin_create(Function function, const void* caller, MPI_Comm parent, MPI_Inf
   return code;
 }
 
-/// A call of those ranks that become members. `before()`: it may wait for others.
+/// Makes a communicator by a call of its future members. `before()` runs before the call, which may wait for
+/// others.
 template <typename Before, typename Call>
 int meet_after(const Before& before, Function function, const void* caller, Origin origin,
                const MPI_Comm* made, Call call) {
@@ -106,7 +107,7 @@ int meet_after(const Before& before, Function function, const void* caller, Orig
   return code;
 }
 
-/// The same where it is not known who they are.
+/// The same if the members are unknown.
 template <typename Call>
 int meet(Function function, const void* caller, Origin origin, const MPI_Comm* made, Call call) {
   const auto before = [&] {
@@ -115,7 +116,7 @@ int meet(Function function, const void* caller, Origin origin, const MPI_Comm* m
   return meet_after(before, function, caller, origin, made, call);
 }
 
-/// The same of a group.
+/// The same for a group.
 template <typename Call>
 int meet_in(MPI_Group group, Function function, const void* caller, Origin origin, const MPI_Comm* made,
             Call call) {
@@ -123,7 +124,7 @@ int meet_in(MPI_Group group, Function function, const void* caller, Origin origi
                     made, call);
 }
 
-/// Local, but for MPI_Comm_disconnect, which the MPI library may have its ranks make together.
+/// Local, except for MPI_Comm_disconnect, which the MPI library may make collective.
 template <typename Call>
 int release(Function function, const void* caller, MPI_Comm* freed, Call call) {
   CallScope scope(function, caller);

@@ -1,5 +1,5 @@
-// The wrappers that complete requests. A request on which nothing of Penstock's hangs is the MPI library's
-// own business; the others are stepped until both the MPI library and Penstock are done.
+// The wrappers that complete requests. The MPI library alone handles requests without pending work of
+// Penstock's; the others are stepped until both the MPI library and Penstock are done.
 #include <array>
 #include <utility>
 #include <vector>
@@ -17,10 +17,10 @@
 namespace penstock::interpose {
 namespace {
 
-/// True if the MPI library may be given the whole array: nothing hangs on any request, and nobody waits for
-/// this rank.
+/// Returns true if the MPI library may get the whole array: no request has pending work, and no rank waits
+/// for this one.
 bool is_plain(int count, const MPI_Request* requests) {
-  if (count < 0 || (count > 0 && requests == nullptr)) return true;  // the MPI library tells the error
+  if (count < 0 || (count > 0 && requests == nullptr)) return true;  // the MPI library reports the error
   if (engine().is_empty()) return true;
   if (must_poll()) return false;
   const Engine::Lock lock(engine());
@@ -30,7 +30,7 @@ bool is_plain(int count, const MPI_Request* requests) {
   return true;
 }
 
-/// The MPI library has completed the request; ends what hung on it.
+/// Completes the pending work of a request that the MPI library has completed.
 int finish_detached(Pending& pending, MPI_Status& status, int code) {
   for (Backoff backoff; !pending.advance(true, status); backoff.pause()) progress();
   pending.mend(status);
@@ -41,7 +41,7 @@ MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
 }
 
-/// `tells_error`: the call returns MPI_ERR_IN_STATUS; else MPI_ERROR stays as the user had it.
+/// `tells_error`: the call returns MPI_ERR_IN_STATUS; otherwise MPI_ERROR keeps the user's value.
 void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index, bool tells_error) {
   if (statuses == MPI_STATUSES_IGNORE) return;
   hand_out(status, &statuses[index]);
@@ -69,7 +69,7 @@ int wait_one(MPI_Request* request, MPI_Status* status) {
   return raise_unraised(item, code);
 }
 
-/// Completes all (done) items in order, as MPI_Waitall and MPI_Testall report it.
+/// Completes all items, which are done, in order, and reports them like MPI_Waitall and MPI_Testall.
 int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
   std::vector<int> codes(items.size());
   std::vector<MPI_Status> local(items.size());
@@ -86,7 +86,8 @@ int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
   return failed ? raise_unraised(items, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
 
-/// Host traffic only, so far: the MPI library waits, then each envelope that came after all is delivered.
+/// For host traffic only, so far: the MPI library waits, then each envelope that arrived nevertheless is
+/// delivered.
 int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>& items,
                       MPI_Status* statuses) {
   std::vector<std::unique_ptr<Pending>> pending;
@@ -149,8 +150,8 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   return complete_all(items, statuses);
 }
 
-/// Whether all are done. After the first that is not it looks at some more, as what has come for them had
-/// better get on meanwhile, but not at thousands.
+/// Returns true if all are done. After the first that is not, it steps some more, as payloads that have
+/// arrived for them should advance meanwhile, but not thousands.
 bool are_all_done(int count, MPI_Request* requests) {
   int end = count;
   bool all = true;
@@ -177,7 +178,7 @@ struct AnyResult {
   bool any_active = false;
 };
 
-/// One round over the items: completes the first that is done. The code is still to be raised, by
+/// Completes the first item that is done, in one round. The caller still raises the code, by
 /// raise_unraised().
 int try_any(std::vector<UserRequest>& items, AnyResult& result, MPI_Status& status) {
   int code = MPI_SUCCESS;
@@ -208,7 +209,7 @@ int wait_any(std::vector<UserRequest>& items, int* index, MPI_Status* status) {
   }
 }
 
-/// One round over the items: completes all that are done.
+/// Completes all items that are done, in one round.
 int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI_Status* statuses) {
   bool any_active = false;
   bool failed = false;
@@ -373,7 +374,7 @@ PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) try {
   CallScope scope(Function::Cancel, __builtin_return_address(0));
   Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
   if (entry == nullptr) return PMPI_Cancel(request);
-  // what a probe had taken ahead is matched, and cannot be cancelled any more
+  // a message that a probe had taken ahead is matched and cannot be cancelled any more
   if (!entry->active || entry->operation.request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   return PMPI_Cancel(&entry->operation.request);
 }

@@ -1,4 +1,4 @@
-// The wrappers of the calls that set error handlers of communicators: from the first on, errors may do
+// The wrappers of the calls that set error handlers of communicators: after the first, errors may do
 // something else than end the job.
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/quiet_errors.hpp"

@@ -1,4 +1,4 @@
-// The wrappers of the calls that free datatypes and operations, which a call that was put off may still need.
+// The wrappers of the calls that free datatypes and operations, which a deferred call may still need.
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/collectives/kept_handles.hpp"

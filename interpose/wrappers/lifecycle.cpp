@@ -1,4 +1,4 @@
-// MPI_Init to MPI_Finalize: the order in which the parts of the interposer come up and go down.
+// MPI_Init to MPI_Finalize: the order in which the parts of the interposer start and stop.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -41,8 +41,8 @@ constexpr std::uint32_t family = 2;
 constexpr std::uint32_t family = 1;
 #endif
 
-/// Whether the MPI library can be served. If not, the interposer never wakes up: all calls are handed on as
-/// they are, and nothing is recorded.
+/// Returns true if the MPI library can be served. If not, the interposer never wakes up: all calls are passed
+/// on unchanged, and nothing is recorded.
 bool is_served() {
   const char* const missing = missing_function();
   if (missing == nullptr) return true;
@@ -56,12 +56,12 @@ bool is_served() {
   return false;
 }
 
-/// Before PMPI_Init, so that every rank that takes part has joined when the first comes out of it.
+/// Called before PMPI_Init, so that every rank that takes part has joined when the first returns from it.
 void prepare() {
   read_settings();
   if (!settings().move) return;
   if (fortran_may_call() && !settings().despite_fortran) {
-    // whoever receives through them would get an envelope for its payload
+    // a receive through them would get an envelope instead of its payload
     record::notice(
         "MPI's Fortran bindings are loaded, which Penstock does not see: device messages are staged "
         "(PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
@@ -98,13 +98,14 @@ void begin_recording(int rank, int size) {
   record::begin(identity);
 }
 
-/// What the application is told of the MPI library's level, which may have been raised for a progress thread.
+/// The MPI library's thread level as reported to the application; it may have been raised for a progress
+/// thread.
 int told_level = MPI_THREAD_MULTIPLE;
 
-/// The call of MPI_Finalize that is under way.
+/// The current call of MPI_Finalize.
 struct FinalizeCall {
   const void* caller = nullptr;
-  std::exception_ptr* thrown = nullptr;  ///< by an error handler of the program's
+  std::exception_ptr* thrown = nullptr;  ///< by an error handler of the program
 } finalize_call;
 
 bool is_called_in_finalize = false;
@@ -131,7 +132,7 @@ void rise(int provided) {
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();
-  // after the attribute of theirs, before any of the program's
+  // after the communicators' attributes, before any of the program's
   is_called_in_finalize = call_last_in_finalize(leave_job);
   if (transports::cuda_in_use()) record::gpu_seen();
   if (settings().move) transports::prepare_kernels();
@@ -139,7 +140,7 @@ void rise(int provided) {
   wake_up();
 }
 
-/// What MPI_Init stands for, where the user has not told the MPI library otherwise.
+/// Returns the level that MPI_Init stands for, unless the user has configured the MPI library otherwise.
 int level_of_plain_init() noexcept {
   for (const char* setting : {"MPIR_CVAR_DEFAULT_THREAD_LEVEL", "OMPI_MPI_THREAD_LEVEL"}) {
     if (std::getenv(setting) != nullptr) return MPI_THREAD_MULTIPLE;
@@ -151,9 +152,9 @@ bool wants_progress_thread() noexcept {
   return settings().move && settings().progress == ProgressBy::thread;
 }
 
-/// `level`: what the application asks for, and then what it is told, as if there were no such thread.
-/// MPI_THREAD_MULTIPLE, since not all calls of MPI come by here (Fortran's, some libraries'): they may meet
-/// it.
+/// `level`: what the application requests, and then what is reported to it, as if there were no such thread.
+/// The MPI library gets MPI_THREAD_MULTIPLE, since not all MPI calls pass through here (Fortran's, some
+/// libraries'): they may run at the same time as the thread.
 int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
   int given = MPI_THREAD_SINGLE;
   const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given);
@@ -171,9 +172,9 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
   return code;
 }
 
-/// On the node no collective call: whether a rank had any part in Penstock's work is not known to the others.
-/// A rank whose payloads may still be fetched waits until they are, or their receivers part too. With ranks
-/// on other nodes all come here first, since no receiver comes later.
+/// Ends this rank's part. No collective call within the node, as the others do not know whether a rank took
+/// part in Penstock's work. A rank whose payloads may still be fetched waits until they are, or until their
+/// receivers leave too. With ranks on other nodes all arrive here first, since no receiver comes later.
 void part() try {
   for (Backoff backoff; !channel().all_have_parted(); backoff.pause()) progress();
   engine().drain(policy::farewell_ns);
@@ -181,7 +182,7 @@ void part() try {
   for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
   abandon_lingering_sends();
 } catch (const std::bad_alloc&) {
-  // nothing can be waited for
+  // without memory nothing can be waited for
 }
 
 void descend() noexcept {
@@ -197,11 +198,11 @@ void descend() noexcept {
   node_directory().leave();
 }
 
-/// The last that happens while MPI works, in the MPI library's own MPI_Finalize if it can be: no exception
-/// may pass through that.
+/// The last step while MPI works, inside the MPI library's own MPI_Finalize if possible: no exception may
+/// pass through that.
 void leave_job() noexcept {
   if (!is_awake()) return;
-  stop_progress_thread();  // if MPI_Finalize did not come by here
+  stop_progress_thread();  // if MPI_Finalize was not called through this library
   try {
     CallScope scope(Function::Finalize, finalize_call.caller);
     part();
@@ -211,7 +212,7 @@ void leave_job() noexcept {
   descend();
 }
 
-/// The same where MPI works no more, as a callback of the program's has failed before.
+/// The same if MPI works no more, as an earlier callback of the program has failed.
 void leave_job_without_mpi() noexcept {
   fall_asleep();
   record::end();
@@ -266,8 +267,7 @@ PENSTOCK_EXPORT int MPI_Query_thread(int* provided) {
   return code;
 }
 
-// What callbacks of the program's attributes call in here are calls of its own, so no CallScope lives
-// meanwhile.
+// Callbacks of the program's attributes make calls of their own in here, so no CallScope exists meanwhile.
 PENSTOCK_EXPORT int MPI_Finalize() {
   if (!is_awake()) {
     const CallScope scope(Function::Finalize, __builtin_return_address(0));

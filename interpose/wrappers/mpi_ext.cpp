@@ -1,4 +1,5 @@
-// What programs ask before they dare to pass device pointers: "is this MPI CUDA-aware?" With Penstock it is.
+// The query that programs make before they pass device pointers: "is this MPI CUDA-aware?" With Penstock it
+// is.
 #include <dlfcn.h>
 
 #include "interpose/binding/mpi_binding.hpp"
@@ -9,7 +10,8 @@
 namespace penstock::interpose {
 namespace {
 
-/// Only looks: cuInit would fix CUDA_VISIBLE_DEVICES before a program that sets it by rank has done so.
+/// Only looks for the library: cuInit would fix CUDA_VISIBLE_DEVICES before a program that sets it by rank
+/// has done so.
 bool driver_is_installed() noexcept {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver == nullptr) return false;
@@ -18,12 +20,12 @@ bool driver_is_installed() noexcept {
 }
 
 bool serves_device_buffers() noexcept {
-  if (!is_awake()) read_settings();  // programs also ask before MPI_Init
+  if (!is_awake()) read_settings();  // programs also query before MPI_Init
   return settings().move && missing_function() == nullptr && driver_is_installed();
 }
 
-/// The library's own answer, null when it has none or cannot be asked now (MPICH aborts outside Init …
-/// Finalize).
+/// Returns the library's own function; null if it has none or cannot be called now (MPICH aborts outside Init
+/// … Finalize).
 template <typename Question>
 Question* own_question(const char* name) noexcept {
   int is_initialized = 0;
@@ -40,7 +42,7 @@ Question* own_question(const char* name) noexcept {
 
 using namespace penstock::interpose;
 
-// Without Penstock's service the answer is the MPI library's own.
+// If Penstock does not serve device buffers, the answer is the MPI library's own.
 PENSTOCK_EXPORT int MPIX_Query_cuda_support() {
   if (serves_device_buffers()) return 1;
   const auto own = own_question<int()>("MPIX_Query_cuda_support");
@@ -48,7 +50,7 @@ PENSTOCK_EXPORT int MPIX_Query_cuda_support() {
 }
 
 #ifdef MPIX_GPU_SUPPORT_CUDA
-// MPICH's question of the same meaning.
+// MPICH's query with the same meaning.
 PENSTOCK_EXPORT int MPIX_GPU_query_support(int gpu_type, int* is_supported) {
   if (gpu_type == MPIX_GPU_SUPPORT_CUDA && serves_device_buffers()) {
     *is_supported = 1;

@@ -1,5 +1,5 @@
 // MPI_Isendrecv and MPI_Isendrecv_replace: a send and a receive behind one request. Knows how messages are
-// posted, and nothing of how they travel.
+// posted, not how they travel.
 #include <mpi.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class PendingExchange final : public Pending {
   [[nodiscard]] Progress progress() const override { return std::max(receive_.need(), send_.need()); }
 
  private:
-  StagingBuffer copy_;  ///< what is sent, if not the user's buffer
+  StagingBuffer copy_;  ///< the sent data, if not the user's buffer
   Waiting receive_;
   Waiting send_;
 };
@@ -68,7 +68,7 @@ int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCal
   return post_both(scope, send, receive, StagingBuffer(), request);
 }
 
-/// For one buffer: a copy of it is sent, so that the receive may overwrite it.
+/// For one buffer: sends a copy, so that the receive may overwrite the buffer.
 int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
                            MPI_Request* request) {
   const transports::Place source = place_of(send.buffer, send.count, send.datatype);

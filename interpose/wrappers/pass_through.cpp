@@ -1,5 +1,5 @@
-// The wrappers of every function that needs no thought: they time the call and hand it on, after what others
-// may need of this rank if the call may last.
+// The wrappers of all functions without special treatment. They time the call and pass it on; before a call
+// that may last, this rank first does what others may need of it.
 #include "interpose/binding/mpi_binding.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/progress/gathering.hpp"
@@ -18,7 +18,7 @@ using penstock::interpose::Function;
   }
 #include "interpose/binding/rows_of_owners.def"
 
-// Further arguments mean something to profilers only, who take the call from here.
+// Further arguments are for profilers only, which intercept the call here.
 PENSTOCK_EXPORT int MPI_Pcontrol(const int level, ...) {
   const CallScope scope(Function::Pcontrol, __builtin_return_address(0));
   return PMPI_Pcontrol(level);

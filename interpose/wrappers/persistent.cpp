@@ -1,5 +1,5 @@
-// Persistent point-to-point operations that Penstock has a part in, each of which is posted anew behind the
-// user's request at each start; and the starts, also of persistent collectives.
+// Persistent point-to-point operations in which Penstock takes part: each start posts one anew behind the
+// user's request. Also the starts of all persistent requests, including collectives.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -51,7 +51,7 @@ class PersistentReceive final : public Recipe {
   HeldDatatype datatype_;
 };
 
-/// The user holds an inert request of the MPI library's.
+/// Gives the user an inert request of the MPI library, and attaches the recipe to it.
 int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI_Request* request) {
   const int code = PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, communicator, request);
   if (code == MPI_SUCCESS) attach_persistent(*request, std::move(recipe));
@@ -77,7 +77,7 @@ Entry* find_persistent(MPI_Request request) {
   return entry != nullptr && entry->kind == Handle::persistent ? entry : nullptr;
 }
 
-/// `posted` stays as it is if it was a send before.
+/// Sets `posted` to the kind of the start; keeps it if it was a send.
 int start_one(const CallScope& scope, MPI_Request* request, Posted& posted) {
   Entry* entry = find_persistent(*request);
   if (entry == nullptr) return PMPI_Start(request);

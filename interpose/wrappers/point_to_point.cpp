@@ -1,4 +1,4 @@
-// The wrappers of sends and receives. Each hands host traffic to the MPI library as it came and everything
+// The wrappers of sends and receives. Each passes host traffic to the MPI library unchanged and everything
 // else to sending and receiving.
 #include <utility>
 
@@ -17,7 +17,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// Host memory that Penstock has no part in counts as pageable.
+/// Host memory in which Penstock has no part counts as pageable.
 trace::BufferKind kind_of(bool on_device, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   return static_cast<trace::BufferKind>(on_device ? place_of(buffer, count, datatype).buffer.kind
                                                   : transports::BufferKind::pageable);
@@ -32,11 +32,11 @@ void describe(CallScope& scope, const SendCall& call, const SendPlan& plan) {
 
 void describe(CallScope& scope, const ReceiveCall& call, const ReceivePlan& plan) {
   if (!scope.recording()) return;
-  scope.message(call.communicator, call.source, call.tag, 0);  // how much will come is not known
+  scope.message(call.communicator, call.source, call.tag, 0);  // the size of the message is not known yet
   scope.buffer(kind_of(plan.on_device, call.buffer, call.count, call.datatype));
 }
 
-/// `as_it_came` is the user's call, to the MPI library.
+/// `as_it_came` makes the user's call to the MPI library.
 template <typename AsItCame>
 int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
   const SendPlan plan = plan_send(call);
@@ -100,7 +100,7 @@ int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* 
   return code;
 }
 
-/// Both at once: neither may wait for the other.
+/// Posts both at once: neither may wait for the other.
 int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePlan& receive_plan,
              const SendCall& send, const SendPlan& send_plan, MPI_Status* status) {
   Operation receiving;
@@ -114,7 +114,7 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePl
   for (Backoff backoff; !(wait_receive.step() & wait_send.step()); backoff.pause()) progress();
   code = wait_send.end(MPI_STATUS_IGNORE);
   int receive_code = wait_receive.end(status);
-  if (receive.source == MPI_PROC_NULL) {  // whose status MPICH tells only in a blocking call
+  if (receive.source == MPI_PROC_NULL) {  // MPICH returns its status only from a blocking call
     receive_code = PMPI_Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, receive.tag, receive.communicator, status);
   }
   if (send_code != MPI_SUCCESS) return send_code;

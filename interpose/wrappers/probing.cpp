@@ -1,5 +1,5 @@
-// The wrappers of probes and matched receives. A probe must tell the payload's size, so an envelope that it
-// finds is received at once and kept for the receive that follows (matching.hpp).
+// The wrappers of probes and matched receives. A probe must report the payload's size. An envelope that it
+// finds is therefore received at once and kept for the receive that follows (matching.hpp).
 #include <optional>
 #include <utility>
 
@@ -18,7 +18,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// No envelope can be among the messages that a probe may find.
+/// Returns true if no message that a probe may find can be an envelope.
 bool is_ignored(int source) {
   return source == MPI_PROC_NULL || !settings().move || !NodeDirectory::gpu_seen();
 }
@@ -51,7 +51,7 @@ void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) 
   if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
 }
 
-/// A probe that waits: `once(flag)` looks until it has found something or fails.
+/// A blocking probe: calls `once(flag)` until it finds a message or fails.
 template <typename Once>
 int look_until_found(CallScope& scope, MPI_Comm communicator, const MPI_Status& local, MPI_Status* status,
                      Once once) {
@@ -67,7 +67,7 @@ int look_until_found(CallScope& scope, MPI_Comm communicator, const MPI_Status& 
   return code;
 }
 
-/// The end of a probe that does not wait.
+/// Ends a non-blocking probe.
 void tell_or_progress(bool found, const MPI_Status& local, MPI_Status* status) {
   if (found) {
     hand_out(local, status);
@@ -81,7 +81,7 @@ int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* mess
   int code = post_matched_receive(call, message, scope, true, operation);
   if (code != MPI_SUCCESS) return code;
   MPI_Status local = local_copy_of(status);
-  // where the MPI libraries themselves raise errors of matched receives
+  // on MPI_COMM_WORLD, where the MPI libraries themselves raise errors of matched receives
   code = finish(std::move(operation), MPI_COMM_WORLD, &local);
   if (scope.recording()) scope.add_bytes(bytes_of(local));
   hand_out(local, status);
@@ -100,7 +100,7 @@ PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_St
   int code = MPI_SUCCESS;
   if (is_ignored(source)) {
     code = PMPI_Probe(source, tag, communicator, &local);
-    // the first envelope of the job may be what was found
+    // the message found may be the first envelope of the job
     if (code != MPI_SUCCESS || is_ignored(source)) {
       hand_out(local, status);
       return code;

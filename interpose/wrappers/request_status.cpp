@@ -1,5 +1,5 @@
-// MPI-4.1's questions about several requests, which complete none of them. Newer than the libraries that this
-// may be built with; a library that has them is asked about requests on which nothing of Penstock's hangs.
+// MPI-4.1's queries of several requests, which complete none of them. They may be newer than the MPI library
+// of the build. A library that has them is queried for requests without pending work of Penstock's.
 #include <vector>
 
 #include "interpose/binding/function_names.hpp"
@@ -15,12 +15,12 @@ namespace {
 
 enum class State : unsigned char { inactive, pending, complete };
 
-/// `local` is written if the request is complete. Returns a PMPI code.
+/// Queries the MPI library. Writes `local` if the request is complete. Returns a PMPI code.
 int ask_library(MPI_Request request, State& state, MPI_Status& local) {
   int flag = 0;
   int index = MPI_UNDEFINED;
   if (has_function(Function::Request_get_status_any)) {
-    // of one request, this tells an inactive one from one that is complete
+    // for a single request, this distinguishes an inactive one from one that is complete
     const int code = PMPI_Request_get_status_any(1, &request, &index, &flag, &local);
     if (flag != 0) state = index == MPI_UNDEFINED ? State::inactive : State::complete;
     return code;
@@ -51,7 +51,7 @@ MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
 }
 
-/// Whether the library answers by itself.
+/// Returns true if the library alone answers.
 bool is_left_to_library(const CallScope& scope, Function function, int count, const MPI_Request* requests) {
   if (scope.stands_aside() || count < 0 || (count > 0 && requests == nullptr)) return true;
   return engine().is_empty() && has_function(function);
