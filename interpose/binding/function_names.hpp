@@ -1,5 +1,5 @@
-// The MPI functions of this library's family as an enumeration, and what the table says of each. Knows the
-// table only.
+// The MPI functions of this library's family as an enumeration, with their properties from the table. Knows
+// the table only.
 #pragma once
 
 #include <mpi.h>
@@ -35,12 +35,12 @@ inline constexpr Waiting waiting[] = {
 
 }  // namespace detail
 
-/// The name with its prefix: "MPI_Send". A literal.
+/// Returns the name with its prefix: "MPI_Send". A literal.
 [[nodiscard]] constexpr const char* name_of(Function function) noexcept {
   return detail::names[static_cast<std::size_t>(function)];
 }
 
-/// Whether the call may last until another rank does something.
+/// Returns true if the call may last until another rank does something.
 [[nodiscard]] constexpr bool waits(Function function) noexcept {
   return detail::waiting[static_cast<std::size_t>(function)] == detail::Waiting::waits;
 }

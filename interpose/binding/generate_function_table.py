@@ -16,9 +16,10 @@ COLLECTIVE = (r"(Bcast|Reduce|Allreduce|Gatherv?|Scatterv?|Allgatherv?|Alltoall[
 NEIGHBOUR = r"Neighbor_(allgatherv?|alltoall[vw]?)"
 
 # The first row whose pattern matches the whole name (without MPI_) wins. An owner is a source file of
-# wrappers/, staging/ or collectives/ (`communicators` is communicator_calls.cpp); `pass` is the generic expansion, `left_out` is known and not wrapped.
+# wrappers/, staging/ or collectives/ (`communicators` is communicator_calls.cpp). `pass` is the generic
+# expansion; `left_out` is known and not wrapped.
 OWNERS = [
-    # conversions between C and Fortran handles and statuses: neither communicate nor cost time
+    # conversions between C and Fortran handles and statuses: they neither communicate nor cost time
     ("left_out", r".*_(c2f|f2c)"),
     ("lifecycle", r"Init|Init_thread|Query_thread|Finalize|Abort"),
     ("point_to_point", r"I?[bsr]?send" + LARGE_COUNT + r"|I?recv" + LARGE_COUNT
@@ -58,8 +59,8 @@ WAITS = (r"[sr]?send|recv|(sendrecv|mrecv)(_replace)?|m?probe|Wait(all|any|some)
          r"|File_(open|close|sync|set_size|set_view|preallocate|seek_shared|set_atomicity)"
          r"|File_(read|write)(_at_all|_all|_ordered)(_begin|_end)?")
 
-# Functions that receive, of newer libraries of a family than the headers that this is run with: they must be wrapped,
-# since they would be handed Penstock's messages otherwise.
+# Receiving functions of newer libraries of a family than the headers at hand. They must be wrapped; otherwise
+# they would receive Penstock's messages.
 EXCHANGE = ("int", [("const void*", "sendbuf", ""), ("int", "sendcount", ""), ("MPI_Datatype", "sendtype", ""),
                     ("int", "dest", ""), ("int", "sendtag", ""), ("void*", "recvbuf", ""), ("int", "recvcount", ""),
                     ("MPI_Datatype", "recvtype", ""), ("int", "source", ""), ("int", "recvtag", ""),
@@ -83,8 +84,8 @@ NEWER = {
 
 FAMILIES = {"mpich": [], "openmpi": ["-DOMPI_SKIP_MPICXX", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0"]}
 
-# Exported by the libraries but no functions to wrap: MPI_T is the tools' own interface, the *_FN are predefined
-# callbacks that are compared by address, *_F90 and Status_*f08* are pieces of the Fortran binding.
+# Exported by the libraries, but no functions to wrap: MPI_T is the interface of tools, the *_FN are
+# predefined callbacks that are compared by address, *_F90 and Status_*f08* are parts of the Fortran binding.
 NO_ROW = re.compile(r"T_.*|.*_FN|CONVERSION_FN_NULL.*|.*_F90|Status_.*f08.*")
 
 
@@ -130,7 +131,7 @@ def parameters(inside):
         array = "".join(re.findall(r"\[[^\]]*\]", text))
         text = re.sub(r"\[[^\]]*\]", "", text).strip()
         match = re.fullmatch(r"(.*[\s*])(\w+)", text)
-        # some prototypes leave the names out: "const char *"
+        # some prototypes omit the names: "const char *"
         if match and match.group(1).strip() != "const":
             kind, name = match.group(1).strip(), match.group(2)
         else:

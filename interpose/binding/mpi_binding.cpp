@@ -14,10 +14,10 @@
 #include "interpose/binding/function_names.hpp"
 #include "interpose/record/recorder.hpp"
 
-// One slot a function, and a trampoline that jumps through it. The trampolines are named PMPI_*, hidden:
-// calls to PMPI_* from within this library go to them, and no other library sees them.
+// One slot for each function, and a trampoline that jumps through it. The trampolines are named PMPI_* and
+// hidden: calls to PMPI_* from within this library reach them, and no other library sees them.
 extern "C" {
-/// What the slot of a function that the library lacks holds.
+/// The content of the slot of a function that the library lacks.
 __attribute__((visibility("hidden"))) int penstock_no_such_function() noexcept;
 
 #define PENSTOCK_ROW(owner, waits, name, ...)                              \
@@ -71,7 +71,7 @@ constexpr const char* other_family_line =
 #endif
 
 std::atomic<bool> is_bound{false};
-/// Once bound: for dlsym. RTLD_NEXT for an MPI that the whole program sees, behind this library.
+/// Set once bound; for dlsym. RTLD_NEXT, which follows this library, for an MPI that the whole program sees.
 std::atomic<void*> bound_library{nullptr};
 
 bool holds_mpi(void* library) noexcept {
@@ -82,7 +82,8 @@ bool is_of_this_family(void* library) noexcept {
   return (dlsym(library, "ompi_mpi_comm_world") != nullptr) == is_open_mpi;
 }
 
-/// Names of everything that is loaded, also what only one other library can see (dlopen with RTLD_LOCAL).
+/// Returns the names of all loaded libraries, also of those only another library can see (dlopen with
+/// RTLD_LOCAL).
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> names;
   dl_iterate_phdr(
@@ -101,7 +102,7 @@ struct Search {
   void* library = nullptr;  ///< for dlsym; RTLD_DEFAULT is null too
 };
 
-/// True when `library` is the one. Keeps in mind that there was one of the other family.
+/// Returns true if `library` is the MPI library of this family. Notes one of the other family.
 bool consider(void* library, Search& search) noexcept {
   if (!holds_mpi(library)) return false;
   if (!is_of_this_family(library)) {
@@ -112,7 +113,7 @@ bool consider(void* library, Search& search) noexcept {
   return true;
 }
 
-/// A library that is found by its own name only is kept open from then on.
+/// Finds the MPI library. One that is found only by its own name stays open.
 Search find_library() {
   Search search;
   if (consider(RTLD_DEFAULT, search)) return search;
@@ -131,8 +132,8 @@ bool are_of_one_object(const void* one, const void* other) noexcept {
   return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 && first.dli_fbase == second.dli_fbase;
 }
 
-/// The library's own PMPI function, unless another tool that wraps MPI stands behind this one: then the
-/// tool's, so that it goes on seeing what reaches MPI.
+/// Returns the library's own PMPI function. If another tool that wraps MPI follows this one, returns the
+/// tool's, so that it still sees what reaches MPI.
 void* find_function(void* library, const char* pmpi_name) noexcept {
   void* const function = dlsym(library, pmpi_name);
   if (library != RTLD_DEFAULT || function == nullptr) return function;
@@ -141,7 +142,7 @@ void* find_function(void* library, const char* pmpi_name) noexcept {
   return next != nullptr && !are_of_one_object(next, function) ? next : function;
 }
 
-/// Threads that come here together write the same values.
+/// Threads that call this at the same time write the same values.
 void fill_slot(void** slot, void* address) noexcept {
   if (address != nullptr) __atomic_store_n(slot, address, __ATOMIC_RELAXED);
 }

@@ -1,22 +1,22 @@
-// Where the MPI library is. The preload library links none: its PMPI_* are trampolines of its own through a
-// table of addresses, and Open MPI's predefined handles (which are addresses of objects) are looked up the
-// same way. So it has no undefined MPI symbol, weak or strong, loads into any program, and finds an MPI that
-// was opened later and privately (Python's). This header is included first in every source of the preload
-// library (by a compiler option), for the handles; sources built for a program that links MPI itself do
-// without. Knows nothing of wrappers.
+// Finds the MPI library. The preload library links none: its PMPI_* are trampolines of its own through a
+// table of addresses. Open MPI's predefined handles (addresses of objects) are looked up the same way. The
+// library therefore has no undefined MPI symbol, weak or strong, loads into any program, and finds an MPI
+// that was opened later and privately (Python's). A compiler option includes this header first in every
+// source of the preload library, for the handles; sources for programs that link MPI themselves do without.
+// Knows nothing of wrappers.
 #pragma once
 
 #include <cstdint>
 
 #ifdef PENSTOCK_BINDS_MPI
-// MPI-1 functions that Open MPI exports but no longer declares unless asked, nor without warnings
+// MPI-1 functions that Open MPI exports but declares only on request, and with warnings
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #define OMPI_WANT_MPI_INTERFACE_WARNING 0
 #endif
 #include <mpi.h>
 
 #if defined(OPEN_MPI) && defined(PENSTOCK_BINDS_MPI)
-// An MPI_Datatype at namespace scope must not be initialised with one of these: nothing is bound yet then.
+// No MPI_Datatype at namespace scope may be initialised with one of these: nothing is bound at that time.
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, object) (static_cast<type>(penstock_address_of_##object))
 extern "C" {
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 #ifdef PENSTOCK_BINDS_MPI
-// Functions of newer libraries than this <mpi.h>'s
+// Functions of libraries newer than this <mpi.h>
 extern "C" {
 #define PENSTOCK_ROW(...)
 #define PENSTOCK_NEWER_ROW(owner, waits, name, result, parameters, arguments) \
@@ -44,22 +44,21 @@ enum class Function : std::uint16_t;  // function_names.hpp
 enum class Binding {
   bound,
   no_mpi,        ///< no MPI library is loaded
-  other_family,  ///< one is, but of the family that this library is not built for
+  other_family,  ///< one is loaded, but of the family that this library is not built for
 };
 
-/// Finds the MPI library among what is loaded and fills the table; until then, and when there is none, every
-/// PMPI function returns MPI_ERR_OTHER after one line that says so. Once bound it stays bound.
-/// Thread: any. Cost: a load when bound.
+/// Finds the MPI library among the loaded ones and fills the table. Before that, or if there is none, every
+/// PMPI function prints a line and returns MPI_ERR_OTHER. Once bound it stays bound. Thread: any. Cost: a
+/// load when bound.
 Binding bind_mpi() noexcept;
 
-/// The same for a process that may have no MPI: only libraries that are called like one are looked at, and
-/// nothing is said. True: bound.
+/// The same for a process that may have no MPI: inspects only libraries with the name of one, and prints
+/// nothing. Returns true if bound.
 [[nodiscard]] bool bind_mpi_quietly() noexcept;
 
 #ifdef PENSTOCK_BINDS_MPI
-/// Does the MPI library that was found have the function? It may be older than the <mpi.h> that this library
-/// is built with: those of MPI-3 lack all large counts. False before one is bound. Thread: any. Cost: two
-/// loads.
+/// Returns true if the MPI library that was found has the function. It may be older than the <mpi.h> of the
+/// build: those of MPI-3 lack all large counts. False before one is bound. Thread: any. Cost: two loads.
 [[nodiscard]] bool has_function(Function function) noexcept;
 #else
 [[nodiscard]] inline bool has_function(Function /*function*/) noexcept {
@@ -67,11 +66,12 @@ Binding bind_mpi() noexcept;
 }
 #endif
 
-/// Has the process a library of MPI's Fortran bindings? Calls through those are not seen. Errors: false when
-/// memory runs out.
+/// Returns true if the process has loaded a library of MPI's Fortran bindings, whose calls are not seen.
+/// Errors: false when memory runs out.
 [[nodiscard]] bool fortran_may_call() noexcept;
 
-/// The MPI library's own symbol of a name that this library exports too; null if there is none. Thread: any.
+/// Returns the MPI library's own symbol of a name that this library exports too; null if there is none.
+/// Thread: any.
 [[nodiscard]] void* find_mpi_symbol(const char* name) noexcept;
 
 }  // namespace penstock::interpose

@@ -20,13 +20,13 @@ int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
 }
 
 #if MPI_VERSION >= 4
-/// Whether the count needs a function with large counts, and the library has it.
+/// Returns true if the count needs a function with large counts, and the library has it.
 bool needs_and_has(MPI_Count count, Function function) noexcept {
   return count > INT_MAX && has_function(function);
 }
 #endif
 
-/// The non-blocking sends of a mode: for counts that an int holds, and for larger ones.
+/// The non-blocking sends of a mode: for counts that fit an int, and for larger ones.
 struct Sends {
   decltype(&PMPI_Isend) send;
 #if MPI_VERSION >= 4

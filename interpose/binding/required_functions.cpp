@@ -9,7 +9,7 @@
 namespace penstock::interpose {
 namespace {
 
-// All are of MPI-3.0. What is newer has a way without it where it is called: datatype_contents, mpi_details.
+// All are in MPI-3.0. Code that uses newer functions can do without them: datatype_contents, mpi_details.
 constexpr Function required[] = {
     // messages
     Function::Isend,
@@ -84,8 +84,8 @@ constexpr Function required[] = {
     Function::Error_class,
 };
 
-/// All functions up to MPI-5 by which a program may come to a message's content: that receive it, or tell
-/// that it is there. Partitioned receives match partitioned sends only.
+/// All functions up to MPI-5 by which a program may receive a message or see that it has arrived. Partitioned
+/// receives match partitioned sends only.
 constexpr const char* receivers[] = {
     "MPI_Recv",
     "MPI_Recv_c",
