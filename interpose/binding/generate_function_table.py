@@ -2,9 +2,9 @@
 """Writes mpi_functions.def, refused_functions.def and open_mpi_objects.def beside itself, from the MPI headers of both
 families.
 
-Run by hand when an MPI version is added, and commit what it writes. It needs mpicxx.mpich and mpicxx.openmpi. What it
-decides of itself is only who owns a function (OWNERS) and which functions may wait for other ranks (WAITS); the rest is
-the headers' own.
+Run it by hand when an MPI version is added, and commit the files. It needs mpicxx.mpich and mpicxx.openmpi. It decides
+only which source file owns a function (OWNERS) and which functions may wait for other ranks (WAITS); the headers decide
+the rest.
 """
 import pathlib
 import re
@@ -110,7 +110,7 @@ def preprocessed(family, *options):
 
 
 def prototypes(family):
-    """{name: (result, [(type, name, array suffix)] or None for varargs)}"""
+    """Returns {name: (result, [(type, name, array suffix)] or None for varargs)}."""
     text = preprocessed(family, "-P")
     text = re.sub(r"__attribute__\s*\(\((?:[^()\"]|\"[^\"]*\"|\((?:[^()\"]|\"[^\"]*\")*\))*\)\)", " ", text)
     found = {}
@@ -164,13 +164,13 @@ def row(macro, name, prototype):
 
 
 def hears_of_errors(given):
-    """The ErrorTarget of the first communicator, window or file among the arguments."""
+    """Returns the ErrorTarget of the first communicator, window or file among the arguments."""
     factories = {"MPI_Comm": "of", "MPI_Win": "of_window", "MPI_File": "of_file"}
     return next((f"{factories[kind]}({what})" for kind, what, _ in given if kind in factories), "of(MPI_COMM_NULL)")
 
 
 def asks_about_buffers(given):
-    """An expression: any buffer is on a device. A count and a datatype tell more, where they follow the buffer."""
+    """Returns an expression that is true if a buffer is on a device; it uses a count and datatype that follow the buffer."""
     asked = []
     for position, (kind, what, _) in enumerate(given):
         if kind.removeprefix("const ") != "void*":
@@ -264,7 +264,7 @@ OBJECTS_HEADER = """\
 
 
 def functions():
-    """(macro of the families that have it, name, prototype) of all."""
+    """Yields (macro of the families that have it, name, prototype) for each function."""
     mpich, openmpi = prototypes("mpich"), prototypes("openmpi")
     for name in sorted(mpich.keys() | openmpi.keys() | NEWER.keys(), key=str.lower):
         if name in mpich and name in openmpi and same(mpich[name], openmpi[name]):
