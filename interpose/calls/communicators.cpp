@@ -13,7 +13,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// What the attribute points to. A pointer to a shared pointer, so that others may keep the info.
+/// The attribute's value points to a shared pointer, so that others may keep the info.
 using Holder = std::shared_ptr<CommunicatorInfo>;
 
 constexpr std::uint32_t world_local_id = 1;

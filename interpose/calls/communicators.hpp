@@ -1,6 +1,6 @@
-// What Penstock knows of each communicator: its ranks in MPI_COMM_WORLD, an id that is equal on all ranks,
-// and members for other folders' data. Stored as an MPI attribute, so that it is destroyed with the
-// communicator. Knows no message protocol.
+// Penstock's record of each communicator: its ranks in MPI_COMM_WORLD, an id that is equal on all ranks, and
+// members for other folders' data. Stored as an MPI attribute, so that it is destroyed with the communicator.
+// Knows no message protocol.
 #pragma once
 
 #include <mpi.h>
@@ -25,7 +25,8 @@ class NodeMap;              // node_map.hpp
 class Gathering;            // gathering.hpp
 class Lanes;                // lanes.hpp
 
-/// Whether a communicator's ranks have to meet by messages before collectives (collective_arrival.hpp).
+/// The extent of a communicator: over several nodes, ranks have to meet by messages before collectives
+/// (collective_arrival.hpp).
 enum class Span : std::uint8_t { unknown, node, nodes };
 
 /// Thread: members before `collectives` are fixed once made. The info is destroyed inside the MPI library's

@@ -10,8 +10,8 @@
 
 namespace penstock::interpose {
 
-/// What a send's call knows of its list, for an examination that may come long after, when the communicator
-/// may be gone. A value.
+/// A send's list, for an examination that may happen long after the call, when the communicator may be gone.
+/// A value.
 struct ListLook {
   transports::Integer integers =
       transports::Integer::none;  ///< type of its elements; none: not worth examining

@@ -19,7 +19,7 @@ constexpr std::uint32_t bitmap_is_welcome = 1u << 31;  // beside a tag
 static_assert(Channel::tags < bitmap_is_welcome);
 constexpr std::uint64_t version = 0x50454e53544e0003ull;  // of the protocol between nodes
 
-/// What each rank publishes about itself.
+/// A rank's statement about itself.
 struct Statement {
   std::uint64_t version = 0;  ///< 0: takes no part
   std::uint64_t is_forced = 0;

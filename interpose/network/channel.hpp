@@ -64,7 +64,7 @@ class Channel {
 
   /// Encodes a clearance for the sender.
   [[nodiscard]] static std::uint32_t word_of(std::uint32_t tag, Clearance clearance) noexcept;
-  /// Sends it. `*word` must stay valid until the request is complete.
+  /// Sends such a word to the sender. `*word` must stay valid until the request is complete.
   [[nodiscard]] int clear(int sender, const std::uint32_t* word, MPI_Request* request) const noexcept;
   /// Receives clearances. Cost: a test of a request, if the channel is open.
   void poll() noexcept;

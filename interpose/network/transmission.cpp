@@ -19,7 +19,7 @@ namespace {
 using transports::ChunkCopies;
 using transports::ChunkRing;
 
-/// What this process buffers for late receivers on other nodes.
+/// Bytes that this process buffers for late receivers on other nodes.
 std::atomic<std::size_t> all_buffered_bytes{0};
 
 }  // namespace

@@ -17,16 +17,16 @@ enum class Way : std::uint8_t {
   kernels,  ///< one kernel on each rank
 };
 
-/// Whether a communicator's ranks vote on its collectives in a ring. The first rank decides.
+/// The use of a communicator's ring, on which the first rank decides.
 enum class AgreementUse : std::uint32_t {
   undecided,
   used,
   given_back,  ///< never used, so that its memory can be released
 };
 
-/// What the ranks share; zero when made. All ranks count collectives alike, from 1 on, in 64 bits. Words hold
-/// the lower half: ordinals that share a word are never far apart. At most as many collectives as there are
-/// words may be unseen by some rank; later ones have to wait for their word.
+/// The memory that the ranks share; zero when made. All ranks count collectives alike, from 1 on, in 64 bits.
+/// Words hold the lower half: ordinals that share a word are never far apart. At most as many collectives as
+/// there are words may be unseen by some rank; later ones have to wait for their word.
 struct AgreementRing {
   static constexpr std::uint32_t length = 16;
   /// The ordinal in the lower half. Above it: how many ranks agree and how many have seen the outcome, ten

@@ -1,6 +1,6 @@
-// Where ranks record their arrivals and votes at collectives. Each rank has one place in its row of the node
-// directory for each communicator on which it has arrived at a collective; other ranks find the place by the
-// communicator's id. Knows no MPI call.
+// The places where ranks record their arrivals and votes at collectives. Each rank has one place in its row
+// of the node directory for each communicator on which it has arrived at a collective; other ranks find the
+// place by the communicator's id. Knows no MPI call.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ enum class Preference : std::uint8_t {
 /// arguments rarely have the same.
 [[nodiscard]] std::uint16_t signature_of(std::uint64_t arguments) noexcept;
 
-/// What a rank publishes when it arrives at a collective.
+/// A rank's note on its arrival at a collective.
 struct Said {
   Preference preference = Preference::library;
   bool meets = false;           ///< it waits for the others, and so knows their votes

@@ -1,5 +1,5 @@
-// Which other ranks of this job on this node run the same Penstock: a directory in shared memory that every
-// rank joins before PMPI_Init and reads after it, so that no message is needed. Ranks without Penstock never
+// The ranks of this job on this node that run the same Penstock. Every rank joins this directory in shared
+// memory before PMPI_Init and reads it after, so that no message is needed. Ranks without Penstock never
 // join, and get no envelopes. Makes no MPI call.
 //
 // The file lies in /dev/shm only during MPI_Init; then every rank has it open and it is unlinked. Its name
@@ -25,7 +25,7 @@ inline constexpr std::uint32_t arrival_places = 2048;   ///< communicators of a 
 inline constexpr std::uint32_t forecast_places = 1024;  ///< distinguished pairs of sender and tag
 inline constexpr std::uint32_t gpu_places = 16;         ///< GPUs that a rank uses
 
-/// What a rank publishes on its collectives of one communicator; used by arrival_places.cpp.
+/// A rank's notes on its collectives of one communicator; used by arrival_places.cpp.
 struct ArrivalNote {
   std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
   std::atomic<std::uint64_t> said;
@@ -105,8 +105,8 @@ class NodeDirectory {
     return gpu_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
   }
   void note_gpu() noexcept;
-  /// Whether some rank of the node has had a device buffer in a collective, or even in a non-blocking one.
-  /// Until then no rank looks for them.
+  /// The kinds of collectives in which some rank of the node has had a device buffer. Until there is one, no
+  /// rank looks for them.
   enum class DeviceCollectives : std::uint8_t { none, blocking, nonblocking };
   void note_device_collective(DeviceCollectives kind) noexcept;
   [[nodiscard]] DeviceCollectives device_collectives_seen() const noexcept;

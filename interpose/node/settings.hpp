@@ -9,7 +9,7 @@
 
 namespace penstock::interpose {
 
-/// What steps transfers.
+/// The code that steps transfers.
 enum class ProgressBy : std::uint8_t {
   calls,   ///< MPI calls of the application
   thread,  ///< also a thread, while the application is in no call

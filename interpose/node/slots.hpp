@@ -23,7 +23,7 @@ enum class SlotState : std::uint32_t {
 
 enum class Side : std::uint8_t { sender, receiver };
 
-/// Which side moves a slot, from which state to which, and when.
+/// A move of a slot: its side, its states, and when it happens.
 struct SlotMove {
   Side side;
   SlotState from;
@@ -58,14 +58,14 @@ inline constexpr SlotMove slot_moves[] = {
   });
 }
 
-/// Where an offered payload is. The sender writes it while it prepares.
+/// The place of an offered payload. The sender writes it while it prepares.
 enum class PayloadPlace : std::uint32_t {
   sender_buffer,
   region,           ///< host memory or a ring on the sender's device, as the offer describes
   receiver_buffer,  ///< it was pushed there
 };
 
-/// What the receiver requests. It writes this before the move to `asked`.
+/// The receiver's request. It writes this before the move to `asked`.
 enum class SlotRequest : std::uint32_t {
   relay,  ///< through a ring on the sender's device that the receiver can map
   stage,  ///< through host memory

@@ -28,7 +28,7 @@ enum class Handle : std::uint8_t {
                ///< own
 };
 
-/// What must step an entry besides the call that waits for it.
+/// The code that must step an entry, besides the call that waits for it.
 enum class Filed : std::uint8_t {
   out,      ///< the entry is not in the table
   idle,     ///< nothing
@@ -145,7 +145,7 @@ class Engine {
   /// Lock. Cost, if no envelope is coming: some loads; otherwise a query of the MPI library.
   void begin_large_arrivals(Posted posted);
 
-  /// What has to be stepped.
+  /// A summary of the pending operations.
   struct Outlook {
     std::uint32_t unfinished = 0;                      ///< pending operations
     Pending::Progress need = Pending::Progress::none;  ///< the greatest of their needs

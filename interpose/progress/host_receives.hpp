@@ -1,7 +1,7 @@
 // The pending receives into host memory, and which of them share memory. An envelope lies at the front of its
 // receive's buffer until it is read; then the payload is fetched over it. No other receive may write there in
 // between. MPI forbids receives that share memory, but benchmarks post a whole window of them into one
-// buffer. Of overlapping receives, the MPI library therefore writes only the first to the user's buffer; the
+// buffer. If receives overlap, the MPI library therefore writes only the first to the user's buffer; the
 // others use staging buffers. Knows the size of an envelope, not its content.
 #pragma once
 
@@ -19,7 +19,7 @@ class HostReceive {
   HostReceive(const HostReceive&) = delete;
   HostReceive& operator=(const HostReceive&) = delete;
 
-  /// Where the MPI library writes the message.
+  /// The memory to which the MPI library writes the message.
   enum class Target : std::uint8_t { user_buffer, staging_buffer };
 
  protected:

@@ -36,7 +36,7 @@ class Pending {
     return code;
   }
 
-  /// Whether other calls of this rank must step it, because another rank may be waiting for it.
+  /// The need for steps by other calls of this rank, as another rank may be waiting.
   enum class Progress : unsigned char {
     none,
     receive,     ///< only once an envelope may have arrived

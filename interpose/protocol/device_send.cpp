@@ -59,7 +59,7 @@ bool is_over(const Slot& slot) noexcept {
   return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
 }
 
-/// Releases the region of a payload that its receiver has drained or will not read from there.
+/// Releases a region that the receiver has drained or will not read.
 void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
   if (staged != nullptr && !staged->drained()) staged->abandon();
   staged.reset();
@@ -126,7 +126,7 @@ void DeviceSend::publish_offer(const SendCall& call) noexcept {
   offer(PayloadPlace::sender_buffer);
 }
 
-/// Publishes the offer. If the receiver, which may already have the envelope, has given up, nothing changes.
+/// Publishes the offer, unless the receiver, which may have the envelope already, has given up.
 void DeviceSend::offer(PayloadPlace place) noexcept {
   slot_->place.store(place, std::memory_order_relaxed);
   static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::offered>());
@@ -149,8 +149,7 @@ int DeviceSend::send_envelope(const SendCall& call, MPI_Request* request) {
 }
 
 bool DeviceSend::receiver_is_late() noexcept {
-  // read only at the start of the wait and after each timeout, as the receiver writes this counter with each
-  // message
+  // read only at the start and after each timeout, as the receiver writes this counter with each message
   if (!deliveries_seen_) {
     deliveries_seen_ = receiver_->deliveries.load(std::memory_order_relaxed);
     // the wait does not start at the sending call: this rank may have posted a hundred more sends since, and
@@ -165,8 +164,7 @@ bool DeviceSend::receiver_is_late() noexcept {
   return timeout_.is_over(now_ns, receiver_worked_ns_);
 }
 
-/// Returns true if the MPI library would have buffered the payload; then its sender must not wait for the
-/// receiver.
+/// Returns true if the MPI library would have buffered the payload; such a sender must not wait.
 bool DeviceSend::is_small() const noexcept {
   return envelope_.payload_bytes <= transports::tuning().buffered_to;
 }
@@ -187,7 +185,7 @@ Status DeviceSend::stage(const transports::Place& what, bool whole) {
   return started;
 }
 
-/// Returns true while this send has to wait until other payloads have released their rings.
+/// Returns true while this send has to wait for other payloads' rings.
 bool DeviceSend::waits_for_a_ring() noexcept {
   return !holds_ring_ && !is_small() &&
          rings_at_work.load(std::memory_order_relaxed) >= policy::most_rings_at_once && !receiver_is_late();

@@ -31,8 +31,8 @@ namespace penstock::interpose {
 /// (below).
 class DeviceSend final : public Pending, public transports::Recycled<DeviceSend> {
  public:
-  /// Takes a slot. `others_follow`: as in SendPlan. Returns null if no slot is free; then the caller stages
-  /// the whole payload.
+  /// Takes a slot. `others_follow`: as in SendPlan. Returns null if no slot is free; the caller then stages
+  /// the whole payload. Errors: std::bad_alloc.
   [[nodiscard]] static std::unique_ptr<DeviceSend> open(const SendCall& call, transports::Place source,
                                                         int receiver_world_rank, DirectoryRow& receiver,
                                                         bool others_follow);

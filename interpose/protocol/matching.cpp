@@ -15,14 +15,13 @@ bool matches(const StashedMessage& message, int source, int tag) noexcept {
          (tag == MPI_ANY_TAG || tag == message.status.MPI_TAG);
 }
 
-/// Returns true if the message may be an envelope: its sender counts it before it sends it. Other messages of
-/// that size stay in the MPI library, so that a synchronous one is not received before there is a receive.
+/// Returns true for a possible envelope, which its sender counts before it sends it. Other messages of that
+/// size stay in the MPI library, so that a synchronous one is not received before there is a receive.
 bool may_be_envelope(const MPI_Status& probed) {
   return bytes_of(probed) == envelope_bytes && engine().envelopes_are_coming();
 }
 
-/// While an object exists, a message that the MPI library reports as received may be only probed (DeviceSend
-/// checks this).
+/// While an object exists, a received message may be only probed (DeviceSend checks this).
 class Opening {
  public:
   Opening() noexcept { own_.openings.fetch_add(1, std::memory_order_relaxed); }

@@ -180,7 +180,7 @@ void NodeDelivery::ask_to_push() {
   ask(SlotRequest::push);
 }
 
-/// Waits for the sender's next move. Ends the delivery only if the sender is gone.
+/// Waits for the sender's move. Ends the delivery only if the sender is gone.
 bool NodeDelivery::look_after_sender() {
   return sender_is_gone() && end({Code::peer_lost, "the sender"});
 }

@@ -27,8 +27,8 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
     return over_ || pull_ != nullptr || is_unpacking_;
   }
 
-  /// Returns the number of small pulls in flight, over all deliveries. Their senders must not have to wait
-  /// for this rank's next MPI call.
+  /// Returns the number of small pulls in flight, whose senders must not have to wait for this rank's next
+  /// MPI call.
   [[nodiscard]] static const std::atomic<unsigned>& small_ones_in_flight() noexcept;
   /// Returns true if this thread started the latest of them.
   [[nodiscard]] static bool small_ones_are_own() noexcept;

@@ -25,7 +25,7 @@ struct ReceiveCall {
   MPI_Comm communicator = MPI_COMM_WORLD;
 };
 
-/// What kind of buffer a receive has; determined once.
+/// The kind of a receive's buffer; determined once.
 struct ReceivePlan {
   bool is_ignored = false;  ///< the MPI library alone does it: from MPI_PROC_NULL, or Penstock moves nothing
   bool on_device = false;

@@ -62,8 +62,7 @@ class PlainSend final : public Pending {
   MessageRecord record_;
 };
 
-/// Returns true if a payload of an envelope's size begins like an envelope of this job. It must not travel as
-/// itself.
+/// Returns true if a payload of an envelope's size begins like one of this job. It must not travel as itself.
 bool looks_like_envelope(const void* bytes) {
   Envelope envelope;
   return read_envelope(bytes, node_directory().nonce(), &envelope);
@@ -107,8 +106,8 @@ bool needs_envelope(const SendCall& call, SendPlan& plan) {
          expects(HostDeviceCopy::upload, *plan.neighbour, call.tag);
 }
 
-/// Returns true if CUDA IPC cannot export the memory. Nor can it export managed memory, which is left to the
-/// copy engine, as the MPI library is no faster.
+/// Returns true if CUDA IPC cannot export the memory. Managed memory is left to the copy engine all the same,
+/// as the MPI library is no faster.
 bool is_out_of_reach(const SendPlan& plan) noexcept {
   const BufferKind kind = plan.source->buffer.kind;
   return (kind == BufferKind::async_pool || kind == BufferKind::virtual_memory) &&
