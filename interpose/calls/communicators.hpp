@@ -36,19 +36,17 @@ enum class Span : std::uint8_t { unknown, node, nodes };
 struct CommunicatorInfo {
   MPI_Comm handle = MPI_COMM_NULL;  ///< the user's, until is_gone
   std::uint64_t global_id = 0;
-  bool id_is_agreed =
-      false;  ///< otherwise ids may differ between ranks: Penstock did not see how it was made
+  bool id_is_agreed = false;  ///< otherwise ranks' ids may differ: Penstock did not see how it was made
   std::uint32_t local_id = 0;
   int rank = 0;
   int size = 0;  ///< of the local group
   bool is_inter = false;
   std::vector<int>
       world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
-  std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
-  std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
-  std::shared_ptr<ArrivalPlace>
-      arrival_place;  ///< made at the first of these; shared for the same reason as the stash
-  std::atomic<bool> is_in_step{true};  ///< as far as was seen, the other ranks have counted as many
+  std::atomic<std::uint32_t> collectives{0};    ///< collective calls so far
+  std::atomic<std::uint32_t> arrivals{0};       ///< blocking collective calls (collective_arrival.hpp)
+  std::shared_ptr<ArrivalPlace> arrival_place;  ///< made at the first; shared like the stash
+  std::atomic<bool> is_in_step{true};           ///< as far as was seen, the other ranks have counted as many
   std::atomic<Span> span{Span::unknown};
   std::shared_ptr<const NodeMap> nodes;  ///< of an intracommunicator that spans several nodes
   bool has_met = false;          ///< for a collective that failed on this rank alone and will be repeated
@@ -68,8 +66,7 @@ struct CommunicatorInfo {
   std::atomic<bool> is_vertex_set{false};   ///< communicator_hints.hpp
   std::atomic<std::uint64_t> creations{0};  ///< calls that make communicators
   std::mutex stash_lock;  ///< around {search the stash, post} and {improbe, stash}; never held while blocking
-  std::shared_ptr<Stash>
-      stash;  ///< made at first need; shared only so that its type may stay incomplete here
+  std::shared_ptr<Stash> stash;  ///< made at first need; shared so that its type may stay incomplete here
   // guarded by the registry's lock:
   int holders = 0;          ///< see HeldCommunicator
   bool is_freed = false;    ///< by the user, while it is held

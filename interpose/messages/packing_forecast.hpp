@@ -13,8 +13,7 @@ namespace penstock::interpose {
 /// A send's list, for an examination that may happen long after the call, when the communicator may be gone.
 /// A value.
 struct ListLook {
-  transports::Integer integers =
-      transports::Integer::none;  ///< type of its elements; none: not worth examining
+  transports::Integer integers = transports::Integer::none;  ///< its elements; none: not worth examining
   /// Whether the integers may arrive in another order.
   transports::ListOrder order = transports::ListOrder::kept;
   std::uint16_t experience = 0;  ///< the entry for note_look()

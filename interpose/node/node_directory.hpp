@@ -30,21 +30,19 @@ struct ArrivalNote {
   std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
   std::atomic<std::uint64_t> said;
   std::atomic<std::uint64_t> failed;  ///< the last collective in which the rank failed, + 1; 0: none
-  std::atomic<std::uint32_t>
-      left;  ///< how many of the communicator's ranks have left, if this rank is their first
+  std::atomic<std::uint32_t> left;    ///< how many of its ranks have left, if this rank is their first
 };
 
 /// One rank's row. Lies in shared memory. Members that change with each message have a cache line of their
 /// own, as other ranks read the rest with each of their messages.
 struct alignas(64) DirectoryRow {
   std::atomic<std::int32_t> world_rank;  ///< -1 until known, and after it has left
-  std::atomic<std::uint32_t>
-      openings;                  ///< probes of this rank that are receiving a possible envelope at the moment
-  std::atomic<bool> is_parting;  ///< in MPI_Finalize: nothing more is received
-  std::atomic<bool> accepts_envelopes;  ///< its host receives are kept apart (host_receives.hpp)
-  std::atomic<bool> accepts_small;      ///< receives too small for an envelope have staging buffers
-  std::atomic<bool> is_published;       ///< world_rank is MPI's, no longer the environment's
-  std::atomic<bool> forgets_arrivals;   ///< communicators missing in `arrivals` may have been there
+  std::atomic<std::uint32_t> openings;   ///< probes of this rank that are receiving a possible envelope
+  std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
+  std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
+  std::atomic<bool> accepts_small;       ///< receives too small for an envelope have staging buffers
+  std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
+  std::atomic<bool> forgets_arrivals;    ///< communicators missing in `arrivals` may have been there
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< changes while it works: counts payloads, and steps
@@ -52,8 +50,7 @@ struct alignas(64) DirectoryRow {
   ArrivalNote arrivals[arrival_places];               ///< at collectives
   AgreementRing agreements[arrival_places];     ///< of the same communicators, if this rank is their first
   std::atomic<std::uint64_t> gpus[gpu_places];  ///< ids of GPUs that it copies on, then 0
-  std::atomic<std::uint8_t>
-      crossed[forecast_places];  ///< where payloads went; used by destination_forecast.cpp
+  std::atomic<std::uint8_t> crossed[forecast_places];  ///< where payloads went: destination_forecast.cpp
 
   /// Called by its own rank. Two threads may count only one, as it only matters that the number changes. An
   /// atomic increment would wait for the slot's cache line to return from the sender's core.

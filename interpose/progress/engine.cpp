@@ -226,9 +226,7 @@ void Engine::orphan(Entry* entry) {
 }
 
 void Engine::adopt(std::unique_ptr<Pending> pending) noexcept {
-  Pending* const kept =
-      pending
-          .release();  // released first: if memory is short, what MPI still works on must leak, not be freed
+  Pending* const kept = pending.release();  // if memory is short, what MPI still works on must leak
   try {
     const Lock lock(*this);
     Entry* const entry = insert(MPI_REQUEST_NULL, {}, Handle::own);

@@ -64,8 +64,7 @@ class NodeDelivery final : public Delivery, public transports::Recycled<NodeDeli
   void drop_pull() noexcept;
 
   Slot* slot_ = nullptr;
-  std::unique_ptr<transports::ListUnpack>
-      unpack_;  ///< room for a bitmap, while one may arrive instead of the list
+  std::unique_ptr<transports::ListUnpack> unpack_;  ///< room, while a bitmap may arrive instead of the list
   std::unique_ptr<transports::Pull> pull_;
   transports::Watch watch_;
   unsigned excluded_ = 0;

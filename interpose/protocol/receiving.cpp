@@ -454,8 +454,7 @@ class Receive final : public Pending,
   /// Copies from host memory to the destination. `reason` is a literal.
   void write(const void* bytes, std::uint64_t count, const char* reason) {
     if (count == 0) return;
-    static_cast<void>(
-        may_write());  // the result does not matter: no other message is written before this returns
+    static_cast<void>(may_write());  // either way: no other message is written before this returns
     transports::Place destination = place();
     destination.layout = destination.layout.prefix(count);
     status_ = staged_copy(count, transports::BufferKind::pageable, destination.buffer.kind, reason,
