@@ -1,6 +1,7 @@
-// download and upload of staged.hpp: blocking copies between a place and plain host memory. Pinned host
-// memory is copied directly; pageable memory through a ring of pinned chunks, several cores emptying or
-// filling one while the GPU copies others. Of a scattered place each part is copied by itself.
+// Implements download() and upload() of staged.hpp: blocking copies between a place and plain host memory.
+// Pinned host memory is copied directly. Pageable memory is copied through a ring of pinned chunks: several
+// cores empty or fill one chunk while the GPU copies others. The parts of a scattered place are copied
+// separately.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -19,8 +20,8 @@ namespace {
 
 using cuda::Bounce;
 
-/// One blocking copy between `place`, which lies on a device, and `host`. When it goes, also after an error,
-/// the GPU has done everything it queued. Thread: one at a time.
+/// One blocking copy between `place`, which lies on a device, and `host`. The destructor waits until the GPU
+/// has done everything that was queued, also after an error. Thread: one at a time.
 class BlockingCopy {
  public:
   BlockingCopy(const Place& place, cuda::ContextRef context) noexcept
@@ -77,7 +78,7 @@ class BlockingCopy {
  private:
   [[nodiscard]] Status begin(cuda::StreamUse use, const void* host) {
     if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
-    // the driver has a ring of its own for pieces in one: no worse than one that is not pinned
+    // the driver has a ring of its own for contiguous pieces, no worse than an unpinned ring of ours
     if (bounce_ != nullptr && !bounce_->is_pinned() && place_.layout.is_contiguous()) bounce_ = nullptr;
     if (Status made = context_->stream(use, stream_); !made.ok()) return made;
     const std::size_t needed = bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth);
@@ -90,12 +91,12 @@ class BlockingCopy {
   [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept {
     return std::min(step_bytes_, bytes_ - step * step_bytes_);
   }
-  /// Marks where a step's copies end, also when queueing them failed half way.
+  /// Records where a step's copies end, also when queueing them failed half way.
   [[nodiscard]] Status mark(const Status& copies) noexcept {
     Status marked = marks_[queued_++ % Bounce::depth].record(stream_);
     return copies.ok() ? marked : copies;
   }
-  /// Waits for a step, and so for those before it: they are in one stream.
+  /// Waits for a step and thereby for all before it: they are in one stream.
   [[nodiscard]] Status wait(std::size_t step) noexcept {
     done_ = step + 1;
     return marks_[step % Bounce::depth].wait();
@@ -118,8 +119,8 @@ class BlockingCopy {
   std::size_t done_ = 0;
 };
 
-/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to, unless
-/// `copy_standing_by(its context)` has made it.
+/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to, unless `copy_standing_by(its
+/// context)` has already made the copy.
 template <class CopyStandingBy, class Copy>
 Status on_device(const Place& place, CopyStandingBy copy_standing_by, Copy copy) noexcept {
   return guarded([&]() -> Status {
@@ -133,7 +134,8 @@ Status on_device(const Place& place, CopyStandingBy copy_standing_by, Copy copy)
   });
 }
 
-/// How many bytes of a part belong to the first `message_bytes`. `packed` says where they are, ascending.
+/// Returns how many bytes of a part belong to the first `message_bytes`. `packed` holds their offsets in the
+/// message, ascending.
 std::size_t bytes_within(const Layout& packed, std::size_t message_bytes) noexcept {
   const auto end = static_cast<std::ptrdiff_t>(message_bytes);
   std::size_t bytes = 0;
@@ -147,8 +149,8 @@ std::size_t bytes_within(const Layout& packed, std::size_t message_bytes) noexce
   return bytes;
 }
 
-/// Calls `copy(part, where its bytes are in the message)` for each part of a scattered place, as far as its
-/// layout, which may have been shortened, goes. Stops at the first failure.
+/// Calls `copy(part, where its bytes are in the message)` for each part of a scattered place, up to the end
+/// of its layout, which may have been shortened. Stops at the first failure.
 template <class Copy>
 Status for_each_part(const Place& whole, Copy copy) {
   for (const auto& [place, packed] : *whole.parts) {
@@ -163,7 +165,7 @@ Status for_each_part(const Place& whole, Copy copy) {
   return {};
 }
 
-/// What the message has at `packed`, in one piece.
+/// Copies the bytes of the message at `packed` into one piece.
 Status gather(char* to, const char* message, const Layout& packed) noexcept {
   LayoutCursor cursor(packed);
   return copy_out_host(to, {{.pointer = const_cast<char*>(message)}, packed}, cursor, packed.bytes());

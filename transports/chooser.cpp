@@ -1,5 +1,5 @@
-// The chooser: the transports in order of preference, one row each. The first that accepts, and is worth
-// while by the figures in force, is taken.
+// The chooser: a table of the transports in order of preference, one row each. The first transport that
+// accepts a payload and is worth while by the figures in force is taken.
 #include <array>
 #include <atomic>
 #include <new>
@@ -11,18 +11,19 @@
 namespace penstock::transports {
 namespace {
 
-/// Why a transport is not worth while for a payload; null: it is; empty: it is not meant for such payloads.
+/// Returns why a transport is not worth while for a payload; null: it is; empty: it is not meant for such
+/// payloads.
 using WhyNot = const char* (*)(const Payload& payload) noexcept;
 
 struct Row {
   Transport& (*transport)() noexcept;
-  bool at_the_senders_expense;  ///< then the reason for it is why no better transport would do
-  WhyNot why_not;               ///< null: always worth while; not asked if it is forced
+  bool at_the_senders_expense;  ///< the reason shown is then why no better transport would do
+  WhyNot why_not;               ///< null: always worth while; not called if the transport is forced
 };
 
-/// Copies within a GPU are made by its multiprocessors, where those of two processes take turns; copy engines
-/// serve both, but only to and from the host. Beside kernels of the other process 128 KiB take 226 µs within
-/// the GPU, and 18 through host memory; with nothing else on the GPU 12 and 20 (H200).
+/// Two processes take turns on the multiprocessors of a GPU, which make the copies within it; copy engines
+/// serve both, but only to and from the host. Beside kernels of the other process, 128 KiB take 226 µs within
+/// the GPU and 18 through host memory; on an otherwise idle GPU, 12 and 20 (H200).
 bool waits_for_its_turn(const Payload& payload) noexcept {
   return payload.is_between_devices() && payload.link() == cuda::Link::same_device &&
          payload.offer.payload_bytes < tuning().shared_gpu_from &&
@@ -46,13 +47,13 @@ const char* not_to_be_pushed(const Payload& payload) noexcept {
   return payload.offer.payload_bytes >= tuning().pushed_from ? nullptr : "";
 }
 
-/// Staged comes last: it carries everything.
+/// Staged is last because it carries everything.
 constexpr std::array table{
     Row{&local_transport, false, better_not_within_a_gpu}, Row{&peer_transport, false, host_memory_is_better},
     Row{&relayed_transport, true, not_to_be_relayed}, Row{&pushed_transport, false, not_to_be_pushed},
     Row{&staged_transport, true, nullptr}};
 
-/// A transport that has no memory to find out cannot carry it.
+/// A transport that runs out of memory while it checks cannot carry the payload.
 Verdict verdict_of(const Transport& transport, const Payload& payload) noexcept {
   try {
     return transport.accepts(payload);

@@ -8,7 +8,7 @@
 namespace penstock::transports {
 namespace {
 
-/// Device memory of two contexts. Managed memory is reached from any context.
+/// True for device memory of two contexts. Managed memory is reached from any context.
 bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
   const auto belongs_to_a_context = [](const Buffer& buffer) {
     return lives_on_device(buffer.kind) && buffer.kind != BufferKind::managed;
@@ -17,7 +17,7 @@ bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
          source.context != destination.context;
 }
 
-/// By a kernel, between buffers of one context.
+/// Returns whether a kernel can copy the pieces; both buffers must be of one context.
 bool can_copy_pieces(const Payload& payload) {
   const Offer& offer = payload.offer;
   const Buffer& destination = payload.destination.buffer;
@@ -26,7 +26,7 @@ bool can_copy_pieces(const Payload& payload) {
     return false;
   }
   const Buffer source = inspect(reinterpret_cast<const void*>(offer.address));
-  // of absolute addresses, some may be of another allocation, even of host memory
+  // some absolute addresses may be in another allocation, even in host memory
   return offer.extent() != 0 && source.holds(0, offer.extent()) && !needs_peer_copy(source, destination) &&
          can_copy_by_kernel(payload.destination, cuda::Context::of(destination));
 }

@@ -36,7 +36,8 @@ DeviceInfo describe(const cuda::Driver& driver, int ordinal, int devices) {
   return info;
 }
 
-/// A transport over CUDA IPC. One device or several, each pair with peer access, some or none.
+/// Describes a transport over CUDA IPC: for one device or several, of which all, some or no pairs have peer
+/// access.
 TransportInfo describe_ipc_transport(TransportKind kind, const std::vector<DeviceInfo>& devices) {
   if (devices.size() == 1) return {kind, true, "between processes that share the GPU"};
   std::size_t pairs = 0;

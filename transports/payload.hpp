@@ -1,5 +1,5 @@
-// A payload that is to be fetched, as the chooser and the transports see it: the questions about it that all
-// of them would ask. Knows no transport.
+// A payload that is to be fetched, with the facts about it that the chooser and all transports need. Knows no
+// transport.
 #pragma once
 
 #include <optional>
@@ -11,34 +11,35 @@
 
 namespace penstock::transports {
 
-/// Whether a transport can carry a message; `reason` is a literal either way ("peer access is off", …), empty
-/// where the transport was never meant for it.
+/// States whether a transport can carry a message. `reason` is a literal either way ("peer access is off",
+/// …), empty if the transport was never meant for the message.
 struct Verdict {
   bool accepted = false;
   const char* reason = "";
   bool needs_sender = false;  ///< accepted, but the sender has to begin on this transport first
 };
 
-/// A payload that is to be fetched: what its sender offers, where it is to go, and what both are to this
-/// process. Asked once for the chooser and the transport that it takes. Thread: one at a time.
+/// A payload that is to be fetched: the sender's offer, the destination, and how this process relates to
+/// both. Created once and used by the chooser and by the transport that it picks. Thread: one at a time.
 class Payload {
  public:
-  /// Copies the offer: what is checked and used stays the same, whatever its owner does to it. `destination`
-  /// must stay as it is. Where memory runs out, the payload has no context.
+  /// Copies the offer, so that checks and use see the same values whatever the offer's owner does to it.
+  /// `destination` must stay unchanged. If memory runs out, the payload has no context.
   Payload(const Offer& published, const Place& to) noexcept;
 
-  /// Its sender is this process.
+  /// True if the sender is this process.
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
-  /// Both sides are memory of devices; `link` is what lies between these then.
+  /// True if both sides are device memory; `link` is then what connects the devices.
   [[nodiscard]] bool is_between_devices() const noexcept { return is_between_devices_; }
-  /// One device where either side is host memory: then a GPU reads or writes its own memory only.
+  /// `same_device` if either side is host memory: a GPU then reads or writes only its own memory.
   [[nodiscard]] cuda::Link link() const noexcept { return link_; }
   /// Driver ordinal; -1 if this process does not see the device.
   [[nodiscard]] int sender_device() const noexcept { return sender_device_; }
-  /// Where copies from the sender's device are done: device memory is copied into by its own context, host
-  /// memory by one on the sender's device if there is one. Null if the process has none. As Context::of().
+  /// The context in which copies from the sender's device are made. For device memory it is the destination's
+  /// own context, for host memory one on the sender's device if there is one. Null if the process has none.
+  /// As Context::of().
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return *context_; }
-  /// Whether memory of the sender's device can be mapped: judge_reach(). Errors: std::bad_alloc.
+  /// Returns whether memory of the sender's device can be mapped: judge_reach(). Errors: std::bad_alloc.
   [[nodiscard]] const Verdict& reach() const;
 
   const Offer offer;

@@ -1,5 +1,5 @@
-// The peer transport: the receiver maps the sender's allocation by CUDA IPC and its copy engine pulls over
-// NVLink or PCIe. The sender's process takes no part in it.
+// The peer transport: the receiver maps the sender's allocation by CUDA IPC, and its copy engine pulls over
+// NVLink or PCIe. The sender's process takes no part.
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/small/small_copies.hpp"
@@ -30,9 +30,9 @@ const char* why_not_exported(const Offer& offer) noexcept {
 
 Verdict judge_peer(const Payload& payload) {
   const Offer& offer = payload.offer;
-  // its own handles cannot be opened; why the local transport was not taken says that transport
+  // a process cannot open its own handles; the local transport reports why it was not taken
   if (payload.is_own()) return {false, ""};
-  // the handle of a payload that is relayed is the ring's
+  // the handle in the offer of a relayed payload is the ring's
   if (offer.ipc_exported == 0 || offer.ring_bytes != 0) return {false, why_not_exported(offer)};
   if (offer.strided != 0 && !can_copy_by_kernel(payload.destination, payload.context()))
     return {false, "sender's payload is not contiguous"};

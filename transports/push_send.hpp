@@ -1,5 +1,5 @@
-// The sender's part in the transport `pushed`: its GPU writes a payload from pinned host memory straight into
-// the receiver's buffer, which the receiver has offered in its turn. Knows no slots and no transports.
+// The sender's half of the transport `pushed`: the sender's GPU writes a payload from pinned host memory
+// straight into the buffer that the receiver has offered. Knows no slots and no transports.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace penstock::transports {
 
-/// Maps what the receiver says of its destination (describe()) and starts the copy, which is a pull the other
-/// way round. Nothing of the application's may be using the destination any more. Thread: any; the push one
-/// at a time. Errors: `declined` as long as no byte has moved, with the driver's error in `detail` where it
-/// was asked.
+/// Maps the receiver's destination, as describe() published it, and starts the copy: a pull in the other
+/// direction. No work of the application may still use the destination. Thread: any; the push one at a time.
+/// Errors: `declined` as long as no byte has moved, with the driver's error in `detail` if a driver call
+/// failed.
 [[nodiscard]] Status start_push(const Place& source, const Offer& target,
                                 std::unique_ptr<Pull>& push) noexcept;
 

@@ -1,6 +1,7 @@
-// The pushed transport, for payloads from pinned host memory: no other process can map that, but the sender's
-// GPU can reach both it and, by CUDA IPC, the receiver's buffer. So the receiver offers its buffer, and the
-// sender's GPU writes the payload there at the speed of PCIe, without a stop in between. Both halves.
+// The pushed transport, both halves, for payloads in pinned host memory. No other process can map such
+// memory, but the sender's GPU can reach both it and, by CUDA IPC, the receiver's buffer. The receiver offers
+// its buffer, and the sender's GPU writes the payload there at the speed of PCIe, without an intermediate
+// copy.
 #include "transports/host/guarded.hpp"
 #include "transports/push_send.hpp"
 #include "transports/reach.hpp"
@@ -13,7 +14,7 @@ namespace {
 Verdict judge_pushed(const Payload& payload) {
   const Offer& offer = payload.offer;
   const Place& destination = payload.destination;
-  // refusals without a reason leave it to what the other transports have to say
+  // a refusal without a reason keeps the reason of another transport
   if (payload.is_own() || offer.payload_bytes == 0) return {false, ""};
   if (lives_on_device(offer.kind) || offer.region.descriptor >= 0) return {false, ""};
   if (!lives_on_device(destination.buffer.kind)) return {false, "both sides are host memory"};
@@ -46,7 +47,7 @@ Transport& pushed_transport() noexcept {
 
 Status start_push(const Place& source, const Offer& published, std::unique_ptr<Pull>& push) noexcept {
   return guarded([&]() -> Status {
-    const Payload payload(published, source);  // the other way round: the receiver's buffer is reached
+    const Payload payload(published, source);  // in the other direction: the receiver's buffer is reached
     const Offer& target = payload.offer;
     const std::size_t bytes = source.layout.bytes();
     if (!source.layout.is_contiguous() || target.payload_bytes != bytes || target.ipc_exported == 0)

@@ -10,7 +10,7 @@
 namespace penstock::transports {
 namespace {
 
-/// Pairs of devices between which mapping was refused for good.
+/// Pairs of devices between which the driver refused to map memory for good.
 class Refusals {
  public:
   struct Pair {
@@ -41,8 +41,8 @@ Refusals& refusals() {
   return *instance;
 }
 
-/// Would the next message between the two devices fail in the same way? Invalid handles and values may come
-/// from memory that the sender has just freed, and memory may be short for a while.
+/// Returns whether the next message between the two devices would fail in the same way. Invalid handles and
+/// values may come from memory that the sender has just freed, and memory may be short for a while.
 bool is_lasting(const Status& failure) noexcept {
   return failure.code() == Code::cuda_failed && failure.detail() != CUDA_ERROR_INVALID_HANDLE &&
          failure.detail() != CUDA_ERROR_INVALID_VALUE;

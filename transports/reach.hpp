@@ -1,6 +1,6 @@
-// Whether and how this process reaches memory of a sender's device by CUDA IPC: what the transports `peer`
-// and `relayed` have in common. Where a device is hidden from this process by CUDA_VISIBLE_DEVICES, IPC may
-// work all the same: it is tried, and a refusal remembered. Knows no copies.
+// Maps memory of a sender's device into this process by CUDA IPC, or reports why that is impossible, for the
+// transports `peer` and `relayed` and for pushes. IPC may work even if CUDA_VISIBLE_DEVICES hides the device
+// from this process: it is tried, and a refusal is remembered. Knows no copies.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace penstock::transports {
 }
 [[nodiscard]] cuda::Uuid device_of(const Offer& offer) noexcept;
 
-/// Whether the memory can be reached, judged by the two devices alone and what the driver has said of them
-/// before. Not for the own process.
+/// Judges whether the memory can be reached, from the two devices and earlier refusals of the driver alone.
+/// Not for the own process.
 [[nodiscard]] Verdict judge_reach(const Payload& payload);
 
 /// The memory that an offer names, as this process addresses it.
@@ -27,8 +27,8 @@ struct ReachedMemory {
   std::shared_ptr<const cuda::MappedRange> mapped;
 };
 
-/// Maps it, or finds it mapped; `bytes` from the offer's address are to be used. `declined` where the driver
-/// refuses, or the process has no context. Thread: any.
+/// Maps the memory or finds it mapped; the caller may use `bytes` from the offer's address on. Errors:
+/// `declined` if the driver refuses or the process has no context. Thread: any.
 [[nodiscard]] Status reach(const Payload& payload, std::uint64_t bytes, ReachedMemory& memory);
 
 }  // namespace penstock::transports

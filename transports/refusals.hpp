@@ -1,5 +1,5 @@
-// What the driver has refused that makes payloads slower and stops none, so that users can be told why. Knows
-// neither what they are told nor how.
+// Reports refusals of the driver that make payloads slower but stop none, so that users can be notified. Does
+// not know how users are notified.
 #pragma once
 
 #include "transports/host/status.hpp"
@@ -11,7 +11,7 @@ struct Refusal {
   Status status;            ///< ok: nothing was refused
 };
 
-/// One that nobody has taken yet. Thread: any. Cost: two loads, mostly.
+/// Returns a refusal that no caller has taken yet. Thread: any. Cost: two loads, mostly.
 [[nodiscard]] Refusal take_refusal() noexcept;
 
 }  // namespace penstock::transports

@@ -1,7 +1,7 @@
-// The relayed transport, for memory that other processes cannot map (async pools, cuMemMap, managed memory)
-// and for layouts in pieces: the sender copies its payload chunk by chunk into a ring in its own device's
-// memory, at the speed of that memory, and the receiver's copy engine pulls each chunk from there over NVLink
-// or PCIe. This is the receiver's half; staged_send.cpp is the sender's.
+// The receiver's half of the relayed transport; staged_send.cpp is the sender's. It serves memory that other
+// processes cannot map (async pools, cuMemMap, managed memory) and layouts in pieces. The sender copies its
+// payload chunk by chunk into a ring in its own device's memory, at the speed of that memory; the receiver's
+// copy engine pulls each chunk from there over NVLink or PCIe.
 #include "transports/host/guarded.hpp"
 #include "transports/reach.hpp"
 #include "transports/regions/region_pool.hpp"
@@ -13,14 +13,14 @@ namespace {
 
 Verdict judge_relayed(const Payload& payload) {
   const Offer& offer = payload.offer;
-  // refusals without a reason leave it to what the better transports had to say
+  // a refusal without a reason keeps the reason of a better transport
   if (payload.is_own() || offer.payload_bytes == 0) return {false, ""};
   if (!lives_on_device(offer.kind)) return {false, ""};
   const bool has_begun = offer.ring_bytes != 0;
   if (offer.region.descriptor >= 0 && !has_begun) return {false, ""};
   Verdict verdict = payload.reach();
   if (verdict.accepted && payload.destination.buffer.kind == BufferKind::pageable) {
-    // the driver would stage for it, and the caller wait: the staged transport does that better
+    // the driver would stage for it while the caller waits: the staged transport does that better
     return {false, "receiver's memory is pageable"};
   }
   verdict.needs_sender = !has_begun;

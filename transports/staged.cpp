@@ -1,4 +1,5 @@
-// The receiver's half of the staged transport (staged.hpp): the sender's region of host memory → destination.
+// The receiver's half of the staged transport (staged.hpp): copies the sender's region of host memory →
+// destination.
 #include "transports/copies/copy_pull.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/regions/region_pool.hpp"
@@ -23,7 +24,7 @@ class StagedTransport final : public Transport {
       const Offer& offer = payload.offer;
       const Place& destination = payload.destination;
       if (offer.payload_bytes ==
-          0) {  // the sender does not wait for it: the region may serve another already
+          0) {  // the sender does not wait for this receive: the region may already serve another
         pull = std::make_unique<CopyPull>(CopySource{}, destination, nullptr);
         return {};
       }

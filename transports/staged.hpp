@@ -1,9 +1,8 @@
-// What a sender does where its payload cannot be fetched from where it lies. The staged transport: payload
-// through host memory that both processes map and pin; the relayed transport: through a ring in the sender's
-// own device's memory. The sender's half of both (StagedSend) copies source → region chunk by chunk; the
-// receiver's half (the Transports `staged` and `relayed`) copies region → destination behind it. A region of
-// host memory large enough for the whole payload frees the sender as soon as its own copies are done: that is
-// how a late receiver is buffered.
+// The sender's half (StagedSend) of the transports for payloads that cannot be fetched from where they lie:
+// `staged`, through host memory that both processes map and pin, and `relayed`, through a ring in the
+// sender's device memory. StagedSend copies source → region chunk by chunk; the receiver's half copies region
+// → destination behind it. If a region of host memory holds the whole payload, the sender is free as soon as
+// its own copies are done: a late receiver is buffered that way.
 #pragma once
 
 #include <cstddef>
@@ -16,38 +15,39 @@
 
 namespace penstock::transports {
 
-/// What the sender copies its payload into.
+/// The memory into which the sender copies its payload.
 enum class Staging : std::uint8_t {
   host_ring,
-  host_whole,   ///< host memory for all of it
-  device_ring,  ///< relaying
+  host_whole,   ///< host memory for the whole payload
+  device_ring,  ///< for relaying
 };
 
-/// Sender's half. Owns its region until destroyed; a region whose receiver has not drained it goes on living
-/// in the pool until it has (`drained`). Thread: one at a time.
+/// The sender's half. Owns its region until destroyed; a region that its receiver has not drained lives on in
+/// the pool until `drained`. Thread: one at a time.
 class StagedSend {
  public:
-  /// Takes a region (pooled by size), writes its whereabouts into `offer` and issues the first copies.
-  /// `source` bytes must stay valid until `produced`. `device_ring` is `declined` while all memory for it is
+  /// Takes a region (pooled by size), writes its location into `offer` and issues the first copies. `source`
+  /// bytes must stay valid until `produced`. Errors: `declined` for `device_ring` while all memory for it is
   /// on loan.
   [[nodiscard]] static Status start(const Place& source, Staging staging, Offer& offer,
                                     std::unique_ptr<StagedSend>& send) noexcept;
   virtual ~StagedSend() = default;
 
-  /// One step, never blocks. `produced`: every byte has left the user's buffer.
+  /// Makes one step and never blocks. `produced`: every byte has left the user's buffer.
   [[nodiscard]] virtual Status advance(bool& produced) noexcept = 0;
-  /// The receiver has taken everything.
+  /// True once the receiver has taken everything, or has died.
   [[nodiscard]] virtual bool drained() const noexcept = 0;
-  /// No receiver will come (cancelled, died): the region may be used again.
+  /// Notes that no receiver will arrive (cancelled, died): the destructor then frees the region instead of
+  /// pooling it.
   virtual void abandon() noexcept = 0;
 };
 
-/// Whether a sender may buffer so much for a receiver that has not come (Region::may_buffer).
+/// Returns whether a sender may buffer this much for a receiver that has not arrived (Region::may_buffer).
 [[nodiscard]] bool may_buffer(std::size_t payload_bytes) noexcept;
 
-/// Blocking copies between any place, scattered ones too, and plain host memory, for calls that are staged
-/// whole (collectives and everything without a transport of its own). Waits for the application's earlier
-/// work on the legacy stream.
+/// Blocking copies between any place, also a scattered one, and plain host memory, for calls that are staged
+/// as a whole (collectives and everything without a transport of its own). They wait for the application's
+/// earlier work on the legacy stream.
 [[nodiscard]] Status download(void* host, const Place& source) noexcept;
 [[nodiscard]] Status upload(const Place& destination, const void* host) noexcept;
 

@@ -1,4 +1,5 @@
-// The sender's half of the staged and the relayed transport (staged.hpp): source → region, a chunk at a time.
+// The sender's half of the staged and the relayed transport (staged.hpp): copies source → region, a chunk at
+// a time.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -19,7 +20,7 @@
 namespace penstock::transports {
 namespace {
 
-/// Payloads are cut into so many parts at least, so that both halves of the way still overlap.
+/// Payloads are cut into at least this many parts, so that both halves of the way still overlap.
 constexpr std::size_t least_parts = 4;
 
 struct ChunkSizes {
@@ -34,13 +35,14 @@ struct ChunkSizes {
 ChunkSizes host_chunks() noexcept {
   return {256u << 10, tuning().staged_chunk, 4};
 }
-/// A device's own memory is so much faster than a link that one chunk is filled while the other is fetched.
+/// A depth of 2 is enough: a device's memory is so much faster than a link that one chunk is filled while the
+/// other is fetched.
 ChunkSizes device_chunks(int device) {
   return {512u << 10, tuning().of(cuda::best_link_of(device)).relayed_chunk, 2};
 }
 
-/// Sends of host memory that are not through. While there are others, their halves overlap with this one's,
-/// and several cores share what is not cut.
+/// Sends of host memory in progress. The halves of several sends overlap with each other, so payloads need
+/// not be cut, and several cores copy an uncut piece together.
 std::atomic<unsigned> host_sends_at_work{0};
 
 class RegionSend final : public StagedSend {
@@ -75,7 +77,7 @@ class RegionSend final : public StagedSend {
     region_->begin(payload_bytes_, offer);
     return failure_ = begin_copies(cuda::StreamUse::download);
   }
-  /// Through memory of the source's device.
+  /// Goes through memory of the source's device.
   [[nodiscard]] Status begin(cuda::RelaySlice memory, Offer& offer) {
     failure_ = region_->begin(payload_bytes_, std::move(memory), offer);
     return failure_.ok() ? failure_ = begin_copies(cuda::StreamUse::relay) : failure_;
@@ -123,7 +125,8 @@ class RegionSend final : public StagedSend {
     return produce();
   }
 
-  /// A small payload, whole, together with others of its time, as each copy of its own costs some 10 µs.
+  /// Starts one copy of a small, whole payload together with other copies of that time, as a separate copy
+  /// costs some 10 µs.
   [[nodiscard]] Status start_jointly() {
     const bool is_whole = payload_bytes_ != 0 && payload_bytes_ <= ring_.bytes &&
                           source_.layout.is_contiguous() &&
@@ -162,7 +165,7 @@ class RegionSend final : public StagedSend {
     return issued_ < payload_bytes_ ? produce() : Status{};
   }
 
-  /// Fills what room there is: all of it by the GPU, but one chunk at a time by the CPU.
+  /// Fills the free room: a GPU fills all of it, a CPU one chunk per call.
   [[nodiscard]] Status produce() {
     bool once = false;
     while (issued_ < payload_bytes_ && !once) {
@@ -182,8 +185,8 @@ class RegionSend final : public StagedSend {
     return {};
   }
 
-  /// The first one is small, so that the receiver can begin, each next one as large as all before it: powers
-  /// of two, as the ring's size is, so that none reaches past its end.
+  /// The first chunk is small so that the receiver can begin. Each next chunk is as large as all before it.
+  /// Sizes are powers of two, as the ring's is, so that no chunk reaches past its end.
   [[nodiscard]] std::size_t next_chunk_bytes() const noexcept {
     return std::min(chunk_bytes_, std::max(first_chunk_bytes_, issued_));
   }
@@ -227,12 +230,12 @@ class RegionSend final : public StagedSend {
   const std::size_t payload_bytes_;
   std::size_t chunk_bytes_;
   std::size_t first_chunk_bytes_;
-  std::unique_ptr<Pull> joint_;  ///< copies all of it, instead of the chunks
+  std::unique_ptr<Pull> joint_;  ///< copies the whole payload, instead of the chunks
   std::deque<Chunk> in_flight_;
   std::size_t issued_ = 0;
   std::size_t produced_ = 0;
   bool abandoned_ = false;
-  bool is_counted_ = false;  ///< among host_sends_at_work
+  bool is_counted_ = false;  ///< in host_sends_at_work
   Status failure_;
   mutable Watch watch_;
 };

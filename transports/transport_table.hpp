@@ -1,4 +1,4 @@
-// The transports there are, one instance each, for the chooser's table. Knows nothing of how they work.
+// The instances of all transports, one each, for the chooser's table. Does not know how they work.
 #pragma once
 
 #include "transports/transport.hpp"

@@ -69,7 +69,7 @@ Status WholeRegionPull::look_for_payload(bool& is_there) noexcept {
   if (produced == gave_up) return {Code::peer_lost, "the sender"};
   if (produced > payload_bytes_) return {Code::peer_lost, "sender's word on what it produced"};
   if (!watch_.is_due() || is_alive(sender_)) return {};
-  // it may have produced the rest just before it died
+  // the sender may have produced the rest just before it died
   const bool more = header().produced.load(std::memory_order_acquire) != produced;
   return more ? Status{} : Status{Code::peer_lost, "the sender"};
 }

@@ -1,5 +1,5 @@
-// The pull of a small payload that lies whole in its sender's region of host memory: together with others of
-// its time, as each copy of its own costs some 10 µs. Knows no way in which the payload came there.
+// Pulls a small payload that lies whole in its sender's region of host memory, together with others of that
+// time, as a separate copy costs some 10 µs. Does not know how the payload got there.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace penstock::transports {
 /// Thread: one at a time.
 class WholeRegionPull final : public Pull {
  public:
-  /// Into memory of a device, in one piece; the region's ring has room for all of the payload.
+  /// True if the payload goes into device memory, in one piece, and the region's ring has room for all of it.
   [[nodiscard]] static bool suits(const Offer& offer, const Place& destination, const RingSource& source,
                                   const cuda::ContextRef& context) noexcept;
   WholeRegionPull(const Offer& offer, const Place& destination, RingSource source, cuda::ContextRef context);
   ~WholeRegionPull() override;
 
-  /// Pins the region.
+  /// Publishes this receiver in the region's header and pins the region.
   [[nodiscard]] Status begin() noexcept;
   [[nodiscard]] Status advance(bool& finished) noexcept override;
 
@@ -34,7 +34,7 @@ class WholeRegionPull final : public Pull {
   const RingSource source_;
   const cuda::ContextRef context_;
   bool is_pinned_ = false;
-  std::unique_ptr<Pull> copy_;  ///< once the payload is there
+  std::unique_ptr<Pull> copy_;  ///< null until the payload is there
   bool is_copied_ = false;
   Status failure_;
   Watch watch_;
