@@ -14,17 +14,18 @@
 namespace penstock::transports {
 namespace {
 
-/// So many wait before their first is worth a question.
+/// Events are queried only once this many marks wait.
 constexpr std::size_t worth_a_question = 8;
-/// What runs for longer is the application's.
+/// settle() polls for this long; work that takes longer is the application's.
 constexpr std::uint64_t shortest_work_ns = 3000;
-/// The application has gone, and no call of its will settle them soon. Waking up so often costs the core
-/// less than a thousandth.
+/// A flag that waits for longer is overdue: the application has left MPI, and no call will settle it soon.
+/// Waking this often costs the core less than a thousandth.
 constexpr std::chrono::milliseconds overdue{5};
-/// Without marks for so many looks the thread sleeps, so that it need not be woken in each step.
+/// After this many looks without marks the thread sleeps; sooner, each step of the program would have to wake
+/// it.
 constexpr int looks_before_sleep = 200;
 
-/// Of one that is reached. Whoever copies the payload must not wait for what was queued after it.
+/// Sets the flag of a reached mark. A copy of its payload must not wait for work queued later.
 void signal(const Mark& mark) noexcept {
   if (mark.flag == nullptr) return;
   mark.event.context()->note_idle_since(mark.since_ns);
@@ -46,7 +47,7 @@ bool Marks::add(Mark&& mark) noexcept {
     if (count == marks_.size() || !watch()) return false;
     marks_[count] = std::move(mark);
     count_.store(count + 1, std::memory_order_relaxed);
-    // so that the receiver need not wait for the last; the one before this is the newest that may be reached
+    // so that the receiver need not wait for the last; the mark before is the newest that may be reached
     if (count >= worth_a_question) drop(answer(count - 1));
     wakes = std::exchange(is_watcher_asleep_, false);
   }
@@ -77,7 +78,7 @@ void Marks::forget(const std::atomic<std::uint32_t>* flag) noexcept {
   }
 }
 
-/// Sets the flags of all up to that one if it is reached. Returns how many.
+/// Sets the flags of all marks up to `newest` if that is reached. Returns their number.
 std::size_t Marks::answer(std::size_t newest) noexcept {
   if (!is_reached(marks_[newest])) return 0;
   for (const Mark& mark : std::span(marks_).first(newest + 1)) {
@@ -96,7 +97,7 @@ void Marks::drop(std::size_t first_ones) noexcept {
   count_.store(count - first_ones, std::memory_order_relaxed);
 }
 
-/// The thread is there. Under the mutex.
+/// Starts the thread if it does not run. Under the mutex.
 bool Marks::watch() noexcept {
   if (watcher_.joinable()) return true;
   try {
@@ -130,13 +131,13 @@ void Marks::look_after_overdue() noexcept {
   }
 }
 
-/// Leaves the marks where they are, without their flags: events go back in the application's calls only.
-/// Under the mutex.
+/// Sets overdue flags but keeps their marks: events are given back in the application's calls only. Under the
+/// mutex.
 void Marks::answer_overdue() noexcept {
   constexpr auto overdue_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(overdue).count());
   const std::uint64_t now_ns = steady_now_ns();
   for (Mark& mark : std::span(marks_).first(count_.load(std::memory_order_relaxed))) {
-    if (mark.since_ns + overdue_ns > now_ns || !is_reached(mark)) continue;  // one of another context may be
+    if (mark.since_ns + overdue_ns > now_ns || !is_reached(mark)) continue;  // another context's may be
     signal(mark);
     mark.flag = nullptr;
   }

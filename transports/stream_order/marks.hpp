@@ -1,4 +1,4 @@
-// Flags that wait for an answer together, each with an event behind what the application had queued before it
+// Flags that are set together, each with an event recorded behind what the application had queued before it
 // handed over the flag's place. Knows nothing of buffers.
 #pragma once
 
@@ -19,24 +19,25 @@ struct Mark {
   cuda::Event event;
 };
 
-/// An error counts, too: nothing runs any more that could be waited for.
+/// True also after an error: then nothing runs any more that could be waited for.
 [[nodiscard]] bool is_reached(const Mark& mark) noexcept;
 
-/// In the order in which they were recorded. That an event is reached costs a question (1.3 µs), that it is
-/// not 0.2; and of one context the events are reached in order. An event is reached 1.5 µs after it was
-/// recorded where nothing runs (H200). A thread of its own sets flags that have waited for long, as the
-/// application may be away from MPI for ever. Thread: any.
+/// Marks in the order in which they were recorded. A query costs 1.3 µs if the event is reached and 0.2 if
+/// not; the events of one context are reached in order. On an idle GPU an event is reached 1.5 µs after it
+/// was recorded (H200). A background thread sets flags that have waited for long, as the application may stay
+/// away from MPI for ever. Thread: any.
 class Marks {
  public:
-  /// A load.
+  /// Cost: a load.
   [[nodiscard]] bool are_none() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
-  /// Sets flags now and then. False: there is no room for it, or the thread cannot be started.
+  /// Adds a mark and now and then sets flags. Returns false if there is no room, or the thread cannot be
+  /// started.
   [[nodiscard]] bool add(Mark&& mark) noexcept;
-  /// Sets all flags but those of which `driver_will_signal` returns true. Takes up to 3 µs, and what that
-  /// takes.
+  /// Sets all flags except those for which `driver_will_signal` returns true. Takes up to 3 µs, plus the time
+  /// of that function.
   void settle(bool (*driver_will_signal)(const Mark&) noexcept) noexcept;
   void forget(const std::atomic<std::uint32_t>* flag) noexcept;
-  /// Ends the thread; with the next mark there is another.
+  /// Ends the thread; the next mark starts another.
   void end() noexcept;
 
  private:
@@ -50,8 +51,8 @@ class Marks {
   std::atomic<std::size_t> count_{0};  ///< written under the mutex
   std::array<Mark, 16> marks_;
   std::thread watcher_;
-  std::int64_t watched_process_ = 0;     ///< whose thread it is
-  std::atomic<std::uint32_t> calls_{0};  ///< that woke it
+  std::int64_t watched_process_ = 0;     ///< the process that started the thread
+  std::atomic<std::uint32_t> calls_{0};  ///< that woke the thread
   bool is_watcher_asleep_ = false;
   bool is_ending_ = false;
 };

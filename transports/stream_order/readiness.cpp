@@ -14,9 +14,9 @@ namespace {
 
 std::atomic<StreamOrder> chosen_order{StreamOrder::legacy_stream};
 
-/// The stream in which an event stands for what the application has queued: the legacy stream, or while that
-/// must not be touched, one that waits for the legacy stream's own work. No such stream waits for the other
-/// blocking streams.
+/// Finds the stream in which an event covers what the application has queued: the legacy stream, or, while
+/// that must not be touched, a stream that waits for the legacy stream's own work. The latter does not wait
+/// for the other blocking streams.
 Status stream_behind_application(const cuda::Driver& driver, cuda::Context& context,
                                  CUstream& stream) noexcept {
   stream = CU_STREAM_LEGACY;
@@ -52,7 +52,7 @@ void note_done(const Place& place) noexcept {
     if (const cuda::ContextRef& context = cuda::Context::of(place.buffer))
       context->note_idle_since(place.handed_over_ns);
   } catch (const std::bad_alloc&) {
-    // then it will ask
+    // then the copy queries for itself
   }
 }
 
@@ -123,7 +123,7 @@ Status mark_application(const ContextRef& context, Event& event) noexcept {
 Status order_after(const Event& event, CUstream own) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
-  // the stream keeps what the event stood for when it was told to wait, so the event may go back at once
+  // the stream keeps what the event covered when the wait was queued, so the event may be given back at once
   return check(driver->cuStreamWaitEvent(own, event.handle(), CU_EVENT_WAIT_DEFAULT), "cuStreamWaitEvent");
 }
 

@@ -1,5 +1,6 @@
-// Stream order: is the work that the application queued before its MPI call done? Users assume legacy default
-// stream order, so a payload may be read (or a receive buffer written) only after it. Knows nothing of MPI.
+// Stream order: reports whether the work that the application queued before its MPI call is done. Users
+// assume legacy default stream order, so a payload may be read (or a receive buffer written) only after that
+// work. Knows nothing of MPI.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +17,18 @@ enum class StreamOrder : std::uint8_t {
 };
 void set_stream_order(StreamOrder order) noexcept;
 
-/// True once the work that was queued on the buffer's device when the place was handed over is done, on all
-/// devices that a scattered place has parts on. Never waits. Cost: nothing if the stream was seen idle since
-/// then, as by another message of the same MPI call; else a query (1.3 µs on an H200 host when the stream is
-/// idle, 0.1 when it is busy). Thread: any.
+/// True once the work that was queued on the buffer's device when the place was handed over is done; for a
+/// scattered place, on the devices of all parts. Never waits, except in order `device`. Cost: nothing if the
+/// stream was seen idle since then, for example by another message of the same MPI call; else a query (1.3 µs
+/// on an H200 host if the stream is idle, 0.1 if it is busy). Thread: any.
 [[nodiscard]] bool is_idle(const Place& place) noexcept;
 
-/// A flag (ready_flags.hpp) has said that what was queued before the place was handed over is done: so what
-/// copies the payload must not wait for what was queued later.
+/// Notes that a flag (ready_flags.hpp) was set: the work queued before the place was handed over is done. The
+/// copy of the payload then does not wait for work queued later.
 void note_done(const Place& place) noexcept;
 
-/// An error if the context that `place` belongs to is gone or an earlier kernel has failed in it: then no
-/// signal will ever come. Cost: a query. Thread: any.
+/// Returns an error if the context that `place` belongs to is gone or an earlier kernel has failed in it:
+/// then no flag will ever be set. Cost: a query. Thread: any.
 [[nodiscard]] Status health_of(const Place& place) noexcept;
 
 }  // namespace penstock::transports

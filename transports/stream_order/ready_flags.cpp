@@ -13,7 +13,6 @@
 namespace penstock::transports {
 namespace {
 
-/// What set_flag_memory() was given.
 struct FlagMemory {
   FlagMemory(void* memory, std::size_t bytes) noexcept
       : begin(reinterpret_cast<std::uintptr_t>(memory)), size(bytes), registration(memory, bytes) {}
@@ -24,7 +23,7 @@ struct FlagMemory {
 };
 std::atomic<FlagMemory*> flag_memory{nullptr};
 
-/// As the GPU sees the flag; 0: it does not. The context is current.
+/// Returns the flag's address on the GPU, or 0 if the GPU cannot reach it. The context is current.
 CUdeviceptr device_address_of(const cuda::Driver& driver, const cuda::ContextRef& context,
                               std::atomic<std::uint32_t>* flag) noexcept {
   FlagMemory* const memory = flag_memory.load(std::memory_order_acquire);
@@ -40,7 +39,7 @@ void CUDA_CB store_ready(void* flag) {
   static_cast<std::atomic<std::uint32_t>*>(flag)->store(1, std::memory_order_release);
 }
 
-/// When what the event stands for is done. The context is current.
+/// Has the flag set once what the event covers is done. The context is current.
 Status signal_behind(const cuda::Driver& driver, const cuda::Event& event,
                      std::atomic<std::uint32_t>* flag) noexcept {
   const cuda::ContextRef& context = event.context();
@@ -55,7 +54,7 @@ Status signal_behind(const cuda::Driver& driver, const cuda::Event& event,
   return cuda::check(driver.cuLaunchHostFunc(own, store_ready, flag), "cuLaunchHostFunc");
 }
 
-/// True if the driver will set the flag; false if there is nothing (more) to wait for.
+/// Returns true if the driver will set the flag, false if there is nothing (more) to wait for.
 bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return false;
@@ -70,7 +69,7 @@ bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
   return false;
 }
 
-/// True if the driver will set the flag; false if there is nothing (more) to wait for.
+/// The same, for a mark.
 bool driver_will_signal(const Mark& mark) noexcept {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || is_reached(mark)) return false;
@@ -88,7 +87,7 @@ Marks& marks() noexcept {
   return all;
 }
 
-/// As signal_when_ready(), of a place that comes alone.
+/// As signal_when_ready(), for a single place.
 void ask_and_signal(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
   bool later = false;
   try {
@@ -99,7 +98,7 @@ void ask_and_signal(const Place& place, std::atomic<std::uint32_t>* flag) noexce
   if (!later) store_ready(flag);
 }
 
-/// False: the place has to be asked about.
+/// Returns false if the place has to be queried.
 bool mark(const Place& place, std::atomic<std::uint32_t>* flag) {
   if (cuda::driver() == nullptr || !lives_on_device(place.buffer.kind) || !cuda::application_may_be_marked())
     return false;
@@ -126,7 +125,7 @@ void forget_flag_memory() noexcept {
 
 void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
   if (!has_marked_signals()) return ask_and_signal(place, flag);
-  // asked itself, the stream would be busy with the events of those before
+  // a query of the stream itself would find it busy with the events of the marks before
   signal_with_next(place, flag);
   settle_signals();
 }
@@ -135,7 +134,7 @@ void signal_with_next(const Place& place, std::atomic<std::uint32_t>* flag) noex
   try {
     if (mark(place, flag)) return;
   } catch (const std::bad_alloc&) {
-    // as if it came alone
+    // continue as for a single place
   }
   settle_signals();
   ask_and_signal(place, flag);
