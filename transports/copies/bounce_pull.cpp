@@ -9,7 +9,7 @@ using cuda::Bounce;
 
 namespace {
 
-/// The most pulls at work: as many as rings are kept.
+/// The most pulls at work: the number of rings that are kept.
 constexpr unsigned most_at_work = Bounce::most_kept;
 std::atomic<unsigned> at_work{0};
 
@@ -48,7 +48,7 @@ Status BouncePull::start() noexcept {
   return is_at_work_ ? begin() : Status{};
 }
 
-/// Its turn has come.
+/// Begins when this pull's turn comes.
 Status BouncePull::begin_late() noexcept {
   is_at_work_ = true;
   Status begun = begin();

@@ -1,5 +1,5 @@
-// The pull of a copy engine into pageable host memory, which it cannot reach at full speed: through a ring of
-// pinned chunks, which several cores empty behind it. Knows neither offers nor how the source came to be
+// The pull of a copy engine into pageable host memory, which it cannot reach at full speed: it goes through a
+// ring of pinned chunks, which several cores empty behind it. Knows neither offers nor how the source became
 // addressable.
 #pragma once
 
@@ -15,12 +15,12 @@ namespace penstock::transports {
 /// Thread: one at a time. The caller's part of emptying one chunk takes some 100 µs.
 class BouncePull final : public Pull {
  public:
-  /// A pull from device memory that `context` can address.
+  /// Prepares a pull from device memory that `context` can address.
   BouncePull(CopySource source, Place destination, cuda::ContextRef context);
   ~BouncePull() override;
 
-  /// Queues the first copies, if not too many others are at work: it then waits for one of them. `declined`:
-  /// no memory could be pinned.
+  /// Queues the first copies, unless too many other pulls are at work: it then waits until one of them ends.
+  /// Errors: `declined` if no memory could be pinned.
   [[nodiscard]] Status start() noexcept;
   [[nodiscard]] Status advance(bool& finished) noexcept override;
 
@@ -40,10 +40,10 @@ class BouncePull final : public Pull {
   CUstream stream_ = nullptr;
   cuda::Bounce::Loan bounce_;
   std::array<cuda::Event, cuda::Bounce::depth> copied_;
-  std::size_t queued_ = 0;  ///< steps, as are these
+  std::size_t queued_ = 0;  ///< these are counted in steps
   std::size_t emptied_ = 0;
   bool is_at_work_ = false;
-  std::optional<CopyPull> by_driver_;  ///< instead, if no memory could be pinned when its turn came
+  std::optional<CopyPull> by_driver_;  ///< used if no memory could be pinned when this pull's turn came
 };
 
 }  // namespace penstock::transports

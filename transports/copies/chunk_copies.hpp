@@ -12,10 +12,12 @@
 
 namespace penstock::transports {
 
-/// Owns its place in a stream until destroyed, which waits for what has been queued. Thread: one at a time.
+/// Owns its place in a stream until destroyed; the destructor waits for what is queued. Thread: one at a
+/// time.
 class ChunkCopies {
  public:
-  /// `out`: the application's earlier work on the buffer must be over. `in`: it is waited for.
+  /// Starts the copies. `out`: the application's earlier work on the buffer must be done. `in`: that work is
+  /// waited for.
   [[nodiscard]] static Status start(const Place& place, Way way,
                                     std::unique_ptr<ChunkCopies>& copies) noexcept;
   ChunkCopies(const Place& place, Way way, cuda::ContextRef context);
@@ -23,9 +25,10 @@ class ChunkCopies {
   ChunkCopies(const ChunkCopies&) = delete;
   ChunkCopies& operator=(const ChunkCopies&) = delete;
 
-  /// Queues the copy of the payload's next bytes to or from `chunk`. In host memory it is done at once.
+  /// Queues the copy of the payload's next bytes to or from `chunk`. If the place is host memory, copies at
+  /// once.
   [[nodiscard]] Status copy(char* chunk, std::size_t bytes) noexcept;
-  /// How many chunks, in order, are through since the last call. Never blocks.
+  /// Sets `ended` to the number of chunks, in order, that completed since the last call. Never blocks.
   [[nodiscard]] Status advance(std::size_t& ended) noexcept;
 
  private:
@@ -37,7 +40,7 @@ class ChunkCopies {
   cuda::ContextRef context_;  ///< null: the place is host memory
   CUstream stream_ = nullptr;
   std::deque<cuda::Event> in_flight_;
-  std::size_t ended_ = 0;  ///< by the CPU
+  std::size_t ended_ = 0;  ///< copied by the CPU
   Way way_;
 };
 

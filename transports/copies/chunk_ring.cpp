@@ -15,8 +15,8 @@ constexpr std::size_t smallest_chunk_bytes = 128u << 10;
 constexpr std::size_t largest_chunk_bytes = 1u << 20;
 static_assert(ChunkRing::bytes % largest_chunk_bytes == 0);
 
-/// One keeps a link busy with a large payload; several do with small ones, each of which waits for words from
-/// the other side. More only take memory, 8 MiB each.
+/// One ring keeps a link busy with a large payload. Small payloads need several, as each waits for messages
+/// from the other side. More rings only take memory, 8 MiB each.
 constexpr unsigned most_on_loan = 4;
 
 struct Line {

@@ -11,7 +11,7 @@
 namespace penstock::transports {
 namespace {
 
-/// What cuMemcpy2D takes as a pitch (CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far).
+/// The largest pitch that cuMemcpy2D takes (CU_DEVICE_ATTRIBUTE_MAX_PITCH of every GPU so far).
 constexpr std::ptrdiff_t max_pitch = 0x7fffffff;
 
 /// One side of a piece: rows `pitch` apart.
@@ -41,13 +41,14 @@ CUresult copy_2d(const Rows<char*>& to, const Rows<const char*>& from, std::size
   return cuda::driver()->cuMemcpy2DAsync(&copy, stream);
 }
 
-/// Fewer bytes from the host than this the driver has the compute engine write, unless they are rows
-/// (measured on an H200, driver 580: below 32 KiB).
+/// Below this size the driver has the compute engine write bytes from the host, unless they are rows
+/// (measured on an H200, driver 580).
 constexpr std::size_t least_by_copy_engine = 32u << 10;
 
-/// Contiguous bytes as two rows, so that a copy engine takes them; an odd one goes in two more, with the byte
-/// before it. On a GPU that other processes use, the compute engine's turn takes 142 µs to come, and 325
-/// while they run kernels; this takes 8 (an inline write on a GPU of one's own 6).
+/// Copies contiguous bytes as two rows, so that a copy engine takes them; an odd last byte goes in two more
+/// rows, with the byte before it. On a GPU that other processes use, the compute engine's turn takes 142 µs
+/// to arrive, and 325 while they run kernels; this way takes 8 µs (an inline write on an unshared GPU takes
+/// 6).
 CUresult copy_in_halves(char* to, const char* from, std::size_t bytes, CUstream stream) noexcept {
   const auto two_rows = [&](std::size_t offset, std::size_t width) {
     const auto pitch = static_cast<std::ptrdiff_t>(width);
@@ -76,11 +77,11 @@ Status copy_rows(const Rows<char*>& to, const Rows<const char*>& from, std::size
   const auto fits = [&](std::ptrdiff_t pitch) { return pitch >= width && pitch <= max_pitch; };
   if (fits(to.pitch) && fits(from.pitch)) {
     const CUresult copied = copy_2d(to, from, bytes, rows, stream);
-    // refused for memory that the context's device cannot map (another device's pool), which rows can be
-    // copied from all the same
+    // refused for memory that the context's device cannot map (another device's pool); rows can be copied
+    // from it all the same
     if (copied != CUDA_ERROR_INVALID_VALUE) return cuda::check(copied, "cuMemcpy2DAsync");
   }
-  // also rows that overlap, run backwards or lie very far apart
+  // also for rows that overlap, run backwards or lie very far apart
   for (std::size_t row = 0; row < rows; ++row) {
     const auto offset = static_cast<std::ptrdiff_t>(row);
     Status copied =
@@ -99,8 +100,8 @@ char* address_in(const Place& place, const Block& piece) noexcept {
   return static_cast<char*>(place.buffer.pointer) + piece.offset;
 }
 
-/// Calls `copy(piece, done)` for each piece of the next `bytes`; `done` bytes came before it. Stops at an
-/// error.
+/// Calls `copy(piece, done)` for each piece of the next `bytes`; `done` is the number of bytes before the
+/// piece. Stops at an error.
 template <class Copy>
 Status for_each_piece(LayoutCursor& cursor, std::size_t bytes, Copy copy) noexcept {
   for (std::size_t done = 0; done < bytes;) {
@@ -112,7 +113,7 @@ Status for_each_piece(LayoutCursor& cursor, std::size_t bytes, Copy copy) noexce
   return {};
 }
 
-/// Whether kernels of the place's context reach the contiguous side.
+/// Returns whether kernels of the place's context reach the contiguous side.
 bool is_reached_by_kernels(const void* contiguous, Side side, std::size_t bytes) noexcept {
   if (side == Side::device) return true;
   const auto is_pinned = [](const void* address) { return inspect(address).kind == BufferKind::pinned; };
@@ -129,7 +130,8 @@ Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32
   return CopyKernels::launch(stream, {&item, 1}, {}, launched);
 }
 
-/// Of fewer blocks a call each is sooner made than a table, which some layouts are used only once for.
+/// With fewer blocks, one call for each takes less time than making a table, which some layouts use only
+/// once.
 constexpr std::size_t least_table_blocks = 12;
 
 Status launch_irregular(const Place& place, const cuda::ContextRef& context, std::uint32_t begin,
@@ -143,7 +145,7 @@ Status launch_irregular(const Place& place, const cuda::ContextRef& context, std
 }
 
 /// Copy engines take rows from or to the host without waiting for the turn of a kernel (see
-/// copy_in_halves()): 3 to 11 ns each, and a call for each block.
+/// copy_in_halves()): 3 to 11 ns for each row, and a call for each block.
 constexpr std::size_t most_blocks_by_copy_engine = 16;
 constexpr std::size_t most_rows_by_copy_engine = 16384;
 
@@ -157,8 +159,8 @@ bool is_in_few_rows(const Layout& layout) noexcept {
   return rows <= most_rows_by_copy_engine;
 }
 
-/// Queues the copy of the next `bytes` as one launch of a kernel, if it is one for a kernel. False: the copy
-/// engine must do it, and nothing was queued.
+/// Queues the copy of the next `bytes` as one launch of a kernel, if a kernel suits it. False: nothing was
+/// queued, and the copy engine must do it.
 bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Side side, std::size_t bytes,
                   bool gathers, CUstream stream) noexcept {
   if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||

@@ -31,7 +31,6 @@ Status launch_kernel(cuda::Kernel kernel, Parameters& arguments, std::uint32_t b
                      "cuLaunchKernel");
 }
 
-/// The batch's head, without items.
 template <class Batch>
 void begin(Batch& batch, const LaunchFlag& flag) noexcept {
   batch.flag = flag.device_word;
@@ -39,7 +38,7 @@ void begin(Batch& batch, const LaunchFlag& flag) noexcept {
   batch.count = 0;
 }
 
-/// Leaves `launched` alone if there was nothing to copy.
+/// Leaves `launched` unchanged if there was nothing to copy.
 template <std::uint32_t capacity>
 Status launch_contiguous(cuda::Kernel kernel, CUstream stream, std::span<const CopyItem> items,
                          const LaunchFlag& flag, bool& launched) noexcept {
@@ -98,7 +97,6 @@ Status launch_strided(cuda::Kernel kernel, CUstream stream, std::span<const Copy
   return state;
 }
 
-/// By the smallest batch that the items fit in.
 Status launch_all_contiguous(CUstream stream, std::span<const CopyItem> items, const LaunchFlag& flag,
                              bool& launched) noexcept {
 #define ROW(capacity)           \
@@ -119,7 +117,7 @@ Status launch_some_strided(CUstream stream, std::span<const CopyItem> items, con
   return {Code::bad_argument, "too many items for one batch"};
 }
 
-/// By one launch or two; the second's end is that of both.
+/// Uses one launch or two; the second runs after the first, so its end is that of both.
 Status launch_all_strided(CUstream stream, std::span<const CopyItem> items, const LaunchFlag& flag,
                           bool& launched) noexcept {
   const std::size_t most = kernels::largest_strided_capacity;
@@ -178,7 +176,7 @@ Status launch_runs_copy(CUstream stream, const LayoutTable& table, const RunsCop
 
 namespace {
 
-/// A byte of a message, and how many after it lie in one piece.
+/// A byte of a message, and how many bytes from it on lie in one piece.
 struct Stretch {
   std::ptrdiff_t offset;
   std::uint32_t bytes;

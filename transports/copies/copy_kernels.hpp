@@ -1,6 +1,6 @@
-// Launches of the kernels that copy: several copies by one, each from one layout to another. A copy call
-// costs its caller microseconds however few bytes it moves, and the copy engine takes rows of a few bytes one
-// by one. Knows neither messages nor how the end of a launch is seen.
+// Launches the kernels that copy: one launch makes several copies, each from one layout to another. A copy
+// call costs its caller microseconds however few bytes it moves, and the copy engine takes rows of a few
+// bytes one by one. Knows neither messages nor how the end of a launch is detected.
 #pragma once
 
 #include <cuda.h>
@@ -15,7 +15,7 @@
 
 namespace penstock::transports {
 
-/// One side of a copy: which bytes of a message, and how they lie behind the address where it begins.
+/// One side of a copy: where in a message it begins, and how the message lies behind its address.
 struct CopySide {
   StridedLoops loops;  ///< depth 0: in one piece
   std::uint32_t begin = 0;
@@ -23,8 +23,8 @@ struct CopySide {
   [[nodiscard]] bool is_contiguous() const noexcept { return loops.depth == 0; }
 };
 
-/// Both sides as kernels of the launching context reach them: memory of its device, of a peer that it may
-/// access (IPC mappings too), managed, or pinned host memory; never pageable. Any alignment; fastest where
+/// One copy. Kernels of the launching context must reach both sides: memory of its device, of a peer that it
+/// may access (IPC mappings too), managed, or pinned host memory; never pageable. Any alignment; fastest if
 /// both sides agree modulo 16.
 struct CopyItem {
   void* to = nullptr;
@@ -38,10 +38,10 @@ struct CopyItem {
   }
 };
 
-/// The largest unit, as the power of two, by which all addresses and numbers of an item can be divided.
+/// Returns the largest unit, as a power of two, that divides all addresses and numbers of an item.
 [[nodiscard]] std::uint32_t unit_shift_of(const CopyItem& item) noexcept;
 
-/// What the last block of a launch raises: a word in host memory, and whose counter to use.
+/// The word in host memory that the last block of a launch sets, and the slot whose counter finds that block.
 struct LaunchFlag {
   std::uint32_t* device_word = nullptr;  ///< null: none
   std::uint32_t slot = 0;
@@ -51,20 +51,20 @@ class CopyKernels {
  public:
   static constexpr std::size_t most_items = 32;
 
-  /// Why there can be none in this process (`declined`: the driver is too old). Loads them the first time.
-  /// Cost: then a millisecond or so, later 2 ns.
+  /// Returns why this process cannot have copy kernels (`declined`: the driver is too old). Loads them on the
+  /// first call. Cost: then a millisecond or so, later 2 ns.
   [[nodiscard]] static Status available() noexcept;
 
-  /// Queues the copies, most_items at most, on a stream of the current context, in which the kernels are
-  /// ready (else the driver may wait: kernels.hpp). They may run in any order. `launched`: at least one
-  /// kernel was queued, and the flag will be raised if there is no error; items of 0 bytes are none. Errors:
-  /// as available(); bad_argument for too many items; the driver's refusal.
+  /// Queues at most most_items copies on a stream of the current context, in which the kernels are ready
+  /// (else the driver may wait: kernels.hpp). They may run in any order; items of 0 bytes are skipped.
+  /// `launched`: at least one kernel was queued, and the flag will be set if there is no error. Errors: as
+  /// available(); bad_argument for too many items; the driver's refusal.
   [[nodiscard]] static Status launch(CUstream stream, std::span<const CopyItem> items, const LaunchFlag& flag,
                                      bool& launched) noexcept;
 };
 
-/// Bytes of a message that lies in an irregular layout, from there into memory in one piece, or the other way
-/// round; all as kernels of the current context reach it.
+/// Copies bytes of a message in an irregular layout into memory in one piece, or back. Kernels of the current
+/// context must reach all of it.
 struct RunsCopyItem {
   void* laid_out = nullptr;  ///< where the message begins
   void* packed = nullptr;
@@ -72,11 +72,11 @@ struct RunsCopyItem {
   std::uint32_t bytes = 0;
   bool gathers = true;
 };
-/// Queues it on a stream of the table's context, which is current. As CopyKernels::launch().
+/// Queues the copy on a stream of the table's context, which is current. As CopyKernels::launch().
 [[nodiscard]] Status launch_runs_copy(CUstream stream, const LayoutTable& table,
                                       const RunsCopyItem& item) noexcept;
 
-/// A CopyItem by the copy engine, row by row: where there are no kernels. As cuMemcpyAsync.
+/// Copies a CopyItem by the copy engine, row by row, where there are no kernels. As cuMemcpyAsync.
 [[nodiscard]] Status copy_by_engine(CUstream stream, const CopyItem& item) noexcept;
 
 }  // namespace penstock::transports

@@ -8,8 +8,8 @@
 namespace penstock::transports {
 namespace {
 
-/// Copies by the CPU, and the driver's to and from pageable memory, keep the caller: a piece at a time (some
-/// hundred microseconds) lets it look after its other messages.
+/// Copies by the CPU, and the driver's to and from pageable memory, block the caller. It makes them a piece
+/// at a time (some hundred microseconds) so that it can progress its other messages in between.
 constexpr std::size_t waiting_step_bytes = 4u << 20;
 
 bool copies_make_the_caller_wait(const CopySource& source, const Place& destination) noexcept {

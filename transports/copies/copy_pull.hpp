@@ -1,6 +1,5 @@
-// The pull that a copy engine does: memory which this process can address, copied into a place. What the
-// transports `local` and `peer` have in common. Knows neither offers nor how the source came to be
-// addressable.
+// The pull of a copy engine or of the CPU: copies memory that this process can address into a place. Knows
+// neither offers nor how the source became addressable.
 #pragma once
 
 #include <memory>
@@ -11,20 +10,19 @@
 
 namespace penstock::transports {
 
-/// Memory to copy from, in one piece unless `loops` says otherwise.
+/// Memory to copy from, in one piece unless `loops` describes another layout.
 struct CopySource {
   const void* pointer = nullptr;  ///< where the message begins
   std::size_t bytes = 0;
   Side side = Side::device;
-  CUcontext context =
-      nullptr;  ///< to copy from with cuMemcpyPeerAsync; null if the copying context can reach it
-  std::shared_ptr<const void> keeper;  ///< keeps it mapped meanwhile
+  CUcontext context = nullptr;  ///< for cuMemcpyPeerAsync; null if the copying context can reach the memory
+  std::shared_ptr<const void> keeper;  ///< keeps the memory mapped meanwhile
   bool is_managed = false;
-  bool is_pinned = false;  ///< host memory that kernels reach, all of it
+  bool is_pinned = false;  ///< all of it is host memory that kernels reach
   StridedLoops loops;      ///< depth 0: in one piece
 };
 
-/// From memory in one piece. Thread: one at a time.
+/// Copies from memory in one piece. Thread: one at a time.
 class CopyPull final : public Pull {
  public:
   /// Copies in `context`, or by the CPU if that is null (both sides host memory).
@@ -45,7 +43,7 @@ class CopyPull final : public Pull {
   cuda::ContextRef context_;
   CUstream stream_ = nullptr;
   cuda::Event copied_;
-  std::size_t step_bytes_;  ///< at most so much is issued at a time
+  std::size_t step_bytes_;  ///< the most that is issued at a time
   std::size_t issued_ = 0;
   bool in_flight_ = false;
 };

@@ -10,10 +10,10 @@
 namespace penstock::transports {
 namespace {
 
-/// Those of one layout.
+/// The tables of one layout.
 using Tables = std::vector<std::shared_ptr<const LayoutTable>>;
 
-/// Of all layouts' companions.
+/// Guards the companions of all layouts.
 CallersMutex& lock() {
   static auto* const mutex = new CallersMutex;  // never destroyed: a thread may still be receiving at exit
   return *mutex;

@@ -1,6 +1,6 @@
-// An irregular layout as a table in a device's memory, for the kernels that gather and scatter by it. Made
-// once, at its first copy in a context, and kept with the layout's blocks: with a datatype, as long as any
-// message or the datatype has them. Knows neither messages nor MPI.
+// An irregular layout as a table in a device's memory, for the kernels that gather and scatter by it. The
+// table is made at the layout's first copy in a context and kept with the layout's blocks: for a datatype, as
+// long as any message or the datatype holds them. Knows neither messages nor MPI.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace penstock::transports {
 
-/// Owns: the memory. Thread: any.
+/// Owns the memory. Thread: any.
 class LayoutTable {
  public:
-  /// The table of a layout of several blocks in a context, which is current. Errors: `declined` where the
-  /// layout is larger than tables can say, or the driver has no memory in stream order; the driver's. Cost:
-  /// 30 ns; the first time an allocation and a copy, for which it waits.
+  /// Returns the table of a layout of several blocks in a context, which is current. Errors: `declined` if
+  /// the layout is larger than tables can describe, or the driver has no memory in stream order; the
+  /// driver's. Cost: 30 ns; the first time an allocation and a copy, for which it waits.
   [[nodiscard]] static Status of(const Layout& layout, const cuda::ContextRef& context,
                                  std::shared_ptr<const LayoutTable>& table);
 
@@ -34,9 +34,9 @@ class LayoutTable {
     return reinterpret_cast<const kernels::Run*>(memory_);
   }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  /// All its numbers, or-ed: what divides this divides each of them.
+  /// All numbers of the table, or-ed: a power of two that divides this divides each of them.
   [[nodiscard]] std::uint64_t alignment() const noexcept { return alignment_; }
-  /// From where to where its bytes lie.
+  /// The range in which the layout's bytes lie, as offsets.
   [[nodiscard]] std::ptrdiff_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::ptrdiff_t end() const noexcept { return end_; }
 
