@@ -21,22 +21,23 @@
 namespace penstock::transports {
 namespace {
 
-/// What is collected is launched when no more has come while all of it was stepped and nothing is in flight
-/// in its context, or one launch if this is so much that the GPU would else wait for the next: a launch keeps
-/// the caller for 4 to 5 µs, in which three more small messages can be received.
+/// An open batch is launched when it has stopped growing, all its pulls were stepped and nothing of its route
+/// is in flight. If it holds this many bytes, it is launched beside one other launch, as the GPU would
+/// otherwise wait for it. A launch keeps the caller for 4 to 5 µs, in which three more small messages can be
+/// received.
 constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
-/// … or when so much has come together that the GPU should work while the caller collects more, or the first
-/// of it so long ago: others' pulls in flight may not be stepped for a long time. (Two H200, windows of 64
-/// messages: by 16 instead of 32, those of 1 MiB took 254 µs instead of 282, but those of 8 KiB 133 instead
-/// of 122, as each launch takes 3.7.)
+/// A batch of this many items or bytes is launched too, so that the GPU works while the caller collects more.
+/// So is a batch that has waited this long, as the pulls in flight may not be stepped for a long time. (Two
+/// H200, windows of 64 messages: with 16 items instead of 32, messages of 1 MiB took 254 µs instead of 282,
+/// but those of 8 KiB 133 instead of 122, as each launch takes 3.7.)
 constexpr std::size_t enough_items = CopyKernels::most_items;
 constexpr std::uint64_t enough_bytes_between_devices = 8u << 20;
 constexpr std::uint64_t longest_wait_ns = 20'000;
-/// To and from host memory, where so much takes the GPU 45 µs, in which it can hardly do anything else.
+/// The same to and from host memory: this much takes the GPU 45 µs, in which it can hardly do anything else.
 constexpr std::uint64_t enough_bytes_with_host = 2u << 20;
 
-/// What goes together. Copies to and from host memory are an order of magnitude slower than those between
-/// devices, which do not wait for them.
+/// The pulls that share a batch. Copies to and from host memory are an order of magnitude slower than those
+/// between devices, so the latter do not wait for them.
 struct Route {
   cuda::ContextRef context;
   bool is_with_host = false;
@@ -51,19 +52,19 @@ bool is_with_host(const CopySource& source, const Place& destination) noexcept {
   return source.side == Side::host || !lives_on_device(destination.buffer.kind);
 }
 
-/// The small pulls of one route. Entries are few and stay.
+/// The small pulls of one route.
 struct Traffic {
   Route route;
   unsigned in_flight = 0;             ///< lone copies and batches that were launched and not seen done
-  std::shared_ptr<class Batch> open;  ///< collects
+  std::shared_ptr<class Batch> open;  ///< the batch that collects
 
-  /// Launches what was collected, if it is time.
+  /// Launches the open batch if it is due.
   void look_after_open();
   void launch_open();
   void count_out();
 };
 
-/// All batches of the process. Never destroyed: a thread may still be receiving at exit.
+/// All batches of the process. Entries are few. Never destroyed: a thread may still be receiving at exit.
 struct PullTraffic {
   CallersMutex mutex;
   std::vector<Traffic> traffic;
@@ -82,7 +83,7 @@ PullTraffic& pull_traffic() {
   return *instance;
 }
 
-/// Copies that are launched together. All members under the registry's mutex, but for what is said.
+/// Copies that are launched together. The registry's mutex guards all members except where noted.
 class Batch {
  public:
   explicit Batch(Route route) : route_(std::move(route)) {}
@@ -93,10 +94,10 @@ class Batch {
     ++in_use_;
     bytes_ += item.bytes;
   }
-  /// Nobody waits for it: the others were left out.
+  /// True if no pull waits for the batch: all were left out.
   [[nodiscard]] bool is_empty() const noexcept { return in_use_ == 0; }
 
-  /// Is it time to launch it? Not launched yet.
+  /// Returns whether it is time to launch the batch, which is not launched yet.
   [[nodiscard]] bool is_due(unsigned in_flight) const noexcept {
     const bool is_awaited =
         (in_flight == 0 && !grows_) || (in_flight <= 1 && bytes_ >= worth_a_second_launch_bytes);
@@ -110,17 +111,17 @@ class Batch {
     failure_ = launch_copies();
   }
 
-  /// Whether it has all been copied; launches it when it is time.
+  /// Sets `done` once all has been copied; launches the batch when it is due.
   [[nodiscard]] Status step(bool& done) {
     done = was_seen_done_.load(std::memory_order_acquire);
-    if (done) return {};  // as nearly all of its pulls find it, without the lock
+    if (done) return {};  // the usual case for all but one of its pulls, without the lock
     const std::lock_guard lock(pull_traffic().mutex);
-    // once for all of its pulls, which are stepped in turns: each look reads the clock
+    // looks once for all of its pulls, which are stepped in turns: each look reads the clock
     if (++asked_ < in_use_) return failure_;
     asked_ = 0;
     grows_ = std::exchange(count_then_, count_) != count_;
     Traffic& traffic = pull_traffic().of(route_);
-    if (!is_launched_) traffic.look_after_open();  // only the open one is not
+    if (!is_launched_) traffic.look_after_open();  // only the open batch is not launched
     if (!is_launched_) return {};
     look_for_end(traffic);
     done = is_done_;
@@ -128,7 +129,7 @@ class Batch {
     return failure_;
   }
 
-  /// For one who goes: the GPU no longer touches its memory, or never will.
+  /// Returns once the GPU no longer touches the memory of a pull that is being destroyed, or never will.
   void abandon(std::size_t index) noexcept {
     for (bool done = false; !done;) {
       const std::lock_guard lock(pull_traffic().mutex);
@@ -148,7 +149,7 @@ class Batch {
     return launch_one_by_one(stream);
   }
 
-  /// By the copy engine, where the kernel cannot be launched.
+  /// Uses the copy engine, if the kernel cannot be launched.
   [[nodiscard]] Status launch_one_by_one(CUstream stream) noexcept {
     if (Status taken = cuda::Context::take_event(route_.context, copied_); !taken.ok()) return taken;
     Status copies;
@@ -162,7 +163,7 @@ class Batch {
     return copies;
   }
 
-  /// Its memory is gone before the launch.
+  /// Drops a pull whose memory is gone before the launch.
   void leave_out(std::size_t index) noexcept {
     items_[index].bytes = 0;
     --in_use_;
@@ -179,12 +180,12 @@ class Batch {
   std::array<CopyItem, enough_items> items_;
   std::size_t count_ = 0;
   std::size_t in_use_ = 0;
-  std::size_t asked_ = 0;       ///< times since the last look
+  std::size_t asked_ = 0;       ///< steps since the last look
   std::size_t count_then_ = 0;  ///< at the last look
   bool grows_ = true;           ///< between the last two looks
   std::uint64_t bytes_ = 0;
   BatchedCopy copies_;
-  cuda::Event copied_;  ///< instead, where the kernel cannot be launched
+  cuda::Event copied_;  ///< used instead if the kernel cannot be launched
   Status failure_;
   bool is_launched_ = false;
   bool is_done_ = false;
@@ -203,8 +204,7 @@ void Traffic::launch_open() {
   ++in_flight;
 }
 
-/// At once, as the GPU has less to do now: there may be much to do for what has arrived before the next pull
-/// is stepped.
+/// Checks the open batch at once, as the GPU has less to do now and the next pull may be stepped late.
 void Traffic::count_out() {
   --in_flight;
   look_after_open();
@@ -233,7 +233,7 @@ class BatchedPull final : public Pull, public Recycled<BatchedPull> {
   bool finished_ = false;
 };
 
-/// A copy of its own, counted while it is in flight.
+/// A separate copy, counted while it is in flight.
 class LonePull final : public Pull {
  public:
   explicit LonePull(const Route& route) : route_(route) {}
@@ -241,7 +241,7 @@ class LonePull final : public Pull {
   LonePull(const LonePull&) = delete;
   LonePull& operator=(const LonePull&) = delete;
 
-  /// Counted by the caller.
+  /// The caller has counted it.
   [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
     return start_alone(source, destination, route_.context, copy_);
   }

@@ -1,4 +1,4 @@
-// Several small uploads by one launch of the batched copy, through pinned memory. Declared in
+// Makes several small uploads by one launch of the batched copy, through pinned memory. Declared in
 // small_copies.hpp.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,8 @@ using cuda::Bounce;
 constexpr std::size_t most_launches = most_joint_uploads / CopyKernels::most_items;
 static_assert(most_joint_uploads % CopyKernels::most_items == 0);
 
-/// In pinned memory, for one upload: it begins there where the other side does within whole words.
+/// Each upload has room in pinned memory, and begins there at the destination's offset modulo this, so that
+/// whole words can be copied.
 constexpr std::size_t alignment = 16;
 constexpr std::size_t room_bytes = largest_joint_upload + alignment;
 static_assert(most_joint_uploads * room_bytes <= Bounce::chunk_bytes);
@@ -29,7 +30,7 @@ std::size_t offset_of(std::size_t index, const Place& place) noexcept {
   return index * room_bytes + reinterpret_cast<std::uintptr_t>(place.first_byte()) % alignment;
 }
 
-/// When the last of them was handed over; 0: now.
+/// Returns when the last of them was handed over; 0: now.
 std::uint64_t last_handed_over_ns(std::span<const Upload> uploads) noexcept {
   std::uint64_t last_ns = 0;
   for (const Upload& upload : uploads) {
@@ -54,7 +55,7 @@ Status launch_and_wait(const cuda::ContextRef& context, CUstream stream, std::sp
   return {};
 }
 
-/// `declined`, or another error: they have to be made one by one.
+/// Errors: `declined` or another; the uploads then have to be made one by one.
 Status upload_jointly(std::span<const Upload> uploads) {
   const Place& first = *uploads.front().place;
   const auto suits = [&](const Upload& upload) {

@@ -33,7 +33,7 @@ class KernelPull final : public Pull, public Recycled<KernelPull> {
 
  private:
   std::shared_ptr<const void> keeper_;
-  BatchedCopy copy_;  ///< goes first, which waits for the kernel
+  BatchedCopy copy_;  ///< destroyed first: it waits for the kernel
 };
 
 bool runs_copy_kernels(cuda::Context& context) noexcept {
@@ -71,7 +71,7 @@ bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& contex
     return false;
   }
   if (layout.is_contiguous()) return true;
-  // of absolute addresses, some may be of another allocation, even of host memory
+  // some absolute addresses may be in another allocation, even in host memory
   const auto loops = layout.loops();
   return loops && destination.buffer.holds(layout.first_offset(), loops->extent());
 }

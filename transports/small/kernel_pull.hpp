@@ -1,6 +1,6 @@
-// The pull that a kernel of its own does: a payload of any size, from and into layouts that the copy engine
-// would take row by row. And which copies a kernel can make at all. Knows neither offers nor how the source
-// came to be addressable.
+// A pull by a kernel launch of its own: a payload of any size, from and into layouts that the copy engine
+// would take row by row. Also determines which copies a kernel can make at all. Knows neither offers nor how
+// the source became addressable.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,23 @@
 
 namespace penstock::transports {
 
-/// Between memory of devices that is not managed, in layouts that nested loops can tell, or between that and
-/// pinned memory, both in one piece; where no other process uses the GPU.
+/// Returns whether a kernel can make the copy: between unmanaged device memory or from pinned memory to it,
+/// in layouts that nested loops can describe, or from device to pinned memory, both in one piece. Only where
+/// no other process uses the GPU.
 [[nodiscard]] bool suits_copy_kernels(const CopySource& source, const Place& destination,
                                       const cuda::ContextRef& context);
 
 /// The same between managed memory of the context's device and pinned memory, both in one piece. A kernel
-/// brings managed memory that the CPU used last to the GPU, page by page: that pays where many copies share
-/// a launch.
+/// brings managed memory that the CPU used last to the GPU, page by page: that pays if many copies share a
+/// launch.
 [[nodiscard]] bool suits_kernels_for_managed(const CopySource& source, const Place& destination,
                                              const cuda::ContextRef& context);
 
-/// Of one that suits_copy_kernels() or suits_kernels_for_managed().
+/// Describes a copy that suits_copy_kernels() or suits_kernels_for_managed().
 [[nodiscard]] CopyItem item_of(const CopySource& source, const Place& destination) noexcept;
 
 /// Starts a pull that suits_copy_kernels(), after the application's earlier work. Thread: any; the pull one
-/// at a time. Errors: the driver's refusal; `declined` where all flags are in use.
+/// at a time. Errors: the driver's refusal; `declined` if all flags are in use.
 [[nodiscard]] Status start_by_kernel(const CopySource& source, const Place& destination,
                                      const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 

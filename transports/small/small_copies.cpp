@@ -18,7 +18,7 @@ Status start_small_copy(const CopySource& source, const Place& destination, cons
                         std::unique_ptr<Pull>& pull) {
   if (suits_a_batch(source, destination, context)) return start_batched(source, destination, context, pull);
   if (context == nullptr || !suits_standby(source, destination)) return {};
-  // what the application has queued may still use memory of a device: the copy engine is told to wait for it
+  // what the application has queued may still use device memory: the copy engine's stream waits for it
   if (lives_on_device(destination.buffer.kind) && !is_idle(destination)) return {};
   return start_alone(source, destination, context, pull);
 }

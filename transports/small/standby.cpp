@@ -19,31 +19,33 @@
 namespace penstock::transports {
 namespace {
 
-/// How long a kernel stays, when it has nothing to do, while the program's thread is outside of MPI calls,
-/// where it may wait for the device, or the program has several threads: enough for a program that only
-/// counts its messages, and less than a cudaDeviceSynchronize takes by itself (6.5 µs).
+/// An idle kernel stays this long while the program's thread is outside of MPI calls, where it may wait for
+/// the device, or if the program has several threads. This is enough for a program that only counts its
+/// messages, and less than a cudaDeviceSynchronize takes by itself (6.5 µs).
 constexpr std::uint64_t outside_ns = 4'000;
-/// How long a kernel stays at most, in times that it lingers: other threads may wait for the device, too.
+/// The longest that a kernel stays, in multiples of the linger time: other threads may wait for the device,
+/// too.
 constexpr std::uint64_t most_lingers = 20;
-/// Beyond that, when the library ends, a GPU is taken to hang.
+/// When the library ends, a GPU whose kernel stays longer than this is taken to hang.
 constexpr std::uint64_t timeout_ns = 1'000'000'000;
 
-/// So many small copies have to follow each other, each within the time that the kernel lingers. Doubled
-/// each time that one was hardly used: a launch keeps the caller for some µs, an order saves 4.
+/// The kernel is launched after this many small copies in a row, each within the linger time after the last.
+/// The number doubles each time that a launch was hardly used: a launch keeps the caller for some µs, an
+/// order saves 4.
 constexpr std::uint32_t least_quick_copies = 8;
 constexpr std::uint32_t most_quick_copies = 4096;
 constexpr std::uint32_t least_orders = 8;
 
 std::atomic<std::uint64_t> linger{0};
 
-/// The kernel that stands by in one context. The registry's mutex guards all members.
+/// The resident kernel of one context. The registry's mutex guards all members.
 struct Post {
   explicit Post(cuda::ContextRef context) noexcept : copy(std::move(context)) {}
 
   StandbyCopy copy;
   std::uint64_t last_copy_ns = 0;
   std::uint32_t quick_copies = 0;  ///< in a row
-  bool has_shared = false;         ///< one of them
+  bool has_shared = false;         ///< several blocks would have shared one of them
   std::uint32_t needed = least_quick_copies;
   bool is_launched = false;  ///< and not seen to be over
 };
@@ -81,7 +83,7 @@ Status start_without_standby(const CopySource& source, const Place& destination,
   return started;
 }
 
-/// The last launch is over: was it worth while?
+/// Judges whether the last launch, which is over, was worth while.
 void judge(Post& post) noexcept {
   post.is_launched = false;
   if (post.copy.orders_of_launch() >= least_orders) {
@@ -103,7 +105,7 @@ class StandbyPull final : public Pull {
   StandbyPull(const StandbyPull&) = delete;
   StandbyPull& operator=(const StandbyPull&) = delete;
 
-  /// Under the registry's mutex; the kernel is ready.
+  /// Called under the registry's mutex; the kernel is ready.
   void order() noexcept {
     const auto bytes = static_cast<std::uint32_t>(source_.bytes);
     if (is_strided(source_, destination_)) {
@@ -135,11 +137,11 @@ class StandbyPull final : public Pull {
     return state;
   }
 
-  /// The kernel had left.
+  /// Copies otherwise, as the kernel had left.
   [[nodiscard]] Status advance_copy(bool& finished) {
     if (copy_ == nullptr) {
       Status started = start_without_standby(source_, destination_, post_->copy.context(), copy_);
-      if (started.code() == Code::declined) return {};  // too many launches are under way: later
+      if (started.code() == Code::declined) return {};  // too many launches are under way: retry
       if (!started.ok()) return started;
     }
     return copy_->advance(finished);
@@ -162,7 +164,7 @@ class StandbyCollective final : public OrderedCollective {
   StandbyCollective(const StandbyCollective&) = delete;
   StandbyCollective& operator=(const StandbyCollective&) = delete;
 
-  /// Under the registry's mutex; the kernel is ready.
+  /// Called under the registry's mutex; the kernel is ready.
   void order(const FusedOrder& collective) noexcept {
     post_->copy.order(collective);
     is_ordered_ = true;
@@ -192,8 +194,8 @@ bool is_lingering() noexcept {
   return linger.load(std::memory_order_relaxed) != 0;
 }
 
-/// Between host memory and a place on a device: of so little that nobody else need get at the registry before
-/// what `order` ordered is over.
+/// Copies between host memory and a place on a device by what `order` orders, under the registry's mutex: the
+/// copy is so small that no other thread needs the registry before it ends.
 template <class Order>
 bool copy_with_host(const Place& place, const cuda::ContextRef& context, Order order) noexcept {
   if (!is_lingering() || place.layout.bytes() > kernels::bounce_bytes || !place.layout.is_contiguous() ||

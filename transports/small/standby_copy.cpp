@@ -21,7 +21,7 @@ std::uint64_t address_of(const void* memory) noexcept {
   return reinterpret_cast<std::uint64_t>(memory);
 }
 
-/// The word of the order that says, too, where the program's thread is.
+/// Returns the order word that also carries where the program's thread is (caller_bits).
 std::atomic<std::uint64_t>& caller_word(kernels::StandbyMailbox& mailbox) noexcept {
   using Word = std::atomic<std::uint64_t>;
   static_assert(sizeof(Word) == sizeof(mailbox.line.order.from) && Word::is_always_lock_free);
@@ -40,15 +40,15 @@ void put_wide(Beside& words, std::uint32_t at, std::uint64_t number) noexcept {
 
 static_assert(kernels::stamp_shift == 32 && kernels::stamped_bytes == ProcessorCopy::data_bytes);
 
-/// So many orders between two times that all their traces are wiped out: their counts come again after twice
-/// that.
+/// After this many orders, all traces of earlier ones are erased: counts repeat after twice as many.
 constexpr std::uint32_t most_remembered = 1u << 31;
 
-/// Of a fused collective, by the threads of a block: where they would have more, several blocks share it.
+/// The size up to which each thread of one block has one line of a one-shot collective; several blocks share
+/// larger ones.
 constexpr std::uint32_t one_line_each = kernels::standby_threads * kernels::fused_line_bytes;
 
-/// What the order itself says, by which the kernel knows whether a warp is enough: some at least, as there is
-/// no order for nothing. The words beside it say how much it is.
+/// Returns the size in the order itself, by which the kernel knows whether a warp is enough. It is at least
+/// 1, as there is no order of 0 bytes. The words beside the order carry the real sizes.
 std::uint32_t order_bytes(const FusedOrder& collective) noexcept {
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(largest_of(collective.parts), 1, kernels::largest_order));
@@ -57,7 +57,7 @@ std::uint32_t order_bytes(const FusedOrder& collective) noexcept {
 using FusedWords = kernels::FusedWords;
 static_assert(FusedWords::parts + kernels::most_sources <= kernels::words_beside);
 
-/// Of the largest unit that all parts are multiples of.
+/// Returns the largest unit, as a power of two, that divides all parts.
 unsigned unit_shift_of(const FusedParts& parts) noexcept {
   std::uint64_t all = kernels::fused_line_bytes;
   for (const std::uint64_t bytes : parts.sent) all |= bytes;
@@ -82,7 +82,7 @@ Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, 
     if (Status taken = cuda::CompletionFlag::take(context_, counters_); !taken.ok()) return taken;
     mailbox_ = page->mailbox();
     bounce_ = page->bounce();
-    // another one may have used it before
+    // another object may have used the mailbox before
     launch_ = read(mailbox_->running);
     from_ = mailbox_->line.order.from & ~kernels::caller_bits;
     orders_ = static_cast<std::uint32_t>(from_ & kernels::number_mask);
@@ -295,10 +295,10 @@ void StandbyCopy::give(std::uint64_t to, std::uint64_t from) noexcept {
 
 void StandbyCopy::tell(std::uint64_t to, std::uint64_t from) noexcept {
   const std::uint64_t number = orders_ & kernels::number_mask;
-  to |= (number & 1) << 16;  // tells that both words belong together
+  to |= (number & 1) << 16;  // shows that both words belong together
   from |= number;
   std::atomic_ref(mailbox_->line.order.to).store(to, std::memory_order_relaxed);
-  // the caller's bits, which its thread may flip at any moment, stay as they are
+  // keeps the caller's bits, which its thread may flip at any moment
   caller_word(*mailbox_).fetch_xor(std::exchange(from_, from) ^ from, std::memory_order_release);
 }
 
@@ -320,7 +320,7 @@ bool StandbyCopy::is_done() noexcept {
 }
 
 bool StandbyCopy::has_come_down() noexcept {
-  // none of them members: for the compiler, what is written to the target might change those
+  // locals, not members: the compiler must assume that writes to the target change members
   std::uint64_t* const words = mailbox_->down;
   const std::uint32_t count = orders_;
   char* const to = download_.to;
@@ -345,7 +345,7 @@ bool StandbyCopy::has_come_down() noexcept {
 
 Status StandbyCopy::query(Outcome& outcome) noexcept {
   outcome = Outcome::pending;
-  bool ended = read(mailbox_->ended) == launch_;  // before the last look at what was done
+  bool ended = read(mailbox_->ended) == launch_;  // read before the last look at what was done
   if (is_done()) {
     outcome = Outcome::copied;
   } else if (ended) {

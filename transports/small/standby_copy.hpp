@@ -1,8 +1,8 @@
-// A kernel that stands by on the GPU and copies what it is told through host memory: 3.8 µs from the order to
-// its end, where the copy engine takes 7.4 and more (H200, NVLink, up to 4 KiB). One block of it is enough
-// for small copies; several share larger ones. It leaves by itself: soon after the program's thread has left
-// its MPI call, as that may wait for the device then, and after a bounded time in any case. Knows neither
-// messages nor when to use it.
+// A resident kernel: it stays on the GPU and makes the copies that are ordered through host memory. An order
+// takes 3.8 µs to its end, where the copy engine takes 7.4 and more (H200, NVLink, up to 4 KiB). One block is
+// enough for small copies; several share larger ones. The kernel leaves by itself: soon after the program's
+// thread has left its MPI call, as that thread may then wait for the device, and after a bounded time in any
+// case. Knows neither messages nor when to use it.
 #pragma once
 
 #include <cstdint>
@@ -15,96 +15,96 @@
 
 namespace penstock::transports {
 
-/// The kernel of one context, which can have one at a time. One launch at a time, one order at a time. Owns
-/// nothing on the GPU but the kernel's run: who lets go of it must have seen is_over(). Thread: one at a
+/// The resident kernel of one context, which can have one. One launch at a time, one order at a time. Owns
+/// nothing on the GPU but the kernel's run: is_over() must hold before this is destroyed. Thread: one at a
 /// time.
 class StandbyCopy {
  public:
   explicit StandbyCopy(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
 
-  /// How much of the device it takes.
+  /// The share of the device that the kernel takes.
   enum class Size : std::uint8_t {
-    one_block,       ///< for orders of kernels::largest_order
+    one_block,       ///< for orders up to kernels::largest_order
     several_blocks,  ///< for shared orders, too
   };
   /// Launches the kernel; is_over() must hold. `known`: any memory of the context's device. Cost: some µs.
-  /// Errors: `declined` where kernels cannot run; out_of_memory; the driver's refusal.
+  /// Errors: `declined` if kernels cannot run; out_of_memory; the driver's refusal.
   [[nodiscard]] Status launch(const void* known, const kernels::StandbyStay& stay,
                               Size size = Size::one_block) noexcept;
 
-  /// It runs, has nothing to do, and has not said that it leaves.
+  /// True if the kernel runs, has nothing to do, and has not reported that it leaves.
   [[nodiscard]] bool is_ready() const noexcept;
-  /// The same, for an order of that kind, which takes() it.
+  /// The same, for this order: takes() it, and the launch has the blocks for it.
   [[nodiscard]] bool is_ready_for(const void* to, const void* from, std::uint64_t bytes) const noexcept;
   [[nodiscard]] bool is_ready_for(const CopyItem& item) const noexcept;
   [[nodiscard]] bool is_ready_for(const FusedOrder& collective) const noexcept;
   /// The same, for a download or an upload.
   [[nodiscard]] bool is_ready_for_host(const void* device, std::uint64_t bytes) const noexcept;
-  /// There is no launch, or it will touch nothing any more. Asks the driver now and then.
+  /// True if there is no launch, or it will touch nothing any more. Queries the driver now and then.
   [[nodiscard]] bool is_over() noexcept;
 
-  /// Can be ordered of a kernel that has the size for it: not empty, not too large, at addresses of user
-  /// space, and aligned if it must be shared.
+  /// Returns whether a kernel of sufficient size can execute the order: not empty, not too large, at
+  /// addresses of user space, and aligned if it must be shared.
   [[nodiscard]] static bool takes(const void* to, const void* from, std::uint64_t bytes) noexcept;
-  /// By several blocks, where there are so many.
+  /// Returns whether several blocks share the order, if the launch has several.
   [[nodiscard]] static bool is_shared(const void* to, const void* from, std::uint64_t bytes) noexcept;
-  /// Orders a copy, only if is_ready_for() it. Source and target: memory that kernels of the context reach.
+  /// Orders a copy, only if is_ready_for() it. Kernels of the context must reach source and target.
   void order(void* to, const void* from, std::uint32_t bytes) noexcept;
   /// The same for layouts in pieces.
   [[nodiscard]] static bool takes(const CopyItem& item) noexcept;
   [[nodiscard]] static bool is_shared(const CopyItem& item) noexcept;
   void order(const CopyItem& item) noexcept;
-  /// The same, where host memory, which no kernel need reach, is one side: at most kernels::bounce_bytes.
-  /// What goes to `to` may be there in part before the outcome is known; `from` is read at once.
+  /// The same if one side is host memory, which no kernel need reach: at most kernels::bounce_bytes. Part of
+  /// the bytes may be at `to` before the outcome is known; `from` is read at once.
   void order_download(void* to, const void* from, std::uint32_t bytes) noexcept;
   void order_upload(void* to, const void* from, std::uint32_t bytes) noexcept;
-  /// The same for a collective with other processes' kernels. `copied` means that it has ended.
+  /// The same for a one-shot collective with other processes' kernels. `copied` means that it has ended.
   void order(const FusedOrder& collective) noexcept;
-  /// After that: it ended because the others were late.
+  /// After such an order: others were late or sent something else.
   [[nodiscard]] bool was_incomplete() const noexcept;
   enum class Outcome : std::uint8_t {
     pending,
     copied,
-    missed,  ///< it left without having executed the order, or all of it: nothing will be touched any more
+    missed,  ///< the kernel left without having executed all of the order, and will touch nothing any more
   };
-  /// What became of the last order. Error: the kernel, or work before it, has failed; what it touched is
-  /// unknown.
+  /// Returns the outcome of the last order. Errors: the kernel, or work before it, has failed; what it
+  /// touched is unknown.
   [[nodiscard]] Status query(Outcome& outcome) noexcept;
 
-  /// Tells it to leave, without waiting for it. Not while an order is pending.
+  /// Orders the kernel to leave, without waiting for it. Not while an order is pending.
   void dismiss() noexcept;
 
-  /// The last order has not been seen to end, by query().
+  /// True until query() has seen the last order end.
   [[nodiscard]] bool has_order() const noexcept { return is_pending_; }
-  /// Orders that the last launch has executed.
+  /// The number of orders that the last launch has executed.
   [[nodiscard]] std::uint32_t orders_of_launch() const noexcept { return orders_of_launch_; }
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return context_; }
 
  private:
-  /// A download's bytes that are on their way.
+  /// The bytes of a download that are in flight.
   struct Download {
     char* to = nullptr;
     std::uint32_t bytes = 0;
-    std::uint32_t come = 0;   ///< of a stamped one
+    std::uint32_t come = 0;   ///< of a stamped one: bytes that have arrived
     bool is_stamped = false;  ///< in the mailbox' words; else in the bounce buffer
   };
 
-  /// Begins an order: counts it. Then tell() of it, as kernels::StandbyOrder says.
+  /// Begins an order by counting it. tell() then writes it, in the form of kernels::StandbyOrder.
   void count() noexcept;
   void write_beside(const std::uint32_t (&words)[kernels::words_beside], std::uint32_t count) noexcept;
-  /// Of more than kernels::largest_order bytes `to` and `from` say the rest.
+  /// For more than kernels::largest_order bytes, `to` and `from` carry the upper bits of the size.
   void order_between(std::uint64_t to, std::uint64_t from, std::uint32_t bytes,
                      bool is_shared = false) noexcept;
   void order_shared(std::uint64_t to, std::uint64_t from, std::uint32_t bytes) noexcept;
   void give(std::uint64_t to, std::uint64_t from) noexcept;
   void tell(std::uint64_t to, std::uint64_t from) noexcept;
-  /// Whatever stands in the mailbox is of the last order that was counted.
+  /// Marks the contents of the mailbox as belonging to the last counted order.
   void forget_earlier_orders() noexcept;
   [[nodiscard]] bool shares() const noexcept;
-  /// The last order has been executed by all who had to, and what it brought down is where it belongs.
+  /// True if all its blocks have executed the last order, and its download, if any, is at its target.
   [[nodiscard]] bool is_done() noexcept;
   [[nodiscard]] bool has_come_down() noexcept;
-  /// Has the stream come to an end? Looks every 100 µs.
+  /// Returns whether the stream has ended. Queries every 100 µs.
   [[nodiscard]] Status look_for_end(bool& ended) noexcept;
 
   cuda::ContextRef context_;
@@ -115,12 +115,12 @@ class StandbyCopy {
   Watch watch_{std::chrono::microseconds(100)};
   std::uint32_t launch_ = 0;   ///< the latest
   std::uint64_t from_ = 0;     ///< the latest order's, without the caller's bits
-  std::uint32_t orders_ = 0;   ///< its count; begins again after 2^32
-  std::uint32_t sharers_ = 1;  ///< blocks that execute it
-  Download download_;          ///< by it; else of no bytes
+  std::uint32_t orders_ = 0;   ///< the latest order's count; wraps after 2^32
+  std::uint32_t sharers_ = 1;  ///< blocks that execute the latest order
+  Download download_;          ///< the latest order's; no bytes if it has none
   std::uint32_t orders_of_launch_ = 0;
   bool is_pending_ = false;  ///< an order
-  bool has_failed_ = false;  ///< it is not used any more
+  bool has_failed_ = false;  ///< the kernel is not used any more
 };
 
 }  // namespace penstock::transports
