@@ -1,5 +1,5 @@
-// What a sender publishes about a payload so that another process can fetch it: a plain record that lies in
-// memory shared by the ranks of a node. Its fields are the other process's word: check before use.
+// The record that a sender publishes about a payload so that another process can fetch it. It lies in memory
+// shared by the ranks of a node, and another process may write anything into it: check before use.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct RegionName {
   std::int32_t descriptor;      ///< the sender's, of the segment; -1: there is none
 };
 
-/// Trivially copyable; lies in shared memory. Written by the sender before the offer is announced, and once
-/// more when the sender turns to staging (the region's fields) or relaying.
+/// Trivially copyable; lies in shared memory. The sender writes it before it announces the offer, and once
+/// more when it turns to staging (the region's fields) or relaying.
 struct Offer {
   std::uint64_t payload_bytes;
   std::int64_t process_id;      ///< of the sender
-  std::uint64_t process_nonce;  ///< tells a process from a later one with the same id
+  std::uint64_t process_nonce;  ///< distinguishes a process from a later one with the same id
   std::uint64_t address;        ///< of the first byte, in the sender's address space
-  std::uint64_t buffer_id;      ///< tells an allocation from a later one at the same address
+  std::uint64_t buffer_id;      ///< distinguishes an allocation from a later one at the same address
   std::uint64_t range_base;
   std::uint64_t range_bytes;
   std::uint8_t device_uuid[16];
@@ -35,33 +35,33 @@ struct Offer {
   BufferKind kind;
   std::uint8_t ipc_exported;
   std::uint8_t contiguous;  ///< the payload's bytes lie at `address` in one piece
-  std::uint8_t strided;     ///< not in one, but as `loops` say
+  std::uint8_t strided;     ///< not in one piece, but as `loops` describe
   StridedLoops loops;
-  /// Through which it is staged, or whose header counts for a ring on the device.
+  /// The region through which the payload is staged, or whose header counts for a ring on the device.
   RegionName region;
-  /// Not 0: the payload is relayed. The region is but the header of a ring of so many bytes in device memory,
-  /// and `address`, device and range mean that memory instead of the payload's.
+  /// Not 0: the payload is relayed. The region is then only the header of a ring of this many bytes in device
+  /// memory, and `address`, device and range describe that memory instead of the payload's.
   std::uint64_t ring_bytes;
-  /// Not none: a list of such integers, which its sender may be asked to pack.
+  /// Not none: the payload is a list of such integers, which the receiver may request its sender to pack.
   Integer integers;
-  /// Not 0: it is packed, and what is offered is a bitmap of so many words in its place.
+  /// Not 0: the list is packed, and a bitmap of this many words is offered in its place.
   std::uint64_t bitmap_words;
 
-  /// From the payload's first byte to behind its last; 0 if the numbers cannot be right.
+  /// The distance from the payload's first byte to behind its last; 0 if the numbers cannot be right.
   [[nodiscard]] std::uint64_t extent() const noexcept;
 };
 
-/// What of an offer is known without a question: size, kind of memory, process. A receiver may look at these
-/// before the rest is there.
+/// Fills what of an offer is known without a driver query: size, kind of memory, process. A receiver may read
+/// these fields before the rest is there.
 [[nodiscard]] Offer outline(const Place& source) noexcept;
 
-/// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle where the
+/// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle if the
 /// allocation has one (exports are cached by buffer id). A refusal to export is not an error: `ipc_exported`
-/// is 0 and `*why_not` says why (a literal). Thread: any.
+/// is then 0, and `*why_not` is the reason (a literal). Thread: any.
 [[nodiscard]] Offer describe(const Place& source, const char** why_not) noexcept;
 
-/// Makes of the offer one of a payload that is relayed through `ring_bytes` at `ring`. On failure it is left
-/// as it was. Thread: any.
+/// Turns the offer into one of a payload that is relayed through `ring_bytes` at `ring`. On failure the offer
+/// is unchanged. Thread: any.
 [[nodiscard]] Status describe_ring(const Buffer& ring, std::size_t ring_bytes, Offer& offer);
 
 }  // namespace penstock::transports

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t region_magic = 0x31474552534e5450;  // "PTNSREG1"
 
-/// Uses of all regions: no two messages have the same ticket.
+/// Counts the uses of all regions, so that no two messages have the same ticket.
 std::uint64_t next_use() noexcept {
   static std::atomic<std::uint32_t> uses{0};
   return uses.fetch_add(1, std::memory_order_relaxed);

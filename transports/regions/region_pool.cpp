@@ -7,8 +7,8 @@
 namespace penstock::transports {
 namespace {
 
-/// Up to this capacity many regions share a segment: as many small messages may be waiting for receivers who
-/// are late as there are slots (interpose/node/slots.hpp), and descriptors are few.
+/// Up to this capacity many regions share a segment: as many small messages may wait for late receivers as
+/// there are slots (interpose/node/slots.hpp), and descriptors are few.
 constexpr std::size_t smallest = 64u << 10;
 constexpr std::size_t sharers = 16;
 
@@ -54,7 +54,7 @@ Status RegionPool::take(std::size_t capacity, std::unique_ptr<Region>& region) {
 }
 
 void RegionPool::give_back(std::unique_ptr<Region> region) noexcept {
-  Regions surplus;  // unmapped and unpinned when the lock is no longer held
+  Regions surplus;  // unmapped and unpinned after the lock is released
   const std::lock_guard lock(mutex_);
   try {
     undrained_.push_back(std::move(region));
@@ -86,8 +86,9 @@ void RegionPool::collect_drained() {
   undrained_.erase(drained, undrained_.end());
 }
 
-/// The longest unused idle ones, and those whose receiver will never drain them. Those that share a segment
-/// stay: it goes only with all of them, and they are no more than were once in use at a time.
+/// Takes the longest unused idle regions, and those whose receiver has died without draining them. Regions
+/// that share a segment stay: the segment is freed only with all of them, and there are no more than were
+/// once in use at a time.
 void RegionPool::take_surplus(Regions& taken) {
   std::size_t count = 0;
   std::size_t bytes = 0;
@@ -119,7 +120,7 @@ RegionCache& RegionCache::of_process() {
 }
 
 Status RegionCache::open(const Offer& offer, std::shared_ptr<MappedRegion>& region) {
-  std::vector<Entry> surplus;  // unmapped when the lock is no longer held
+  std::vector<Entry> surplus;  // unmapped after the lock is released
   std::shared_ptr<Segment> segment;
   {
     const std::lock_guard lock(mutex_);
@@ -127,7 +128,7 @@ Status RegionCache::open(const Offer& offer, std::shared_ptr<MappedRegion>& regi
   }
   if (segment != nullptr) return find_region(offer, std::move(segment), region);
   if (Status opened = Segment::open(offer, segment); !opened.ok()) return opened;
-  // kept only once it has turned out to be a sender's
+  // kept only if it turns out to be a sender's
   if (Status found = find_region(offer, segment, region); !found.ok()) return found;
   const std::lock_guard lock(mutex_);
   entries_.push_back({{offer.process_id, offer.process_nonce}, segment_number(offer.region.id), segment});
@@ -161,7 +162,7 @@ std::shared_ptr<Segment> RegionCache::find(const Offer& offer) {
 void RegionCache::take_surplus(std::vector<Entry>& taken) {
   std::size_t bytes = 0;
   for (const Entry& entry : entries_) bytes += entry.segment->bytes();
-  // the last one is the one just asked for; one in use lives on until its pull ends
+  // the last entry was just requested; a segment in use lives on until its pull ends
   while (entries_.size() > 1 && (entries_.size() > limits_.segments || bytes > limits_.bytes)) {
     bytes -= entries_.front().segment->bytes();
     taken.push_back(std::move(entries_.front()));

@@ -1,5 +1,5 @@
-// Regions in waiting: pinning memory costs milliseconds, so both sides keep regions for the next message.
-// Bounded in number and bytes. Knows no copies.
+// Keeps idle regions for the next message on both sides, as pinning memory costs milliseconds. Bounded in
+// number and bytes. Knows no copies.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@ class RegionPool {
   explicit RegionPool(RegionLimits limits = {}) noexcept : limits_(limits) {}
   [[nodiscard]] static RegionPool& of_process();
 
-  /// One of at least that capacity: an idle one, else a new one (sizes in powers of two, large ones in
-  /// steps; 0 for a header alone).
+  /// Returns a region of at least that capacity: an idle one, else a new one (sizes in powers of two, large
+  /// ones in steps; 0 for a header alone).
   [[nodiscard]] Status take(std::size_t capacity, std::unique_ptr<Region>& region);
-  /// After use. One that its receiver has not drained yet stays out of use until then.
+  /// Takes a region back after use. If its receiver has not drained it yet, it stays out of use until then.
   void give_back(std::unique_ptr<Region> region) noexcept;
   void clear() noexcept;
   [[nodiscard]] std::size_t idle() const;
@@ -47,7 +47,7 @@ class RegionCache {
   explicit RegionCache(RegionLimits limits = {}) noexcept : limits_(limits) {}
   [[nodiscard]] static RegionCache& of_process();
 
-  /// The region that the offer names, mapped and serving that very message; else `peer_lost`.
+  /// Maps the region that the offer names and checks that it serves that very message. Errors: `peer_lost`.
   [[nodiscard]] Status open(const Offer& offer, std::shared_ptr<MappedRegion>& region);
   void clear() noexcept;
   [[nodiscard]] std::size_t size() const;
@@ -55,7 +55,7 @@ class RegionCache {
  private:
   struct Entry {
     ProcessIdentity sender;
-    std::uint64_t number;  ///< of the sender's
+    std::uint64_t number;  ///< of the sender's segment
     std::shared_ptr<Segment> segment;
   };
   [[nodiscard]] std::shared_ptr<Segment> find(const Offer& offer);

@@ -8,7 +8,7 @@
 namespace penstock::transports {
 namespace {
 
-/// At most so much in one copy: the sender may fill what has been copied while the rest is on its way.
+/// The most in one copy: the sender may fill what has been copied while the rest is in flight.
 constexpr std::size_t largest_step_bytes(Side ring) noexcept {
   return ring == Side::device ? 16u << 20 : 4u << 20;
 }
@@ -86,7 +86,7 @@ Status RegionPull::consume() {
     }
     return {};
   }
-  const std::size_t bytes = next_step(produced);  // one a call: the CPU copies
+  const std::size_t bytes = next_step(produced);  // one step per call, as the CPU copies
   Status copied = copy_in_host(destination_, cursor_, next_chunk(), bytes);
   if (!copied.ok()) return copied;
   issued_ += bytes;
@@ -105,7 +105,7 @@ Status RegionPull::issue(std::size_t bytes) {
   return copies.ok() ? recorded : copies;
 }
 
-/// Up to the end of what there is, or of the ring.
+/// Returns the bytes up to the end of what was produced or of the ring, at most largest_step_bytes.
 std::size_t RegionPull::next_step(std::uint64_t produced) const noexcept {
   const std::size_t to_end_of_ring = source_.ring.bytes - issued_ % source_.ring.bytes;
   return std::min(
@@ -118,7 +118,7 @@ const char* RegionPull::next_chunk() const noexcept {
 
 Status RegionPull::look_after_sender() noexcept {
   if (!watch_.is_due() || is_alive(sender_)) return {};
-  // it may have produced more just before it died
+  // the sender may have produced more just before it died
   const bool more = header().produced.load(std::memory_order_acquire) != issued_;
   return more ? Status{} : Status{Code::peer_lost, "the sender"};
 }

@@ -1,5 +1,5 @@
-// The pull through a region's ring, behind the sender that fills it: what the transports `staged` and
-// `relayed` have in common. Knows neither how the ring came to be addressable nor why it was taken.
+// The pull through a region's ring, behind the sender that fills it, for the transports `staged` and
+// `relayed`. Knows neither how the ring became addressable nor why it was taken.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@
 
 namespace penstock::transports {
 
-/// What is pulled from.
+/// The ring that the receiver pulls from.
 struct RingSource {
   std::shared_ptr<MappedRegion> region;
   Ring ring;

@@ -14,7 +14,7 @@
 namespace penstock::transports {
 namespace {
 
-/// Neither side may cut the memory off under the other.
+/// Seals the size: neither side may cut the memory off under the other.
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 Status system_status(const char* call) noexcept {
@@ -26,7 +26,7 @@ constexpr Status untrusted(const char* what) noexcept {
   return {Code::peer_lost, what};
 }
 
-/// Memory of this user, of the size that was offered.
+/// Returns whether the file is this user's and has the size that was offered.
 bool is_what_was_offered(const struct stat& file, const Offer& offer) noexcept {
   return S_ISREG(file.st_mode) && file.st_uid == geteuid() && file.st_size > 0 &&
          static_cast<std::uint64_t>(file.st_size) == offer.region.segment_bytes;
@@ -81,7 +81,7 @@ Status Segment::open(const Offer& offer, std::shared_ptr<Segment>& segment) {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%lld/fd/%d", static_cast<long long>(offer.process_id),
                 static_cast<int>(offer.region.descriptor));
-  // looked at before it is opened: the number may meanwhile mean something that opening would disturb
+  // checked before it is opened: by now the number may mean something that opening would disturb
   struct stat file {};
   if (stat(path, &file) != 0)
     return errno == EACCES ? system_status("stat(/proc)") : untrusted("sender's process");

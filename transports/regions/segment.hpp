@@ -1,6 +1,6 @@
 // A sender's memory that receivers map: a sealed memory file without a name, so nothing of it outlives the
-// processes; receivers open it through /proc. Each takes a descriptor, so several regions may lie in one.
-// Knows neither regions nor messages.
+// processes. Receivers open it through /proc. Each segment takes a descriptor, so several regions may lie in
+// one. Does not know what the memory contains.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace penstock::transports {
 
-/// A file descriptor. Owns it.
+/// Owns a file descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int number) noexcept : number_(number) {}
@@ -26,14 +26,15 @@ class Descriptor {
   int number_;
 };
 
-/// Owns: the mapping, the sender's also the file. Thread: any.
+/// Owns the mapping; on the sender's side also the file. Thread: any.
 class Segment {
  public:
-  /// The sender's. Backed by memory from the start, so that running out of it is an error here and no fault
-  /// later.
+  /// Makes the sender's segment. Its memory is reserved at once, so that a lack of memory is an error here
+  /// and no fault later.
   [[nodiscard]] static Status make(std::size_t bytes, std::shared_ptr<Segment>& segment);
-  /// The receiver's: what an offer's region lies in. Every word of the offer is checked, and that the file is
-  /// this user's and sealed, so that its size cannot change; what does not fit is `peer_lost`.
+  /// Opens the segment in which an offer's region lies, on the receiver's side. Checks every word of the
+  /// offer, and that the file is this user's and sealed, so that its size cannot change. Errors: `peer_lost`
+  /// for what does not fit.
   [[nodiscard]] static Status open(const Offer& offer, std::shared_ptr<Segment>& segment);
 
   Segment(Descriptor descriptor, HostMapping mapping) noexcept;
@@ -41,7 +42,7 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// How many this process has made that still exist, and their bytes.
+  /// The number of segments that this process has made and that still exist, and their bytes.
   [[nodiscard]] static std::size_t made_now() noexcept;
   [[nodiscard]] static std::size_t made_bytes_now() noexcept;
 
@@ -49,7 +50,7 @@ class Segment {
   [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
   /// -1 on the receiver's side, which needs the mapping only.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
-  /// Pins it for the GPU; `context` must be current. False if it cannot be pinned.
+  /// Pins the segment for the GPU; `context` must be current. Returns false if it cannot be pinned.
   bool pin(const cuda::ContextRef& context) noexcept { return registration_.ensure(context); }
 
  private:
