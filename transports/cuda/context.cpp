@@ -14,14 +14,14 @@
 namespace penstock::transports::cuda {
 namespace {
 
-/// Every context met, most recently used last. Never destroyed: static destructors would come after the
+/// Every context met, most recently used last. Never destroyed: static destructors would run after the
 /// driver's.
 struct Registry {
   CallersMutex mutex;
   std::list<ContextRef> contexts;
   std::list<ContextRef> dead;  ///< the last ones, as callers may still refer to them
 
-  /// Takes one out of use. Its streams have died with it.
+  /// Takes a context out of use. Its streams have died with it.
   void retire(std::list<ContextRef>::iterator context) {
     constexpr std::size_t kept = 16;  // one call meets far fewer
     dead.splice(dead.end(), contexts, context);
@@ -35,7 +35,7 @@ Registry& registry() {
   return *instance;
 }
 
-/// What a thread was told last. Plain data in the static TLS block.
+/// The last answer that a thread received. Plain data in the static TLS block.
 struct Answer {
   std::uint64_t call = 0;  ///< number_of_call() in which it holds; 0: none
   CUcontext handle = nullptr;
@@ -45,7 +45,8 @@ struct Answer {
 
 const ContextRef none;
 
-/// False if the context is gone. Drivers before 12.0 have no ids; there every context is taken for alive.
+/// Returns false if the context is gone. Drivers before 12.0 have no ids: every context is then taken for
+/// alive.
 bool id_of(const Driver& driver, CUcontext handle, unsigned long long& id) noexcept {
   id = 0;
   return driver.cuCtxGetId == nullptr || driver.cuCtxGetId(handle, &id) == CUDA_SUCCESS;
@@ -64,7 +65,7 @@ CUcontext current(const Driver& driver) noexcept {
   return driver.cuCtxGetCurrent(&handle) == CUDA_SUCCESS ? handle : nullptr;
 }
 
-/// Null unless the device's primary context exists.
+/// Returns null unless the device's primary context exists.
 CUcontext active_primary(const Driver& driver, CUdevice device) noexcept {
   unsigned flags = 0;
   int active = 0;
@@ -80,7 +81,7 @@ Status gone() noexcept {
   return {Code::cuda_failed, "the CUDA context", static_cast<int>(CUDA_ERROR_CONTEXT_IS_DESTROYED)};
 }
 
-/// The most recently used living context on `device` (-1: on any).
+/// Returns the most recently used living context on `device` (-1: on any).
 const ContextRef& seen(int device) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
@@ -94,7 +95,7 @@ const ContextRef& seen(int device) {
 }  // namespace
 
 const ContextRef& Context::of(CUcontext handle) {
-  // within one MPI call it is looked for often
+  // one MPI call looks for it often
   const std::uint64_t call = number_of_call();
   if (call == 0 || told.call != call || told.handle != handle) told = {call, handle, &find(handle)};
   return *told.context;
@@ -112,7 +113,7 @@ const ContextRef& Context::find(CUcontext handle) {
     all.contexts.splice(all.contexts.end(), all.contexts, known);
     return *known;
   }
-  // others may have died, too, whose handles never come again
+  // others may have died too, whose handles never appear again
   for (auto each = all.contexts.begin(); each != all.contexts.end();) {
     const auto context = each++;
     if (context == known || !(*context)->is_alive()) all.retire(context);
@@ -193,7 +194,7 @@ Context::~Context() {
 }
 
 bool Context::is_alive() const noexcept {
-  // nobody destroys it while the program's only thread is in a call
+  // no thread destroys it while the program's only thread is in a call
   const std::uint64_t call = number_of_call();
   const bool stays_as_it_is = call != 0 && caller_is_inside();
   if (stays_as_it_is && seen_alive_in_.load(std::memory_order_relaxed) == call) return true;
@@ -211,8 +212,9 @@ Status Context::stream(StreamUse use, CUstream& stream) noexcept {
   CUstream& own = streams_[static_cast<std::size_t>(use)];
   if (own == nullptr) {
     const unsigned flags = use == StreamUse::beside_capture ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING;
-    // Copies within a GPU, and kernels, need room on its multiprocessors: theirs goes before the
-    // application's next blocks (128 KiB beside a kernel that fills an H200: 150 µs instead of 1,050).
+    // Copies within a GPU, and kernels, need room on its multiprocessors: with this priority their blocks run
+    // before the application's next ones (128 KiB beside a kernel that fills an H200: 150 µs instead of
+    // 1,050).
     int lowest = 0;
     int highest = 0;
     driver->cuCtxGetStreamPriorityRange(&lowest, &highest);
@@ -248,8 +250,8 @@ Status Context::ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept 
       marked_ns_ = now_ns;
     }
     CUresult state = driver->cuEventQuery(mark_);
-    // of an idle stream it takes some µs to be reached; who asks for "now" again and again shall see one that
-    // is
+    // on an idle stream the event is reached after some µs; polling lets a caller that repeatedly asks for
+    // "now" see it reached
     for (int looks = 1; looks < 64 && state == CUDA_ERROR_NOT_READY; ++looks)
       state = driver->cuEventQuery(mark_);
     if (state == CUDA_ERROR_NOT_READY) return {};
@@ -257,7 +259,7 @@ Status Context::ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept 
     if (Status reached = check(state, "cuEventQuery"); !reached.ok()) return reached;
     note_idle(reached_ns);
     done = reached_ns >= since_ns;
-    if (done) return {};  // else the mark was left by an earlier question
+    if (done) return {};  // otherwise an earlier query left the mark
   }
   return {};
 }
@@ -305,7 +307,7 @@ void Context::give_back(CUevent event) noexcept {
         idle_events_.push_back(event);
         return;
       } catch (const std::bad_alloc&) {
-        // not kept then
+        // then it is not kept
       }
     }
   }

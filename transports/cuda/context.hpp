@@ -1,7 +1,7 @@
-// What Penstock keeps in each CUDA context that it meets: a few streams of its own, events for reuse,
-// flags that kernels write.
-// Contexts are the application's and may be destroyed at any moment; their ids tell a context from a later
-// one at the same address. Knows neither transports nor messages.
+// The state that Penstock keeps in each CUDA context that it meets: a few streams of its own, events for
+// reuse, and flags that kernels write. Contexts are the application's and may be destroyed at any moment;
+// their ids distinguish a context from a later one at the same address. Knows neither transports nor
+// messages.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ class Context;
 class Event;
 using ContextRef = std::shared_ptr<Context>;
 
-/// What a stream is used for; different purposes never wait for each other. All are non-blocking streams.
+/// The uses of streams; streams of different uses never wait for each other. All but `beside_capture` are
+/// non-blocking streams.
 enum class StreamUse : std::uint8_t {
   pull_0,
   pull_1,
@@ -35,29 +36,29 @@ enum class StreamUse : std::uint8_t {
   order,
   standby,
   reduction,
-  fused,          ///< kernels that wait for those of other processes, which have come
-  fused_beside,   ///< the same, which may not have come
+  fused,          ///< kernels that wait for those of other processes, which have arrived
+  fused_beside,   ///< the same, while others may not have arrived
   layout_tables,  ///< never waits for the application
   beside_capture
 };
 inline constexpr std::size_t stream_uses = 14;
 
-/// Owns: its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
+/// Owns its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).
 class Context {
  public:
-  // What these three return stays as it is until the MPI call is over and beyond, unless the context dies:
-  // who keeps it for longer takes a copy.
+  // The references that these three return stay valid until the MPI call is over and beyond, unless the
+  // context dies. A caller that keeps one longer takes a copy.
 
-  /// The context of that handle; null if it is dead or there is no driver.
+  /// Returns the context of that handle; null if it is dead or there is no driver.
   [[nodiscard]] static const ContextRef& of(CUcontext handle);
-  /// The one to copy a buffer in: its own, or for host memory any().
+  /// Returns the context to copy a buffer in: the buffer's own, or for host memory any().
   [[nodiscard]] static const ContextRef& of(const Buffer& buffer);
-  /// One that the process has already: on `device` if possible (-1: no wish), else the thread's current one,
-  /// else any seen or active. Makes none; null if there is none.
+  /// Returns a context that the process already has: on `device` if possible (-1: no preference), else the
+  /// thread's current one, else any seen or active. Makes none; null if there is none.
   [[nodiscard]] static const ContextRef& any(int device = -1);
-  /// The primary context of a device, for memory that belongs to none (async pools, VMM): the active one,
-  /// else one seen on the device, else made and kept until drop_all().
+  /// Returns the primary context of a device, for memory that belongs to no context (async pools, VMM): the
+  /// active one, else one seen on the device, else one that is made and kept until drop_all().
   [[nodiscard]] static CUcontext primary(int device);
   /// Waits for what is queued on Penstock's streams, at most `timeout_ms` in all, and frees everything.
   static void drop_all(int timeout_ms) noexcept;
@@ -73,37 +74,37 @@ class Context {
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] bool is_alive() const noexcept;
 
-  /// When the application's streams were last seen idle (steady clock, ns): what was queued before that is
+  /// The last time when the application's streams were seen idle (steady clock, ns): work queued before it is
   /// done. 0: never seen.
   [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
     return idle_at_ns_.load(std::memory_order_acquire);
   }
   void note_idle(std::uint64_t at_ns) noexcept { idle_at_ns_.store(at_ns, std::memory_order_release); }
-  /// What was queued before that is done, whether or not it was known of something later.
+  /// Notes that work queued before that time is done, unless a later time is noted already.
   void note_idle_since(std::uint64_t at_ns) noexcept {
     if (idle_at_ns() < at_ns) note_idle(at_ns);
   }
 
-  /// Whether Penstock's kernels have been put into it (kernels.hpp).
+  /// True if Penstock's kernels have been loaded into the context (kernels.hpp).
   [[nodiscard]] bool has_kernels() const noexcept { return has_kernels_.load(std::memory_order_relaxed); }
   void note_kernels() noexcept { has_kernels_.store(true, std::memory_order_relaxed); }
 
-  /// All are non-blocking but `beside_capture`: that one's work waits for the legacy stream's, which may not
-  /// be touched itself while the application captures one of its blocking streams.
+  /// Returns the stream of that use; makes it on first use. The work of `beside_capture` waits for the legacy
+  /// stream's, which may not be touched itself while the application captures one of its blocking streams.
   [[nodiscard]] Status stream(StreamUse use, CUstream& stream) noexcept;
-  /// For such a time: has the legacy stream done the work that it was given before `since_ns`? Looks for some
-  /// 20 µs; asked again until it says so. An error: it cannot be told.
+  /// Finds out at such a time whether the legacy stream has done the work that it was given before
+  /// `since_ns`. Polls for some 20 µs; to be called until `done`. Errors: it cannot be found out.
   [[nodiscard]] Status ask_beside_capture(std::uint64_t since_ns, bool& done) noexcept;
-  /// The pull streams in turn, so that pulls from different peers run side by side.
+  /// Returns the pull streams in turn, so that pulls from different peers run side by side.
   [[nodiscard]] Status next_pull_stream(CUstream& stream) noexcept;
   /// Takes an idle event or makes one (no timing).
   [[nodiscard]] static Status take_event(const ContextRef& context, Event& event) noexcept;
-  /// Its page of completion flags, which lives as long as it does.
+  /// Returns the context's page of completion flags, which lives as long as the context.
   [[nodiscard]] Status flags(const FlagPage*& page) noexcept;
 
  private:
   friend class Event;
-  /// As of(handle), by asking the driver.
+  /// As of(handle), by querying the driver.
   [[nodiscard]] static const ContextRef& find(CUcontext handle);
   void give_back(CUevent event) noexcept;
 
@@ -137,11 +138,11 @@ class CaptureScope {
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
-/// True while the legacy stream may not be touched, as the application captures a blocking stream of the
-/// current context: that would spoil its graph.
+/// True while the legacy stream may not be touched: the application captures a blocking stream of the current
+/// context, and a touch would spoil its graph.
 [[nodiscard]] bool legacy_stream_is_captured(const Driver& driver) noexcept;
 
-/// Makes a context current on this thread while it lives; a CaptureScope too. Thread: the calling one.
+/// Makes a context current on this thread while it lives, and holds a CaptureScope. Thread: the calling one.
 class ContextScope {
  public:
   explicit ContextScope(const Context& context) noexcept;
@@ -156,7 +157,7 @@ class ContextScope {
   Status status_;
 };
 
-/// An event on loan from its context. Owns: the loan. Thread: one at a time.
+/// An event on loan from its context. Owns the loan. Thread: one at a time.
 class Event {
  public:
   Event() noexcept = default;
@@ -169,9 +170,9 @@ class Event {
   [[nodiscard]] const ContextRef& context() const noexcept { return context_; }
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != nullptr; }
   [[nodiscard]] Status record(CUstream stream) noexcept;
-  /// Has the recorded work been done? An error is the work's own, or its context is gone.
+  /// Sets `done` once the recorded work is done. An error is the work's own, or its context is gone.
   [[nodiscard]] Status query(bool& done) const noexcept;
-  /// Polls until then: spins a little, then yields the core.
+  /// Polls until the work is done: spins a little, then yields the core.
   [[nodiscard]] Status wait() const noexcept;
 
  private:

@@ -8,25 +8,25 @@
 namespace penstock::transports::cuda {
 
 using Uuid = std::array<std::uint8_t, 16>;
-/// The UUID as nvidia-smi and CUDA_VISIBLE_DEVICES spell it.
+/// Returns the UUID as nvidia-smi and CUDA_VISIBLE_DEVICES spell it.
 [[nodiscard]] std::string text_of(const Uuid& uuid);
 
-/// All zero if the device is unknown. Thread: any. Cost: a table look-up after the first call.
+/// Returns all zeros if the device is unknown. Thread: any. Cost: a table look-up after the first call.
 [[nodiscard]] Uuid uuid_of(int device);
 
-/// Driver ordinal; -1 if this process does not see the device (CUDA_VISIBLE_DEVICES).
+/// Returns the driver ordinal; -1 if this process does not see the device (CUDA_VISIBLE_DEVICES).
 [[nodiscard]] int device_of(const Uuid& uuid);
 
-/// May kernels of the device use managed memory while the CPU uses other managed memory?
+/// Returns whether kernels of the device may use managed memory while the CPU uses other managed memory.
 [[nodiscard]] bool has_concurrent_managed_access(int device);
 
-/// Can `device` map memory of `peer`? True for itself.
+/// Returns whether `device` can map memory of `peer`. True for itself.
 [[nodiscard]] bool can_access(int device, int peer);
 
-/// Is there NVLink between the two? False for one device, and where the
-/// driver cannot tell. Source: atomics between devices, which PCIe does not carry.
+/// Returns whether NVLink connects the two. False for one device, and if the driver cannot tell. Source:
+/// atomics between devices, which PCIe does not carry.
 [[nodiscard]] bool has_nvlink(int device, int peer);
-/// To any other that this process sees.
+/// Returns whether NVLink connects the device to any other that this process sees.
 [[nodiscard]] bool has_nvlink(int device);
 
 /// What lies between the memories of two devices.
@@ -36,10 +36,11 @@ enum class Link : std::uint8_t {
   same_device,
   none,  ///< no peer access
 };
-/// A device that this process does not see (-1) counts as one that is reached over PCIe: the careful guess.
+/// Returns the link between two devices. For a device that this process does not see (-1) it is PCIe: the
+/// careful guess.
 [[nodiscard]] Link link_between(int device, int peer);
-/// By which a sender that does not know its receiver may hope to be read. NVLink where this process sees no
-/// other device: what is cut for NVLink costs little over PCIe, the reverse costs more.
+/// Returns the link that a sender assumes before it knows its receiver. NVLink if this process sees no other
+/// device: chunks for NVLink cost little over PCIe, the reverse costs more.
 [[nodiscard]] Link best_link_of(int device);
 
 }  // namespace penstock::transports::cuda

@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<const Driver*> found{nullptr};
 std::atomic<bool> closed{false};
-/// The linker's count of objects loaded so far, when libcuda was last looked for in vain.
+/// The linker's count of objects loaded when libcuda was last looked for in vain.
 std::atomic<std::uint64_t> objects_when_absent{0};
 
 std::uint64_t objects_loaded() noexcept {
@@ -22,7 +22,7 @@ std::uint64_t objects_loaded() noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* result) {
         *static_cast<std::uint64_t*>(result) = object->dlpi_adds;
-        return 1;  // the first object tells already
+        return 1;  // the first object already has the count
       },
       &count);
   return count;
@@ -57,7 +57,7 @@ const Driver* open(int mode) noexcept {
 
 const Driver* driver() noexcept {
   if (const Driver* result = found.load(std::memory_order_acquire)) return result;
-  // Counted before looking, so that a library that arrives in between is seen the next time.
+  // counted before looking, so that a library that is loaded in between is found the next time
   const std::uint64_t objects = objects_loaded();
   if (objects == objects_when_absent.load(std::memory_order_relaxed)) return nullptr;
   const Driver* result = open(RTLD_NOLOAD);

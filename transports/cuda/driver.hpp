@@ -1,5 +1,5 @@
 // The CUDA driver as one table of functions, found in the libcuda.so.1 that the application has loaded. In a
-// job Penstock never loads CUDA by itself: a program without it stays without it. Knows nothing of contexts
+// job Penstock never loads CUDA by itself: a program without CUDA stays without it. Knows nothing of contexts
 // or memory.
 #pragma once
 
@@ -20,18 +20,18 @@ struct Driver {
   void* library = nullptr;
 };
 
-/// The driver, or null as long as libcuda is not loaded in the process, when it is unusable, and after
-/// close_driver(). What it points to lives for ever. Cost: 1 ns once found; before, 10 ns, as the dynamic
-/// linker's count of loaded objects tells whether looking again can help. Thread: any.
+/// Returns the driver, or null while libcuda is not loaded in the process, if it is unusable, and after
+/// close_driver(). The table lives for ever. Cost: 1 ns once found; before, 10 ns, as the dynamic linker's
+/// count of loaded objects shows whether another look can help. Thread: any.
 [[nodiscard]] const Driver* driver() noexcept;
 
-/// The same, and loads libcuda if nobody has. For `penstock info`, never in a job.
+/// The same, but loads libcuda if it is not loaded yet. For `penstock info`, never in a job.
 [[nodiscard]] const Driver* load_driver() noexcept;
 
-/// From now on driver() is null: nothing here touches CUDA again.
+/// Makes driver() null from now on: nothing here touches CUDA again.
 void close_driver() noexcept;
 
-/// The driver's answer as a Status. A driver that says it has been torn down is closed.
+/// Turns the driver's result into a Status. Closes a driver that reports that it has been torn down.
 [[nodiscard]] inline Status check(CUresult result, const char* call) noexcept {
   if (result == CUDA_SUCCESS) return {};
   if (result == CUDA_ERROR_DEINITIALIZED) close_driver();

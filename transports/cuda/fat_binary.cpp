@@ -1,4 +1,4 @@
-// Takes nvcc's fat binary into the library. PENSTOCK_FAT_BINARY: its path, from CMake.
+// Includes nvcc's fat binary in the library. PENSTOCK_FAT_BINARY: its path, from CMake.
 #include "transports/cuda/kernel_image.hpp"
 
 asm(".pushsection .rodata\n"

@@ -1,6 +1,6 @@
-// A context's host memory for completion flags, and the mailbox and bounce buffer of its standby kernel. Each
-// context has its own, because the registration goes with the context; the memory stays, so that who polls a
-// flag of a dead context reads a word and not a fault.
+// A context's host memory for completion flags, and the mailbox and bounce buffer of its resident kernel.
+// Each context has its own, because the registration ends with the context. The memory stays, so that polling
+// a flag of a dead context reads a word and does not fault.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace penstock::transports::cuda {
 
-/// Owns: the memory. Thread: words are the business of who has the slot.
+/// Owns the memory. Thread: only the owner of a slot uses its word.
 class FlagPage {
  public:
   /// Pins the page; the context must be current.
   [[nodiscard]] Status map() noexcept;
-  /// Before it goes, if the context lives: with the context current.
+  /// Unpins the page before it is destroyed, if the context lives; the context must be current.
   void unregister() const noexcept;
 
   [[nodiscard]] std::uint32_t* word(std::uint32_t slot) const noexcept;
@@ -25,7 +25,7 @@ class FlagPage {
 
   [[nodiscard]] kernels::StandbyMailbox* mailbox() const noexcept;
   [[nodiscard]] kernels::StandbyMailbox* device_mailbox() const noexcept;
-  /// kernels::bounce_bytes, each.
+  /// kernels::bounce_bytes each.
   [[nodiscard]] char* bounce() const noexcept;
   [[nodiscard]] char* device_bounce() const noexcept;
 

@@ -1,4 +1,4 @@
-// A launch of one of Penstock's kernels that says by a completion flag when it is done, and how to wait for
+// A launch of one of Penstock's kernels that raises a completion flag when it is done, and how to wait for
 // it. Knows no kernel.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace penstock::transports::cuda {
 
-/// A token for one launch at a time, to be used again and again. Owns: a completion flag, from the first
-/// launch on. Goes only when its launch is done: the destructor waits. Thread: one at a time.
+/// A token for one launch at a time, reusable. Owns a completion flag from the first launch on. The
+/// destructor waits for the launch. Thread: one at a time.
 class FlaggedLaunch {
  public:
   /// `what` is a literal, for errors: "a copy kernel".
@@ -19,21 +19,21 @@ class FlaggedLaunch {
     if (in_flight_) static_cast<void>(wait());
   }
 
-  /// Before a launch on a stream of the context, which is current: the flag is lowered. Errors: bad_argument
-  /// while the last launch is not done; out_of_memory when all flags are in use.
+  /// Lowers the flag before a launch on a stream of the context, which is current. Errors: bad_argument while
+  /// the last launch is not done; out_of_memory if all flags are in use.
   [[nodiscard]] Status prepare(const ContextRef& context, CUstream stream) noexcept;
-  /// What the kernel raises at its end; after prepare().
+  /// The flag that the kernel raises at its end; after prepare().
   [[nodiscard]] const CompletionFlag& flag() const noexcept { return flag_; }
-  /// The kernel has been queued.
+  /// Notes that the kernel has been queued.
   void launched() noexcept { in_flight_ = true; }
 
-  /// Cost: a load. A kernel that fails is never done: ask query() then.
+  /// Cost: a load. A kernel that fails is never done: query() then returns the error.
   [[nodiscard]] bool done() const noexcept { return !in_flight_ || flag_.is_raised(); }
-  /// The same, and looks every 100 µs whether the launch has failed (it, or work before it on the stream, or
-  /// the context has been destroyed); then `done` is true beside the error. Cost: 20 ns, with the look 1.3
+  /// The same, and checks every 100 µs whether the launch has failed (it, or work before it on the stream, or
+  /// the context has been destroyed); `done` is then true beside the error. Cost: 20 ns, with the check 1.3
   /// µs.
   [[nodiscard]] Status query(bool& done) noexcept;
-  /// Polls until then: spins a little, then yields the core.
+  /// Polls until the launch is done: spins a little, then yields the core.
   [[nodiscard]] Status wait() noexcept;
 
  private:

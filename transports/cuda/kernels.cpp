@@ -39,7 +39,7 @@ constexpr const char* names[] = {
 };
 static_assert(std::size(names) == kernel_count);
 
-/// Why the process has none, or does not use them.
+/// The reason why the process has no kernels, or does not use them, until it is reported.
 struct UntoldRefusal {
   std::mutex mutex;
   Status status;  ///< under the mutex
@@ -53,14 +53,15 @@ struct UntoldRefusal {
 };
 constinit UntoldRefusal refusal;
 
-/// So often in a row they were not put into a context, as it was busy: a program that is slower for it is
-/// told.
+/// After this many attempts in a row that found a context busy, the refusal is reported: the program is
+/// slower for it.
 constexpr std::uint32_t many_attempts = 1000;
 std::atomic<std::uint32_t> attempts_in_vain{0};
 
 constexpr Status busy_gpu{Code::declined, "whenever they could have been loaded, the GPU was busy"};
 
-/// What the application has put into the legacy stream, and into those that wait for it.
+/// Returns whether the work is done that the application has put into the legacy stream and into those that
+/// wait for it.
 bool is_done_with_its_work(const Driver& driver) noexcept {
   return !legacy_stream_is_captured(driver) && driver.cuStreamQuery(CU_STREAM_LEGACY) != CUDA_ERROR_NOT_READY;
 }
@@ -98,7 +99,7 @@ Status Kernels::ready_in(Context& context) noexcept {
     if (attempts_in_vain.fetch_add(1, std::memory_order_relaxed) + 1 == many_attempts) refusal.note(busy_gpu);
     return busy_gpu;
   }
-  // what is loaded once a process may go into all its contexts, too (CUDA_MODULE_LOADING=EAGER)
+  // what is loaded once a process may be loaded into all its contexts, too (CUDA_MODULE_LOADING=EAGER)
   const Kernels& kernels = of_process();
   if (!kernels.status().ok()) return kernels.status();
   Status put = kernels.put_into(context);

@@ -1,8 +1,8 @@
-// The library's own kernels, ready to be launched: found in the image that it carries, once a process. Before
-// the first launch in a context the driver puts them there. At that it waits for all that runs in the
-// context, and holds up the copies of other threads meanwhile (H100, driver 580): for ever, if what runs
-// waits for a message. So it is made to do so while the application's streams are idle. Knows none of the
-// kernels' parameters.
+// Makes the library's own kernels ready for launches: finds them in the image that the library carries, once
+// a process. Before the first launch in a context the driver loads them there. To do so it waits for all that
+// runs in the context and holds up the copies of other threads meanwhile (H100, driver 580): for ever, if
+// what runs waits for a message. So they are loaded while the application's streams are idle. Knows none of
+// the kernels' parameters.
 #pragma once
 
 #include <array>
@@ -51,23 +51,23 @@ inline constexpr std::size_t kernel_count = static_cast<std::size_t>(Kernel::sta
 /// Thread: any.
 class Kernels {
  public:
-  /// Loads them if nobody has. Cost: then a millisecond or so, later 2 ns.
+  /// Loads the kernels on the first call. Cost: then a millisecond or so, later 2 ns.
   [[nodiscard]] static const Kernels& of_process() noexcept;
   explicit Kernels(const Driver* driver) noexcept;
 
-  /// Whether they can be launched in that context at once. If they are not there yet, puts them there,
-  /// provided that the legacy stream has done all its work: streams that do not wait for it cannot be asked.
-  /// Errors: `declined` if they are not there yet, or as status(); the driver's refusal. Cost: a load; until
-  /// they are there, a query, once some 10 ms. Thread: any.
+  /// Returns ok if the kernels can be launched in that context at once. If they are not there yet, loads
+  /// them, provided that the legacy stream has done all its work: streams that do not wait for it cannot be
+  /// queried. Errors: `declined` if they are not there yet, or as status(); the driver's refusal. Cost: a
+  /// load; until they are there, a query, once some 10 ms. Thread: any.
   [[nodiscard]] static Status ready_in(Context& context) noexcept;
-  /// The same of the context in which a buffer on a device is copied.
+  /// The same for the context in which a buffer on a device is copied.
   [[nodiscard]] static Status ready_for(const Buffer& buffer) noexcept;
 
-  /// Why the process's could not be loaded, or could not be used so far, to the first who asks since; ok if
-  /// they were, or if nobody has needed them yet. Cost: a load.
+  /// Returns, once, why the process's kernels could not be loaded or used so far. Ok if they could, were not
+  /// needed yet, or an earlier call has returned the reason. Cost: a load.
   [[nodiscard]] static Status take_refusal() noexcept;
 
-  /// Why there are none: `declined` if the driver is too old (before CUDA 12.0).
+  /// Returns why there are none: `declined` if the driver is too old (before CUDA 12.0).
   [[nodiscard]] Status status() const noexcept { return status_; }
   [[nodiscard]] CUfunction operator[](Kernel kernel) const noexcept {
     return functions_[static_cast<std::size_t>(kernel)];

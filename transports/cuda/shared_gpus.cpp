@@ -10,7 +10,8 @@
 namespace penstock::transports {
 namespace {
 
-/// Others may come later, so it is asked again and again until they have; they seldom go.
+/// The function is called again after this many queries until another process has arrived; processes seldom
+/// leave.
 constexpr std::uint32_t times_between_questions = 256;
 
 struct Known {

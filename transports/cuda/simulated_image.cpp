@@ -4,7 +4,8 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/cuda/kernel_image.hpp"
 
-// Our library links no driver, so what blocks and warps need is looked for in the simulated one at first use.
+// Our library links no driver, so the functions that blocks and warps need are looked up in the simulated one
+// on first use.
 #define simulated_gpu_block_barrier penstock_block_barrier
 #define simulated_gpu_warp_barrier penstock_warp_barrier
 #define simulated_gpu_warp_words penstock_warp_words

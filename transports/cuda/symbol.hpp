@@ -1,11 +1,12 @@
-// A function of a library that is opened at run time.
+// Looks up a function of a library that is opened at run time.
 #pragma once
 
 #include <dlfcn.h>
 
 namespace penstock::transports::cuda {
 
-/// `function`: a pointer to a function, null afterwards where the library has no such symbol. Then false.
+/// Sets `function`, a pointer to a function, to the symbol's address. If the library has no such symbol, sets
+/// it to null and returns false.
 template <class Function>
 bool find_symbol(void* library, const char* symbol, Function& function) noexcept {
   function = reinterpret_cast<Function>(dlsym(library, symbol));
