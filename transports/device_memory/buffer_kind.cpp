@@ -14,13 +14,13 @@
 namespace penstock::transports {
 namespace {
 
-/// The driver's answers, each in a word of its own: attributes have types of one to eight bytes, and those
-/// that do not apply are left zero.
+/// The driver's results, each in a word of its own: attributes have types of one to eight bytes, and those
+/// that do not apply stay zero.
 template <std::size_t count>
 class Attributes {
  public:
-  /// The plural query, unlike the singular one, does not fail (slowly) for pointers that the driver does not
-  /// know.
+  /// Uses the plural query, which, unlike the singular one, does not fail (slowly) for pointers that the
+  /// driver does not know.
   Attributes(const cuda::Driver& driver, const void* pointer,
              std::array<CUpointer_attribute, count> names) noexcept {
     std::array<void*, count> places{};
@@ -50,22 +50,22 @@ bool is_mapped_by_virtual_memory_management(const cuda::Driver& driver, const vo
   return true;
 }
 
-/// The allocations met last by this thread: for cudaMalloc's memory, one cheap query then tells that nothing
-/// has changed, since a buffer id is never used again; and none is needed again in the MPI call in which it
-/// was asked, unless other threads are in calls meanwhile: this one may move their messages, and once one
-/// has arrived its owner may free the buffer. Plain data in the static TLS block.
+/// The allocations met last by this thread. For cudaMalloc's memory, one cheap query shows that nothing has
+/// changed, since a buffer id is never used again. Within one MPI call no second query is needed, unless
+/// other threads are in calls meanwhile: this thread may move their messages, and once one has arrived its
+/// owner may free the buffer. Plain data in the static TLS block.
 struct KnownBuffers {
   static constexpr std::size_t count = 4;
   struct Known {
     Buffer buffer;
-    std::uint64_t call = 0;  ///< number_of_call() when it was seen to be there
+    std::uint64_t call = 0;  ///< number_of_call() when it was last seen to exist
   };
   std::array<Known, count> all{};
   std::size_t next = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local KnownBuffers known_buffers;
 
-/// Null if the pointer lies in none of them, or not any more.
+/// Returns null if the pointer lies in none of them, or not any more.
 const Buffer* find_known(const cuda::Driver& driver, const void* pointer) noexcept {
   const std::uint64_t call = callers_take_turns() ? number_of_call() : 0;
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
@@ -87,14 +87,14 @@ void remember(const Buffer& buffer) noexcept {
   known_buffers.all[known_buffers.next++ % KnownBuffers::count] = {buffer, number_of_call()};
 }
 
-/// The addresses that this thread was told last to be host memory, and in which MPI call: a call's own
-/// buffers stay what they are until it returns. Recording, a call asks twice, and an exchange has two
-/// buffers. Plain data in the static TLS block.
+/// The addresses that this thread last found to be host memory, and the MPI call in which it did: a call's
+/// own buffers stay what they are until it returns. While recording, a call checks twice, and an exchange has
+/// two buffers. Plain data in the static TLS block.
 struct HostAnswers {
   static constexpr std::size_t count = 2;
   struct Answer {
     const void* pointer = nullptr;
-    std::uint64_t call = 0;  ///< number_of_call() when it was given
+    std::uint64_t call = 0;  ///< number_of_call() of the check
   };
   std::array<Answer, count> all{};
   std::size_t next = 0;
@@ -162,7 +162,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
     if (buffer.context == nullptr && buffer.device >= 0)
       buffer.context = cuda::Context::primary(buffer.device);
   } catch (const std::bad_alloc&) {
-    // still known to be device memory; whoever copies it meets the lack of memory again
+    // still known to be device memory; its copy meets the lack of memory again
   }
   remember(buffer);
   return buffer;

@@ -11,7 +11,7 @@
 namespace penstock::transports::cuda {
 namespace {
 
-/// Device memory comes in blocks of 2 MiB, aligned: no block holds host and device addresses.
+/// Device memory is mapped in aligned blocks of 2 MiB: no block holds host and device addresses.
 constexpr unsigned block_shift = 21;
 
 /// Blocks where the host was seen to have access; an entry is a block's number, a newer one takes its place.
@@ -24,8 +24,8 @@ bool can_read_one_byte(const void* pointer) noexcept {
   return ::process_vm_readv(::getpid(), &into, 1, &from, 1, 0) == 1;
 }
 
-/// What the system call refuses may be accessible all the same (a mapped device register bar): ask the list
-/// of mappings. Without one, the answer is yes: nothing is refused that may be right.
+/// Searches the list of mappings, as memory that the system call refuses may still be accessible (a mapped
+/// device register bar). Returns true if there is no list: nothing is refused that may be valid.
 bool is_mapped_for_access(std::uintptr_t address) noexcept {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return true;

@@ -1,13 +1,14 @@
-// Can the host touch an address at all? Device memory that was freed is no longer known to the driver, and a
-// CPU that touches it crashes: this lets a message from a dangling device pointer fail instead.
+// Checks whether the host can touch an address at all. The driver no longer knows device memory that was
+// freed, and a CPU that touches it crashes: with this check a message from a dangling device pointer fails
+// instead.
 #pragma once
 
 namespace penstock::transports::cuda {
 
-/// Whether the host may touch an address that the driver does not know. Wrong in one case, which then crashes
-/// as it does without Penstock: host memory that was seen here, unmapped, and whose addresses device memory
-/// took and left again. Thread: any. Cost: a few ns for the 2 MiB around an address seen before; else a
-/// system call.
+/// Returns whether the host may touch an address that the driver does not know. Wrong in one case, which then
+/// crashes as it does without Penstock: host memory that was seen here and unmapped, and whose addresses
+/// device memory then took and left again. Thread: any. Cost: a few ns for the 2 MiB around an address seen
+/// before; else a system call.
 [[nodiscard]] bool host_can_access(const void* pointer) noexcept;
 
 }  // namespace penstock::transports::cuda

@@ -26,7 +26,8 @@ std::uintptr_t address_of(const void* pointer) noexcept {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
-/// From /proc: sbrk cannot tell where the heap began. 0 (no heap is known) if /proc cannot be read.
+/// Reads /proc, as sbrk cannot tell where the heap began. Returns UINTPTR_MAX (no heap is known) if /proc
+/// cannot be read.
 std::uintptr_t heap_begin() noexcept {
   std::uintptr_t begin = 0;
   if (std::FILE* file = std::fopen("/proc/self/stat", "re")) {
@@ -43,7 +44,7 @@ std::uintptr_t heap_begin() noexcept {
   return begin == 0 ? UINTPTR_MAX : begin;
 }
 
-/// The linker names the program itself first.
+/// Returns the range of the program's writable segments; the linker lists the program itself first.
 Range program_image() noexcept {
   Range image;
   dl_iterate_phdr(
@@ -75,7 +76,7 @@ Range this_threads_stack() noexcept {
   return stack;
 }
 
-/// Looked up once a thread. Plain data in the static TLS block, so that reaching it costs an instruction: the
+/// Looked up once a thread. Plain data in the static TLS block, so that access costs an instruction: the
 /// library is loaded with the program.
 const Range& stack_of_this_thread() noexcept {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Range stack;
@@ -87,9 +88,9 @@ const Range& stack_of_this_thread() noexcept {
   return stack;
 }
 
-/// The heap grows, and where it has been nothing else comes to lie, so its end is asked for only when an
-/// address lies above the last answer; but not for those that are far from it, as nearly all others are (UCX
-/// intercepts sbrk, which then costs 0.1 µs).
+/// The heap grows, and nothing else ever lies where it has been. Its end is queried only for an address above
+/// the last answer, and not for addresses far above it, as most others are (UCX intercepts sbrk, which then
+/// costs 0.1 µs).
 bool lies_below_the_heaps_end(std::uintptr_t address) noexcept {
   constexpr std::uintptr_t far = std::uintptr_t{1} << 40;
   static std::atomic<std::uintptr_t> known_end{address_of(sbrk(0))};
@@ -108,8 +109,8 @@ bool is_surely_host(const void* pointer) noexcept {
   static const Range image = program_image();
   const Range& stack = stack_of_this_thread();
   const std::uintptr_t address = address_of(pointer);
-  // Only what lies between here and the stack's end is surely in use, and only if we run on that stack (not a
-  // fiber's).
+  // only the part between here and the stack's end is surely in use, and only if we run on that stack (not a
+  // fiber's)
   const std::uintptr_t here = address_of(__builtin_frame_address(0));
   if (stack.holds(here) && address >= here && address < stack.end) return true;
   return image.holds(address) || (address >= heap && lies_below_the_heaps_end(address));

@@ -11,12 +11,12 @@ bool overlap(const RemoteRange& one, const RemoteRange& other) noexcept {
   return one.base < other.base ? other.base - one.base < one.bytes : one.base - other.base < other.bytes;
 }
 
-/// Nobody but the cache has a share; new shares are given out under the cache's lock only.
+/// True if only the cache has a share; new shares are given out only under the cache's lock.
 bool is_idle(const std::shared_ptr<const MappedRange>& mapped) noexcept {
   return mapped.use_count() == 1;
 }
 
-/// Is what was mapped smaller than its owner says? Taken as honest where the driver does not tell.
+/// Returns whether the mapped memory is smaller than its owner claims. False if the driver cannot tell.
 bool holds_less(const Driver& driver, CUdeviceptr address, std::uint64_t bytes) noexcept {
   CUdeviceptr base = 0;
   std::size_t mapped_bytes = 0;
@@ -49,7 +49,7 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
                      std::shared_ptr<const MappedRange>& mapped) {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
-  Ranges dropped;  // unmapped when the lock is no longer held
+  Ranges dropped;  // unmapped after the lock is released
   {
     const std::lock_guard lock(mutex_);
     mapped = find(range, context);
@@ -59,7 +59,7 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   dropped.clear();
   const ContextScope scope(*context);
   if (!scope.status().ok()) return scope.status();
-  // One thread at a time: the driver refuses a handle that another thread is just opening.
+  // one thread at a time: the driver refuses a handle that another thread is just opening
   const std::lock_guard opening(opening_);
   {
     const std::lock_guard lock(mutex_);

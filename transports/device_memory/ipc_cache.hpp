@@ -1,5 +1,5 @@
-// The receiver's side of CUDA IPC: other processes' allocations, mapped once and kept. Opening costs
-// milliseconds, so mappings are kept; keeping them keeps memory of the other process alive, so they are
+// The receiver's side of CUDA IPC: maps other processes' allocations and keeps the mappings. Opening costs
+// milliseconds, so mappings are kept; a kept mapping keeps memory of the other process alive, so they are
 // bounded. Knows neither messages nor transports.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace penstock::transports::cuda {
 /// An allocation of another process, as that process names it.
 struct RemoteRange {
   ProcessIdentity owner;
-  std::uint64_t buffer_id = 0;  ///< of the owner's; tells it from a later allocation at the same address
+  std::uint64_t buffer_id = 0;  ///< the owner's; distinguishes it from a later allocation at the same address
   std::uint64_t base = 0;       ///< in the owner's address space
   std::uint64_t bytes = 0;
   friend bool operator==(const RemoteRange&, const RemoteRange&) = default;
 };
 
-/// Owns: the mapping; closes it in its context, if that is still alive. Whoever copies from it keeps a share.
+/// Owns the mapping; closes it in its context, if that is still alive. A copy from it must hold a share.
 class MappedRange {
  public:
   MappedRange(const RemoteRange& range, ContextRef context, CUdeviceptr address) noexcept
@@ -44,21 +44,21 @@ class MappedRange {
 
 struct IpcCacheLimits {
   std::size_t ranges = 256;
-  /// Idle mappings may keep this much of other processes' memory, beyond the few most recent ones, as their
-  /// owners may have freed it: so many bytes, and that part of a device's memory.
+  /// Idle mappings, beyond the few most recent ones, may keep this much of other processes' memory, as the
+  /// owners may have freed it: so many bytes, or that part of a device's memory if it is less.
   std::uint64_t idle_bytes = 16ull << 30;
   std::uint64_t part_of_device = 8;
   std::size_t recent_ranges = 4;
 };
 
-/// Thread: any; no lock is held while the driver maps or unmaps.
+/// Thread: any. While the driver maps, only other mappings wait; no lock is held while it unmaps.
 class IpcCache {
  public:
   explicit IpcCache(IpcCacheLimits limits = {}) noexcept : limits_(limits) {}
   [[nodiscard]] static IpcCache& of_process();
 
-  /// The range mapped in that context: at once if it is known, else opened with the handle. Known mappings of
-  /// other allocations of the owner at overlapping addresses are dropped: the owner has freed those.
+  /// Returns the range mapped in that context: at once if it is known, else opened with the handle. Drops
+  /// known mappings of other allocations of the owner at overlapping addresses: the owner has freed those.
   [[nodiscard]] Status map(const RemoteRange& range, const CUipcMemHandle& handle, const ContextRef& context,
                            std::shared_ptr<const MappedRange>& mapped);
   /// Forgets a range that turned out to be useless.

@@ -11,11 +11,11 @@ namespace {
 
 struct Known {
   Export outcome;
-  unsigned questions = 0;  ///< that it has answered
+  unsigned questions = 0;  ///< lookups that it has served
 };
 
-/// Buffer ids are never used twice in a process, so a handle cannot become wrong, only useless. A refusal
-/// can: the driver may have been short of memory at that moment.
+/// Buffer ids are never used twice in a process, so a handle cannot become wrong, only useless. A refusal can
+/// become wrong: the driver may have been short of memory at that moment.
 struct Exports {
   CallersMutex mutex;
   std::unordered_map<std::uint64_t, Known> by_buffer_id;
@@ -46,9 +46,9 @@ Export ask_driver(const Buffer& buffer) {
 
 Export export_range(const Buffer& buffer) {
   constexpr std::size_t most_remembered = 1024;
-  constexpr unsigned refused_to = 64;  // questions, each with a payload; the driver takes some microseconds
+  constexpr unsigned refused_to = 64;  // lookups, each for a payload; the driver takes some microseconds
   // A handle of legacy IPC stands for one cudaMalloc. Other kinds are not even tried: a driver that exported
-  // a range of several chunks would hand out its first chunk only.
+  // a range of several chunks would export its first chunk only.
   switch (buffer.kind) {
     case BufferKind::device:
       break;

@@ -1,5 +1,5 @@
-// The sender's side of CUDA IPC: handles of its own allocations, asked for once and remembered by buffer id;
-// a refusal for a while.
+// The sender's side of CUDA IPC: handles of its own allocations. A handle is requested once and remembered by
+// buffer id; a refusal is remembered for a while.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@ namespace penstock::transports::cuda {
 struct Export {
   CUipcMemHandle handle{};
   const char* why_not = nullptr;  ///< null: the handle is good
-  int error = 0;                  ///< CUresult, if the driver was asked
+  int error = 0;                  ///< CUresult, if the driver was called
 };
 
 /// Thread: any. Cost: a table look-up, the first time a driver call.

@@ -12,7 +12,7 @@ namespace {
 
 /// Host and managed memory share no page.
 constexpr std::uintptr_t page_bytes = 4096;
-/// Device memory that is not managed comes in blocks of 2 MiB, aligned, that hold nothing else.
+/// Unmanaged device memory is mapped in aligned blocks of 2 MiB that hold nothing else.
 constexpr std::uintptr_t aligned_block_bytes = std::uintptr_t{2} << 20;
 
 constexpr std::uintptr_t page_of(std::uintptr_t address) noexcept {
@@ -48,10 +48,10 @@ bool all_pieces(const void* base, const Layout& layout, Visit visit) {
   return true;
 }
 
-/// Tells host from device addresses that are asked for one after the other.
+/// Distinguishes host from device addresses that are queried one after the other.
 class HostPages {
  public:
-  /// `is_row`: as all_pieces() says; one near another of the host's is not asked for.
+  /// `is_row`: as for all_pieces(); a row near another host address is not queried.
   [[nodiscard]] bool is_host(std::uintptr_t address, bool is_row = false) noexcept {
     if (last_ && page_of(address) == page_of(*last_)) return true;
     if (last_ && is_row && end_of_aligned_block(address) == end_of_aligned_block(*last_)) return true;
@@ -59,8 +59,8 @@ class HostPages {
     last_ = address;
     return true;
   }
-  /// From `address`, which is the host's, up to where all is: to `end` or less. Where host memory and that of
-  /// a device touch, pieces of a layout may have been joined.
+  /// Returns the end of the host memory that begins at `address`, which is a host address: `end` or less.
+  /// Pieces of a layout may have been joined where host memory and that of a device touch.
   [[nodiscard]] std::uintptr_t host_until(std::uintptr_t address, std::uintptr_t end, bool is_row) noexcept {
     const std::uintptr_t behind = std::min(end, end_of_aligned_block(address));
     if (is_host(behind - 1, is_row)) return behind;
@@ -77,10 +77,10 @@ class HostPages {
   std::optional<std::uintptr_t> last_;
 };
 
-/// Pieces by the allocation that they lie in.
+/// Sorts pieces by the allocation in which they lie.
 class Partition {
  public:
-  /// The next bytes of the message.
+  /// Adds the next bytes of the message.
   void add(std::uintptr_t address, std::size_t bytes, bool is_row) {
     while (bytes > 0) {
       const auto [part, end] = find(address, address + bytes, is_row);
@@ -96,7 +96,7 @@ class Partition {
  private:
   struct Found {
     std::size_t part;
-    std::uintptr_t end;  ///< up to which addresses are sure to lie there
+    std::uintptr_t end;  ///< addresses below this surely lie there
   };
   struct Range {
     std::uintptr_t end;
@@ -130,7 +130,7 @@ class Partition {
 
   static constexpr std::size_t none = SIZE_MAX;
   std::vector<PlacePart> parts_;
-  std::map<std::uintptr_t, Range> ranges_;  ///< by where they begin
+  std::map<std::uintptr_t, Range> ranges_;  ///< by their begin
   HostPages host_pages_;
   std::size_t host_part_ = none;
   std::size_t packed_bytes_ = 0;

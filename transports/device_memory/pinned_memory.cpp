@@ -12,7 +12,6 @@ struct IdleBounces {
   std::vector<std::unique_ptr<Bounce>> bounces;
 };
 
-/// A refusal of the driver's that nobody has been told of.
 std::atomic<CUresult> untold_refusal{CUDA_SUCCESS};
 
 IdleBounces& idle() {

@@ -13,9 +13,9 @@
 
 namespace penstock::transports::cuda {
 
-/// Registers a range of host memory with CUDA at first need, again when the context it was registered in has
-/// died. A refusal (no more pinned memory) is no error: copies are then slower and make their caller wait.
-/// Owns: the registration, not the memory. Thread: any.
+/// Registers a range of host memory with CUDA on first use, and again if the context it was registered in has
+/// died. A refusal (no more pinned memory) is no error: copies are then slower and block their caller. Owns
+/// the registration, not the memory. Thread: any.
 class Registration {
  public:
   Registration(void* memory, std::size_t bytes) noexcept : memory_(memory), bytes_(bytes) {}
@@ -23,10 +23,11 @@ class Registration {
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 
-  /// `context` must be current. False if the memory could not be registered.
+  /// Registers the memory if it is not registered; `context` must be current. Returns false if that fails.
   bool ensure(const ContextRef& context) noexcept;
 
-  /// A refusal since the last call of this, of any registration; ok if there was none. Cost: a load.
+  /// Returns the last refusal since the previous call, of any registration; ok if there was none. Cost: a
+  /// load.
   [[nodiscard]] static Status take_refusal() noexcept;
 
  private:
@@ -40,37 +41,37 @@ class Registration {
 /// A ring of chunks, so that the CPU works on one while the GPU copies others. Thread: one at a time.
 class Bounce {
  public:
-  /// The GPU loses some µs at the end of each copy: 2 MiB, 40 µs of PCIe, make that little.
+  /// The GPU loses some µs at the end of each copy: beside 2 MiB, 40 µs of PCIe, that is little.
   static constexpr std::size_t chunk_bytes = 2u << 20;
   static constexpr std::size_t depth = 4;
-  /// When they are idle: as many as payloads between nodes have on loan, both ways. To make and pin one more
-  /// takes 2 ms.
+  /// The most that are kept idle: as many as payloads between nodes have on loan, both ways. Making and
+  /// pinning another takes 2 ms.
   static constexpr std::size_t most_kept = 8;
   explicit Bounce(HostMapping mapping) noexcept
       : mapping_(std::move(mapping)), registration_(mapping_.address(), mapping_.bytes()) {}
   [[nodiscard]] char* chunk(std::size_t index) const noexcept {
     return mapping_.address() + index % depth * chunk_bytes;
   }
-  /// The bytes of a payload that one step copies: small ones are cut too, so that both halves of the way
-  /// overlap.
+  /// Returns the bytes of a payload that one step copies: small payloads are cut too, so that both halves of
+  /// the way overlap.
   [[nodiscard]] static std::size_t step_bytes_for(std::size_t payload_bytes) noexcept {
     constexpr std::size_t smallest = 128u << 10;
     return std::clamp(std::bit_ceil(payload_bytes / (2 * depth) + 1), smallest, chunk_bytes);
   }
-  /// The same while other payloads are on their way, too: their halves overlap with this one's, and several
-  /// cores share what is not cut.
+  /// The same while other payloads are in flight: their halves overlap with this one's, and several cores
+  /// share an uncut step.
   [[nodiscard]] static std::size_t step_bytes_among_others(std::size_t payload_bytes) noexcept {
     return std::clamp<std::size_t>(payload_bytes, 1, chunk_bytes);
   }
   /// False if the GPU's copies to and from it go through the driver's own staging.
   [[nodiscard]] bool is_pinned() const noexcept { return pinned_; }
 
-  /// Returns it to the pool when it goes.
+  /// Returns the ring to the pool.
   struct GiveBack {
     void operator()(Bounce* bounce) const noexcept;
   };
   using Loan = std::unique_ptr<Bounce, GiveBack>;
-  /// Null if there is no memory. `context` must be current.
+  /// Returns null if there is no memory. `context` must be current.
   [[nodiscard]] static Loan take(const ContextRef& context);
   static void drop_idle() noexcept;
 

@@ -10,7 +10,7 @@
 
 namespace penstock::transports::cuda {
 
-/// One context's allocation. Owns: the memory, unless its context has died with it. Thread: any.
+/// One context's allocation. Owns the memory, unless its context has died with it. Thread: any.
 class RelayArena {
  public:
   explicit RelayArena(ContextRef context) noexcept : context_(std::move(context)) {}
@@ -25,7 +25,7 @@ class RelayArena {
 
   [[nodiscard]] const Context& context() const noexcept { return *context_; }
 
-  /// The first of `units` (a power of two) that follow each other, and now are on loan.
+  /// Lends `units` (a power of two) that follow each other; `first` is the first of them.
   [[nodiscard]] Status lend(std::size_t units, Buffer& first) {
     const std::lock_guard lock(mutex_);
     if (Status made = allocate(); !made.ok()) return made;
@@ -53,7 +53,8 @@ class RelayArena {
     return (units == unit_count ? ~0ull : (1ull << units) - 1) << unit;
   }
 
-  /// After a refusal not again at once: a driver that is out of memory takes its time to find out.
+  /// Allocates the memory, but not again at once after a refusal: a driver that is out of memory takes its
+  /// time to find out.
   [[nodiscard]] Status allocate() {
     if (buffer_.pointer != nullptr) return {};
     if (!refusal_.ok() && !watch_.is_due()) return refusal_;
