@@ -1,6 +1,6 @@
-// The blocks of a layout. Nearly every layout has one, and is made, copied and cut with every message: that
-// one lies in the list itself, so that no memory is allocated. Of several, copies share the memory until one
-// of them is changed. Knows nothing of what blocks stand for.
+// The blocks of a layout. Nearly every layout has one block, and is made, copied and cut with every message:
+// that block lies in the list itself, so that no memory is allocated. If there are several, copies share the
+// memory until one of them is changed. Does not know what blocks stand for.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class BlockList {
     if (has_only_) return {&only_, 1};
     return many_ == nullptr ? std::span<const Block>() : std::span<const Block>(many_->blocks);
   }
-  /// To be changed. Errors: std::bad_alloc.
+  /// Returns the blocks for a change. Errors: std::bad_alloc.
   [[nodiscard]] std::span<Block> own() { return has_only_ ? std::span(&only_, 1) : std::span(own_many()); }
   [[nodiscard]] std::size_t size() const noexcept { return all().size(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
@@ -55,12 +55,12 @@ class BlockList {
     blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(index));
   }
 
-  /// For what is derived from several blocks and kept as long as any copy of the list has them; null for a
-  /// list of one. Whoever uses it locks.
+  /// Holds what is derived from several blocks, as long as any copy of the list has them; null for a list of
+  /// one. Its users must lock.
   [[nodiscard]] std::shared_ptr<void>* companion() const noexcept {
     return has_only_ || many_ == nullptr ? nullptr : &many_->companion;
   }
-  /// The same for their loops. Thread: any.
+  /// The same for the blocks' loops. Thread: any.
   [[nodiscard]] KeptLoops* kept_loops() const noexcept {
     return has_only_ || many_ == nullptr ? nullptr : &many_->loops;
   }
@@ -84,8 +84,8 @@ class BlockList {
   }
 
   Block only_;
-  bool has_only_ = false;         ///< then all there is lies there
-  std::shared_ptr<Shared> many_;  ///< else here; null: none
+  bool has_only_ = false;         ///< then only_ is all there is
+  std::shared_ptr<Shared> many_;  ///< otherwise; null: no blocks
 };
 
 }  // namespace penstock::transports

@@ -1,5 +1,5 @@
-// What a user's buffer is and where it lies: the vocabulary that transports, chooser and interposer share.
-// Knows the CUDA driver's types, neither MPI nor how bytes are moved.
+// The kind and the layout of a user's buffer: the vocabulary that transports, chooser and interposer share.
+// Knows the CUDA driver's types, but neither MPI nor how bytes are moved.
 #pragma once
 
 #include <cuda.h>
@@ -46,8 +46,8 @@ struct Buffer {
                                ///< was pinned in one); 0 unknown
   std::size_t range_bytes = 0;
 
-  /// Whether `bytes` that begin at `offset` from the pointer are of the same allocation. False if that is not
-  /// known.
+  /// Returns whether `bytes` from `offset` on, counted from the pointer, are of the same allocation. False if
+  /// that is not known.
   [[nodiscard]] bool holds(std::ptrdiff_t offset, std::uint64_t bytes) const noexcept {
     const std::uint64_t in_range =
         reinterpret_cast<std::uint64_t>(pointer) + static_cast<std::uint64_t>(offset) - range_base;
@@ -55,34 +55,34 @@ struct Buffer {
   }
 };
 
-/// Classifies an address. Never fails: what the driver does not know is pageable host memory, or `unknown` if
-/// it was device memory in an earlier message and can no longer be read. Thread: any. Cost: no driver call
-/// before CUDA is loaded in the process; then one attribute query. Source: CU_POINTER_ATTRIBUTE_*; does not
-/// initialise CUDA nor make a context.
+/// Classifies an address. Never fails: memory that the driver does not know is pageable host memory, or
+/// `unknown` if it was device memory in an earlier message and can no longer be read. Thread: any. Cost: no
+/// driver call before CUDA is loaded in the process; then one attribute query. Source:
+/// CU_POINTER_ATTRIBUTE_*; neither initialises CUDA nor makes a context.
 [[nodiscard]] Buffer inspect(const void* pointer) noexcept;
 
-/// The cheap question of the hot path: is this memory that only a GPU can touch (also if freed since it was
-/// last seen), or managed memory? Null is host. Thread: any. Cost: a few ns until libcuda is loaded in the
-/// process.
+/// The cheap query of the hot path: returns whether only a GPU can touch this memory (also if it was freed
+/// since it was last seen), or whether it is managed. Null is host memory. Thread: any. Cost: a few ns until
+/// libcuda is loaded in the process.
 [[nodiscard]] bool is_on_device(const void* pointer) noexcept;
 
-/// Offsets of a layout's lowest byte and of what is behind its highest; both 0 when it is empty.
+/// Offsets of a layout's lowest byte and of the byte behind its highest; both 0 when it is empty.
 struct OffsetRange {
   std::ptrdiff_t begin = 0;
   std::ptrdiff_t end = 0;
 };
 
-/// How a message's bytes lie in a buffer, in the order in which they are sent. Unit: bytes.
-/// Adjacent blocks are merged when it is built, so a contiguous layout has one block of count 1 (or none).
+/// The layout of a message's bytes in a buffer, in the order in which they are sent. Unit: bytes. Adjacent
+/// blocks are merged when it is built, so a contiguous layout has one block of count 1 (or none).
 class Layout {
  public:
   Layout() = default;
   [[nodiscard]] static Layout contiguous(std::size_t bytes, std::ptrdiff_t offset = 0);
 
-  /// Appends a block after the bytes so far, merging where it continues or repeats the last one.
+  /// Appends a block after the bytes so far; merges it if it continues or repeats the last one.
   void append(Block block);
 
-  /// The same layout `repeats` times, each `extent` bytes after the one before.
+  /// Returns the layout `repeats` times, each `extent` bytes after the one before.
   [[nodiscard]] Layout repeated(std::size_t repeats, std::ptrdiff_t extent) const;
   [[nodiscard]] Layout shifted(std::ptrdiff_t offset) const;
 
@@ -96,17 +96,17 @@ class Layout {
   }
   [[nodiscard]] std::span<const Block> blocks() const noexcept { return blocks_.all(); }
 
-  /// The same as nested loops, if it can be told by them and is not larger than they can say. Cost: a look
-  /// at each block, up to the first that does not fit; the first time that any copy of it is asked.
+  /// Returns the layout as nested loops, if they can describe it and its size. Cost: the first time for any
+  /// copy of it, a look at each block, up to the first that does not fit.
   [[nodiscard]] std::optional<StridedLoops> loops() const noexcept;
 
   /// As BlockList's.
   [[nodiscard]] std::shared_ptr<void>* companion() const noexcept { return blocks_.companion(); }
 
-  /// The first `bytes` of it (a message may be shorter than the receive it meets).
+  /// Returns the first `bytes` of the layout (a message may be shorter than the receive it meets).
   [[nodiscard]] Layout prefix(std::size_t bytes) const;
 
-  /// From its lowest byte to behind its highest. Cost: a look at each block.
+  /// Returns the range from the lowest byte to behind the highest. Cost: a look at each block.
   [[nodiscard]] OffsetRange span() const noexcept;
 
  private:
@@ -124,9 +124,9 @@ struct Place {
   Layout layout;
   std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
                                      ///< work on the GPU does not concern us. 0: now
-  bool is_free = false;              ///< whatever the application queued before it is known not to use it
+  bool is_free = false;              ///< no work that the application queued before uses it
   /// Not null: the bytes lie in several allocations (find_parts() of device_memory/parts.hpp), and `buffer`
-  /// stands for one of them that a GPU owns. No transport carries such a place, and no kernel; download() and
+  /// stands for one of them that a GPU owns. No transport and no kernel carries such a place; download() and
   /// upload() (staged.hpp) do, part by part.
   std::shared_ptr<const std::vector<PlacePart>> parts = nullptr;
 
@@ -134,15 +134,15 @@ struct Place {
   [[nodiscard]] char* first_byte() const noexcept {
     return static_cast<char*>(buffer.pointer) + layout.first_offset();
   }
-  /// In one piece, and pinned from its first byte to its last, so that kernels reach it.
+  /// True if the place is in one piece, and pinned from its first byte to its last, so that kernels reach it.
   [[nodiscard]] bool is_pinned_throughout() const noexcept {
     return buffer.kind == BufferKind::pinned && layout.is_contiguous() &&
            buffer.holds(layout.first_offset(), layout.bytes());
   }
 };
 
-/// What of a scattered place lies in one allocation, or in host memory: a place that is not scattered, and
-/// where its bytes are in the message.
+/// The part of a scattered place that lies in one allocation, or in host memory: a place that is not
+/// scattered, and where its bytes are in the message.
 struct PlacePart {
   Place place;
   Layout packed;

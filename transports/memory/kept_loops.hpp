@@ -1,5 +1,5 @@
-// The loops by which the blocks of a layout can be told, found once for all copies of the layout: finding
-// them takes a look at each block, and a message asks several times. Knows nothing of how they are found.
+// The loops that describe the blocks of a layout, found once for all copies of the layout: finding them takes
+// a look at each block, and a message needs them several times. Does not know how they are found.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ namespace penstock::transports {
 /// Thread: any, but for forget().
 class KeptLoops {
  public:
-  /// What `find()` returns, or returned to the first who asked. Whoever asks while that is being noted finds
-  /// by itself.
+  /// Returns the result of `find()`, or of the first caller's. A caller that arrives while that is being
+  /// noted calls `find()` itself.
   template <typename Find>
   [[nodiscard]] std::optional<StridedLoops> get(Find find) noexcept {
     State state = state_.load(std::memory_order_acquire);
@@ -27,7 +27,7 @@ class KeptLoops {
     }
     return found;
   }
-  /// The blocks change, which nobody else has.
+  /// To be called when the blocks change; no other copy may share them then.
   void forget() noexcept { state_.store(State::unknown, std::memory_order_relaxed); }
 
  private:

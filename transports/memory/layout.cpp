@@ -19,7 +19,7 @@ constexpr std::ptrdiff_t end_of_last_piece(const Block& block) noexcept {
   return piece_offset(block, block.count - 1) + as_offset(block.bytes);
 }
 
-/// Pieces that lie in one piece become one. A single piece has no stride.
+/// Joins pieces that touch into one. A single piece has no stride.
 constexpr Block normalised(Block block) noexcept {
   if (block.count > 1 && block.stride == as_offset(block.bytes)) {
     block.bytes *= block.count;
@@ -34,7 +34,7 @@ constexpr bool is_ascending(const Block& block) noexcept {
   return block.stride > as_offset(block.bytes);
 }
 
-/// Lengthens `last` by `next` where both are pieces of one regular pattern.
+/// Lengthens `last` by `next` if both are pieces of one regular pattern.
 bool lengthens_pattern(Block& last, const Block& next) noexcept {
   if (last.bytes != next.bytes) return false;
   const std::ptrdiff_t step = next.offset - piece_offset(last, last.count - 1);
@@ -46,7 +46,7 @@ bool lengthens_pattern(Block& last, const Block& next) noexcept {
   return true;
 }
 
-/// Not of none, and of no more bytes than loops can say.
+/// There must be a block, and no more bytes than loops can describe.
 std::optional<StridedLoops> loops_of(std::span<const Block> blocks) noexcept {
   const Block& first = blocks.front();
   StridedLoops loops;
@@ -101,7 +101,7 @@ void Layout::append(Block block) {
 
   Block last = blocks_.own().back();
   if (end_of_last_piece(last) == block.offset) {
-    // The last piece and the first one touch: cut both off their patterns and join them.
+    // the last piece and the first one touch: cut both off their patterns and join them
     Block joined{.offset = piece_offset(last, last.count - 1), .bytes = last.bytes + block.bytes};
     if (--last.count == 0) {
       blocks_.pop_back();
@@ -113,7 +113,7 @@ void Layout::append(Block block) {
       block.offset += block.stride;
       blocks_.push_back(normalised(block));
     }
-    // what is in front may now repeat
+    // the blocks in front may now repeat
     for (std::size_t behind = block.count > 0 ? 2 : 1; behind > 0; --behind) {
       if (blocks_.size() <= behind) continue;
       const std::size_t at = blocks_.size() - behind;

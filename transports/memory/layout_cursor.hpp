@@ -1,4 +1,4 @@
-// Walks through a layout in sending order, giving out pieces regular enough for one copy call each. Knows no
+// Walks through a layout in sending order and returns pieces regular enough for one copy call each. Knows no
 // CUDA.
 #pragma once
 
@@ -13,15 +13,15 @@ class LayoutCursor {
  public:
   explicit LayoutCursor(const Layout& layout) noexcept : layout_(&layout) {}
 
-  /// The next piece: rows of equal length, at most `most` bytes in all; moves past it. Bytes 0 at the end
-  /// only (or if `most` is 0).
+  /// Returns the next piece, rows of equal length, at most `most` bytes in all, and moves past it. Bytes are
+  /// 0 only at the end (or if `most` is 0).
   [[nodiscard]] Block next(std::size_t most) noexcept;
-  /// Moves past so many bytes. Cost: none, unless next() is asked again.
+  /// Moves past this many bytes. Cost: none, unless next() is called again.
   void skip(std::size_t bytes) noexcept {
     position_ += bytes;
     skipped_ += bytes;
   }
-  /// Of the next byte, in the message.
+  /// The position of the next byte in the message.
   [[nodiscard]] std::size_t position() const noexcept { return position_; }
 
  private:

@@ -1,5 +1,6 @@
-// How the bytes of a message lie in memory, told by nested loops: what a kernel can reckon an address from,
-// and a sender can tell another process. For host code, nvcc and the simulated GPU alike. Knows no buffer.
+// Describes by nested loops how the bytes of a message lie in memory: a kernel can compute an address from
+// them, and a sender can publish them to another process. For host code, nvcc and the simulated GPU alike.
+// Knows no buffer.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct StridedLoops {
   std::uint32_t reserved = 0;
   std::int64_t strides[most_loops] = {};  ///< positive
 
-  /// From the first byte to behind the last; 0 if the numbers cannot be right (another process's word).
+  /// Returns the distance from the first byte to behind the last; 0 if the numbers, which another process may
+  /// have written, cannot be right.
   [[nodiscard]] constexpr std::uint64_t extent() const noexcept {
     std::uint64_t extent = row_bytes;
     if (depth > most_loops || row_bytes == 0) return 0;
