@@ -1,4 +1,4 @@
-// A thread of Penstock's own inside the application's process. Knows nothing of what it does.
+// A thread of Penstock's own inside the application's process. Does not know what it does.
 #pragma once
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-/// Starts `work` with the application's signals blocked: they are not for this thread. Those that it causes
-/// itself stay open (an application may catch the fault of a page that it protects). Errors:
+/// Starts `work` with the application's signals blocked: they are not for this thread. Signals that the
+/// thread causes itself stay open (an application may catch the fault of a page that it protects). Errors:
 /// std::system_error.
 template <typename Work>
 [[nodiscard]] std::thread start_background_thread(const char* name, Work work) {

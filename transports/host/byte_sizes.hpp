@@ -7,9 +7,9 @@
 
 namespace penstock::transports {
 
-/// A number, with K, M or G for powers of 1024. False: it is none, or does not fit.
+/// Parses a number, with K, M or G for powers of 1024. Returns false if it is none, or does not fit.
 [[nodiscard]] bool parse_bytes(std::string_view text, std::uint64_t& bytes) noexcept;
-/// The number with the largest unit that divides it.
+/// Returns the number with the largest unit that divides it.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace penstock::transports

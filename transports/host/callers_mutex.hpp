@@ -1,5 +1,5 @@
-// A mutex around what the program's threads share when they call MPI. Where it has promised the MPI library
-// that they come one at a time, locking would cost each small message several per cent. Knows no MPI.
+// A mutex around what the program's threads share when they call MPI. If the program has promised the MPI
+// library that they call one at a time, locking would cost each small message several per cent. Knows no MPI.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@ namespace detail {
 inline constinit std::atomic<bool> callers_take_turns{false};
 }  // namespace detail
 
-/// Every call into Penstock is over before the next begins, on whatever thread. Before there are others.
+/// Sets that every call into Penstock returns before the next begins, on whatever thread. To be called before
+/// there are other threads.
 inline void set_callers_take_turns(bool take_turns) noexcept {
   detail::callers_take_turns.store(take_turns, std::memory_order_relaxed);
 }
@@ -20,7 +21,7 @@ inline void set_callers_take_turns(bool take_turns) noexcept {
   return detail::callers_take_turns.load(std::memory_order_relaxed);
 }
 
-/// A std::mutex unless callers take turns; then a load. Not for what Penstock's own threads touch.
+/// A std::mutex unless callers take turns; then it costs a load. Not for what Penstock's own threads touch.
 class CallersMutex {
  public:
   void lock() {
@@ -38,7 +39,7 @@ class CallersMutex {
 
  private:
   std::mutex mutex_;
-  bool is_locked_ = false;  ///< guarded by it
+  bool is_locked_ = false;  ///< guarded by mutex_
 };
 
 }  // namespace penstock::transports

@@ -14,11 +14,11 @@
 namespace penstock::transports {
 namespace {
 
-/// A helper looks out for more work this long before it sleeps: the chunks of one payload follow each other
+/// A helper polls for more work this long before it sleeps: the chunks of one payload follow each other
 /// within some tens of µs, and waking up costs as much.
 constexpr std::chrono::microseconds vigilance{50};
 
-/// Cores that the calling thread may use; 1 if that cannot be known.
+/// Returns the number of cores that the calling thread may use; 1 if it cannot be known.
 unsigned cores() noexcept {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -40,8 +40,8 @@ void CopyWorkers::share(const Job& job) noexcept {
   if (!lock || threads_.empty() || process_.load() != getpid()) return work_alone(job);
   job_ = job;
   next_.store(0, std::memory_order_relaxed);
-  // The orders of open_ and inside_ are sequential: a helper that comes while the job is being closed either
-  // finds it closed or is waited for.
+  // The orders of open_ and inside_ are sequential: a helper that arrives while the job is being closed
+  // either finds it closed or is waited for.
   open_.store(true);
   calls_.fetch_add(1);
   calls_.notify_all();
@@ -72,7 +72,7 @@ void CopyWorkers::start_threads() noexcept {
       threads_.push_back(start_background_thread("penstock-copy", [this] { help(); }));
     }
   } catch (const std::system_error&) {
-    // as many as the system lets us have
+    // as many as the system allows
   } catch (const std::bad_alloc&) {
   }
 }
@@ -87,7 +87,7 @@ void CopyWorkers::help() noexcept {
   }
 }
 
-/// The count of calls once it is another than `heard`.
+/// Returns the count of calls once it differs from `heard`.
 std::uint32_t CopyWorkers::wait_for_call(std::uint32_t heard) const noexcept {
   const auto bedtime = std::chrono::steady_clock::now() + vigilance;
   while (calls_.load() == heard && std::chrono::steady_clock::now() < bedtime) processor_pause();
@@ -97,7 +97,7 @@ std::uint32_t CopyWorkers::wait_for_call(std::uint32_t heard) const noexcept {
 
 void CopyWorkers::stop() noexcept {
   const std::int64_t process = process_.load();
-  if (process != 0 && process != getpid()) return;  // in a child the lock may be held by nobody
+  if (process != 0 && process != getpid()) return;  // in a child the lock may be held by no thread
   const std::lock_guard lock(caller_);
   process_.store(getpid());
   stopping_.store(true);

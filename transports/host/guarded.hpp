@@ -1,4 +1,4 @@
-// Keeps exceptions inside: the functions that others call return a Status, also when memory runs out.
+// Keeps exceptions inside: functions that return a Status do so also when memory runs out.
 #pragma once
 
 #include <new>

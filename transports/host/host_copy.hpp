@@ -5,8 +5,8 @@
 
 namespace penstock::transports {
 
-/// `rows` pieces of `bytes` each, one `from_pitch` after the other, to places `to_pitch` apart. Large ones
-/// go past the caches.
+/// Copies `rows` pieces of `bytes` each, `from_pitch` apart, to places `to_pitch` apart. Large copies go past
+/// the caches.
 void copy_host_rows(char* to, std::ptrdiff_t to_pitch, const char* from, std::ptrdiff_t from_pitch,
                     std::size_t bytes, std::size_t rows) noexcept;
 

@@ -1,4 +1,5 @@
-// Memory mapped from the kernel, unmapped when its owner goes. Knows neither CUDA nor what lies in it.
+// Memory mapped from the kernel and unmapped by its owner's destructor. Knows neither CUDA nor what lies in
+// it.
 #pragma once
 
 #include <sys/mman.h>
@@ -8,11 +9,11 @@
 
 namespace penstock::transports {
 
-/// Owns: the mapping. A value that can be moved.
+/// Owns the mapping. A value that can be moved.
 class HostMapping {
  public:
   HostMapping() noexcept = default;
-  /// Empty (errno says why) if the kernel refuses. `descriptor` -1: private memory of this process.
+  /// Empty (with errno set) if the kernel refuses. `descriptor` -1: private memory of this process.
   HostMapping(std::size_t bytes, int descriptor) noexcept : bytes_(bytes) {
     const int flags = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
     void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, descriptor, 0);

@@ -6,16 +6,16 @@
 namespace penstock::transports {
 namespace {
 
-/// The MPI call of the program's only thread. Others (Penstock's own) may read it at any time.
+/// The MPI call of the program's only thread. Other threads (Penstock's own) may read it at any time.
 struct Caller {
   std::atomic<bool> is_the_only_one{false};
   std::atomic<bool> is_inside{false};
 } caller;
 
-/// Of this thread. Plain data in the static TLS block.
+/// The calls of this thread. Plain data in the static TLS block.
 struct Calls {
   std::uint64_t count = 0;       ///< of outermost calls so far
-  std::uint64_t time_ns = 0;     ///< in the latest; 0: nobody has asked yet
+  std::uint64_t time_ns = 0;     ///< in the latest; 0: not read yet
   std::uint64_t earlier_ns = 0;  ///< AsOfCall's; 0: none
   unsigned depth = 0;
   CallSign sign{};  ///< shown by this thread

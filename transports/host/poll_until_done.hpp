@@ -1,4 +1,4 @@
-// How a thread waits for the GPU. Knows nothing of what it waits for.
+// Waits for the GPU on the calling thread. Does not know what it waits for.
 #pragma once
 
 #include <thread>
@@ -7,8 +7,8 @@
 
 namespace penstock::transports {
 
-/// Asks `query(bool& done)` until it says done or returns an error, which is returned: spins a little (some
-/// tens to hundreds of microseconds), then yields the core.
+/// Calls `query(bool& done)` until it sets `done` or returns an error, which is returned. Spins a little
+/// (some tens to hundreds of microseconds), then yields the core.
 template <typename Query>
 [[nodiscard]] Status poll_until_done(Query query) noexcept {
   constexpr int spins = 2000;

@@ -1,4 +1,4 @@
-// Asks the processor for a cache line ahead of its use.
+// Prefetches a cache line before its use.
 #pragma once
 
 namespace penstock::transports {
@@ -7,7 +7,7 @@ inline void prefetch_to_read(const void* line) noexcept {
   __builtin_prefetch(line, 0);
 }
 
-/// Alone: the line leaves the caches of other cores.
+/// Takes the line for this core alone: it leaves the caches of other cores.
 inline void prefetch_to_write(void* line) noexcept {
 #if defined(__x86_64__)
   // the compiler takes it for an extension; every processor of this architecture knows it, or does nothing

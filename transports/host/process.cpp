@@ -23,7 +23,7 @@ struct ProcessState {
   std::uint64_t start_ticks = 0;  ///< since boot; 0 unknown
 };
 
-/// False if /proc has no such process.
+/// Returns false if /proc has no such process.
 bool read_state(std::int64_t id, ProcessState& state) noexcept {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%lld/stat", static_cast<long long>(id));
@@ -53,15 +53,15 @@ ProcessIdentity make_identity(std::int64_t id) noexcept {
   return {id, state.start_ticks << random_bits | (random & mask) | 1u};
 }
 
-/// What this process knows of itself: in a page that the kernel empties in every child, so that asking costs
-/// no system call.
+/// This process's own identity, in a page that the kernel empties in every child, so that reading it costs no
+/// system call.
 struct OwnIdentity {
   std::atomic<std::int64_t> id;
   std::atomic<std::uint64_t> nonce;
   std::atomic_flag busy;
 };
 
-/// Null if the kernel has no such pages (before Linux 4.14).
+/// Returns null if the kernel has no such pages (before Linux 4.14).
 OwnIdentity* make_page() noexcept {
   void* page = mmap(nullptr, sizeof(OwnIdentity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
@@ -80,7 +80,7 @@ ProcessIdentity this_process() noexcept {
   if (known != 0 && (wiped != nullptr || known == getpid())) {
     return {known, own.nonce.load(std::memory_order_relaxed)};
   }
-  // first call, or a child after fork; of several threads one decides
+  // first call, or a child after fork; one of several threads decides
   const std::int64_t id = getpid();
   while (own.busy.test_and_set(std::memory_order_acquire)) {
   }
@@ -96,7 +96,7 @@ bool is_alive(const ProcessIdentity& process) noexcept {
   if (process.id <= 0) return false;
   ProcessState state;
   if (!read_state(process.id, state)) return kill(static_cast<pid_t>(process.id), 0) == 0 || errno == EPERM;
-  // of a process whose first thread has ended the others may go on, with its memory and its GPU's work
+  // if a process's first thread has ended, its others may go on, with its memory and its GPU's work
   if ((state.letter == 'Z' || state.letter == 'X') && state.threads <= 1) return false;
   const std::uint64_t start_ticks = process.nonce >> random_bits;
   return start_ticks == 0 || state.start_ticks == 0 || state.start_ticks == start_ticks;

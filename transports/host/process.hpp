@@ -1,5 +1,5 @@
-// Which process of this machine published something, and does it still live: process ids are used again, so a
-// nonce goes with them. Knows neither CUDA nor messages.
+// Identifies the process of this machine that published something, and reports whether it still lives.
+// Process ids are used again, so a nonce goes with them. Knows neither CUDA nor messages.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct ProcessIdentity {
 /// Thread: any. Cost: two loads (a forked child is another process).
 [[nodiscard]] ProcessIdentity this_process() noexcept;
 
-/// False once the process has exited or was killed, also while nobody has reaped it. True when it cannot be
-/// known. Cost: reads /proc, some 10 µs.
+/// Returns false once the process has exited or was killed, also while it is not reaped yet. True if it
+/// cannot be known. Cost: reads /proc, some 10 µs.
 [[nodiscard]] bool is_alive(const ProcessIdentity& process) noexcept;
 
 }  // namespace penstock::transports

@@ -1,6 +1,6 @@
-// Copies that want instructions of the processor: stores that go past the caches, and a look at several words
-// that another writes meanwhile. One set of functions for each processor, and one that every compiler knows.
-// Knows neither sizes worth it nor who writes.
+// Copies that need instructions of the processor: stores that go past the caches, and reads of several words
+// that another thread or a GPU writes meanwhile. There is one set of functions for each processor, and one
+// that every compiler knows. Knows neither which sizes are worth it nor who writes.
 #pragma once
 
 #if defined(__x86_64__)
@@ -19,14 +19,14 @@ namespace penstock::transports {
 /// The copy for any processor.
 struct PortableCopy {
   static constexpr std::size_t line_bytes = 64;
-  /// Stamped words that one look takes, and the bytes of data in each.
+  /// The stamped words that one look takes, and the bytes of data in each.
   static constexpr std::uint32_t words_a_look = 4;
   static constexpr std::uint32_t data_bytes = 4;
 
   /// Copies `line_bytes`. `to` is aligned to as many; `from` need not be. order_lines() must follow the last
-  /// one.
+  /// line.
   static void copy_line(char* to, const char* from) noexcept { std::memcpy(to, from, line_bytes); }
-  /// Whoever sees what this thread stores from here on sees those lines.
+  /// Makes those lines visible before anything that this thread stores later.
   static void order_lines() noexcept { std::atomic_thread_fence(std::memory_order_release); }
 
   /// Takes the data of `words_a_look` words, the lower half of each, if the upper half of all of them is
@@ -59,12 +59,12 @@ struct ProcessorCopy : PortableCopy {
     _mm_stream_si128(line + 2, third);
     _mm_stream_si128(line + 3, fourth);
   }
-  /// The only stores of this processor that later ones may overtake.
+  /// Streamed stores are the only ones of this processor that later stores may overtake.
   static void order_lines() noexcept { _mm_sfence(); }
 
-  /// Two loads of 16 bytes instead of four of 8: by single words, 4 KiB take longer to be taken than to come.
-  /// Aligned loads of 16 bytes do not split those of 8, and loads keep their order; but to ThreadSanitizer
-  /// they are no atomic ones.
+  /// Makes two loads of 16 bytes instead of four of 8: by single words, 4 KiB take longer to be taken than to
+  /// arrive. Aligned loads of 16 bytes do not split stores of 8, and loads keep their order; but
+  /// ThreadSanitizer does not know them as atomic.
   [[nodiscard, gnu::no_sanitize_thread]] static bool take_words(const std::uint64_t* words,
                                                                 std::uint32_t stamp, char* to) noexcept {
     const auto* const pairs = reinterpret_cast<const __m128i*>(words);
@@ -79,8 +79,8 @@ struct ProcessorCopy : PortableCopy {
   }
 };
 #elif defined(__aarch64__)
-/// Words are taken one at a time: a load of 16 bytes may fall apart where the processor lacks LSE2, and its
-/// halves are not ordered. order_lines() is the portable one: a barrier orders stores past the caches like
+/// Words are taken one at a time: if the processor lacks LSE2, a load of 16 bytes may fall apart, and its
+/// halves are not ordered. The portable order_lines() serves: a barrier orders stores past the caches like
 /// any other.
 struct ProcessorCopy : PortableCopy {
   static void copy_line(char* to, const char* from) noexcept {

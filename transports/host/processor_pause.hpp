@@ -1,4 +1,4 @@
-// Tells the processor that a loop spins: it saves power, and the other hyperthread gets on.
+// Notifies the processor that a loop spins: this saves power and leaves the core to the other hyperthread.
 #pragma once
 
 namespace penstock::transports {

@@ -1,5 +1,6 @@
-// Memory of objects that come and go with each message: kept by the thread that let go of it, for its next
-// one. The C library keeps seven of a size, and windows of messages are longer. Knows nothing of the objects.
+// Recycles the memory of objects that are made for each message: the thread that freed it keeps it for its
+// next object. The C library keeps seven of a size, and windows of messages are longer. Knows nothing of the
+// objects.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace penstock::transports {
 
-/// None under AddressSanitizer, which would not see what is used after it went.
+/// None under AddressSanitizer, which would not see a use after free.
 #if defined(__SANITIZE_ADDRESS__)
 #define PENSTOCK_ASAN 1
 #elif defined(__has_feature)
@@ -23,9 +24,9 @@ inline constexpr unsigned most_recycled = 0;
 inline constexpr unsigned most_recycled = 128;
 #endif
 
-/// Gives a final class T its operators new and delete, as a base of it. Thread: any; an object may go on
-/// another thread than it was made on. Holds `most` pieces of memory of T's size for each thread, at most,
-/// until that ends.
+/// Gives a final class T its operators new and delete, as a base of it. Thread: any; an object may be freed
+/// on another thread than it was made on. Holds at most `most` pieces of memory of T's size for each thread,
+/// until that thread ends.
 template <class T, unsigned most = most_recycled>
 class Recycled {
  public:
@@ -50,7 +51,7 @@ class Recycled {
   struct Piece {
     Piece* next;
   };
-  /// Plain data, so that reaching it costs one instruction.
+  /// Plain data, so that access costs one instruction.
   struct Pieces {
     Piece* first;
     unsigned count;
@@ -63,7 +64,7 @@ class Recycled {
         pieces.first = piece->next;
         ::operator delete(piece);
       }
-      pieces.count = most;  // what is let go of later is not kept
+      pieces.count = most;  // what is freed later is not kept
     }
   };
   static bool is_released_at_exit() noexcept {

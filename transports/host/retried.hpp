@@ -1,5 +1,5 @@
-// System calls in somebody else's job: its signal handlers may have been installed without SA_RESTART, and a
-// profiler's timer interrupts every few hundred µs. No call may fail for that.
+// System calls in another program's job: its signal handlers may have been installed without SA_RESTART, and
+// a profiler's timer interrupts every few hundred µs. No call may fail for that.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-/// Makes a call that fails with -1 and errno, again as long as it was only interrupted.
+/// Makes a call that fails with -1 and errno, and repeats it while it was only interrupted.
 template <typename Call>
 auto retried(Call call) noexcept {
   for (;;) {
@@ -20,9 +20,9 @@ auto retried(Call call) noexcept {
   }
 }
 
-/// Makes sure of a file's space; it grows if need be. Returns 0 or errno. Signals wait meanwhile, since a
-/// kernel that is interrupted gives back what it had (shmem_fallocate): of large files, or with frequent
-/// signals, no attempt would be the last.
+/// Reserves a file's space; the file grows if need be. Returns 0 or errno. Signals are blocked meanwhile,
+/// since a kernel that is interrupted gives back what it had (shmem_fallocate): for large files, or with
+/// frequent signals, no attempt would be the last.
 [[nodiscard]] inline int reserve_space(int file, std::size_t offset, std::size_t bytes) noexcept {
   sigset_t all;
   sigset_t before;

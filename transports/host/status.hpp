@@ -1,5 +1,5 @@
-// How transports and the interposer say what became of an operation: a code, and where it failed. Never
-// allocates, so that it can be returned from any depth of someone else's job. Knows neither MPI nor CUDA.
+// The outcome of an operation, as transports and the interposer report it: a code, and where it failed. Never
+// allocates, so that it can be returned from any depth of another program's job. Knows neither MPI nor CUDA.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ enum class Code : std::uint8_t {
   system_failed,  ///< `detail` is errno
   peer_lost,      ///< the other process is gone, or what it published cannot be trusted
   bad_argument,   ///< a pointer that no allocation holds, a layout past its allocation
-  truncated,      ///< more or less has come than is expected
+  truncated,      ///< more or less has arrived than is expected
 };
 
-/// Thread: a value. `where` is a string literal naming the failing call, for the one line that says so.
+/// Thread: a value. `where` is a string literal that names the failing call, for the line that reports it.
 class [[nodiscard]] Status {
  public:
   constexpr Status() noexcept = default;

@@ -1,17 +1,17 @@
-// Now and then: tells a loop that polls when to look for something rare, such as the other side's death.
+// Determines when a polling loop checks for something rare, such as the other side's death.
 #pragma once
 
 #include <chrono>
 
 namespace penstock::transports {
 
-/// Thread: one at a time. Cost: reads the clock (20 ns) with every question, and only then.
+/// Thread: one at a time. Cost: reads the clock (20 ns) in every call, and only then.
 class Watch {
  public:
   explicit Watch(std::chrono::nanoseconds interval = std::chrono::milliseconds(100)) noexcept
       : interval_(interval) {}
 
-  /// True once every interval at most, the first time so long after it was first asked, or after the last
+  /// True at most once every interval. The first time is one interval after the first call, or after the last
   /// progress().
   [[nodiscard]] bool is_due() noexcept {
     const auto now = std::chrono::steady_clock::now();
