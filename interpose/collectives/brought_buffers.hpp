@@ -1,5 +1,5 @@
-// What this rank brings to a collective call, by which it says how it would have the call carried out. Knows
-// no single collective.
+// The buffers of a collective on this rank, and the vote (library, messages, kernels) that follows from them.
+// This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,8 @@
 
 namespace penstock::interpose {
 
-/// Could any rank have a device buffer? If not, nothing needs to be looked at. Cost: some loads.
+/// Returns whether any rank could have a device buffer. If not, no buffer needs to be inspected. Cost: some
+/// loads.
 [[nodiscard]] inline bool is_gpu_in_sight() noexcept {
   return NodeDirectory::gpu_seen() || transports::cuda_in_use();
 }
@@ -31,12 +32,12 @@ namespace penstock::interpose {
 /// A value; refers to nothing.
 class BroughtBuffers {
  public:
-  /// The blocks of a buffer, unless it is MPI_IN_PLACE.
+  /// Adds the blocks of a buffer, unless it is MPI_IN_PLACE.
   template <typename BlocksThere>
   void add(const void* buffer, const BlocksThere& blocks) noexcept {
     if (is_left_to_library_ || buffer == MPI_IN_PLACE) return;
     if (!blocks.are_valid()) return leave_to_library();
-    // of absolute addresses nothing is known yet
+    // absolute addresses are not inspected
     if (buffer == MPI_BOTTOM && blocks.bytes() != 0)
       return leave_to_library("its buffers are given by absolute addresses");
     if (lies_on_device(buffer)) {
@@ -45,12 +46,12 @@ class BroughtBuffers {
       has_host_bytes_ = has_host_bytes_ || !blocks.are_empty();
     }
   }
-  /// A buffer that is known to be there.
+  /// Adds a buffer that is known to be on a device.
   void add_on_device(const void* buffer) noexcept {
     if (!is_left_to_library_) on_device_ = buffer;
   }
-  /// So many blocks for or from other ranks, `in_all()` bytes: a little goes sooner through host memory, and
-  /// so does more where other ranks use the GPU, too.
+  /// Votes by the size of `blocks` blocks for or from other ranks, `in_all()` bytes together. A small
+  /// exchange is faster through host memory, and so is a larger one if other ranks share the GPU.
   template <typename Bytes>
   void weigh(int blocks, Bytes in_all) noexcept {
     if (is_left_to_library_ || on_device_ == nullptr) return;
@@ -58,7 +59,7 @@ class BroughtBuffers {
     message_bytes_ = bytes / static_cast<std::uint64_t>(std::max(blocks, 1));
     const bool is_little = bytes < policy::least_exchanged_bytes;
     if (kernel_) {
-      // where ranks know no sizes but their own, it may not be little to the others
+      // if ranks know only their own sizes, it may not be small on the others
       is_little_ = is_little && !kernel_->work.parts.is_checked;
     } else if (is_little) {
       leave_to_library(so_little);
@@ -67,15 +68,15 @@ class BroughtBuffers {
       leave_to_library(shared_gpu);
     }
   }
-  /// How large the messages are, where nothing is weighed.
+  /// Sets the size of the messages, where weigh() is not called.
   template <typename Bytes>
   void measure(Bytes bytes_of_a_message) noexcept {
     if (!is_left_to_library_ && on_device_ != nullptr) message_bytes_ = bytes_of_a_message();
   }
-  /// What must be equal on all ranks, or they would wait for each other.
+  /// Sets what must be equal on all ranks, which would otherwise wait for each other.
   void sign(std::uint64_t arguments) noexcept { arguments_ = arguments; }
-  /// There is something about the call that messages do not do, or not as fast, or that the MPI library will
-  /// refuse. `why`: a literal.
+  /// Votes for the library: messages cannot carry out the call, or not as fast, or the MPI library will
+  /// refuse it. `why`: a literal.
   void leave_to_library(const char* why = "there are no messages for such a call") noexcept {
     if (!is_left_to_library_) why_library_ = why;
     is_left_to_library_ = true;
@@ -83,7 +84,7 @@ class BroughtBuffers {
   static constexpr const char* so_little = "so little takes less time through the MPI library";
   static constexpr const char* shared_gpu =
       "ranks share a GPU, where kernels and copies of so little take turns";
-  /// Why the MPI library carries it out, if it does.
+  /// Returns why the MPI library carries it out, if it does.
   [[nodiscard]] const char* why_library() const noexcept { return is_little_ ? so_little : why_library_; }
 
   [[nodiscard]] Preference preference() const noexcept {
@@ -92,25 +93,24 @@ class BroughtBuffers {
     return kernel_ ? Preference::kernels : Preference::messages;
   }
   [[nodiscard]] Wish wish() const noexcept { return {preference(), arguments_, message_bytes_}; }
-  /// One of those that are in a GPU's memory; null: none is.
+  /// Returns one of the buffers in a GPU's memory; null: none is.
   [[nodiscard]] const void* on_device() const noexcept { return on_device_; }
-  /// Some of them in host memory.
+  /// Returns whether some of the bytes are in host memory.
   [[nodiscard]] bool have_host_bytes() const noexcept { return has_host_bytes_; }
-  /// A kernel on each rank may do it. `is_little`: for anything else the MPI library is the better one, on
-  /// all ranks.
+  /// Offers a kernel on each rank. `is_little`: without kernels the MPI library is better, on all ranks.
   void offer_kernel(OfferedKernel kernel, bool is_little) noexcept {
     kernel_ = std::move(kernel);
     is_little_ = is_little;
   }
-  /// There cannot be one now.
+  /// Withdraws the kernel.
   void withdraw_kernel() noexcept {
     kernel_.reset();
     if (is_little_) leave_to_library(so_little);
   }
-  /// Where kernels are preferred: what has been offered.
+  /// The kernel offered, if this rank votes for kernels.
   [[nodiscard]] const std::optional<OfferedKernel>& kernel() const noexcept { return kernel_; }
   [[nodiscard]] bool are_little() const noexcept { return is_little_; }
-  /// Says in the record what kind of memory it is.
+  /// Records the kind of memory.
   void describe(CallScope& scope) const noexcept {
     if (on_device_ == nullptr || !scope.recording()) return;
     scope.buffer(static_cast<trace::BufferKind>(transports::inspect(on_device_).kind));

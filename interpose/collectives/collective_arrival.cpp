@@ -26,11 +26,12 @@
 namespace penstock::interpose {
 namespace {
 
-/// This rank's note; made at the first collective. None: there is no room, and the others know.
+/// Returns this rank's note, made at the first collective; none if there is no room, which the others can
+/// see.
 std::optional<ClaimedPlace> place_of(MPI_Comm communicator, CommunicatorInfo& info,
                                      DirectoryRow& row) noexcept try {
   if (info.arrival_place == nullptr) {
-    // where other ranks have other ids, nobody reads it
+    // if other ranks have other ids, no rank reads it
     const std::vector<int> members = info.id_is_agreed ? members_of(communicator, info) : std::vector<int>();
     info.arrival_place =
         std::make_shared<ArrivalPlace>(row, info.global_id, Readers::among(row, info.global_id, members));
@@ -41,10 +42,10 @@ std::optional<ClaimedPlace> place_of(MPI_Comm communicator, CommunicatorInfo& in
   return std::nullopt;
 }
 
-/// A rank with more communicators than places does not say of all of them that it has come. And ranks may
-/// count differently: one has called again what failed on it, or they know the communicator by different ids.
-/// So no rank is waited for without limit; when it is over, everything that others need of this rank is ended
-/// first.
+/// Progresses until the other ranks have arrived. A rank with more communicators than places does not note
+/// all its arrivals. Ranks may also count differently: one has repeated a call that failed on it, or they
+/// know the communicator by different ids. Therefore every wait has a limit; when it expires, this rank first
+/// ends everything that others need of it.
 void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t ordinal) try {
   const std::uint64_t timeout_ns = transports::tuning().receiver_timeout_us * 1000;
   const bool is_trusted = info.id_is_agreed && info.is_in_step.load(std::memory_order_relaxed);
@@ -53,7 +54,7 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t o
   Backoff backoff;
   for (const int member : members_of(communicator, info)) {
     const DirectoryRow* const row = member >= 0 ? node_directory().row_of(member) : nullptr;
-    // on another node, and sent no envelopes; or this rank itself, which is here
+    // on another node, and sent no envelopes; or this rank itself
     if (row == nullptr || row == node_directory().own_row()) continue;
     for (;;) {
       const Seen seen = look_for_arrival(*row, info.global_id, ordinal).seen;
@@ -72,11 +73,11 @@ void await_others(MPI_Comm communicator, CommunicatorInfo& info, std::uint32_t o
   }
   info.is_in_step.store(is_in_step, std::memory_order_relaxed);
 } catch (const std::bad_alloc&) {
-  // nobody can be waited for
+  // without memory, no rank can be waited for
 }
 
-/// The rows of all members, once they are found: a rank may not have come out of MPI_Init yet. Empty: some
-/// rank is not on this node, or the members cannot be sure to mean the same communicator.
+/// Returns the rows of all members, once they are found: a rank may still be in MPI_Init. Empty if some rank
+/// is not on this node, or if the members may not mean the same communicator.
 const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, CommunicatorInfo& info) {
   if (!info.rows.empty() || info.looks_for_rows == policy::most_looks_for_rows) return info.rows;
   ++info.looks_for_rows;
@@ -90,14 +91,14 @@ const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, Communica
   return info.rows;
 }
 
-/// What all ranks have said, which is the same on all that look.
+/// What follows from all ranks' votes; the same on every rank that reads them.
 struct Meeting {
   Way way = Way::library;
   bool starts_deferring = false;
 };
 
-/// Ranks that meet wait for each other without limit, as in any collective that all take part in. A rank that
-/// cannot be found said nothing, and never will.
+/// Waits without limit for a rank that meets the others, as any collective does. A rank that cannot be found
+/// has cast no vote and never will.
 Arrival wait_for(const DirectoryRow& row, const CommunicatorInfo& info, std::uint32_t ordinal) {
   Arrival arrival = look_for_arrival(row, info.global_id, ordinal);
   for (Backoff backoff; arrival.seen == Seen::not_yet; backoff.pause()) {
@@ -122,7 +123,7 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
     is_preferred = is_preferred || has_device_buffer(said.preference);
     all_meet = all_meet && arrival.seen == Seen::here && said.meets;
     some_defer = some_defer || said.defers;
-    // of arguments that do not fit together the MPI library tells what it always does
+    // if signatures differ, the MPI library gets the call and reports the error as it always does
     if (signature == 0) signature = said.signature;
     all_agree = all_agree && (said.signature == 0 || said.signature == signature);
   }
@@ -130,8 +131,8 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   return {all_agree && is_preferred ? agreed : Way::library, all_meet && some_defer};
 }
 
-/// All ranks come here in the same collective. The communicator for the messages of their non-blocking ones
-/// is made now, as that cannot be done without waiting.
+/// Opens the communicator's non-blocking collectives; all ranks call this in the same collective. The
+/// communicator for their messages is made now, as making one has to wait for other ranks.
 void start_deferring(MPI_Comm communicator, CommunicatorInfo& info) {
   if (info.deferred->is_open() || info.has_no_messages) return;
   const MPI_Comm messages = messages_of(communicator);
@@ -141,8 +142,8 @@ void start_deferring(MPI_Comm communicator, CommunicatorInfo& info) {
   info.deferred->open(Agreement(*agreements, info.size), messages, info);
 }
 
-/// What this rank says: a rank that does not meet the others goes to the library's call at once, and must say
-/// so.
+/// Returns this rank's vote. A rank that does not meet the others enters the library's call at once, and its
+/// vote has to show that.
 Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found, const Wish& wish) try {
   using Kind = NodeDirectory::DeviceCollectives;
   if (std::exchange(info.repeats_arrival, false)) return info.said;
@@ -157,14 +158,14 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
                std::ranges::any_of(
                    rows, [&](const DirectoryRow* row) { return has_met_others(*row, info.global_id); });
   if (!info.meets) return {};
-  // now, as nothing may fail once all have said so
+  // allocated now, as nothing may fail once all ranks have voted
   if (info.deferred == nullptr) info.deferred = std::make_shared<DeferredCollectives>();
   return {wish.preference, true, seen == Kind::nonblocking, wish.signature()};
 } catch (const std::bad_alloc&) {
   return {};
 }
 
-/// The same of a new communicator, on which no rank meets others yet.
+/// Returns the vote on a new communicator, on which no rank meets others yet.
 Said what_to_say_of_new(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found) try {
   if (!can_be_found || !are_spares_wanted() || !is_gpu_in_sight() || rows_of(communicator, info).empty())
     return {};
@@ -174,7 +175,8 @@ Said what_to_say_of_new(MPI_Comm communicator, CommunicatorInfo& info, bool can_
   return {};
 }
 
-/// Collectives of one communicator never overlap, so nobody else counts at the same time.
+/// Counts the arrivals. Collectives of one communicator never overlap, so no other thread counts at the same
+/// time.
 std::uint32_t count_arrival(CommunicatorInfo& info) noexcept {
   const std::uint32_t ordinal = info.arrivals.load(std::memory_order_relaxed) + 1;
   info.arrivals.store(ordinal, std::memory_order_relaxed);

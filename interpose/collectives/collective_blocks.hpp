@@ -1,5 +1,6 @@
-// The blocks, one for each rank or neighbour, that a buffer of a collective is made of: where the n-th lies
-// and how large it is, in the three ways in which MPI describes them. Knows no single collective.
+// This header describes the blocks, one for each rank or neighbour, that make up a buffer of a collective:
+// where the n-th lies and how large it is, in the three ways in which MPI describes them. It knows no single
+// collective.
 #pragma once
 
 #include <mpi.h>
@@ -16,14 +17,14 @@
 
 namespace penstock::interpose {
 
-/// `Block` says {count, datatype, displacement in bytes} of the n-th block.
+/// Count, datatype and displacement (in bytes) of the n-th block, as `Place` returns them.
 struct BlockPlace {
   MPI_Count count;
   MPI_Datatype datatype;
   std::ptrdiff_t displacement;
 };
 
-/// Nothing of the user's arrays is read before it is asked for. A value; refers to the user's arrays.
+/// Reads nothing of the user's arrays before a block is requested. A value; refers to the user's arrays.
 template <typename Place>
 class Blocks {
  public:
@@ -41,7 +42,7 @@ class Blocks {
   }
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] BlockPlace at(int block) const noexcept { return place_(block); }
-  /// The MPI library would not say at once that something is wrong with the arguments.
+  /// Returns false if the MPI library would reject the arguments at once.
   [[nodiscard]] bool are_valid() const noexcept {
     for (int block = 0; block < count_; ++block) {
       const BlockPlace there = place_(block);
@@ -75,12 +76,12 @@ class Blocks {
   Place place_;
 };
 
-/// A message as it is given to a collective.
+/// Returns the single block of a collective that takes one message.
 [[nodiscard]] inline auto one_block(MPI_Count count, MPI_Datatype datatype) noexcept {
   return Blocks(1, [=](int) { return BlockPlace{count, datatype, 0}; });
 }
 
-/// Equal blocks, one behind the other: MPI_Gather, MPI_Alltoall …
+/// Returns equal blocks, one behind the other: MPI_Gather, MPI_Alltoall …
 template <typename Count>
 [[nodiscard]] auto equal_blocks(int blocks, Count count, MPI_Datatype datatype) noexcept {
   return Blocks(blocks, [=](int block) {
@@ -88,7 +89,7 @@ template <typename Count>
   });
 }
 
-/// Blocks of one datatype at displacements in elements: MPI_Gatherv, MPI_Alltoallv …
+/// Returns blocks of one datatype at displacements in elements: MPI_Gatherv, MPI_Alltoallv …
 template <typename Count, typename Displacement>
 [[nodiscard]] auto placed_blocks(int blocks, const Count* counts, const Displacement* displacements,
                                  MPI_Datatype datatype) noexcept {
@@ -97,7 +98,7 @@ template <typename Count, typename Displacement>
   });
 }
 
-/// Each block with its own datatype, at displacements in bytes: MPI_Alltoallw.
+/// Returns blocks with a datatype each, at displacements in bytes: MPI_Alltoallw.
 template <typename Count, typename Displacement>
 [[nodiscard]] auto individual_blocks(int blocks, const Count* counts, const Displacement* displacements,
                                      const MPI_Datatype* datatypes) noexcept {

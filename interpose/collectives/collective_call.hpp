@@ -1,4 +1,4 @@
-// One call of a collective, and this rank's part in it. Knows no single collective.
+// One call of a collective, and this rank's part in it. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -34,20 +34,20 @@ class Ranks {
  public:
   explicit Ranks(MPI_Comm communicator) noexcept {
     const CommunicatorInfo* const info = peek_info(communicator);
-    if (info == nullptr) return;  // the MPI library will say what is wrong with the communicator
+    if (info == nullptr) return;  // the MPI library will report the error
     rank = info->rank;
     local = info->size;
     peers = static_cast<int>(info->world_ranks.size());
     is_inter_ = info->is_inter;
   }
 
-  /// Has the data of all, or for all.
+  /// Returns whether this rank has the data of all ranks, or for all.
   [[nodiscard]] bool is_root(int root) const noexcept { return is_inter_ ? root == MPI_ROOT : root == rank; }
-  /// Has data of its own: every rank, but in an intercommunicator only those of the group that is not the
-  /// root's.
+  /// Returns whether this rank has data of its own: every rank, but in an intercommunicator only those of the
+  /// group that is not the root's.
   [[nodiscard]] bool is_leaf(int root) const noexcept { return !is_inter_ || root >= 0; }
 
-  /// Of an intracommunicator.
+  /// For an intracommunicator.
   template <typename Function>
   void for_others(Function function) const {
     interpose::for_others(rank, peers, function);
@@ -57,7 +57,7 @@ class Ranks {
 
   int rank = -1;
   int local = 0;  ///< size of the own group
-  int peers = 0;  ///< ranks that data is exchanged with: all, or the remote group of an intercommunicator
+  int peers = 0;  ///< ranks to exchange data with: all, or the remote group of an intercommunicator
 
  private:
   bool is_inter_ = false;
@@ -69,15 +69,15 @@ inline constexpr bool is_nonblocking_form = sizeof...(Following) == 1;
 template <typename... Following>
 inline constexpr bool is_blocking_form = sizeof...(Following) == 0;
 
-/// What has come of trying to carry out a call by messages: where it is left to the MPI library, or put off,
-/// what run() goes on from. A value.
+/// Result of trying messages or kernels. If `code` is set, the call is complete. Otherwise run() calls the
+/// library or defers, using the other fields. A value.
 struct Attempt {
-  std::optional<int> code;                  ///< of the call, which is over
-  bool has_arrived = false;                 ///< the other ranks know that this one has come to it
+  std::optional<int> code;                  ///< of the completed call
+  bool has_arrived = false;                 ///< the other ranks know of this rank's arrival
   const char* why_library = nullptr;        ///< why the MPI library does it, if it does; null: it always does
-  DeferredCollectives* deferred = nullptr;  ///< it is one of these
-  std::unique_ptr<ExchangePlan> plan;       ///< of it, if this rank agrees to messages or kernels
-  bool is_for_messages = false;             ///< else only to kernels
+  DeferredCollectives* deferred = nullptr;  ///< set: the call is deferred
+  std::unique_ptr<ExchangePlan> plan;  ///< of a deferred call, if this rank votes for messages or kernels
+  bool is_for_messages = false;        ///< false: only for kernels
   std::optional<OfferedKernel> kernel;
   std::uint16_t signature = 0;
 };
@@ -87,15 +87,15 @@ class CollectiveCall : public LibraryCall<Library> {
  public:
   using LibraryCall<Library>::LibraryCall;
 
-  /// `payload` returns this rank's bytes, and is asked only when the call is recorded.
+  /// Begins the call. `payload` returns this rank's bytes; called only when recording.
   template <typename Payload>
   [[nodiscard]] StagedCall begin(MPI_Comm communicator, int root, Payload payload) const {
     if (this->scope().recording()) this->scope().collective(communicator, root, payload());
     return LibraryCall<Library>::begin(ErrorTarget::of(communicator));
   }
 
-  /// By messages, if all ranks would have it so: `post` posts this rank's, to a MessageExchange or a
-  /// MessagePlan. Non-blocking calls (with a `request`) are left to run() in any case.
+  /// Carries out the call by messages, if all ranks vote for it: `post` posts this rank's, to a
+  /// MessageExchange or a MessagePlan. Non-blocking calls (with a `request`) are always left to run().
   template <typename Post, typename... Request>
   [[nodiscard]] Attempt by_messages(MPI_Comm communicator, const BroughtBuffers& buffers, Post post,
                                     Request...) const {
@@ -114,7 +114,7 @@ class CollectiveCall : public LibraryCall<Library> {
     }
   }
 
-  /// The same by what `make_plan` returns: an ExchangePlan, as a value.
+  /// The same with a plan: `make_plan` returns an ExchangePlan, as a value.
   template <typename MakePlan, typename... Request>
   [[nodiscard]] Attempt by_plan(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan,
                                 Request...) const {
@@ -129,7 +129,7 @@ class CollectiveCall : public LibraryCall<Library> {
     }
   }
 
-  /// By the MPI library, or deferred.
+  /// Calls the MPI library, or defers the call.
   template <typename... Arguments>
   int run(Attempt attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     say_why(attempt, staged);
@@ -151,7 +151,7 @@ class CollectiveCall : public LibraryCall<Library> {
     if (attempt.why_library != nullptr) staged.because(attempt.why_library);
   }
 
-  /// The library's function, once the other ranks have come to it as far as is to be waited for.
+  /// Calls the library's function, after the other ranks have arrived if this rank has to wait for them.
   template <typename... Arguments>
   int meet_and_call(const Attempt& attempt, MPI_Comm communicator, Arguments... arguments) const {
     look_out_for_envelopes();
@@ -163,11 +163,11 @@ class CollectiveCall : public LibraryCall<Library> {
 
   /// What all ranks have agreed on.
   struct Agreed {
-    MessageLane lane;         ///< that of blocking calls; without a communicator: the library's call
+    MessageLane lane;         ///< of blocking calls; without a communicator: the library's call
     bool by_kernels = false;  ///< instead of messages
   };
-  /// Arrives. `prepare_kernels(the kernel offered)`, which is called if all ranks would have kernels, returns
-  /// whether there will be: the same on all.
+  /// Votes with the other ranks. `prepare_kernels(the kernel offered)` is called if all ranks vote for
+  /// kernels. It returns whether kernels will do it: the same on all ranks.
   template <typename PrepareKernels>
   [[nodiscard]] Agreed agree(MPI_Comm communicator, const BroughtBuffers& buffers,
                              PrepareKernels prepare_kernels) const {
@@ -177,19 +177,20 @@ class CollectiveCall : public LibraryCall<Library> {
     Agreed agreed{{messages_of(communicator)}};
     if (agreed.lane.messages == MPI_COMM_NULL) return {};
     agreed.by_kernels = way == Way::kernels && prepare_kernels(*buffers.kernel());
-    // on all ranks, as all have said kernels
+    // the same on all ranks, as all have voted for kernels
     if (way == Way::kernels && !agreed.by_kernels && buffers.are_little()) return {};
     buffers.describe(this->scope());
     return agreed;
   }
 
  private:
-  /// Programs that go on to use GPU buffers have most often made a collective call after their first use of
-  /// CUDA.
+  /// Looks out for envelopes if a GPU is in sight. Programs that go on to use GPU buffers have most often
+  /// made a collective call after their first use of CUDA.
   static void look_out_for_envelopes() { expect_envelopes_if(is_gpu_in_sight()); }
 
-  /// What the application has queued for that buffer, before any rank's kernel waits for this one's. False: a
-  /// stream that somebody keeps busy is never seen idle; a copy would find its turn there.
+  /// Waits for what the application has queued for that buffer, before any rank's kernel waits for this
+  /// rank's. Returns false after a time limit: a stream with ever more work is never seen idle; a copy would
+  /// find its turn there.
   static bool await_earlier_work(const transports::Buffer& buffer) {
     const transports::Place place{buffer, {}, transports::time_of_call_ns()};
     if (transports::is_idle(place)) return true;
@@ -201,8 +202,8 @@ class CollectiveCall : public LibraryCall<Library> {
     return true;
   }
 
-  /// `begin(the lane)` begins an Exchange. Returns it when it is over; null: the call is the library's. What
-  /// it queues on a GPU is not the program's work.
+  /// Carries out the call by the Exchange that `begin(lane)` returns, or by kernels. Returns it when it is
+  /// complete; null: the call is the library's. What it queues on a GPU is not the program's work.
   template <typename Begin>
   [[nodiscard]] std::unique_ptr<Exchange> carry_out(MPI_Comm communicator, BroughtBuffers buffers,
                                                     Begin begin) const {
@@ -232,8 +233,9 @@ class CollectiveCall : public LibraryCall<Library> {
     return attempt;
   }
 
-  /// All ranks of the communicator do so with the same calls, whatever their arguments. `make_plan()` returns
-  /// what this rank would do. A buffer in host memory is better off with the library, which begins at once.
+  /// Prepares a deferred call. All ranks of the communicator do so in the same calls, whatever their
+  /// arguments. `make_plan()` returns this rank's plan. With a buffer in host memory the library is better,
+  /// as it begins at once.
   template <typename MakePlan>
   [[nodiscard]] Attempt defer(MPI_Comm communicator, BroughtBuffers buffers, MakePlan make_plan) const {
     Attempt attempt;
@@ -260,7 +262,7 @@ class CollectiveCall : public LibraryCall<Library> {
       attempt.signature = buffers.wish().signature();
       buffers.describe(this->scope());
     } catch (const std::bad_alloc&) {
-      // the library may find a way
+      // the library may still find memory
     }
     return attempt;
   }

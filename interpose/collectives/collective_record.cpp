@@ -7,7 +7,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// Does what the one inside does, and writes when it was complete.
+/// Forwards to `inside`, and records the time of completion.
 class RecordedCollective final : public Pending {
  public:
   explicit RecordedCollective(const trace::CollectiveOperation& operation,
@@ -50,7 +50,7 @@ class RecordedCollective final : public Pending {
   std::unique_ptr<Pending> inside_;
 };
 
-/// Starts what the one inside does, and numbers the starts, as all ranks do.
+/// Forwards to `inside`, and numbers the starts, as all ranks do.
 class RecordedStarts final : public Recipe {
  public:
   RecordedStarts(const trace::CollectiveOperation& initialised, std::unique_ptr<Recipe> inside) noexcept

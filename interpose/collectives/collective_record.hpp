@@ -1,5 +1,5 @@
-// The recording of one non-blocking collective, from its call to its completion, and of each start of a
-// persistent one. Knows no single collective, nor how it is carried out.
+// This header records each non-blocking collective, from its call to its completion, and each start of a
+// persistent one. It knows no single collective, nor how it is carried out.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,12 @@
 
 namespace penstock::interpose {
 
-/// What is to hang on the request: `pending`, which may be null, and when recording the record of the call
-/// that `scope` is of. To be made before the collective begins, as there may be no memory for it
-/// (std::bad_alloc).
+/// Returns what to attach to the request: `pending`, which may be null, and when recording the record of the
+/// call of `scope`. Call it before the collective begins, as there may be no memory. Errors: std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Pending> recorded(const CallScope& scope, std::unique_ptr<Pending> pending);
 
-/// What is to stand for a persistent collective that the call which `scope` is of has initialised: `recipe`,
-/// and when recording a record of each of its starts. Errors: std::bad_alloc.
+/// Returns the recipe of the persistent collective that the call of `scope` initialises: `recipe`, and when
+/// recording a record of each of its starts. Errors: std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Recipe> recorded(const CallScope& scope, std::unique_ptr<Recipe> recipe);
 
 }  // namespace penstock::interpose

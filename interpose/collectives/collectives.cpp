@@ -1,4 +1,4 @@
-// The wrappers of the collectives, generated from the table: every row of theirs must have a description.
+// The wrappers of the collectives, generated from the table: each of their rows must have a description.
 #include "interpose/collectives/collectives_of_all.hpp"
 #include "interpose/collectives/collectives_of_neighbours.hpp"
 #include "interpose/collectives/collectives_reducing.hpp"
@@ -9,7 +9,7 @@ namespace penstock::interpose {
 /// A collective and its non-blocking form.
 #define PENSTOCK_DESCRIBE_BOTH(Name, Iname, how) PENSTOCK_DESCRIBE(Name, how) PENSTOCK_DESCRIBE(Iname, how)
 
-PENSTOCK_DESCRIBE_ONE(Barrier, barrier)  // has no count that could be large
+PENSTOCK_DESCRIBE_ONE(Barrier, barrier)  // it has no count that could be large
 PENSTOCK_DESCRIBE_ONE(Ibarrier, barrier)
 PENSTOCK_DESCRIBE_BOTH(Bcast, Ibcast, bcast)
 PENSTOCK_DESCRIBE_BOTH(Gather, Igather, gather)

@@ -1,5 +1,5 @@
-// What the collectives without a root read and write: Barrier, Allgather(v), Alltoall(v, w). Included by
-// collectives.cpp only.
+// What the collectives without a root read and write: Barrier, Allgather(v), Alltoall(v, w). Only
+// collectives.cpp and persistent_collectives.cpp include it.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace penstock::interpose {
 
-/// Behind one, programs often begin what they will do again and again.
+/// Prepares the kernels, too: after a barrier, programs often begin what they will repeat.
 inline constexpr auto barrier = [](const auto& call, MPI_Comm communicator, auto... request) {
   if (settings().move) transports::prepare_kernels();
   return call.run({}, call.begin(communicator, no_root, [] { return std::uint64_t{0}; }), communicator,

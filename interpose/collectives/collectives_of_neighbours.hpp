@@ -1,6 +1,6 @@
-// What the neighbourhood collectives read and write. A neighbour may be MPI_PROC_NULL (the rim of a Cartesian
-// grid that is not periodic), whose block stays as it is; so the receive buffer is read before it is written.
-// Included by the files that wrap them only.
+// What the neighbourhood collectives read and write. A neighbour may be MPI_PROC_NULL (the edge of a
+// Cartesian grid that is not periodic), whose block stays as it is; therefore the receive buffer is read
+// before it is written. Only the files that wrap these functions include it.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind,
   return run(std::move(attempt), std::move(staged), send, receive);
 }
 
-/// The same block goes to each.
+/// The same block for each.
 [[nodiscard]] inline auto same_block(int times, MPI_Count count, MPI_Datatype datatype) noexcept {
   return Blocks(times, [=](int) { return BlockPlace{count, datatype, 0}; });
 }

@@ -1,6 +1,6 @@
 // What the reductions to all ranks read and write: Allreduce, Reduce_scatter(_block), Scan, Exscan, and which
-// of them the GPU does. An operation of the program's own sees host memory only, since the MPI library is
-// given nothing else. Included by the files that wrap them only.
+// of them the GPU does. An operation of the program's own gets host memory only, as the MPI library gets
+// nothing else. Only the files that wrap these functions include it.
 #pragma once
 
 #include <algorithm>
@@ -116,7 +116,7 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
                   operation, communicator, request...);
 };
 
-/// Each gets its part, from all.
+/// Each rank gets its part, from all.
 inline KernelPart shares_of(const std::vector<ElementRange>& ranges, int rank) noexcept {
   KernelPart part;
   part.parts.is_for_each = true;
@@ -148,7 +148,7 @@ Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* 
   const auto count = static_cast<MPI_Count>(total);
   ReductionPart part(ranks, datatype, operation, are_valid ? count : 0);
   if constexpr (is_blocking_form<Request...>) part.may_be_on_host(communicator);
-  // in place its own result must not come to lie where other parts have still to be sent from
+  // in place its own result must not overwrite parts that have still to be sent
   const bool lies_apart = send != MPI_IN_PLACE || ranges.empty() ||
                           ranges[static_cast<std::size_t>(ranks.rank)].count <= ranges.front().count;
   if (are_valid && lies_apart) part.offer_kernel(communicator, [&] { return shares_of(ranges, ranks.rank); });

@@ -1,5 +1,5 @@
 // What the collectives with a root read and write: Bcast, Gather(v), Scatter(v), Reduce. Arguments that
-// matter only at the root are not looked at elsewhere. Included by the files that wrap them only.
+// matter only at the root are ignored elsewhere. Only the files that wrap these functions include it.
 #pragma once
 
 #include "interpose/collectives/collective_blocks.hpp"
@@ -11,7 +11,7 @@
 
 namespace penstock::interpose {
 
-/// What `add` adds, in a collective whose root must be one.
+/// Returns what `add` adds; votes for the library if the root is not a rank.
 template <typename Add>
 BroughtBuffers brought(const Ranks& ranks, int root, Add add) {
   BroughtBuffers buffers;
@@ -23,8 +23,8 @@ BroughtBuffers brought(const Ranks& ranks, int root, Add add) {
   return buffers;
 }
 
-/// A number for the elements and the size of one: different for any two that would be cut differently, but
-/// for some of 4 Gi elements or bytes an element and more.
+/// Returns a hash of the count and the element size. It differs for any two that would be cut differently,
+/// except for some with 4 Gi elements, or bytes an element, and more.
 inline std::uint64_t arguments_of(MPI_Count count, MPI_Datatype datatype) noexcept {
   return static_cast<std::uint64_t>(count) << 32 ^ payload_bytes(1, datatype);
 }
@@ -39,7 +39,7 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
     if (!ranks.is_root(root)) return exchange.receive(buffer, block.at(0), root);
     ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
   };
-  // nothing that is posted later on may be needed by others while this rank is elsewhere: only blocking calls
+  // only blocking calls: others may need messages of later rounds while this rank is outside MPI
   const NodeMap* const nodes = node_map_of(communicator);
   const NodeMap* const map = is_blocking_form<decltype(request)...> ? nodes : nullptr;
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
@@ -174,7 +174,7 @@ Attempt scatter_by_messages(const Call& call, const Ranks& ranks, int root, cons
   const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
     all.add(receive, block);
     if (is_root) all.add(send, blocks);
-    // in place the root's own block goes to where it is
+    // in place, the root's own block is copied to where it is
     offer_kernel_for_blocks(
         all, communicator, sizes, [&] { return is_root ? in_row(send, blocks) : BlocksInRow{}; },
         [&] {

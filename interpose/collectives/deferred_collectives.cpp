@@ -21,10 +21,10 @@
 
 namespace penstock::interpose {
 
-/// One call, until its request is over. What it can fail to get memory for, it has before the ranks agree.
+/// One call, until its request is complete. It allocates whatever may fail before the ranks agree.
 class DeferredCall {
  public:
-  /// `most`: what this rank agrees to.
+  /// `most`: this rank's vote.
   DeferredCall(DeferredWork work, Way most, MPI_Comm messages)
       : since_ns_(transports::time_of_call_ns()),
         most_(most),
@@ -42,19 +42,19 @@ class DeferredCall {
   [[nodiscard]] Way most() const noexcept { return most_; }
   [[nodiscard]] bool agrees() const noexcept { return most_ != Way::library; }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
-  /// Before the other ranks know of it: is all there for the library's call, if it comes to that?
+  /// Prepares the library's call, if it may come to that, before the other ranks see this rank's vote.
   [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : staged_->fetch(); }
   int raise(const Status& status) const { return staged_->raise(status); }
 
-  /// Whether begin() would not have to wait for the application's kernels.
+  /// Returns whether begin() would not have to wait for the application's kernels.
   [[nodiscard]] bool may_begin(Way way) {
     if (way == Way::kernels) return true;
     const transports::AsOfCall as_of_call(since_ns_);
     return stream_order_wait_.is_over(
         [&] { return way == Way::messages ? plan_->may_begin() : staged_->may_fetch_now(); });
   }
-  /// That a buffer's GPU has nothing to do is remembered. What the application queues after this call must
-  /// not keep messages waiting that are posted in a later one.
+  /// Remembers whether a buffer's GPU is idle. What the application queues after this call must not delay
+  /// messages that a later call posts.
   void look_at_gpu() const {
     if (agrees()) {
       static_cast<void>(plan_->may_begin());
@@ -63,7 +63,7 @@ class DeferredCall {
     }
   }
 
-  /// By kernels, in that series.
+  /// Begins the call by kernels, in that series.
   void begin(FusedSeries& series) {
     const record::OwnWork own;
     has_begun_ = is_by_kernels_ = true;
@@ -86,12 +86,12 @@ class DeferredCall {
     handles_kept_.end();
   }
   void prepares_kernels(std::size_t attempt) noexcept { attempt_ = attempt; }
-  /// Which attempt to get ready for kernels has begun with it; none: none has.
+  /// The attempt to prepare kernels that began with this call; none if none did.
   [[nodiscard]] std::optional<std::size_t> attempt() const noexcept { return attempt_; }
   [[nodiscard]] bool is_by_kernels() const noexcept { return is_by_kernels_; }
   [[nodiscard]] bool has_begun() const noexcept { return has_begun_; }
 
-  /// True when it is over.
+  /// Returns true when the call is complete.
   [[nodiscard]] bool step(const CallScope& scope) {
     if (is_over_ || !has_begun_) return is_over_;
     const transports::AsOfCall as_of_call(since_ns_);
@@ -99,11 +99,12 @@ class DeferredCall {
     is_over_ = exchange_ != nullptr ? exchange_->step(scope) : has_arrived() && is_written_back();
     return is_over_;
   }
-  /// Not by the library: all ranks have come to it, and none needs more of this one than steps.
+  /// Returns whether ranks exchange data themselves: all have begun, and none needs more of this rank than
+  /// steps.
   [[nodiscard]] bool is_exchanging() const noexcept { return exchange_ != nullptr && !is_over_; }
   [[nodiscard]] const MessageLane& lane() const noexcept { return lane_; }
 
-  /// Of a call that is over. Returns the code of the call.
+  /// Raises the errors of a completed call. Returns its code.
   int end() {
     if (exchange_ != nullptr) return raise_errors_of(*exchange_, errors_, mpi_call_);
     if (!status_.ok()) return raise(status_);
@@ -111,7 +112,7 @@ class DeferredCall {
     MPI_Status unused{};
     return staged_->is_staged() ? written_back_.complete(unused, MPI_SUCCESS) : MPI_SUCCESS;
   }
-  /// The library's, before any error was raised.
+  /// Returns the library's code, before any error was raised.
   [[nodiscard]] int library_code() const noexcept { return code_; }
 
  private:
@@ -140,7 +141,7 @@ class DeferredCall {
   const Way most_;
   const MPI_Comm messages_;
   const HeldCommunicator held_messages_;
-  HandlesKept handles_kept_;  ///< gone with the call, which no lock is held for
+  HandlesKept handles_kept_;  ///< destroyed with the call, while no lock is held
   const char* const mpi_call_;
   const ErrorTarget errors_;
   const std::unique_ptr<ExchangePlan> plan_;
@@ -163,7 +164,7 @@ class DeferredCall {
 
 namespace {
 
-/// The last lanes, from the end.
+/// Returns a lane, counted from the last one down.
 MessageLane lane_of_turn(MPI_Comm messages, std::size_t turn) noexcept {
   return {messages, most_lanes() - 1 - static_cast<int>(turn)};
 }
@@ -177,11 +178,13 @@ class PendingDeferredCall final : public Pending {
       : all_(std::move(all)), call_(std::move(call)) {}
 
   bool advance(bool, const MPI_Status&) override {
-    // within another call, or on a thread of Penstock's own: what is posted is not part of its record
+    // this runs within another call, or on a thread of Penstock's own: what it posts is not part of that
+    // record
     const CallScope scope(Function::Test, nullptr);
     if (!call_->has_begun()) all_->step(scope);
     if (!call_->step(scope)) return false;
-    // first: later ones may wait for what it had, while getting ready waits for other ranks to be inside MPI
+    // first, as later calls may wait for this one's resources, while the preparation waits until other ranks
+    // call MPI
     if (!std::exchange(is_noted_, true)) all_->note_end_of(*call_);
     return all_->end_setup_of(*call_);
   }
@@ -198,7 +201,7 @@ class PendingDeferredCall final : public Pending {
  private:
   const std::shared_ptr<DeferredCollectives> all_;
   const std::shared_ptr<DeferredCall> call_;
-  bool is_noted_ = false;  ///< that it is over
+  bool is_noted_ = false;  ///< all_ has been notified of its end
 };
 
 }  // namespace
@@ -216,7 +219,7 @@ void DeferredCollectives::open(Agreement agreement, MPI_Comm messages,
   try {
     members_.emplace(info);
   } catch (const std::bad_alloc&) {
-    // the others will hear that this rank has no part in it
+    // the others will see that this rank takes no part
   }
 }
 
@@ -230,8 +233,9 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
   return work.is_for_messages ? Way::messages : Way::library;
 }
 
-/// All ranks do so before they begin the same call, whatever it is and whatever has come of the attempts
-/// before, of which some may not know yet. So who does know that all took part in one stays away.
+/// Begins an attempt to prepare kernels. All ranks do so before they begin the same call, whatever it is and
+/// however earlier attempts ended: some ranks may not know that yet. A rank that knows that all took part in
+/// one stays away.
 void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
   const record::OwnWork own;
   const std::size_t ranks = members_ ? members_->rows.size() : 1;
@@ -240,8 +244,8 @@ void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
   setups_[attempt].begin(members, messages_, context_, bytes, SeriesUse::other);
 }
 
-/// The series is that of the first attempt in which all ranks took part, which all of them see alike: so
-/// whoever says kernels means the same one.
+/// Completes the attempt that began with this call. The series is that of the first attempt in which all
+/// ranks took part. All ranks see that alike, so a vote for kernels always means the same series.
 bool DeferredCollectives::end_setup_of(const DeferredCall& call) noexcept {
   if (!call.attempt()) return true;
   const record::OwnWork own;
@@ -258,7 +262,7 @@ bool DeferredCollectives::end_setup_of(const DeferredCall& call) noexcept {
     }
   }
   for (std::size_t later = tried_ + 1; is_set_up_ && later < setups_.size(); ++later) {
-    if (ended_attempts_.test(later)) static_cast<void>(setups_[later].take());  // its memory is not wanted
+    if (ended_attempts_.test(later)) static_cast<void>(setups_[later].take());  // its memory is not needed
   }
   return true;
 }
@@ -279,7 +283,7 @@ int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Req
   {
     const Engine::Lock lock(engine());
     post_in_turn(scope, call, request);
-    // only where it has begun at once, with nothing waiting before it
+    // the library's call failed, which needs a call that began at once, with none waiting before it
     if (call->library_code() == MPI_SUCCESS) return MPI_SUCCESS;
     repeats_ = failed_alone(call->library_code());
   }
@@ -289,10 +293,10 @@ int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Req
   return refused.complete(status);
 }
 
-/// From where the others may know of it on, nothing fails on this rank alone.
+/// Queues the call. Once the others may know of it, nothing fails on this rank alone.
 void DeferredCollectives::post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call,
                                        MPI_Request* request) {
-  // the others have been told of it already, and that it is the library's
+  // the others already know of the call, and that the library does it
   const bool is_known = std::exchange(repeats_, false);
   if (!is_known) waiting_.push_back(call);
   try {
@@ -308,7 +312,7 @@ void DeferredCollectives::post_in_turn(const CallScope& scope, const std::shared
     step(scope);
     if (!call->has_begun() || !call->agrees()) call->look_at_gpu();
   } catch (const std::bad_alloc&) {
-    // a later step finds more
+    // a later step may find more memory
   }
 }
 
@@ -332,7 +336,7 @@ void DeferredCollectives::note_end_of(const DeferredCall& call) noexcept {
 
 void DeferredCollectives::say_and_mark() noexcept {
   if (!is_open()) return;
-  // first, as a word may be free for what comes next by that
+  // first, as that may free a word for the next vote
   while (marked_ != begun_ && agreement_->mark_seen(marked_ + 1)) ++marked_;
   said_ = std::max(said_, begun_);
   const std::uint64_t last = begun_ + waiting_.size();
@@ -342,8 +346,9 @@ void DeferredCollectives::say_and_mark() noexcept {
   }
 }
 
-/// In the order of the calls, which is that of the library's calls on all ranks. A lane is used again only
-/// when this rank has no part left in what it was used for, so that its messages come after those.
+/// Begins the first waiting call, if the ranks have decided. The order is that of the calls, which is that of
+/// the library's calls on all ranks. A lane is used again only when this rank has no part left in its last
+/// use, so that messages of the two never mix.
 bool DeferredCollectives::begin_next(const CallScope& scope) {
   if (waiting_.empty()) return false;
   const std::optional<Way> way = agreement_->outcome(begun_ + 1);

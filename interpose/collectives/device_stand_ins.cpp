@@ -22,13 +22,13 @@ transports::Place place_on_device(const void* first, std::size_t bytes) {
           .handed_over_ns = transports::time_of_call_ns()};
 }
 
-/// Memory that is pinned in part only, which the driver does not copy, is not for these copies.
+/// Returns false for memory that is pinned in part only, which the driver does not copy.
 bool can_be_copied(const UserVector& vector) {
   const transports::Buffer buffer = transports::inspect(vector.pointer);
   return buffer.kind != transports::BufferKind::pinned || buffer.holds(0, vector.bytes);
 }
 
-/// Brings the own vector, carries out the plan, and brings the result back.
+/// Uploads the own vector, carries out the plan, and downloads the result.
 class StandInExchange final : public Exchange {
  public:
   StandInExchange(const DeviceStandIns& stand_ins, const ExchangePlan& plan, MessageLane lane) noexcept
@@ -37,7 +37,7 @@ class StandInExchange final : public Exchange {
   bool step(const CallScope& scope) override {
     if (exchange_ == nullptr) {
       if (!may_upload()) return false;
-      // goes on also if something went wrong: the others are waiting
+      // continues after an error: the others are waiting
       note(stand_ins_.upload());
       exchange_ = plan_.begin(scope, lane_);
     }
@@ -49,7 +49,8 @@ class StandInExchange final : public Exchange {
   [[nodiscard]] bool is_owed() const override { return exchange_ != nullptr && exchange_->is_owed(); }
 
  private:
-  /// Not for ever: a stream that somebody keeps busy is never seen idle, but a copy finds its turn there.
+  /// Returns true after a time limit, too: a stream with ever more work is never seen idle, but a copy finds
+  /// its turn.
   [[nodiscard]] bool may_upload() {
     if (stand_ins_.may_upload_now()) return true;
     const std::uint64_t now_ns = transports::steady_now_ns();
@@ -60,8 +61,8 @@ class StandInExchange final : public Exchange {
   const DeviceStandIns& stand_ins_;
   const ExchangePlan& plan_;
   const MessageLane lane_;
-  std::uint64_t since_ns_ = 0;          ///< when it was first seen that it may not
-  std::unique_ptr<Exchange> exchange_;  ///< null: the own vector has not come yet
+  std::uint64_t since_ns_ = 0;          ///< when it had to wait first
+  std::unique_ptr<Exchange> exchange_;  ///< null: the own vector is not uploaded yet
 };
 
 }  // namespace

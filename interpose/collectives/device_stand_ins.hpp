@@ -1,6 +1,6 @@
-// Reductions of vectors that lie in host memory, by the GPU all the same, as other vectors lie on one: device
-// memory stands in for them, into which the own vector is copied first, and from which the result is copied
-// in the end. Knows no algorithm, and no single collective.
+// The GPU also combines vectors in host memory if other ranks' vectors lie on one. Device memory stands in
+// for them: the own vector is copied there first, and the result is copied back in the end. This header knows
+// no algorithm, and no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -18,7 +18,7 @@
 
 namespace penstock::interpose {
 
-/// In the user's memory, without gaps.
+/// A vector in the user's memory, without gaps.
 struct UserVector {
   void* pointer = nullptr;
   std::size_t bytes = 0;
@@ -28,17 +28,17 @@ struct UserVector {
 /// one at a time.
 class DeviceStandIns {
  public:
-  /// For whichever of the two lies in host memory; they may begin at the same address. The own vector goes
-  /// into the result's memory if that is on a device and large enough. None: there is no context, or no
-  /// memory. Errors: std::bad_alloc.
+  /// Makes stand-ins for whichever vectors lie in host memory; both may begin at the same address. The own
+  /// vector is uploaded into the result's memory if that is on a device and large enough. None: there is no
+  /// context, or no memory. Errors: std::bad_alloc.
   [[nodiscard]] static std::optional<DeviceStandIns> make(const UserVector& own, const UserVector& result);
 
-  /// On the device: what to combine, and where the result is to come.
+  /// On the device: what to combine, and where the result goes.
   [[nodiscard]] const void* own() const noexcept { return own_; }
   [[nodiscard]] void* result() const noexcept { return result_; }
-  /// Nothing of the application's earlier work is left on that device.
+  /// Returns whether the application's earlier work on that device is complete.
   [[nodiscard]] bool may_upload_now() const;
-  /// Blocking: each as long as its copy takes. Nothing if that vector is on the device itself.
+  /// Each blocks as long as its copy takes. No effect if the vector is on the device itself.
   [[nodiscard]] Status upload() const;
   [[nodiscard]] Status download() const;
 
@@ -46,11 +46,11 @@ class DeviceStandIns {
   void* own_ = nullptr;
   void* result_ = nullptr;
   std::optional<UserVector> uploaded_;    ///< in host memory
-  std::optional<UserVector> downloaded_;  ///< the same
+  std::optional<UserVector> downloaded_;  ///< in host memory
   transports::cuda::RelaySlice memory_;
 };
 
-/// A plan on what lies on a device, with the copies before and after it if there are stand-ins.
+/// A plan on vectors on a device, with the copies before and after it if there are stand-ins.
 class StandInPlan final : public ExchangePlan {
  public:
   StandInPlan(std::unique_ptr<ExchangePlan> plan, std::optional<DeviceStandIns> stand_ins) noexcept
@@ -62,7 +62,7 @@ class StandInPlan final : public ExchangePlan {
 
  private:
   std::optional<DeviceStandIns> stand_ins_;
-  std::unique_ptr<ExchangePlan> plan_;  ///< goes before the memory that it uses
+  std::unique_ptr<ExchangePlan> plan_;  ///< destroyed before the memory that it uses
 };
 
 }  // namespace penstock::interpose

@@ -1,5 +1,5 @@
-// A collective call that its ranks carry out by themselves, in steps: what it will do, as a plan, and one
-// carrying out of it. Knows no single collective.
+// A collective call that its ranks carry out themselves, in steps: a plan of what this rank does, and an
+// exchange that carries the plan out once. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -12,27 +12,29 @@
 
 namespace penstock::interpose {
 
-/// Where the messages of one call travel. Calls that may be under way at once have lanes of their own. A
-/// value.
+/// The communicator and tags for the messages of one call. Calls that may be in flight at once have different
+/// lanes. A value.
 struct MessageLane {
   MPI_Comm messages = MPI_COMM_NULL;
-  int number = 0;  ///< 0: blocking calls, which come one after the other
+  int number = 0;  ///< 0: blocking calls, of which one is in flight at a time
 
-  /// Between two ranks there may be two messages at once in each direction.
+  /// Two ranks may have two messages at once in each direction.
   static constexpr int tags = 2;
-  /// The last ones are those of non-blocking calls, in turns; those before, but for 0, persistent ones'.
+  /// Number of lanes for non-blocking calls, used in turn: the last ones. Those before, except 0, are for
+  /// persistent calls.
   static constexpr int nonblocking = 1024;
   [[nodiscard]] int tag(int which) const noexcept { return number * tags + which; }
 };
 
-/// Thread: one at a time. Errors: a code that has not been raised, or a status; the rest goes on all the
-/// same, as the other ranks wait for it.
+/// Thread: one at a time. Errors: a code that has not been raised, or a status. The exchange continues after
+/// an error, as the other ranks wait for it.
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  /// Never blocks. True when this rank's part is over. `scope` is of the call that steps.
+  /// Never blocks. Returns true when this rank's part is complete. `scope` is of the call that steps.
   [[nodiscard]] virtual bool step(const CallScope& scope) = 0;
-  /// Others may need this rank for what steps bring to an end whatever they do: Pending::Progress::always.
+  /// Returns whether others may need this rank for something that steps complete, whatever the others do:
+  /// Pending::Progress::always.
   [[nodiscard]] virtual bool is_owed() const = 0;
 
   [[nodiscard]] int code() const noexcept { return code_; }
@@ -56,19 +58,19 @@ class Exchange {
   Status status_;
 };
 
-/// Of one that is over. Returns the code of the call.
+/// Raises the errors of a completed exchange. Returns the code of the call.
 inline int raise_errors_of(const Exchange& exchange, const ErrorTarget& errors, const char* mpi_call) {
   if (exchange.code() != MPI_SUCCESS) return errors.raise(exchange.code());
   return exchange.status().ok() ? MPI_SUCCESS : errors.raise_status(mpi_call, exchange.status());
 }
 
-/// What this rank does in a call, for any number of times. Refers to the user's buffers.
+/// What this rank does in a call, for any number of times: its schedule. Refers to the user's buffers.
 class ExchangePlan {
  public:
   virtual ~ExchangePlan() = default;
-  /// The arguments' handles may be freed by the user: keeps what it needs of them.
+  /// Keeps what it needs of the arguments' handles, as the user may free them.
   virtual void outlive_the_call() = 0;
-  /// Whether begin() would not have to wait for the application's kernels.
+  /// Returns whether begin() would not have to wait for the application's kernels.
   [[nodiscard]] virtual bool may_begin() const = 0;
   /// Posts what can be posted at once. The plan must outlive the exchange.
   [[nodiscard]] virtual std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const = 0;

@@ -1,5 +1,5 @@
-// Small blocks on a GPU of each rank, which a kernel there may exchange with those of the others. Knows no
-// single collective.
+// Small blocks on a GPU of each rank, which a kernel there may exchange with those of the others. This header
+// knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -21,23 +21,23 @@
 
 namespace penstock::interpose {
 
-/// What a rank sends to the others, or gets from them: a block for each, in one piece each and one behind the
-/// other in a GPU's memory, which kernels reach. A value.
+/// What a rank sends to the others, or receives from them: a block for each, each in one piece and one behind
+/// the other in a GPU's memory, which kernels reach. A value.
 struct BlocksInRow {
   std::optional<transports::Buffer> buffer;  ///< none: there are only empty blocks
   const std::byte* first_byte = nullptr;
   std::array<std::uint64_t, transports::kernels::most_sources> bytes{};  ///< by rank
-  bool is_for_each = true;                                               ///< else all get the same block
+  bool is_for_each = true;                                               ///< false: all get the same block
 };
 
-/// None: kernels had better not touch it.
+/// Returns none if kernels should not access the memory.
 [[nodiscard]] inline std::optional<transports::Buffer> kernel_memory(transports::Place place) noexcept {
   const bool suits_kernels =
       transports::lives_on_device(place.buffer.kind) && place.buffer.kind != transports::BufferKind::managed;
   return suits_kernels ? std::optional(std::move(place.buffer)) : std::nullopt;
 }
 
-/// Appends a block. False: it does not suit.
+/// Appends a block. Returns false if it does not suit.
 [[nodiscard]] inline bool append(BlocksInRow& row, std::size_t& end, const void* buffer,
                                  const BlockPlace& block, int rank) {
   const transports::Layout layout = layout_of(block.datatype, block.count);
@@ -55,7 +55,7 @@ struct BlocksInRow {
   return true;
 }
 
-/// A block for each rank. None: they do not suit.
+/// Returns a block for each rank; none if they do not suit.
 template <typename BlocksThere>
 [[nodiscard]] std::optional<BlocksInRow> in_row(const void* buffer, const BlocksThere& blocks) {
   BlocksInRow row;
@@ -65,7 +65,7 @@ template <typename BlocksThere>
   }
   return row;
 }
-/// Only for, or from, that rank.
+/// Returns a block only for, or from, that rank.
 [[nodiscard]] inline std::optional<BlocksInRow> only_for(int rank, const void* buffer,
                                                          const BlockPlace& block) {
   BlocksInRow row;
@@ -73,7 +73,7 @@ template <typename BlocksThere>
   if (!append(row, end, buffer, block, rank)) return std::nullopt;
   return row;
 }
-/// The same for all.
+/// Returns the same block for all.
 [[nodiscard]] inline std::optional<BlocksInRow> same_for_all(const void* buffer, const BlockPlace& block) {
   std::optional<BlocksInRow> row = only_for(0, buffer, block);
   if (row) {
@@ -83,19 +83,20 @@ template <typename BlocksThere>
   return row;
 }
 
-/// Of a rank that neither sends nor gets anything, but whose kernel says so to the others.
+/// Returns the memory of a rank that neither sends nor receives anything, but whose kernel reports that to
+/// the others.
 [[nodiscard]] inline BlocksInRow memory_of_nothing(const BroughtBuffers& buffers) {
   const auto* const there = static_cast<const std::byte*>(buffers.on_device());
   return {kernel_memory(place_of(there, 1, MPI_BYTE)), there};
 }
 
-/// What a rank knows of the sizes of others' blocks. Asks for nothing until they are to be exchanged.
+/// What a rank knows of the sizes of others' blocks. Queries the datatype only when they are to be exchanged.
 struct KnownSizes {
-  MPI_Datatype datatype = MPI_DATATYPE_NULL;  ///< null: nothing
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;  ///< null: nothing is known
   MPI_Count count = 0;
   int root = no_root;
 
-  /// Of each block that is not empty; none: nothing is known.
+  /// Returns the size of each block that is not empty; none: nothing is known.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept {
     return datatype == MPI_DATATYPE_NULL ? std::nullopt : std::optional(payload_bytes(count, datatype));
   }
@@ -105,13 +106,15 @@ struct KnownSizes {
   return {datatype, count, root};
 }
 
-/// Whether this rank's own are as all are said to be: another rank would wait for ever for what is not.
+/// Returns whether this rank's own blocks have the size that all should have: another rank would wait for
+/// ever for a missing one.
 [[nodiscard]] inline bool fit(const BlocksInRow& row, const std::optional<std::uint64_t>& bytes) noexcept {
   return !bytes ||
          std::ranges::all_of(row.bytes, [&](std::uint64_t each) { return each == 0 || each == *bytes; });
 }
 
-/// The buffers have been added. `sent()` and `received()` return an optional BlocksInRow.
+/// Offers a kernel, after the buffers have been added. `sent()` and `received()` return an optional
+/// BlocksInRow.
 template <typename Sent, typename Received>
 void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, const KnownSizes& sizes,
                              Sent sent, Received received) {
@@ -135,7 +138,7 @@ void offer_kernel_for_blocks(BroughtBuffers& buffers, MPI_Comm communicator, con
   work.parts.is_checked = !bytes;
   const transports::cuda::ContextRef& context = transports::cuda::Context::of(*any.buffer);
   if (context == nullptr || !fused->suits(transports::largest_of(work.parts), context)) return;
-  // the same on all ranks, if their arguments fit together
+  // the same on all ranks, if their arguments match
   if (bytes) buffers.sign(*bytes << 16 ^ static_cast<std::uint64_t>(sizes.root + 1));
   buffers.offer_kernel({work, *any.buffer, context}, false);
 }

@@ -23,7 +23,7 @@ FusedCollectives* FusedCollectives::of(CommunicatorInfo& info) noexcept {
 
 bool FusedCollectives::may_take(std::size_t bytes) const noexcept {
   using transports::TransportKind;
-  // who asks for another transport means that no GPU shall reach into another's memory
+  // a user who forces another transport wants no GPU to access another's memory
   const TransportKind asked_for = settings().transport;
   if (asked_for != TransportKind::none && asked_for != TransportKind::peer) return false;
   const auto ranks = static_cast<std::size_t>(info_.size);

@@ -1,5 +1,5 @@
-// The blocking collectives of one communicator that a kernel on each of its ranks does: which may be, and
-// from when on. Knows no MPI call that asks for one.
+// This class carries out the blocking collectives of one communicator by a kernel on each of its ranks, and
+// decides which of them, and from when on. It knows no MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -17,30 +17,31 @@ struct CommunicatorInfo;
 /// Owned by the communicator. Thread: one at a time, as the communicator's blocking collectives are.
 class FusedCollectives {
  public:
-  /// Of a communicator whose ranks are on this node. Null: it is none for these, or there is no memory.
+  /// Returns those of a communicator whose ranks are on this node. Null: kernels do not suit it, or there is
+  /// no memory.
   [[nodiscard]] static FusedCollectives* of(CommunicatorInfo& info) noexcept;
 
-  /// Whether there can be one of vectors, or blocks, of so many bytes. The same on all ranks, but for what
-  /// suits() says besides.
+  /// Returns whether kernels can take vectors, or blocks, of that size. Apart from what suits() adds, the
+  /// result is the same on all ranks.
   [[nodiscard]] bool may_take(std::size_t bytes) const noexcept;
-  /// Whether this rank would take part in one, in that context. If all ranks have said so, all call
+  /// Returns whether this rank would take part in one, in that context. If all ranks vote so, all call
   /// prepare(), else none.
   [[nodiscard]] bool suits(std::size_t bytes, const transports::cuda::ContextRef& context) const noexcept;
-  /// In which this rank's are carried out; null: none have been yet.
+  /// The context of this rank's collectives; null before the first.
   [[nodiscard]] transports::cuda::ContextRef context() const noexcept {
     return series_ != nullptr ? series_->context() : nullptr;
   }
-  /// All ranks are in the same blocking collective. False on all of them: this one goes another way.
+  /// Prepares the kernels; all ranks call this in the same blocking collective. Returns false on all of them
+  /// if this collective has to use another way.
   [[nodiscard]] bool prepare(MPI_Comm communicator, const transports::cuda::ContextRef& context);
-  /// After prepare(): this rank's part in the collective that it has come to. What the application has queued
-  /// must be done.
+  /// Begins this rank's part, after prepare(). What the application has queued must be complete.
   [[nodiscard]] std::unique_ptr<Exchange> begin(const transports::FusedWork& work);
 
  private:
   explicit FusedCollectives(CommunicatorInfo& info) noexcept : info_(info) {}
 
   CommunicatorInfo& info_;
-  unsigned wishes_ = 0;      ///< collectives that all ranks would have had so
+  unsigned wishes_ = 0;      ///< number of collectives for which all ranks voted for kernels
   bool is_refused_ = false;  ///< by some rank, for good
   std::unique_ptr<FusedSeries> series_;
 };

@@ -1,4 +1,5 @@
-// A persistent collective that a kernel on each rank does at each start. Knows no single collective.
+// A persistent collective that a kernel on each rank carries out at each start. This header knows no single
+// collective.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,8 @@
 
 namespace penstock::interpose {
 
-/// Starts without a word to the other ranks: their kernels wait for each other, for a while at a time. Owns
-/// the series, which is its own, as ranks may start several in any order.
+/// Starts without a message to the other ranks: their kernels wait for each other, for a limited time per
+/// launch. Owns its own series, as ranks may start several persistent collectives in any order.
 class FusedPlan final : public ExchangePlan {
  public:
   FusedPlan(std::unique_ptr<FusedSeries> series, OfferedKernel kernel)

@@ -27,12 +27,12 @@ namespace {
 /// Symmetric memory of this process, by use.
 std::array<std::atomic<std::size_t>, 2> used_bytes{};
 
-/// What nobody else may have any more; it still counts among what is used.
+/// Memory that must not be reused; it still counts as used.
 struct KeptMemory {
   std::mutex lock;
   std::list<SymmetricMemory> all;
 };
-// never destroyed, as others may write there as long as they run
+// never destroyed, as other ranks may write to the memory as long as they run
 KeptMemory& kept_memory() {
   alignas(KeptMemory) static std::array<std::byte, sizeof(KeptMemory)> memory;
   static KeptMemory& kept = *new (memory.data()) KeptMemory;
@@ -149,7 +149,7 @@ Status FusedSeries::step(bool& is_over) {
   if (Status state = collective_->query(outcome); !state.ok()) return give_up(state);
   is_over = outcome == FusedCollective::Outcome::complete;
   may_be_written_ = !is_over;
-  // it has had its turn on all ranks, so the next ones are as good as ever
+  // this one has run on all ranks, so the series can go on
   if (outcome == FusedCollective::Outcome::mismatched)
     return {Code::truncated, "a block that another rank has sent is not as large as this one expects"};
   if (outcome != FusedCollective::Outcome::waiting) return {};
@@ -169,7 +169,7 @@ std::unique_ptr<Exchange> begin_uncounted(FusedSeries& series, const OfferedKern
   return std::make_unique<FusedExchange>(series, kernel.work, any_collective, is_ready ? 0 : since_ns);
 }
 
-/// The others must not wait for what does not come.
+/// Notes the failure, so that the others do not wait for this rank's part.
 Status FusedSeries::give_up(const Status& why) noexcept {
   has_failed_ = true;
   if (const auto place = members_.place->get())

@@ -1,6 +1,6 @@
-// Collectives of one communicator that follow each other, and that a kernel on each of its ranks does
-// (transports/fused): the memory that they go through, and what comes of each. Knows no MPI call that asks
-// for one, nor when they begin.
+// A series of collectives of one communicator, each carried out by a kernel on each of its ranks
+// (transports/fused): the memory that they use, and how each ends. This header knows no MPI call that starts
+// one, nor when they begin.
 #pragma once
 
 #include <mpi.h>
@@ -26,24 +26,24 @@ namespace penstock::interpose {
 
 struct CommunicatorInfo;
 
-/// Whose collectives they are: a communicator's blocking ones; its non-blocking ones, or all starts of a
+/// The collectives of a series: a communicator's blocking ones; or its non-blocking ones, or all starts of a
 /// persistent one.
 enum class SeriesUse : std::uint8_t { blocking, other };
 
-/// The ranks of a communicator, all on this node, as those of a series need to be known. A value.
+/// The ranks of a communicator, all on this node, as a series needs to know them. A value.
 struct FusedMembers {
   explicit FusedMembers(const CommunicatorInfo& info);
   std::vector<const DirectoryRow*> rows;  ///< of all ranks
   std::uint64_t communicator_id;
-  std::shared_ptr<ArrivalPlace> place;  ///< this rank's notes of it
+  std::shared_ptr<ArrivalPlace> place;  ///< this rank's notes on the communicator
   std::size_t rank;
 };
 
 /// Thread: one at a time.
 class FusedSeries {
  public:
-  /// All ranks are in the same blocking call, and ask for as much memory. Null, on all of them: some rank
-  /// cannot have it, or cannot reach the others'.
+  /// Makes a series. All ranks make the same blocking call with the same size. Null, on all of them: some
+  /// rank cannot get the memory, or cannot reach the others'.
   [[nodiscard]] static std::unique_ptr<FusedSeries> make(const FusedMembers& members, MPI_Comm communicator,
                                                          const transports::cuda::ContextRef& context,
                                                          std::size_t memory_bytes, SeriesUse use);
@@ -55,14 +55,14 @@ class FusedSeries {
     return memory_.front().context();
   }
   [[nodiscard]] std::uint32_t collectives() const noexcept { return collective_->collectives(); }
-  /// Some rank could not do its part in one: there must be no more.
+  /// Returns whether some rank could not do its part in one: the series must not be used any more.
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
 
-  /// This rank's part in the next one, after the work that the application had queued at `since_ns`; 0: that
-  /// is done. `ordinal` is what the ranks know it by where they look who has failed.
+  /// Begins this rank's part in the next one, after the work that the application had queued at `since_ns`;
+  /// 0: that is complete. `ordinal` is the number under which the ranks look for failures.
   [[nodiscard]] Status begin(const transports::FusedWork& work, std::uint64_t ordinal,
                              std::uint64_t since_ns);
-  /// Never blocks. An error: here, or a rank has said that it cannot do its part.
+  /// Never blocks. Errors: a failure here, or of a rank that has noted that it cannot do its part.
   [[nodiscard]] Status step(bool& is_over);
 
  private:
@@ -74,37 +74,38 @@ class FusedSeries {
   const FusedMembers members_;
   const SeriesUse use_;
   std::size_t counted_bytes_ = 0;
-  std::list<transports::SymmetricMemory> memory_{1};  ///< one, in a list so that it can be kept without fail
+  std::list<transports::SymmetricMemory> memory_{
+      1};  ///< one, in a list so that it can be kept without an allocation
   std::optional<transports::FusedCollective> collective_;
-  std::uint64_t ordinal_ = 0;  ///< of the one under way
-  /// This rank's memory. One that is complete here has come whole from all others, whose kernels write no
-  /// more; of one that has failed, or whose sizes do not fit together, a kernel may yet be launched on
-  /// another rank.
+  std::uint64_t ordinal_ = 0;  ///< of the one in flight
+  /// Whether other ranks may still write to this rank's memory. A collective that is complete here has
+  /// received all parts, and the others' kernels write no more. After a failure, or if sizes differ, another
+  /// rank may yet launch its kernel.
   bool may_be_written_ = false;
   bool has_failed_ = false;
 };
 
-/// The making of a series, stepped: a collective of the MPI library's, which all ranks begin in the same
-/// order as their others on that communicator.
+/// Makes a series in steps, by a collective of the MPI library's. All ranks begin it in the same order as the
+/// other collectives on that communicator.
 class FusedSetup {
  public:
-  /// Takes memory for what the library needs, so that begin() needs none.
+  /// Allocates what the library needs, so that begin() allocates nothing.
   FusedSetup();
-  /// What the library has not ended yet stays in memory.
+  /// Keeps in memory what the library still uses.
   ~FusedSetup();
   FusedSetup(const FusedSetup&) = delete;
   FusedSetup& operator=(const FusedSetup&) = delete;
 
-  /// Without members or a context: this rank cannot have part in it, so that there will be no series. Errors
-  /// show at the end. Once.
+  /// Begins, once. Without members or a context this rank cannot take part, so there will be no series.
+  /// Errors show at the end.
   void begin(const FusedMembers* members, MPI_Comm communicator, const transports::cuda::ContextRef& context,
              std::size_t memory_bytes, SeriesUse use) noexcept;
-  /// Never blocks. True when it is over.
+  /// Never blocks. Returns true when it is complete.
   [[nodiscard]] bool step() noexcept;
-  /// After that: no rank has stayed away, which is the same on all of them.
+  /// After that: returns whether all ranks took part; the same on all of them.
   [[nodiscard]] bool has_all(std::size_t ranks) const noexcept;
-  /// After that: the series, to be used only when all ranks have said that they have it. Null: this one has
-  /// not.
+  /// After that: returns the series, to be used only when all ranks have voted for it. Null: this rank has
+  /// none.
   [[nodiscard]] std::unique_ptr<FusedSeries> take() noexcept;
 
  private:
@@ -116,7 +117,7 @@ class FusedSetup {
   int code_ = MPI_SUCCESS;
 };
 
-/// One of them, stepped. The series must outlive it.
+/// One collective of a series, stepped. The series must outlive it.
 class FusedExchange final : public Exchange {
  public:
   FusedExchange(FusedSeries& series, const transports::FusedWork& work, std::uint64_t ordinal,
@@ -142,7 +143,8 @@ class FusedExchange final : public Exchange {
   const std::uint64_t begin_ns_;  ///< 0: not recorded
 };
 
-/// One that the ranks do not count, after the work that the application had queued at `since_ns`.
+/// Begins a collective that the ranks do not count, after the work that the application had queued at
+/// `since_ns`.
 [[nodiscard]] std::unique_ptr<Exchange> begin_uncounted(FusedSeries& series, const OfferedKernel& kernel,
                                                         std::uint64_t since_ns);
 

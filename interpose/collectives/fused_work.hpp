@@ -1,4 +1,4 @@
-// What a rank offers that a kernel on it would do of a collective. Knows no collective.
+// A rank's offer to carry out its part of a collective by a kernel. This header knows no collective.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace penstock::interpose {
 
-/// That work, from `own` and in that context, which does not wait for what the application has queued. Refers
-/// to the user's buffers. A value.
+/// That work, from `own` and in that context; it does not wait for what the application has queued. Refers to
+/// the user's buffers. A value.
 struct OfferedKernel {
   transports::FusedWork work;
   transports::Buffer own;
   transports::cuda::ContextRef context;
 };
 
-/// The largest part of that collective on any rank, as all ranks know it: where they know only their own, the
-/// largest that is offered.
+/// Returns the largest part of that collective on any rank, as all ranks know it. If they know only their
+/// own, it is the largest that may be offered.
 [[nodiscard]] inline std::size_t bytes_on_all_ranks(const transports::FusedWork& work) noexcept {
   return work.parts.is_checked ? policy::largest_fused_block : transports::largest_of(work.parts);
 }

@@ -16,10 +16,10 @@ struct Keepers {
   std::atomic<std::size_t> count{0};
   std::uint64_t newest = 0;
   std::set<std::uint64_t> numbers;
-  std::list<FreedHandle> freed;  ///< in that order
+  std::list<FreedHandle> freed;  ///< ordered by newest_keeper
 };
 
-// never destroyed: calls may be completed from static destructors of the application
+// never destroyed: static destructors of the application may complete calls
 Keepers& keepers() {
   static Keepers& all = *new Keepers;
   return all;

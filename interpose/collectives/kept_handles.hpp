@@ -1,5 +1,5 @@
-// Datatypes and operations that the program frees while a call that was put off still has to hand them to the
-// MPI library. Knows no call.
+// The program may free datatypes and operations that a deferred call still has to pass to the MPI library.
+// This header keeps them valid for it, and knows no call.
 #pragma once
 
 #include <mpi.h>
@@ -9,19 +9,19 @@
 
 namespace penstock::interpose {
 
-/// To be freed once all are gone who kept handles when the program freed it.
+/// A handle to free once all HandlesKept are gone that existed when the program freed it.
 struct FreedHandle {
   std::uint64_t newest_keeper = 0;
   MPI_Datatype datatype = MPI_DATATYPE_NULL;
   MPI_Op operation = MPI_OP_NULL;
 };
 
-/// Until it ends, what the program frees stays valid. Thread: any.
+/// Keeps valid, until it ends, what the program frees. Thread: any.
 class HandlesKept {
  public:
   HandlesKept();
-  /// Frees what nobody needs since it has ended. That may call the program (who deletes attributes of
-  /// datatypes), which may wait for other threads: not under a lock.
+  /// Frees handles that no call has needed since end(). That may call the program's functions that delete
+  /// attributes of datatypes, which may wait for other threads: do not destroy it under a lock.
   ~HandlesKept();
   HandlesKept(const HandlesKept&) = delete;
   HandlesKept& operator=(const HandlesKept&) = delete;
@@ -34,8 +34,8 @@ class HandlesKept {
   std::list<FreedHandle> unneeded_;
 };
 
-/// The program frees a handle. True if somebody may need it: it is freed when nobody does any more. Cost: a
-/// load, mostly. Thread: any.
+/// Takes over a handle that the program frees. Returns true if a call may need it: it is then freed when none
+/// does any more. Cost: mostly a load. Thread: any.
 [[nodiscard]] bool free_datatype_later(MPI_Datatype datatype);
 [[nodiscard]] bool free_operation_later(MPI_Op operation);
 

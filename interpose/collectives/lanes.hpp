@@ -1,5 +1,5 @@
-// Which tags a communicator's persistent collectives have: each a lane of its own, as several may be under
-// way at once and be started in any order. Knows no MPI call.
+// The tags of a communicator's persistent collectives: each has a lane of its own, as several may be in
+// flight at once and may start in any order. This header knows no MPI call.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace penstock::interpose {
 
-/// Those of a communicator. Which lane a call would have follows from how many have met on that communicator,
-/// which is the same on all ranks; one that is taken here, of so many calls before, may be free on others, so
-/// this rank has to say that it agrees to none. Thread: any.
+/// The lanes of a communicator. A call's lane follows from the number of collective calls before it on that
+/// communicator, which is the same on all ranks. A lane that an earlier call still holds here may be free on
+/// other ranks, so this rank has to vote for the library. Thread: any.
 class Lanes {
  public:
-  /// Lane 0 is that of blocking calls; `lanes` after it.
+  /// Lane 0 is that of blocking calls; `lanes` follow it.
   [[nodiscard]] static int of(std::uint32_t ordinal, int lanes) noexcept {
     return 1 + static_cast<int>(ordinal % static_cast<std::uint32_t>(lanes));
   }
@@ -30,7 +30,7 @@ class Lanes {
   std::unordered_set<int> taken_;
 };
 
-/// Taken as long as this rank may have messages there.
+/// Holds the lane as long as this rank may have messages there.
 class TakenLane {
  public:
   TakenLane(std::shared_ptr<Lanes> lanes, int lane) : lanes_(std::move(lanes)), lane_(lane) {

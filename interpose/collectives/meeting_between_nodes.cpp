@@ -8,14 +8,14 @@
 namespace penstock::interpose {
 namespace {
 
-/// Of each the largest that any rank has said.
+/// The ranks' votes; MPI_MAX combines each member.
 struct Words {
   std::uint64_t wants_library = 0;
   std::uint64_t has_device_buffer = 0;
   std::uint64_t arguments = 0;
-  std::uint64_t inverted_arguments = 0;  ///< so that the smallest is known, too
+  std::uint64_t inverted_arguments = 0;  ///< yields the smallest signature, too
   std::uint64_t message_bytes = 0;
-  std::uint64_t least_message_bytes = 0;  ///< a figure of each rank's own, which need not be the same
+  std::uint64_t least_message_bytes = 0;  ///< each rank's own figure, which may differ
 };
 
 Words words_of(const Wish& wish) noexcept {
@@ -31,7 +31,7 @@ Words words_of(const Wish& wish) noexcept {
   return words;
 }
 
-/// Smaller messages cost 10 µs and more each, and are copied whole.
+/// Decides from all votes. Smaller messages cost 10 µs and more each, and are copied whole.
 Way way_of(const Words& all) noexcept {
   const bool nothing_is_said = all.arguments == 0 && all.inverted_arguments == 0;
   const bool fit_together = nothing_is_said || all.arguments == ~all.inverted_arguments;
@@ -43,12 +43,12 @@ Way way_of(const Words& all) noexcept {
 }  // namespace
 
 Way meet_between_nodes(MPI_Comm communicator, CommunicatorInfo& info, const Wish& wish) {
-  // the library had refused it on this rank alone, so the others went to the library
+  // the library refused the call on this rank alone, so the others are in the library's call
   if (std::exchange(info.has_met, false)) return Way::library;
   info.arrivals.fetch_add(1, std::memory_order_relaxed);
   MPI_Request request = MPI_REQUEST_NULL;
   if (info.is_inter) {
-    // each group would learn what the other has said; but nobody has anything to say there
+    // an MPI_Iallreduce would give each group the other's votes; but no rank votes there
     if (PMPI_Ibarrier(communicator, &request) == MPI_SUCCESS) wait_polling(&request, MPI_STATUS_IGNORE);
     return Way::library;
   }

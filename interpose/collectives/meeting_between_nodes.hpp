@@ -1,6 +1,6 @@
-// How ranks of several nodes, who see none of each other's notes, meet at a collective call and agree on how
-// to carry it out: by a message of the MPI library's, before each blocking collective. All ranks of the job
-// run Penstock then (network/channel.hpp). Knows no single collective.
+// Ranks of several nodes, which see none of each other's notes, meet here at a collective call and vote on
+// how to carry it out, by an MPI_Iallreduce before each blocking collective. All ranks of the job run
+// Penstock then (network/channel.hpp). This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -13,21 +13,21 @@
 
 namespace penstock::interpose {
 
-/// How this rank would have a collective carried out. A value.
+/// How this rank would have a collective carried out: its vote. A value.
 struct Wish {
   Preference preference = Preference::library;
-  std::optional<std::uint64_t> arguments;  ///< what must be equal on all ranks; none: nothing is said of it
-  std::uint64_t message_bytes = 0;         ///< of a message of it, where all are about as large
+  std::optional<std::uint64_t> arguments;  ///< hash of what must be equal on all ranks; none: not compared
+  std::uint64_t message_bytes = 0;         ///< of one of its messages, if all are about as large
 
-  /// What ranks of one node compare of the arguments, as Said and agreement rings have it.
+  /// Returns what ranks of one node compare of the arguments, in the form of Said and of agreement rings.
   [[nodiscard]] std::uint16_t signature() const noexcept {
     return arguments ? signature_of(*arguments) : std::uint16_t{0};
   }
 };
 
-/// All ranks of a communicator that spans nodes come here in the same collective. Returns the same on all of
-/// them: messages if all agree, one has a device buffer, and its messages are large. Progresses until the
-/// last has come. Cost: an MPI_Iallreduce of six words.
+/// Meets the other ranks of a communicator that spans nodes; all call this in the same collective. Returns
+/// the same on all: messages if all ranks vote for them, one has a device buffer, and the messages are large.
+/// Progresses until the last has arrived. Cost: an MPI_Iallreduce of six words.
 [[nodiscard]] Way meet_between_nodes(MPI_Comm communicator, CommunicatorInfo& info, const Wish& wish);
 
 }  // namespace penstock::interpose

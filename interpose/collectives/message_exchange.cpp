@@ -25,11 +25,11 @@ namespace penstock::interpose {
 MPI_Comm messages_of(MPI_Comm communicator) {
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr) return MPI_COMM_NULL;
-  // else it was given back, by this rank or another one
+  // false: this rank or another one has given it back
   if (info->for_collectives != MPI_COMM_NULL && !take_into_use(*info)) free_given_back(*info);
   if (info->for_collectives != MPI_COMM_NULL || info->has_no_messages) return info->for_collectives;
   const ErrorsReturned errors_returned(communicator);
-  // a duplicate would take the program's attributes along
+  // a duplicate would copy the program's attributes
   if (make_with_same_neighbours(communicator, info->rank, &info->for_collectives) != MPI_SUCCESS) {
     info->for_collectives = MPI_COMM_NULL;
     info->has_no_messages = true;
@@ -115,7 +115,8 @@ void MessageExchange::keep(const void* buffer, const BlockPlace& block, void* to
   send(buffer, block, own_rank);
 }
 
-/// Without a message, which costs several microseconds, where both lie in one context and in one piece.
+/// Copies without a message, which costs several microseconds. Returns false unless both blocks lie in one
+/// context and in one piece each.
 bool MessageExchange::copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place) {
   if (!transports::is_on_device(from) || !transports::is_on_device(to)) return false;
   const transports::Place source = place_of(from, block.count, block.datatype);

@@ -1,5 +1,5 @@
-// A collective call as messages between its ranks, which take whatever transport suits each of them: device
-// or host memory at either end, any datatype. Knows no single collective.
+// A collective call as messages between its ranks. Each message takes whatever transport suits it: device or
+// host memory at either end, any datatype. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -19,25 +19,25 @@ namespace penstock::interpose {
 
 struct CommunicatorInfo;
 
-/// The communicator of the messages that carry out another one's collectives, apart from the program's own.
-/// It has the same topology, as the library's own may be called on it, too.
-/// Made at the first call, in which all ranks take part. Null: the MPI library could not make one, on any of
-/// them.
+/// Returns the communicator of the messages that carry out the collectives of `communicator`, apart from the
+/// program's own messages. It has the same topology, as the library's function may be called on it, too. Made
+/// at the first call, in which all ranks take part. Null, on all of them: the MPI library could not make one.
 [[nodiscard]] MPI_Comm messages_of(MPI_Comm communicator);
-/// This rank is going to use it in non-blocking collectives. False, on all ranks: it was given back.
+/// Notes that this rank is about to use it in non-blocking collectives. Returns false, on all ranks, if it
+/// was given back.
 [[nodiscard]] bool take_into_use(CommunicatorInfo& info) noexcept;
-/// The communicator is about to be freed, by all its ranks. What persistent collectives hold goes with the
-/// last of them.
+/// Releases it, as all ranks are about to free the communicator. Persistent collectives keep what they hold
+/// of it until the last of them ends.
 void free_messages_of(MPI_Comm communicator);
 
-/// Could that be sent without waiting for what the application had queued on the GPU when its call came? It
-/// may have to be downloaded.
+/// Returns whether the block can be sent without waiting for what the application had queued on the GPU when
+/// its call began. The block may have to be downloaded.
 [[nodiscard]] bool may_be_sent(const void* buffer, const BlockPlace& block);
 
-/// The same for what is sent in a step, where nobody may wait for the application's kernels.
+/// The same for a block that a step sends, where no call may wait for the application's kernels.
 class SendWait {
  public:
-  /// False: not yet, ask again in the next step.
+  /// Returns false if the send has to wait; call again in the next step.
   [[nodiscard]] bool may_send(const void* buffer, const BlockPlace& block) {
     const bool may = wait_.is_over([&] { return may_be_sent(buffer, block); });
     if (may) wait_ = {};
@@ -48,26 +48,27 @@ class SendWait {
   StreamOrderWait wait_;
 };
 
-/// As many lanes as a communicator has tags for.
+/// Returns the number of lanes for which a communicator has tags.
 [[nodiscard]] int most_lanes() noexcept;
 
-/// Calls `function(rank)` for each other rank, the next one first, so that not all begin with the same.
+/// Calls `function(rank)` for each other rank, beginning with the next one, so that not all begin with the
+/// same.
 template <typename Function>
 void for_others(int own, int ranks, Function function) {
   for (int distance = 1; distance < ranks; ++distance) function((own + distance) % ranks);
 }
 
-/// Messages of one call. Post all receives, then all sends: nothing is waited for before step(). Between two
-/// ranks goes one message each way at most, or one on each `way` of the lane.
+/// Messages of one call. Post all receives, then all sends: only step() waits. Between two ranks there is one
+/// message each way at most, or one on each `way` of the lane.
 class MessageExchange final : public Exchange {
  public:
-  /// `scope` is that of the call that posts, and must live as long as it does so.
+  /// `scope` is that of the call that posts, and must live as long as it posts.
   MessageExchange(const CallScope& scope, MessageLane lane) noexcept : scope_(&scope), lane_(lane) {}
 
   /// The block lies at its displacement from `buffer`; ranks are the communicator's.
   void receive(void* buffer, const BlockPlace& block, int source, int way = 0);
   void send(const void* buffer, const BlockPlace& block, int destination, int way = 0);
-  /// From this rank to itself.
+  /// Copies a block from this rank to itself.
   void keep(const void* buffer, const BlockPlace& block, void* to, const BlockPlace& place, int own_rank);
 
   [[nodiscard]] bool step(const CallScope& scope) override;
@@ -75,7 +76,7 @@ class MessageExchange final : public Exchange {
 
  private:
   [[nodiscard]] bool copy(const void* from, const BlockPlace& block, void* to, const BlockPlace& place);
-  /// True when it is over.
+  /// Returns true when the copy is complete.
   [[nodiscard]] bool step_own_copy(transports::Pull& own_copy);
   void add(int code, Operation operation);
 
@@ -85,7 +86,7 @@ class MessageExchange final : public Exchange {
   std::vector<std::unique_ptr<transports::Pull>> own_copies_;
 };
 
-/// The same messages, noted to be posted later.
+/// The same messages, kept to be posted later.
 class MessagePlan final : public ExchangePlan {
  public:
   void receive(void* buffer, const BlockPlace& block, int source, int way = 0) {

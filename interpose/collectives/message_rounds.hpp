@@ -1,5 +1,5 @@
-// A collective as messages in rounds: what a rank sends in a round may have come in an earlier one. Knows no
-// single collective.
+// A collective as messages in rounds: a rank may send in a round what it received in an earlier one. This
+// header knows no single collective.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace penstock::interpose {
 
-/// The messages of each round. Where a round has nothing for this rank, the next follows at once.
+/// The messages of each round. If a round has nothing for this rank, the next follows at once.
 class RoundsPlan final : public ExchangePlan {
  public:
-  /// Those of the next round are noted in what it returns, which stays valid until the next call.
+  /// Returns the plan for the messages of the next round; valid until the next call.
   [[nodiscard]] MessagePlan& next_round() { return rounds_.emplace_back(); }
 
   void outlive_the_call() override;
@@ -26,12 +26,12 @@ class RoundsPlan final : public ExchangePlan {
   std::vector<MessagePlan> rounds_;
 };
 
-/// One after the other.
+/// Exchanges the rounds one after the other.
 class RoundsExchange final : public Exchange {
  public:
   RoundsExchange(const RoundsPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  /// The next round, too, once it may be posted.
+  /// Includes the next round, once it may be posted.
   [[nodiscard]] bool is_owed() const override {
     return messages_ != nullptr && (has_come_ || messages_->is_owed());
   }
@@ -43,7 +43,7 @@ class RoundsExchange final : public Exchange {
   MessageLane lane_;
   std::size_t posted_ = 0;  ///< rounds
   std::unique_ptr<Exchange> messages_;
-  bool has_come_ = false;  ///< all of this round
+  bool has_come_ = false;  ///< all messages of this round have arrived
   StreamOrderWait wait_;
 };
 

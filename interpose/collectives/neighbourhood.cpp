@@ -82,7 +82,8 @@ int make_with_same_neighbours(MPI_Comm communicator, int own_rank, MPI_Comm* mad
     const Neighbourhood all = Neighbourhood::of(communicator, own_rank);
     const std::vector<int> from = ranks_of(all.sources());
     const std::vector<int> to = ranks_of(all.destinations());
-    // of no use without a new order, but MPI_UNWEIGHTED is an object of MPICH's; none may be a null pointer
+    // weights have no effect without a new order, but MPICH's MPI_UNWEIGHTED is an object; neither may be
+    // null
     const std::vector<int> weights(std::max(from.size(), to.size()) + 1, 1);
     return PMPI_Dist_graph_create_adjacent(communicator, static_cast<int>(from.size()), from.data(),
                                            weights.data(), static_cast<int>(to.size()), to.data(),
@@ -101,7 +102,7 @@ Neighbourhood Neighbourhood::of(MPI_Comm communicator, int own_rank) {
   return all;
 }
 
-/// What goes to the lower neighbour of a dimension comes to it from its upper one.
+/// What this rank sends to its lower neighbour of a dimension, it receives in turn from its upper one.
 void Neighbourhood::add_grid(MPI_Comm communicator) {
   constexpr int downwards = 0;
   constexpr int upwards = 1;

@@ -1,5 +1,6 @@
-// With whom a rank exchanges blocks in the neighbourhood collectives of a communicator with a topology, and
-// which of its blocks belongs to which of the neighbour's. Knows no single collective.
+// The neighbours with which a rank exchanges blocks in the neighbourhood collectives of a communicator with a
+// topology, and which of its blocks belongs to which of a neighbour's. This header knows no single
+// collective.
 #pragma once
 
 #include <mpi.h>
@@ -8,19 +9,20 @@
 
 namespace penstock::interpose {
 
-/// How many neighbours this rank receives from and sends to. Zero without a topology: MPI will say so.
+/// Number of neighbours that this rank receives from and sends to. Zero without a topology: MPI reports that
+/// error.
 struct NeighbourCounts {
   int sources = 0;
   int destinations = 0;
 };
 [[nodiscard]] NeighbourCounts count_neighbours(MPI_Comm communicator) noexcept;
 
-/// Makes a communicator of the same ranks with the same neighbours in the same order, but without what else
-/// hangs on it. By all ranks; returns the code of the MPI library.
+/// Makes a communicator of the same ranks with the same neighbours in the same order, but without the
+/// attributes. All ranks call it. Returns the MPI library's code.
 [[nodiscard]] int make_with_same_neighbours(MPI_Comm communicator, int own_rank, MPI_Comm* made);
 
-/// MPI_PROC_NULL at the rim of a Cartesian grid. What is sent on one way is received on the same: where two
-/// ranks are each other's neighbours on both sides, that tells the two messages apart.
+/// A neighbour; MPI_PROC_NULL at the edge of a Cartesian grid. A block is received on the way on which it is
+/// sent. If two ranks are each other's neighbours on both sides, the way distinguishes the two messages.
 struct Neighbour {
   int rank = MPI_PROC_NULL;
   int way = 0;
@@ -33,17 +35,17 @@ enum class Sent : unsigned char {
   own_blocks,    ///< Alltoallv, w
 };
 
-/// Of one rank. A value, in the order of its blocks.
+/// The neighbours of one rank, in the order of its blocks. A value.
 class Neighbourhood {
  public:
   /// Errors: std::bad_alloc.
   [[nodiscard]] static Neighbourhood of(MPI_Comm communicator, int own_rank);
 
-  /// Whether the MPI library is sure to give each block to whom it is given here. Where a rank is a neighbour
-  /// twice the libraries do not all do as the standard says, and what they do there they shall do with all
-  /// buffers: MPICH (4.0) receives such blocks in the reverse order, which is right on a grid with one such
-  /// dimension, but for the forms with counts keeps the order, which is not; nor does Open MPI (4.1) do it
-  /// right where it waits for nothing.
+  /// Returns whether the MPI library is sure to assign the blocks as this class does. If a rank is a
+  /// neighbour twice, some libraries deviate from the standard, and then all buffers must get what the
+  /// library does. MPICH (4.0) receives such blocks in the reverse order, which is right on a grid with one
+  /// such dimension; for the forms with counts it keeps the order, which is wrong. Open MPI (4.1) is wrong in
+  /// the non-blocking forms.
   [[nodiscard]] bool suits(Sent sent, bool is_nonblocking) const noexcept {
     return are_all_different_ || (sent == Sent::same_block && is_grid_) ||
            (sent == Sent::equal_blocks && dimensions_to_itself_ <= 1 && is_grid_ && !is_nonblocking);
@@ -52,7 +54,7 @@ class Neighbourhood {
   [[nodiscard]] const std::vector<Neighbour>& sources() const noexcept { return sources_; }
   [[nodiscard]] const std::vector<Neighbour>& destinations() const noexcept { return destinations_; }
 
-  /// `function(number of the block, neighbour)` for each that is another rank.
+  /// Calls `function(number of the block, neighbour)` for each neighbour that is another rank.
   template <typename Function>
   void for_sources(Function function) const {
     for_others(sources_, function);
@@ -61,7 +63,7 @@ class Neighbourhood {
   void for_destinations(Function function) const {
     for_others(destinations_, function);
   }
-  /// `function(number sent, number received)` for each block that this rank sends to itself.
+  /// Calls `function(number sent, number received)` for each block that this rank sends to itself.
   template <typename Function>
   void for_kept(Function function) const {
     for (std::size_t to = 0; to < destinations_.size(); ++to) {

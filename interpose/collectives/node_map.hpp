@@ -1,5 +1,5 @@
-// Which ranks of a communicator share a node, where it spans several: as much as possible of a collective
-// goes within a node, and what crosses goes once. Knows no collective.
+// This header maps the ranks of a communicator that spans several nodes to their nodes: a collective moves as
+// much as possible within a node, and crosses between nodes once. It knows no collective.
 #pragma once
 
 #include <mpi.h>
@@ -13,11 +13,11 @@
 
 namespace penstock::interpose {
 
-/// The same on all ranks of the communicator. Ranks are the communicator's, nodes are counted in the order of
+/// The same on all ranks of the communicator. Ranks are the communicator's; nodes are counted in the order of
 /// their first ranks.
 class NodeMap {
  public:
-  /// `node_of_rank`: any number that tells a node from others, by rank.
+  /// `node_of_rank`: by rank, any number that identifies its node.
   explicit NodeMap(std::span<const int> node_of_rank);
 
   [[nodiscard]] std::size_t nodes() const noexcept { return ranks_.size(); }
@@ -26,11 +26,11 @@ class NodeMap {
   }
   /// In ascending order.
   [[nodiscard]] const std::vector<int>& ranks_on(std::size_t node) const noexcept { return ranks_[node]; }
-  /// Which of its node's ranks that is.
+  /// Returns the rank's index among those of its node.
   [[nodiscard]] std::size_t index_of(int rank) const noexcept {
     return places_[static_cast<std::size_t>(rank)].index;
   }
-  /// Every node has several ranks, and as many as any other.
+  /// Returns whether every node has several ranks, and all have equally many.
   [[nodiscard]] bool is_even() const noexcept;
 
  private:
@@ -42,11 +42,11 @@ class NodeMap {
   std::vector<Place> places_;            ///< by rank
 };
 
-/// Some of its ranks are on different nodes, and all ranks of the job take part between nodes
-/// (network/channel.hpp). The same on all of them. Cost, but for the first time: some loads.
+/// Returns whether some of its ranks are on different nodes, and all ranks of the job take part between nodes
+/// (network/channel.hpp). The same on all ranks. Cost, after the first time: some loads.
 [[nodiscard]] bool spans_nodes(MPI_Comm communicator, CommunicatorInfo& info);
 
-/// Null: it does not span nodes, or is an intercommunicator. Valid while the communicator is.
+/// Null: the communicator does not span nodes, or is an intercommunicator. Valid as long as the communicator.
 [[nodiscard]] const NodeMap* node_map_of(MPI_Comm communicator);
 
 }  // namespace penstock::interpose

@@ -1,5 +1,5 @@
-// One call that initialises a persistent collective. It is collective itself, and not local; what it
-// initialises is started and completed by calls that are not. Knows no single collective.
+// One call that initialises a persistent collective. It is collective itself, and not local; the calls that
+// start and complete the collective are local. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ class PersistentCall : public CollectiveCall<Library> {
  public:
   using CollectiveCall<Library>::CollectiveCall;
 
-  /// By messages, at each start, if all ranks would have it so. As CollectiveCall's.
+  /// Carries out each start by messages, if all ranks vote for it. Otherwise as CollectiveCall's.
   template <typename Post>
   [[nodiscard]] Attempt by_messages(MPI_Comm communicator, const BroughtBuffers& buffers, Post post, MPI_Info,
                                     MPI_Request* request) const {
@@ -38,8 +38,9 @@ class PersistentCall : public CollectiveCall<Library> {
                               [&] { return std::make_unique<std::invoke_result_t<MakePlan>>(make_plan()); });
   }
 
-  /// By the MPI library. `arguments` end with an MPI_Request*. What is read is downloaded by each start, and
-  /// was for this call, too: MPICH (4.0) reads small gathered or scattered blocks here, and only here.
+  /// Carries it out by the MPI library. `arguments` end with an MPI_Request*. Each start downloads what the
+  /// library reads, and so does this call: MPICH (4.0) reads small gathered or scattered blocks here, and
+  /// only here.
   template <typename... Arguments>
   int run(const Attempt& attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
     this->say_why(attempt, staged);

@@ -1,5 +1,5 @@
-// The wrappers of the calls that initialise persistent collectives, generated from the table: every row of
-// theirs must have a description.
+// The wrappers of the calls that initialise persistent collectives, generated from the table: each of their
+// rows must have a description.
 #include <mpi.h>
 
 #if MPI_VERSION >= 4
@@ -11,7 +11,7 @@
 
 namespace penstock::interpose {
 
-PENSTOCK_DESCRIBE_ONE(Barrier_init, barrier)  // has no count that could be large
+PENSTOCK_DESCRIBE_ONE(Barrier_init, barrier)  // it has no count that could be large
 PENSTOCK_DESCRIBE(Bcast_init, bcast)
 PENSTOCK_DESCRIBE(Gather_init, gather)
 PENSTOCK_DESCRIBE(Gatherv_init, gatherv)

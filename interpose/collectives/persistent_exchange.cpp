@@ -19,7 +19,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// What the operation under way needs as much as the request. Owns the plan; keeps the communicator of its
+/// What both the request and the operation in flight need. Owns the plan; keeps the communicator of its
 /// messages.
 struct Parts {
   Parts(std::unique_ptr<ExchangePlan> made, const char* name, MPI_Comm users, MessageLane own)
@@ -36,21 +36,22 @@ struct Parts {
 
  private:
   HeldCommunicator held_messages;
-  TakenLane taken;  ///< until no operation is under way that began by the request
+  TakenLane taken;  ///< until no operation of the request is in flight
 };
 
 class PendingExchange final : public Pending {
  public:
   PendingExchange(std::shared_ptr<const Parts> parts, const CallScope& scope) : parts_(std::move(parts)) {
-    // That a buffer's GPU has nothing to do is remembered. What the application queues after the start must
-    // not keep messages waiting that are posted in a later call.
+    // Remembers whether a buffer's GPU is idle. What the application queues after the start must not delay
+    // messages that a later call posts.
     static_cast<void>(parts_->plan->may_begin());
     const record::OwnWork own;
     exchange_ = parts_->plan->begin(scope, parts_->lane);
   }
 
   bool advance(bool, const MPI_Status&) override {
-    // within another call, or on a thread of Penstock's own: what is posted is not part of its record
+    // this runs within another call, or on a thread of Penstock's own: what it posts is not part of that
+    // record
     const CallScope scope(Function::Start, nullptr);
     const transports::AsOfCall as_of_call(since_ns_);
     const record::OwnWork own;
@@ -83,7 +84,7 @@ class PersistentExchange final : public Recipe {
   const std::shared_ptr<const Parts> parts_;
 };
 
-/// Between that of blocking calls and those of non-blocking ones.
+/// Number of lanes between that of blocking calls and those of non-blocking ones.
 int persistent_lanes() noexcept {
   return most_lanes() - 1 - MessageLane::nonblocking;
 }
@@ -107,8 +108,8 @@ int attach_exchange(const CallScope& scope, std::unique_ptr<ExchangePlan> plan, 
   plan->outlive_the_call();
   auto recipe = recorded(scope, std::make_unique<PersistentExchange>(std::make_shared<const Parts>(
                                     std::move(plan), mpi_call, communicator, lane)));
-  // Stands for it, and is never started. No persistent send does: MPICH 4.0 takes the object of one that was
-  // freed for a persistent collective, where it makes one from it.
+  // This request stands for the collective, and is never started. A persistent send would not do: MPICH 4.0
+  // mishandles a persistent collective for which it reuses the object of a freed persistent send.
   const int code = PMPI_Barrier_init(MPI_COMM_SELF, MPI_INFO_NULL, request);
   if (code == MPI_SUCCESS) attach_persistent(*request, std::move(recipe));
   return code;

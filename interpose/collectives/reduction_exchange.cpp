@@ -13,7 +13,7 @@ namespace {
 
 using transports::DeviceReduction;
 
-/// Of one of the pieces in which a range of `largest` elements is combined.
+/// Returns the elements of a piece in which a range of `largest` elements is combined.
 std::size_t piece_elements(const ReductionShape& shape, std::size_t largest) noexcept {
   return std::min(largest, shape.elements_within(policy::reduction_memory_bytes / 2 /
                                                  static_cast<std::size_t>(shape.ranks - 1)));
@@ -25,7 +25,7 @@ bool goes_in_one_step(const ReductionShape& shape, std::size_t count) noexcept {
              policy::most_reduced_in_one_step_bytes;
 }
 
-/// Each rank combines one: equal but for the last ones.
+/// Returns the range that each rank combines: equal except for the last ones.
 std::vector<ElementRange> ranges_of(const ReductionShape& shape, std::size_t count) {
   const auto ranks = static_cast<std::size_t>(shape.ranks);
   const std::size_t unit = shape.elements_within(ReductionShape::alignment_bytes);
@@ -55,7 +55,7 @@ std::size_t ReductionPlan::largest_at_a_time(const ReductionShape& shape, std::s
 }
 
 std::size_t ReductionPlan::workplace_bytes(const ReductionShape& shape, std::size_t largest) {
-  // of large ranges two pieces: one comes while the other is combined
+  // large ranges need two pieces: one arrives while the other is combined
   const std::size_t piece = piece_elements(shape, largest);
   const std::size_t pieces = piece == largest ? 1 : 2;
   return pieces * shape.slot_bytes(piece) * static_cast<std::size_t>(shape.ranks - 1);
@@ -159,12 +159,12 @@ bool ReductionExchange::step(const CallScope& scope) {
   return true;
 }
 
-/// From one phase to the next; false: not yet.
+/// Moves from one phase to the next. Returns false if it has to wait.
 bool ReductionExchange::go_on(const CallScope& scope) {
   switch (phase_) {
     case Phase::coming: {
       if (!coming_->step(scope)) return false;
-      // the memory of the piece before is that of the next one
+      // the next piece uses the memory of the one before
       if (!is_combined()) return false;
       const bool goes_on = index_ + 1 < pieces_;
       if (goes_on && !may_send(plan_.own_, 1)) return false;
@@ -182,7 +182,7 @@ bool ReductionExchange::go_on(const CallScope& scope) {
         return true;
       }
       if (!may_send(plan_.result_, bytes(plan_.own_range().count))) return false;
-      // from here on also if something went wrong: the others are waiting
+      // from here on also after an error: the others are waiting
       coming_ = plan_.between_ != nullptr ? plan_.between_->begin(scope, lane_) : gather(scope);
       phase_ = plan_.between_ != nullptr ? Phase::between_nodes : Phase::gathering;
       return true;
@@ -215,7 +215,7 @@ bool ReductionExchange::may_send(const void* from, std::size_t length) {
   return length == 0 || send_wait_.may_send(from, {static_cast<MPI_Count>(length), MPI_BYTE, 0});
 }
 
-/// Where another rank's part of a piece comes to lie.
+/// Returns where another rank's part of a piece is received.
 std::byte* ReductionExchange::slot(std::size_t index, int other) const noexcept {
   const auto others = static_cast<std::size_t>(shape().ranks - 1);
   const auto number = static_cast<std::size_t>(other < shape().rank ? other : other - 1);
@@ -246,7 +246,7 @@ void ReductionExchange::combine(std::size_t index) {
   const int ranks = shape().ranks;
   std::vector<const void*> sources;
   sources.reserve(static_cast<std::size_t>(ranks));
-  // in several launches the result is there before the last vector is read, so it may be the first only
+  // several launches write the result before the last vector is read, so it may only be the first
   const bool own_comes_first = static_cast<std::uint32_t>(ranks) > transports::kernels::most_sources;
   if (own_comes_first) sources.push_back(own);
   for (int rank = 0; rank < ranks; ++rank) {
@@ -256,9 +256,9 @@ void ReductionExchange::combine(std::size_t index) {
       sources.push_back(own);
     }
   }
-  // In place, the result of a scatter comes to lie in front, where this rank and those before it had other
-  // elements. Each of those stood no later in its rank's range than here, so it has gone out with this piece
-  // or before; but of this rank's own piece some may lie there.
+  // In place, the result of a scatter lies in front, where this rank and those before it had other elements.
+  // Each of those stood no later in its rank's range than here, so it was sent with this piece or before. But
+  // some of this rank's own piece may lie there.
   std::byte* const to = plan_.result_ + bytes(piece.first - range.first);
   const bool covers_own = to < own && own < to + bytes(piece.count);
   const auto launch_to = [&](std::byte* where, std::span<const void* const> from) {

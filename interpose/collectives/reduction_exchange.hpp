@@ -1,9 +1,9 @@
 // Reductions of vectors in device memory: messages bring the other ranks' parts into memory of Penstock's
-// own, and a kernel combines them. Knows the algorithms, not which MPI call asks for them.
+// own, and a kernel combines them. This header knows the algorithms, not which MPI call uses them.
 //
-// The order in which elements are combined is that of the ranks; with more than eight ranks the rank that
-// combines an element comes first. Over several nodes each node's vectors are combined first, and then those
-// of the nodes. So the bits are the same from run to run, and on all ranks.
+// Elements are combined in the order of the ranks; with more than eight ranks the rank that combines an
+// element is the first. Over several nodes each node's vectors are combined first, and then those of the
+// nodes. Therefore the bits are the same from run to run, and on all ranks.
 #pragma once
 
 #include <mpi.h>
@@ -32,32 +32,33 @@ struct ElementRange {
 /// Which vectors are combined, and where. `own` is this rank's vector.
 class ReductionPlan final : public ExchangePlan {
  public:
-  /// All vectors, combined, to all ranks. `result` may be `own`.
+  /// Combines all vectors, to all ranks. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_all(const ReductionShape& shape, std::optional<Workplace> place,
                                                 const void* own, void* result, std::size_t count);
-  /// The two stages of one over several nodes with as many ranks each.
+  /// The two stages of a reduction over several nodes with as many ranks each.
   struct NodeShapes {
     ReductionShape within;   ///< the ranks of this node
     ReductionShape between;  ///< this rank and its counterparts on the other nodes
   };
   [[nodiscard]] static NodeShapes shapes_of(const ReductionShape& shape, const NodeMap& map);
-  /// What a rank needs of a workplace for both, one after the other, and elements of a message between nodes.
+  /// The workplace that a rank needs for both stages, which follow each other, and the elements of a message
+  /// between nodes.
   [[nodiscard]] static std::size_t workplace_bytes(const NodeShapes& shapes, std::size_t count);
   [[nodiscard]] static std::size_t largest_at_a_time(const NodeShapes& shapes, std::size_t count);
   /// As all_to_all(): each rank combines its share of the node's vectors, then with its counterparts that of
-  /// all nodes', and the node's ranks gather the shares. So a vector crosses between two nodes once, however
+  /// all nodes', and the node's ranks gather the shares. A vector crosses between two nodes once, however
   /// many ranks they have, and all ranks send and receive.
   [[nodiscard]] static ReductionPlan all_to_all_over_nodes(const NodeShapes& shapes,
                                                            std::optional<Workplace> place, const void* own,
                                                            void* result, std::size_t count);
-  /// To the root only; `place` and `result` are its alone. `result` may be `own`.
+  /// To the root only, which alone has `place` and `result`. `result` may be `own`.
   [[nodiscard]] static ReductionPlan all_to_root(const ReductionShape& shape, std::optional<Workplace> place,
                                                  const void* own, void* result, std::size_t count, int root);
-  /// Of each rank's range, to that rank. `result` holds this rank's range and nothing else; it may begin
-  /// where `own` does, but lie nowhere else in it.
+  /// Combines each rank's range, to that rank. `result` holds this rank's range and nothing else; it may
+  /// begin where `own` does, but must not lie elsewhere in it.
   [[nodiscard]] static ReductionPlan scatter(const ReductionShape& shape, std::optional<Workplace> place,
                                              const void* own, void* result, std::vector<ElementRange> ranges);
-  /// What a rank that combines ranges of `largest` elements at a time needs of a workplace.
+  /// The workplace that a rank needs to combine ranges of `largest` elements at a time.
   [[nodiscard]] static std::size_t workplace_bytes(const ReductionShape& shape, std::size_t largest);
   /// Elements that a rank of all_to_all() combines at a time.
   [[nodiscard]] static std::size_t largest_at_a_time(const ReductionShape& shape, std::size_t count);
@@ -82,17 +83,17 @@ class ReductionPlan final : public ExchangePlan {
   SharedPlace place_;  ///< null: this rank combines nothing
   const std::byte* own_;
   std::byte* result_;                             ///< where this rank's range goes
-  std::vector<ElementRange> ranges_;              ///< of each rank what it combines
+  std::vector<ElementRange> ranges_;              ///< what each rank combines
   std::byte* gathered_ = nullptr;                 ///< where all ranges go in the end; null: nowhere
-  std::unique_ptr<const ReductionPlan> between_;  ///< before that, of this rank's range; null: nothing
+  std::unique_ptr<const ReductionPlan> between_;  ///< before that, for this rank's range; null: nothing
 };
 
-/// One reduction, piece by piece: while the GPU combines one, the next is on its way.
+/// One reduction, piece by piece: while the GPU combines one, the next arrives.
 class ReductionExchange final : public Exchange {
  public:
   ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  /// What is combined may be for the others, and comes to its end by itself.
+  /// What is combined may be for the others, and completes by itself.
   [[nodiscard]] bool is_owed() const override { return phase_ == Phase::combining || coming_->is_owed(); }
 
  private:

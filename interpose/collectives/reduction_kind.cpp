@@ -14,7 +14,7 @@ using transports::ReductionOperation;
 
 struct PredefinedOperation {
   MPI_Op operation;
-  std::optional<ReductionOperation> known;  ///< none: of windows only
+  std::optional<ReductionOperation> known;  ///< none: for windows only
 };
 
 // Made at first use: an MPI library that is bound at run time has its handles only then.

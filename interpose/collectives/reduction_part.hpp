@@ -1,4 +1,4 @@
-// What this rank brings to a reduction that the GPU may do. Knows no single collective.
+// This rank's buffers and vote in a reduction that the GPU may do. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -25,11 +25,11 @@ struct KernelPart {
   transports::FusedParts parts{};
   std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedReduction's
 };
-/// All get the same.
+/// Returns the part of a collective in which all ranks get the same.
 [[nodiscard]] inline KernelPart to_all(std::size_t elements) noexcept {
   return {transports::equal_parts(elements, false)};
 }
-/// Only the root gets something.
+/// Returns the part of a collective in which only the root gets something.
 [[nodiscard]] inline KernelPart to_root(std::size_t elements, int root, bool is_root) noexcept {
   KernelPart part;
   part.parts.sent[root] = elements;
@@ -52,7 +52,7 @@ class ReductionPart {
     if (!is_for_gpu_) why_library_ = BroughtBuffers::so_little;
   }
 
-  /// A kernel on each rank may do it, however little it is. `make()` returns its KernelPart.
+  /// Offers a kernel on each rank, however small the vector is. `make()` returns its KernelPart.
   template <typename Make>
   void offer_kernel(MPI_Comm communicator, Make make) {
     CommunicatorInfo* const info = peek_info(communicator);
@@ -64,16 +64,16 @@ class ReductionPart {
   }
   [[nodiscard]] bool is_for_gpu() const noexcept { return is_for_gpu_; }
   [[nodiscard]] const ReductionShape& shape() const noexcept { return shape_; }
-  /// Its messages have so many elements, not all of the vector.
+  /// Sets the elements of its messages, if they are not the whole vector.
   void sends_at_a_time(std::size_t elements) noexcept { message_bytes_ = elements * shape_.element_bytes(); }
-  /// Of a blocking call: its vectors may both lie in host memory, if other ranks of that communicator have
-  /// had some on devices. Only while nothing of the application's runs on the GPU: a plain MPI waits for no
+  /// Allows a blocking call to have both vectors in host memory, if other ranks of that communicator have had
+  /// some on devices. Requires that no work of the application's runs on the GPU: a plain MPI waits for no
   /// kernel there.
   void may_be_on_host(MPI_Comm communicator) noexcept {
     const CommunicatorInfo* const info = peek_info(communicator);
     may_be_on_host_ = info != nullptr && info->meets;
   }
-  /// This rank combines, gets so many elements, and needs so many bytes of memory for it.
+  /// Takes `bytes` of memory, as this rank combines `elements` elements.
   void take_place(const void* own, void* result, std::size_t elements, std::size_t bytes) {
     if (elements == 0) result = const_cast<void*>(own);  // nothing is written
     own_ = own;
@@ -97,8 +97,8 @@ class ReductionPart {
     if (!stand_ins_) offer_kernel_at(place_->own(), result_, place_->context());
     if (!kernel_ && is_little()) leave_to_library(BroughtBuffers::so_little);
   }
-  /// This rank combines nothing by messages; a kernel on it may have part in what all do. `result` may be
-  /// null: nothing is written then.
+  /// Notes that this rank combines nothing by messages; its kernel may still take part. `result` may be null:
+  /// nothing is written then.
   void combine_nothing(const void* own, void* result) {
     if (result == nullptr) result = const_cast<void*>(own);
     own_ = own;
@@ -120,16 +120,16 @@ class ReductionPart {
   [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
     return std::exchange(place_, std::nullopt);
   }
-  /// This rank's vectors, once a place has been taken: stand-ins for those in host memory.
+  /// This rank's vectors, after take_place(): stand-ins for those in host memory.
   [[nodiscard]] const void* own() const noexcept { return own_; }
   [[nodiscard]] void* result() const noexcept { return result_; }
-  /// A plan for these, with the copies into and out of the stand-ins.
+  /// Returns a plan for these, with the copies into and out of the stand-ins.
   template <typename Plan>
   [[nodiscard]] StandInPlan around(Plan plan) {
     return {std::make_unique<Plan>(std::move(plan)), std::exchange(stand_ins_, std::nullopt)};
   }
 
-  /// `shares`: a number that differs where ranks share the vector differently.
+  /// `shares`: a number that differs if ranks share the vector differently.
   [[nodiscard]] BroughtBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype,
                                        std::uint64_t shares = 0) const {
     BroughtBuffers all;
@@ -139,7 +139,7 @@ class ReductionPart {
       } else {
         all.add(own, one_block(count, datatype));
       }
-      // in how many steps it goes depends on these
+      // the number of steps depends on these
       const auto type = static_cast<std::uint64_t>(shape_.kind.type);
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
@@ -164,7 +164,7 @@ class ReductionPart {
     kernel_ = OfferedKernel{work, own, context};
   }
 
-  /// Pairs with gaps are not copied byte by byte: what lies in their gaps stays as it is.
+  /// Does not suit pairs with gaps: a copy byte by byte would overwrite the gaps.
   [[nodiscard]] bool take_stand_ins(std::size_t result_bytes) {
     const auto is_usable = [](const void* pointer) {
       return pointer != MPI_BOTTOM && pointer != MPI_IN_PLACE;
@@ -190,7 +190,7 @@ class ReductionPart {
   std::size_t message_bytes_ = 0;
   const void* own_ = nullptr;
   void* result_ = nullptr;
-  const void* on_device_ = nullptr;  ///< one of the program's that lies there
+  const void* on_device_ = nullptr;  ///< one of the program's vectors there
   bool may_be_on_host_ = false;
   std::optional<DeviceStandIns> stand_ins_;
   std::optional<Workplace> place_;

@@ -9,8 +9,8 @@
 namespace penstock::interpose {
 namespace {
 
-/// The blocks that a rank brings to its node, by their ranks: of each other node's, those of the ranks whose
-/// counterpart it is.
+/// Returns the blocks, by their ranks, that a rank brings to its node: from each other node those of its
+/// counterparts.
 std::vector<int> brought_by(const NodeMap& map, int rank) {
   const std::size_t node = map.node_of(rank);
   const std::size_t ranks = map.ranks_on(node).size();
@@ -24,13 +24,13 @@ std::vector<int> brought_by(const NodeMap& map, int rank) {
   return brought;
 }
 
-/// Where a node's message comes from and goes to.
+/// Where a rank gets the message from, and to which ranks it sends it.
 struct Relay {
   int from = -1;  ///< none: the root
   std::vector<int> to;
 };
 
-/// The root's node is the first of the chain, and the root the first rank of it.
+/// The root's node is the first of the chain, and the root is that node's first rank in it.
 Relay relay_of(const NodeMap& map, int rank, int root) {
   const auto speaker = [&](std::size_t node) {
     return node == map.node_of(root) ? root : map.ranks_on(node).front();
@@ -107,7 +107,7 @@ RoundsPlan broadcast_over_nodes(const NodeMap& map, int rank, int root, void* bu
                                 MPI_Datatype datatype) {
   const Relay relay = relay_of(map, rank, root);
   const std::vector<BlockPlace> pieces = pieces_of(count, datatype);
-  // who hands on sends a piece while the next one comes
+  // a relaying rank sends a piece while the next one arrives
   const bool hands_on = relay.from >= 0 && !relay.to.empty();
   const std::size_t at_a_time = hands_on ? 1 : policy::pieces_of_a_round;
   const std::size_t lag = hands_on ? 1 : 0;

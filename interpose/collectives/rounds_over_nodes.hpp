@@ -1,5 +1,5 @@
 // Collectives that only move bytes, over several nodes: each block crosses between two nodes once, and
-// spreads within them. Knows no MPI call that asks for one.
+// spreads within them. This header knows no MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -12,20 +12,21 @@
 
 namespace penstock::interpose {
 
-/// A rank's block, and where everybody's go.
+/// A rank's block, and where the blocks of all ranks go.
 struct GatheredBlocks {
-  bool is_in_place;  ///< the own one is where it goes
+  bool is_in_place;  ///< the own block is where it goes
   const void* own;
   BlockPlace own_block;
   void* receive;
   std::vector<BlockPlace> blocks;  ///< by rank
 };
-/// All blocks to all ranks: what crosses between two nodes is shared among the ranks of each, so that all of
-/// them send and receive.
+/// Plans to send all blocks to all ranks. The ranks of each node share what crosses between two nodes, so
+/// that all of them send and receive.
 [[nodiscard]] RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBlocks& gathered);
 
-/// A root's message to all ranks, of which all must give the same count and as large a datatype: from node to
-/// node, in pieces, so that all are at it at once, and from the first rank of each node to its others.
+/// Plans to send a root's message to all ranks, which must all give the same count and a datatype of the same
+/// size: from node to node, in pieces, so that all nodes work at once, and from the first rank of each node
+/// to its others.
 [[nodiscard]] RoundsPlan broadcast_over_nodes(const NodeMap& map, int rank, int root, void* buffer,
                                               MPI_Count count, MPI_Datatype datatype);
 

@@ -34,7 +34,7 @@ std::size_t ScanShape::sources() const noexcept {
 }
 
 std::size_t ScanShape::workplace_bytes() const noexcept {
-  // what is handed on of an exclusive prefix is not the result, and stays until it is taken
+  // an exclusive prefix that this rank passes on is not its result, and needs memory until it is sent
   const std::size_t kept = prefix == Prefix::exclusive && passes_on() ? 1 : 0;
   return depth() * (sources() + kept) * vectors.slot_bytes(piece());
 }
@@ -84,7 +84,7 @@ bool ScanExchange::is_owed() const {
          });
 }
 
-/// Of all pieces, as all are under way.
+/// Steps the messages of all pieces, as all are in flight.
 void ScanExchange::step_messages(const CallScope& scope) {
   for (std::size_t index = combined_; index < posted_; ++index)
     static_cast<void>(piece(index).coming->step(scope));
@@ -92,8 +92,8 @@ void ScanExchange::step_messages(const CallScope& scope) {
     static_cast<void>(piece(index).leaving->step(scope));
 }
 
-/// A step of each piece whose turn it is; false: nothing has changed. What goes wrong is noted and goes on,
-/// as the others are waiting.
+/// Advances each piece whose turn it is. Returns false if nothing has changed. Notes errors and continues, as
+/// the others are waiting.
 bool ScanExchange::advance(const CallScope& scope) {
   const std::size_t before = posted_ + combined_ + handed_on_ + over_;
   if (posted_ < shape().pieces() && posted_ < over_ + shape().depth() &&
@@ -114,7 +114,7 @@ bool ScanExchange::advance(const CallScope& scope) {
   return posted_ + combined_ + handed_on_ + over_ != before;
 }
 
-/// What this rank combines, and its own vector if it goes out as it is.
+/// Receives what this rank combines, and sends its own vector if others get it as it is.
 void ScanExchange::post(const CallScope& scope) {
   const ReductionShape& vectors = shape().vectors;
   const BlockPlace block = vectors.block(elements(posted_));
@@ -180,13 +180,13 @@ std::size_t ScanExchange::elements(std::size_t index) const noexcept {
   return std::min(shape().piece(), shape().count - index * shape().piece());
 }
 
-/// Where a piece of another rank's comes to lie.
+/// Returns where a piece from another rank is received.
 std::byte* ScanExchange::slot(std::size_t index, std::size_t source) const noexcept {
   const std::size_t number = index % shape().depth() * shape().sources() + source;
   return plan_.place_->memory() + number * shape().vectors.slot_bytes(shape().piece());
 }
 
-/// Where this rank's inclusive prefix of a piece lies.
+/// Returns where this rank's inclusive prefix of a piece lies.
 std::byte* ScanExchange::outgoing(std::size_t index) const noexcept {
   if (shape().prefix == Prefix::inclusive) return plan_.result_ + offset(index);
   const std::size_t number = shape().depth() * shape().sources() + index % shape().depth();

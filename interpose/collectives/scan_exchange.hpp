@@ -1,10 +1,10 @@
-// MPI_Scan and MPI_Exscan of vectors in device memory, combined by the GPU. Knows the algorithms, not which
-// MPI call asks for them.
+// MPI_Scan and MPI_Exscan of vectors in device memory, combined by the GPU. This header knows the algorithms,
+// not which MPI call uses them.
 //
-// Little goes straight: each rank gets the vectors of all ranks before it, and combines them at once. More
-// goes from rank to rank, piece by piece: each combines what the rank before it has made with its own vector
-// and hands that on, so that each rank receives and sends one vector, whatever their number. In both forms
-// elements are combined in the order of the ranks, from the first on.
+// Small scans are direct: each rank gets the vectors of all ranks before it, and combines them at once. Large
+// ones are a chain, piece by piece: each rank combines the result of the rank before it with its own vector
+// and passes that on, so that each rank receives and sends one vector, whatever their number. Both forms
+// combine elements in the order of the ranks, from the first on.
 #pragma once
 
 #include <mpi.h>
@@ -33,21 +33,21 @@ struct ScanShape {
   Prefix prefix = Prefix::inclusive;
 
   [[nodiscard]] bool goes_straight() const noexcept;
-  /// This rank hands on what it has combined.
+  /// Returns whether this rank passes on what it has combined.
   [[nodiscard]] bool passes_on() const noexcept;
   [[nodiscard]] bool is_first() const noexcept { return vectors.rank == 0; }
-  /// Elements of a piece, and how many pieces are under way at a time.
+  /// Elements of a piece, and how many pieces are in flight at a time.
   [[nodiscard]] std::size_t piece() const noexcept;
   [[nodiscard]] std::size_t pieces() const noexcept { return (count + piece() - 1) / piece(); }
   [[nodiscard]] std::size_t depth() const noexcept;
-  /// Of a piece, vectors that come in.
+  /// Number of vectors that this rank receives for a piece.
   [[nodiscard]] std::size_t sources() const noexcept;
   /// The first rank combines nothing, and needs none.
   [[nodiscard]] std::size_t workplace_bytes() const noexcept;
 };
 
 /// `own` is this rank's vector, `result` where its prefix goes: nowhere for the first rank's exclusive one.
-/// They may be the same.
+/// Both may be the same.
 class ScanPlan final : public ExchangePlan {
  public:
   ScanPlan(const ScanShape& shape, std::optional<Workplace> place, const void* own, void* result);
@@ -64,13 +64,13 @@ class ScanPlan final : public ExchangePlan {
   std::byte* result_;
 };
 
-/// One scan. Each piece comes, is combined, is handed on if anybody waits for it, and is over; pieces take
-/// each step in their order, as messages between two ranks are matched in theirs.
+/// One scan. Each piece arrives, is combined, and is passed on if another rank waits for it. Pieces take each
+/// step in order, as messages between two ranks are matched in order.
 class ScanExchange final : public Exchange {
  public:
   ScanExchange(const ScanPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  /// What is combined is for the others, and comes to its end by itself.
+  /// What is combined is for the others, and completes by itself.
   [[nodiscard]] bool is_owed() const override;
 
  private:
@@ -98,12 +98,12 @@ class ScanExchange final : public Exchange {
   const ScanPlan& plan_;
   MessageLane lane_;
   std::array<Piece, policy::most_scanned_pieces> under_way_;
-  // how many pieces have taken each step
+  // number of pieces that have taken each step
   std::size_t posted_ = 0;
   std::size_t combined_ = 0;
   std::size_t handed_on_ = 0;
   std::size_t over_ = 0;
-  std::unique_ptr<MessageExchange> kept_;  ///< the first rank's result, where it is not in place
+  std::unique_ptr<MessageExchange> kept_;  ///< copies the first rank's result if it is not in place
   SendWait send_wait_;
 };
 

@@ -29,8 +29,9 @@ Spares& spares() {
   return instance;
 }
 
-/// Of MPICH, which has 2,048. (Open MPI has as many as anybody wants.) It finds out by a collective call that
-/// ranks have none in common, and does not tell so by a class of its own.
+/// Returns whether MPICH has run out of communicators, of which it has 2,048. (Open MPI has no practical
+/// limit.) MPICH finds out by a collective call that the ranks have none in common, and has no error class
+/// for it.
 bool is_for_want_of_communicators(int code) noexcept {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
@@ -45,7 +46,7 @@ void note_spare(const std::shared_ptr<CommunicatorInfo>& info) noexcept try {
   const std::lock_guard guard(spares().lock);
   spares().all[info.get()] = info;
 } catch (const std::bad_alloc&) {
-  // it is not given back
+  // this one is not given back then
 }
 
 void forget_spare(const CommunicatorInfo& info) noexcept {
@@ -103,7 +104,7 @@ bool give_back_spares(int code) noexcept {
 }
 
 void free_given_back(CommunicatorInfo& info) noexcept {
-  // two threads may find out
+  // two threads may call this at once
   const Engine::Lock lock(engine());
   MPI_Comm given_back = std::exchange(info.for_collectives, MPI_COMM_NULL);
   if (given_back == MPI_COMM_NULL) return;

@@ -1,7 +1,6 @@
-// Communicators for the messages of collectives that were made before anybody needs them, as a call that
-// waits for nothing could not make one. The MPI library may run out of communicators, and no program may have
-// fewer than without Penstock: then those that nobody has used yet are given back, and the call is made once
-// more. Knows no collective.
+// Communicators for the messages of collectives are made ahead, as a non-blocking call could not make one.
+// The MPI library may run out of communicators, and no program may have fewer than without Penstock: then
+// unused spares are given back, and the call is repeated. This header knows no collective.
 #pragma once
 
 #include <mpi.h>
@@ -14,26 +13,27 @@ namespace penstock::interpose {
 
 struct CommunicatorInfo;
 
-/// That info's `for_collectives` is one, from now on.
+/// Notes that that info's `for_collectives` is a spare from now on.
 void note_spare(const std::shared_ptr<CommunicatorInfo>& info) noexcept;
-/// It is none any more: it is used, or freed. No effect if it was none.
+/// Notes that it is a spare no more, as it is used or freed. No effect if it was none.
 void forget_spare(const CommunicatorInfo& info) noexcept;
-/// This rank or another one has given it back.
+/// Frees a spare that this rank or another one has given back.
 void free_given_back(CommunicatorInfo& info) noexcept;
-/// None are made any more: the library had no communicators left.
+/// Returns false once the library has had no communicators left: no more spares are made.
 [[nodiscard]] bool are_spares_wanted() noexcept;
-/// The MPI library could make none for Penstock.
+/// Notes that the MPI library could make no communicator for Penstock.
 void note_shortage() noexcept;
 
-/// Whatever goes wrong inside returns its code, and does not reach the communicator's error handler, which
-/// may end the job.
+/// Makes errors inside its scope return their code. The communicator's error handler, which may end the job,
+/// is not called.
 class ErrorsReturned {
  public:
   explicit ErrorsReturned(MPI_Comm communicator) noexcept;
   ~ErrorsReturned();
   ErrorsReturned(const ErrorsReturned&) = delete;
   ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-  /// That one was made from it inside, and has taken over how its errors go.
+  /// Gives the error handler on to a communicator that was made from it inside and has inherited the
+  /// temporary one.
   void pass_on(MPI_Comm made) const noexcept;
 
  private:
@@ -41,15 +41,15 @@ class ErrorsReturned {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-/// All ranks of `parent` come to a call that makes a communicator, and all of them give back their spares if
-/// they have to.
+/// Returns whether all ranks of `parent`, which call a function that makes a communicator, can give back
+/// their spares.
 [[nodiscard]] bool may_give_back(MPI_Comm parent);
-/// The call has returned that code. True if the library has no communicator left, which it says on all ranks
-/// of the call: then spares have been given back, without waiting, as each rank may say of one that it shall
-/// not be used.
+/// Gives spares back if `code`, the result of the call, means that the library has no communicator left; all
+/// ranks of the call then get that code. Returns true if so. Does not wait: each rank may decide that a spare
+/// will not be used.
 [[nodiscard]] bool give_back_spares(int code) noexcept;
 
-/// `call()`, which is collective over `parent`, and makes `*made`. Returns its code.
+/// Runs `call()`, which is collective over `parent` and makes `*made`. Returns its code.
 template <typename Call>
 int make_communicator(MPI_Comm parent, const MPI_Comm* made, const Call& call) {
   if (!may_give_back(parent)) return call();

@@ -19,14 +19,14 @@ std::optional<SwapPlan> SwapPlan::make(void* buffer, std::vector<BlockPlace> blo
   return plan;
 }
 
-/// False: a block cannot be cut as the other rank will.
+/// Returns false if a block cannot be cut as the other rank will cut it.
 bool SwapPlan::add_swaps(const std::vector<BlockPlace>& blocks, int rank) {
   constexpr std::size_t most_bytes = policy::most_swapped_bytes;
   const auto ranks = static_cast<int>(blocks.size());
   std::size_t rounds = 1;
   for (std::size_t index = 0; index < rounds; ++index) {
     for (int round = 0; round < ranks; ++round) {
-      const int peer = (round - rank + ranks) % ranks;  // for which this rank is the peer of the same round
+      const int peer = (round - rank + ranks) % ranks;  // this rank is that peer's peer in the same round
       const BlockPlace& block = blocks[static_cast<std::size_t>(peer)];
       const std::size_t bytes = payload_bytes(block.count, block.datatype);
       if (peer == rank || bytes <= index * most_bytes) continue;
@@ -86,7 +86,7 @@ bool SwapExchange::is_owed() const {
   return std::ranges::any_of(under_way_, [](const auto& one) { return one != nullptr && one->is_owed(); });
 }
 
-/// False: nothing has changed. What goes wrong is noted and goes on, as the others are waiting.
+/// Returns false if nothing has changed. Notes errors and continues, as the others are waiting.
 bool SwapExchange::advance(const CallScope& scope) {
   const std::size_t before = posted_ + put_ + over_;
   if (posted_ < plan_.swaps_.size() && posted_ < over_ + plan_.depth() && may_send()) post(scope);

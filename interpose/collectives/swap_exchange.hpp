@@ -1,6 +1,6 @@
 // MPI_Alltoall(v, w) in place, where what a rank receives from another overwrites what it sends there: pairs
-// of ranks swap their blocks. What comes in waits in memory of Penstock's own until what goes out has been
-// taken. Knows no single collective.
+// of ranks swap their blocks. Received blocks wait in memory of Penstock's own until the sent ones have been
+// read. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -19,12 +19,12 @@
 
 namespace penstock::interpose {
 
-/// The swaps of this rank, in pieces if blocks are large, and in an order that is the same for both ranks of
-/// each swap: whichever comes first in it is never behind another in a rank that is busy.
+/// The swaps of this rank, in pieces if blocks are large. Their order is the same for both ranks of each
+/// swap, so that the earliest swap in it never waits behind another one in a busy rank.
 class SwapPlan final : public ExchangePlan {
  public:
-  /// `blocks` has one for each rank of `ranks`. None: the buffer is not the GPU's, there is no memory, or a
-  /// block that must be cut has gaps.
+  /// `blocks` has one for each rank. Returns none if the buffer is not the GPU's, if there is no memory, or
+  /// if a block that must be cut has gaps.
   [[nodiscard]] static std::optional<SwapPlan> make(void* buffer, std::vector<BlockPlace> blocks, int rank);
 
   void outlive_the_call() override;
@@ -50,7 +50,7 @@ class SwapPlan final : public ExchangePlan {
   std::vector<std::unique_ptr<HeldDatatype>> datatypes_;
 };
 
-/// All swaps of one call. Each goes out and comes in, is put in its place, and is over.
+/// All swaps of one call. Each is sent and received, then put in place.
 class SwapExchange final : public Exchange {
  public:
   SwapExchange(const SwapPlan& plan, const CallScope& scope, MessageLane lane);
@@ -70,7 +70,7 @@ class SwapExchange final : public Exchange {
   const SwapPlan& plan_;
   MessageLane lane_;
   std::array<std::unique_ptr<MessageExchange>, policy::most_swaps_at_once> under_way_;
-  // how many swaps have taken each step
+  // number of swaps that have taken each step
   std::size_t posted_ = 0;
   std::size_t put_ = 0;
   std::size_t over_ = 0;

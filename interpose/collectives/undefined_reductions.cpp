@@ -16,7 +16,7 @@ namespace {
 using transports::ElementType;
 using transports::ReductionOperation;
 
-/// As the kernels do it: sums and products wrap around, truth values are 0 and 1.
+/// Combines as the kernels do: sums and products wrap around, truth values are 0 and 1.
 template <class T>
 T combined(ReductionOperation operation, T a, T b) noexcept {
   const auto wide_a = static_cast<std::uint64_t>(a);
@@ -49,7 +49,7 @@ T combined(ReductionOperation operation, T a, T b) noexcept {
   return a;
 }
 
-/// Around zero and both ends of numbers with and without a sign, and some between.
+/// Returns numbers around zero and around both ends of signed and unsigned types, and some between.
 template <class T>
 std::vector<T> telling_numbers() {
   using Signed = std::make_signed_t<T>;
@@ -64,8 +64,9 @@ std::vector<T> telling_numbers() {
   return numbers;
 }
 
-/// MPI_Reduce_local alone would raise a refusal on a communicator of the program's: it has none. So the
-/// library is asked first by a call that has one.
+/// Returns whether the library accepts the reduction. MPI_Reduce_local has no communicator, so the library
+/// would raise its refusal on one of the program's. A call on a communicator of Penstock's therefore tests it
+/// first.
 bool accepts(const LibraryReduction& reduction, const void* number, void* result) noexcept {
   const MPI_Comm alone = communicator_of_this_rank();
   return alone != MPI_COMM_NULL &&
@@ -121,11 +122,11 @@ struct Answer {
 };
 
 struct Answers {
-  std::mutex mutex;  ///< held while the library is asked, which waits for nobody
+  std::mutex mutex;  ///< held while the library is tested, which waits for no rank
   std::vector<Answer> all;
 };
 
-/// Never destroyed: calls may come after static destructors have run.
+/// Never destroyed: calls may follow the static destructors.
 Answers& answers() {
   static Answers& made = *new Answers;
   return made;

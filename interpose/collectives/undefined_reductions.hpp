@@ -1,6 +1,6 @@
-// Reductions that the standard does not define, such as of MPI_CHAR, which MPI libraries carry out all the
-// same: whether the GPU's kernels do them alike. The library is asked, as its manual does not say whether a
-// character has a sign. Knows no collective.
+// MPI libraries carry out some reductions that the standard does not define, such as those of MPI_CHAR. This
+// header tests whether the GPU's kernels give the same results, as no manual documents whether a character
+// has a sign. It knows no collective.
 #pragma once
 
 #include <mpi.h>
@@ -18,11 +18,11 @@ struct KernelReduction {
   transports::ReductionOperation operation;
 };
 
-/// Whether the library accepts the first, which is predefined, and its results on numbers that tell signs and
-/// overflows apart are those of the second. False also if the elements are no whole numbers. No error handler
-/// of the program's hears of it. It waits for no rank; ranks that got different answers would still agree, as
-/// one that gets `false` wants the library's call. Thread: any. Cost: the first time two small reductions
-/// within this rank; then a lock and a look.
+/// Returns whether the library accepts `reduction`, which is predefined, and gives the results of `kernel` on
+/// numbers that show signs and overflows. False also if the elements are not integers. Calls no error handler
+/// of the program's, and waits for no rank. Ranks with different results still agree, as one with `false`
+/// votes for the library. Thread: any. Cost: the first time two small reductions within this rank; then a
+/// lock and a search.
 [[nodiscard]] bool library_combines_alike(const LibraryReduction& reduction,
                                           const KernelReduction& kernel) noexcept;
 

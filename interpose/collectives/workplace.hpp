@@ -1,4 +1,5 @@
-// Device memory of Penstock's own, beside the buffers of one collective call. Knows no collective.
+// Device memory of Penstock's own, beside the buffers of one collective call. This header knows no
+// collective.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +12,15 @@
 namespace penstock::interpose {
 
 /// The context of a call's buffers, and memory there for what other ranks send. Made before the ranks agree,
-/// as it may be refused. Owns: the memory.
+/// as it may be refused. Owns the memory.
 class Workplace {
  public:
-  /// None: the buffers are of different contexts or not the GPU's, or there is no memory. Of 0 bytes it takes
-  /// none.
+  /// Returns none if the buffers are of different contexts or not the GPU's, or if there is no memory. Takes
+  /// no memory for 0 bytes.
   [[nodiscard]] static std::optional<Workplace> make(const void* own, const void* result, std::size_t bytes);
 
   [[nodiscard]] const transports::cuda::ContextRef& context() const noexcept { return context_; }
-  /// What `own` is.
+  /// The buffer of `own`.
   [[nodiscard]] const transports::Buffer& own() const noexcept { return own_; }
   [[nodiscard]] std::byte* memory() const noexcept {
     return static_cast<std::byte*>(memory_.buffer().pointer);
