@@ -18,7 +18,7 @@ constexpr int hindexed_integer = MPI_COMBINER_HINDEXED_INTEGER;
 constexpr int struct_integer = MPI_COMBINER_STRUCT_INTEGER;
 #endif
 
-/// How many arguments of each type the constructor had (MPI calls it an envelope).
+/// Number of arguments of each type that the constructor had (MPI calls it an envelope).
 struct Signature {
   MPI_Count integers = 0;
   MPI_Count addresses = 0;
@@ -28,7 +28,7 @@ struct Signature {
 };
 
 #if MPI_VERSION >= 4
-/// Whether the library has the functions of MPI-4 that read datatypes.
+/// Returns whether the library has the functions of MPI-4 that read datatypes.
 bool reads_large_counts() noexcept {
   return has_function(Function::Type_get_envelope_c) && has_function(Function::Type_get_contents_c);
 }

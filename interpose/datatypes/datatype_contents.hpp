@@ -1,5 +1,5 @@
 // How a datatype was made: the arguments of its constructor, read one after another in the constructor's
-// order, whether the MPI keeps them as int, MPI_Aint or MPI_Count. Knows nothing of layouts.
+// order, whether the MPI library keeps them as int, MPI_Aint or MPI_Count. This header knows no layout.
 #pragma once
 
 #include <mpi.h>
@@ -10,9 +10,9 @@
 
 namespace penstock::interpose {
 
-/// Constructors, without the distinction of how wide or in which language their arguments were.
+/// The constructors, regardless of the width and language of their arguments.
 enum class Combiner : std::uint8_t {
-  named,  ///< predefined, or one of Fortran's parametrised types, which are like it
+  named,  ///< predefined, or one of Fortran's parametrised types, which behave alike
   duplicate,
   contiguous,
   vector,
@@ -37,17 +37,17 @@ class DatatypeContents {
   DatatypeContents(const DatatypeContents&) = delete;
   DatatypeContents& operator=(const DatatypeContents&) = delete;
 
-  /// Made by no constructor: there are no contents. Errors: UnreadableDatatype.
+  /// Returns whether no constructor made the type, which then has no contents. Errors: UnreadableDatatype.
   [[nodiscard]] static bool is_predefined(MPI_Datatype datatype);
 
   [[nodiscard]] Combiner combiner() const noexcept { return combiner_; }
 
   [[nodiscard]] int next_integer();
-  /// A count, length, or displacement in elements.
+  /// Reads a count, length, or displacement in elements.
   [[nodiscard]] std::ptrdiff_t next_count();
-  /// A displacement in bytes.
+  /// Reads a displacement in bytes.
   [[nodiscard]] std::ptrdiff_t next_address();
-  /// Stays owned by this object.
+  /// The type stays owned by this object.
   [[nodiscard]] MPI_Datatype next_type();
 
   [[nodiscard]] std::vector<int> next_integers(std::ptrdiff_t count);

@@ -23,7 +23,7 @@ constexpr std::size_t as_size(std::ptrdiff_t number) noexcept {
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(number, 0));
 }
 
-/// A layout whose first byte lies at the address itself, and where that is in the user's buffer.
+/// A layout whose first byte lies at the address itself, and the offset of that byte in the user's buffer.
 struct PlacedLayout {
   Layout layout;
   std::ptrdiff_t first_offset = 0;
@@ -36,7 +36,7 @@ PlacedLayout placed(const Layout& layout) {
   return made;
 }
 
-/// One element of a datatype. `extent` is from one element to the next.
+/// One element of a datatype. `extent` is the distance from one element to the next.
 struct Element {
   Layout layout;
   std::ptrdiff_t extent = 0;
@@ -46,8 +46,8 @@ struct Element {
   }
 };
 
-/// What a derived type keeps: its element, and the layout of its last message, as the next one is likely to
-/// have as many elements. Thread: any.
+/// What a derived type keeps: its element, and the layout of its last message, as the next one probably has
+/// the same count. Thread: any.
 class KeptElement {
  public:
   explicit KeptElement(Element element) : element_(std::move(element)) {}
@@ -94,8 +94,8 @@ std::ptrdiff_t readable_extent_of(MPI_Datatype datatype) {
   return extent;
 }
 
-/// Predefined types lie in one piece, but for the pairs of MPI_MINLOC and MPI_MAXLOC: a value and an int
-/// after it, laid out as a C struct of the two.
+/// Returns the layout of a predefined type. All lie in one piece except the pairs of MPI_MINLOC and
+/// MPI_MAXLOC: a value and an int after it, laid out as a C struct of the two.
 Layout layout_of_named(MPI_Datatype datatype) {
   const std::size_t size = size_of(datatype);
   const auto extent = readable_extent_of(datatype);
@@ -110,7 +110,8 @@ Layout layout_of_named(MPI_Datatype datatype) {
 
 Element element_of(MPI_Datatype datatype);
 
-/// Blocks of one type: `lengths` and `offsets` say how long the n-th is and at which byte it begins.
+/// Returns the layout of blocks of one type: `lengths` and `offsets` return the n-th block's length and first
+/// byte.
 template <typename Lengths, typename Offsets>
 Layout blocks_of(const Element& inner, std::ptrdiff_t count, Lengths lengths, Offsets offsets) {
   Layout layout;
@@ -132,7 +133,7 @@ Layout layout_of_struct(DatatypeContents& contents) {
   return layout;
 }
 
-/// Dimensions of an array from the one that varies fastest to the slowest.
+/// Returns the dimensions of an array, from the one that varies fastest to the slowest.
 std::vector<std::size_t> fastest_first(std::size_t dimensions, int order) {
   std::vector<std::size_t> indices(dimensions);
   for (std::size_t index = 0; index < dimensions; ++index) {
@@ -155,7 +156,7 @@ Layout layout_of_subarray(DatatypeContents& contents) {
   return layout;
 }
 
-/// One dimension of a distributed array: the `inner` things, `step` bytes apart, that fall to one process.
+/// One dimension of a distributed array: the `inner` things, `step` bytes apart, that belong to one process.
 struct Distribution {
   int kind;
   std::ptrdiff_t argument;
@@ -187,7 +188,7 @@ Layout layout_of_darray(DatatypeContents& contents) {
   const int order = contents.next_integer();
   auto [layout, step] = element_of(contents.next_type());
 
-  // ranks are placed in the process grid in row-major order, whatever the order of the array (MPI-4 §5.1.4)
+  // the process grid has ranks in row-major order, whatever the order of the array (MPI-4 §5.1.4)
   std::vector<std::ptrdiff_t> coordinates;
   for (const int along : processes) {
     processes_left /= std::max(along, 1);
@@ -214,7 +215,7 @@ Layout layout_of_derived(DatatypeContents& contents) {
     default:
       break;
   }
-  // The others are made of one type, which is the last argument but the only one of its sort.
+  // The others are made of one type, which is their last argument but the only one of its kind.
   const Element inner = element_of(contents.next_type());
   const auto in_elements = [&](std::ptrdiff_t number) { return number * inner.extent; };
   switch (contents.combiner()) {
@@ -268,7 +269,8 @@ Element element_of(MPI_Datatype datatype) {
   return element;
 }
 
-/// The attribute under which a derived type keeps its KeptElement. A duplicate of the type makes its own.
+/// Returns the attribute key under which a derived type keeps its KeptElement. A duplicate of the type makes
+/// its own.
 int attribute_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
@@ -295,8 +297,8 @@ const KeptElement* kept_element(MPI_Datatype datatype) noexcept {
   return found != 0 ? static_cast<const KeptElement*>(value) : nullptr;
 }
 
-/// The KeptElement of a derived type: the one that the type keeps, or, where the MPI library keeps no
-/// attribute, one of its own. Valid while the datatype is.
+/// The KeptElement of a derived type: the one that the type keeps, or its own if the MPI library keeps no
+/// attribute. Valid as long as the datatype.
 class DerivedElement {
  public:
   explicit DerivedElement(MPI_Datatype datatype) : element_(kept_element(datatype)) {
@@ -304,7 +306,7 @@ class DerivedElement {
     own_ = std::make_unique<KeptElement>(element_of(datatype));
     element_ = own_.get();
     if (attribute_key() == MPI_KEYVAL_INVALID) return;
-    // for two threads that meet a type for the first time at once
+    // two threads may use a type for the first time at once
     static std::mutex lock;
     const std::lock_guard guard(lock);
     if (const KeptElement* const kept = kept_element(datatype)) {
@@ -321,8 +323,8 @@ class DerivedElement {
   const KeptElement* element_;
 };
 
-/// Sizes of predefined types that lie in one piece, which are asked for with every message. Handles of
-/// predefined types stay what they are, so that an entry never goes stale.
+/// Sizes of predefined types that lie in one piece, which every message needs. Handles of predefined types
+/// never change, so an entry never becomes stale.
 struct KnownSize {
   std::uintptr_t handle;
   std::size_t bytes;
@@ -331,7 +333,7 @@ constexpr std::size_t known_sizes_count = 16;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::array<KnownSize, known_sizes_count>
     known_sizes{};
 
-/// Size of a predefined type that lies in one piece; false for all others.
+/// Returns the size of a predefined type that lies in one piece; false for all others.
 bool is_simple(MPI_Datatype datatype, std::size_t& bytes) {
   const auto handle = (std::uintptr_t)datatype;  // NOLINT: an int in MPICH, a pointer in Open MPI
   KnownSize& known = known_sizes[(handle ^ (handle >> 4) ^ (handle >> 8)) % known_sizes_count];
@@ -355,15 +357,16 @@ PlacedLayout message_of(MPI_Datatype datatype, MPI_Count count) {
   return DerivedElement(datatype).message(count);
 }
 
-/// By number: MPI_BOTTOM is null, and the sum need not lie in the object that `buffer` points to.
+/// Computes with integers: MPI_BOTTOM is null, and the sum may lie outside the object that `buffer` points
+/// to.
 const void* address_of_first_byte(const void* buffer, const PlacedLayout& message) noexcept {
   const auto address =
       reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(message.first_offset);
   return reinterpret_cast<const void*>(address);
 }
 
-/// Whether the bytes may lie in several allocations. Where the addresses are not absolute MPI rules it out,
-/// but programs get away with it as long as the library copies them piece by piece.
+/// Returns whether the bytes may lie in several allocations. MPI rules it out without absolute addresses, but
+/// such programs work as long as the library copies piece by piece.
 bool may_be_scattered(const void* buffer, const transports::Buffer& first, const PlacedLayout& message) {
   const auto bytes = static_cast<std::uint64_t>(message.span.end - message.span.begin);
   if (bytes == 0 || first.holds(message.span.begin, bytes)) return false;
@@ -417,7 +420,7 @@ transports::Place place_of(const void* buffer, MPI_Count count, MPI_Datatype dat
 bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   if (buffer != MPI_BOTTOM) return transports::is_on_device(buffer);
   if (!transports::cuda_in_use()) return false;
-  if (std::size_t bytes = 0; is_simple(datatype, bytes)) return false;  // no address is in it: none is there
+  if (std::size_t bytes = 0; is_simple(datatype, bytes)) return false;  // it holds no address
   const PlacedLayout message = message_of(datatype, count);
   return transports::reaches_device(address_of_first_byte(buffer, message), message.layout);
 }

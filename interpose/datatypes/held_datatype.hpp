@@ -1,4 +1,5 @@
-// A datatype that the user may free while a persistent operation still needs it. Knows no operation.
+// A datatype that the user may free while a persistent or deferred operation still needs it. This header
+// knows no operation.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +9,7 @@
 
 namespace penstock::interpose {
 
-/// Owns a duplicate of a derived one. Errors: UnreadableDatatype.
+/// Owns a duplicate of a derived datatype. Errors: UnreadableDatatype.
 class HeldDatatype {
  public:
   explicit HeldDatatype(MPI_Datatype datatype) : datatype_(datatype) {

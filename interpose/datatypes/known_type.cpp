@@ -67,7 +67,7 @@ const auto& known_types() {
       KnownType{MPI_LONG_INT, ElementType::located_int64},
       KnownType{MPI_FLOAT_INT, ElementType::located_float32},
       KnownType{MPI_DOUBLE_INT, ElementType::located_float64},
-      // Fortran's, where they are of these sizes
+      // Fortran's, if they have these sizes
       KnownType{MPI_CHARACTER, element_of<char>(), Allowed::nothing},
       KnownType{MPI_INTEGER, ElementType::int32, Allowed::not_logical},
       KnownType{MPI_INTEGER1, ElementType::int8, Allowed::not_logical},
@@ -93,7 +93,7 @@ const auto& known_types() {
 }  // namespace
 
 const KnownType* known_type(MPI_Datatype datatype) noexcept {
-  // what an MPI library does not have may stand in the list as null
+  // the list has null for types that an MPI library lacks
   if (datatype == MPI_DATATYPE_NULL) return nullptr;
   const auto found = std::ranges::find(known_types(), datatype, &KnownType::datatype);
   return found != known_types().end() ? &*found : nullptr;

@@ -1,5 +1,5 @@
-// What the elements of MPI's predefined datatypes are, where the GPU's kernels know such elements. Knows no
-// operation.
+// What the elements of MPI's predefined datatypes are to the GPU's kernels, if these know them. This header
+// knows no operation.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace penstock::interpose {
 
-/// What the standard defines of what the elements of a datatype can.
+/// The operations that the standard defines on a datatype, among those that its elements support.
 enum class Allowed : std::uint8_t { everything, not_logical, logical, bitwise, nothing };
 
 struct KnownType {
@@ -19,8 +19,8 @@ struct KnownType {
   Allowed allowed = Allowed::everything;
 };
 
-/// Null for derived datatypes and those that no kernel knows. Owned by the process. Cost: some comparisons of
-/// handles.
+/// Returns null for derived datatypes and those that no kernel knows. Owned by the process. Cost: some
+/// comparisons of handles.
 [[nodiscard]] const KnownType* known_type(MPI_Datatype datatype) noexcept;
 
 }  // namespace penstock::interpose
