@@ -40,7 +40,7 @@ Status launch_one(kernels::Reduction& parameters, ElementType type, CUstream str
                      "cuLaunchKernel");
 }
 
-/// As many as the sources need; the last raises the flag, if any.
+/// Launches as many kernels as the sources need; the last one raises the flag, if any.
 Status launch_one_by_one(const VectorReduction& reduction, const cuda::CompletionFlag* flag,
                          CUstream stream) noexcept {
   kernels::Reduction parameters{};
@@ -49,7 +49,7 @@ Status launch_one_by_one(const VectorReduction& reduction, const cuda::Completio
   parameters.operation = reduction.operation;
   for (std::size_t next = 0; next < reduction.sources.size();) {
     parameters.sources = 0;
-    // from the second launch on, what those before have made comes first
+    // from the second launch on, the result of those before is the first source
     if (next != 0) parameters.from[parameters.sources++] = reduction.to;
     while (parameters.sources < kernels::most_sources && next < reduction.sources.size())
       parameters.from[parameters.sources++] = reduction.sources[next++];
@@ -85,8 +85,7 @@ Status DeviceReduction::launch_in_turn(std::span<const VectorReduction> reductio
   if (!scope.status().ok()) return scope.status();
   CUstream stream = nullptr;
   if (Status made = context_->stream(cuda::StreamUse::reduction, stream); !made.ok()) return made;
-  // without a flag (nothing could be pinned, or all are in use) it is waited for here: the kernel waits for
-  // nobody
+  // without a flag (nothing could be pinned, or all are in use) this call waits: the kernel waits for nothing
   const Status ready = launch_.prepare(context_, stream);
   if (!ready.ok() && ready.code() != Code::out_of_memory) return ready;
   const cuda::CompletionFlag* const flag = ready.ok() ? &launch_.flag() : nullptr;
@@ -96,7 +95,7 @@ Status DeviceReduction::launch_in_turn(std::span<const VectorReduction> reductio
   if (launched.ok() && flag != nullptr) {
     launch_.launched();
   } else {
-    // where a launch failed, those before it have gone out, and the memory that they use is about to go
+    // after a failed launch, those before it still run, and use memory that is about to be freed
     const CUresult waited = cuda::driver()->cuStreamSynchronize(stream);
     if (launched.ok()) launched = cuda::check(waited, "cuStreamSynchronize");
   }

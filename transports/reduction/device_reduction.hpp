@@ -1,5 +1,5 @@
-// Vectors in a GPU's reach combined element by element, by a kernel. Knows no MPI, nor where the vectors come
-// from.
+// A kernel combines vectors in a GPU's reach element by element. This header knows no MPI, nor where the
+// vectors come from.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,15 @@ enum class ElementType : std::uint8_t {
 #undef PENSTOCK_ROW
 };
 [[nodiscard]] std::size_t bytes_of(ElementType type) noexcept;
-/// Whole numbers have all operations but those on pairs, which have no others; real ones have neither logical
-/// nor bitwise operations, and complex ones sum and product only.
+/// Returns whether a kernel knows the operation. Integers have all operations but those on pairs, which have
+/// no others; real numbers have neither logical nor bitwise operations, and complex ones sum and product
+/// only.
 [[nodiscard]] bool is_defined(ReductionOperation operation, ElementType type) noexcept;
 
 /// to[i] = sources[0][i] ∘ sources[1][i] ∘ …, from left to right: the same bits whenever the sources are the
-/// same. Of pairs the gaps stay as they are. At least one source. `to` may be one of the first eight; they
-/// overlap in no other way. All as kernels of the context reach them; fastest where all are aligned to 16
-/// bytes.
+/// same. The gaps of pairs keep their bytes. At least one source. `to` may be one of the first eight;
+/// otherwise the vectors must not overlap. Addresses are those of the context's kernels; fastest if all are
+/// aligned to 16 bytes.
 struct VectorReduction {
   void* to = nullptr;
   std::span<const void* const> sources;
@@ -38,19 +39,19 @@ struct VectorReduction {
   ReductionOperation operation = ReductionOperation::sum;
 };
 
-/// A token for one launch() at a time. The vectors are the caller's and must stay until it is done, for
-/// which the destructor waits. Thread: one at a time. Errors: the driver's refusal; the result is undefined
+/// One launch() at a time. The caller owns the vectors, which must stay until the launch is done; the
+/// destructor waits for that. Thread: one at a time. Errors: the driver's refusal; the result is undefined
 /// then.
 class DeviceReduction {
  public:
   explicit DeviceReduction(cuda::ContextRef context) noexcept : context_(std::move(context)) {}
 
-  /// Queues it on a stream of Penstock's, behind the last one, and returns. What the application has queued
-  /// is not waited for. Cost: a launch for each eight sources.
+  /// Queues the reduction on a stream of Penstock's, behind the last one, and returns. Does not wait for what
+  /// the application has queued. Cost: a launch for each eight sources.
   [[nodiscard]] Status launch(const VectorReduction& reduction) noexcept {
     return launch_in_turn({&reduction, 1});
   }
-  /// Several, each after the one before, which may be what it reads.
+  /// Queues several, each after the one before, whose result it may read.
   [[nodiscard]] Status launch_in_turn(std::span<const VectorReduction> reductions) noexcept;
   /// As FlaggedLaunch's.
   [[nodiscard]] Status query(bool& done) noexcept { return launch_.query(done); }
