@@ -10,13 +10,14 @@
 namespace penstock::transports {
 namespace {
 
-/// A kernel leaves the GPU to others after this, and is launched again: long beside what processes that begin
-/// together are apart, short beside what anybody waits for a GPU. Where partners may be late, kernels of
-/// several collectives may wait for each other's turns, in another order on each GPU, so it is soon.
+/// A kernel that waits in vain ends after this time, so that others can use the GPU, and is launched again.
+/// It is long compared with the offset of processes that begin together, and short compared with any wait for
+/// a GPU. If partners may be late, kernels of several collectives may wait for each other's turns, in another
+/// order on each GPU, so they end soon.
 #ifdef PENSTOCK_SIMULATED_GPU
 constexpr std::uint64_t limit_ns = 20'000'000;  // processes share the machine's cores
 constexpr std::uint64_t limit_of_late_ns = limit_ns;
-constexpr std::uint64_t most_blocks = 1;  // they run one after the other there
+constexpr std::uint64_t most_blocks = 1;  // blocks run one after the other there
 #else
 constexpr std::uint64_t limit_ns = 2'000'000;
 constexpr std::uint64_t limit_of_late_ns = 100'000;
@@ -27,7 +28,7 @@ constexpr std::uint64_t most_blocks = 64;  // half of the processors; a line eac
 constexpr std::size_t route_bytes = 256;
 static_assert(sizeof(kernels::FusedRoute) <= route_bytes);
 
-/// None: the kernel that stands by does not know it.
+/// Returns none if the resident kernel does not know the element type.
 std::optional<kernels::StandbyType> standby_type_of(const FusedWork& work) noexcept {
   if (!work.reduction) return kernels::StandbyType::blocks;
   switch (work.reduction->type) {
@@ -107,7 +108,7 @@ Status FusedCollective::launch(const FusedWork& work, std::uint64_t since_ns) no
   work_ = work;
   if (work_.reduction) work_.reduction->combined = std::min(work_.reduction->combined, route_.ranks);
   largest_ = largest_of(work.parts);
-  // the next one takes the other set, whatever its stamp
+  // the next collective uses the other set, whatever its stamp
   stamp_ = stamp_ == most_collectives ? kernels::fused_sets : stamp_ + 1;
   if (since_ns != 0) return launch_kernel(true, since_ns);
   const bool suits_standby =
@@ -122,7 +123,7 @@ Status FusedCollective::launch_again() noexcept {
   return launch_kernel(false);
 }
 
-/// By the kernel that stands by; false: none is there.
+/// Orders it from the resident kernel. Returns false if none runs.
 bool FusedCollective::order() noexcept try {
   const FusedReduction reduction = work_.reduction.value_or(FusedReduction{});
   ordered_ = order_fused({work_.own, work_.to, work_.parts, reduction.combined, route_on_device_, stamp_,

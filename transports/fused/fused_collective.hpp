@@ -1,7 +1,8 @@
-// Vectors of several processes combined, or their blocks exchanged, by a kernel in each: a launch and one way
-// over the link, and no message. Knows no MPI, nor how the processes came to launch them together.
+// A kernel in each of several processes combines their vectors, or exchanges their blocks: one launch and one
+// way over the link, and no message. This header knows no MPI, nor how the processes agreed to launch them
+// together.
 //
-// For processes with a GPU each: where two share one, their kernels do not run side by side.
+// For processes with a GPU each: if two share one, their kernels do not run side by side.
 #pragma once
 
 #include <cstddef>
@@ -18,61 +19,64 @@
 
 namespace penstock::transports {
 
-/// How vectors are combined: in the order of the processes, with the same bits in all.
+/// Combines vectors in the order of the processes, with the same bits in all.
 struct FusedReduction {
   ElementType type = ElementType::int8;
   ReductionOperation operation = ReductionOperation::sum;
-  /// The result is made of the vectors of so many processes, from the first on. 0: there is none.
+  /// The result combines the vectors of that many processes, from the first on. 0: there is no result.
   std::uint32_t combined = kernels::most_sources;
 };
 
-/// One process's part in one collective, with memory as kernels of the symmetric memory's context reach it.
+/// One process's part in one collective, in memory as kernels of the symmetric memory's context reach it.
 struct FusedWork {
-  const void* own = nullptr;  ///< what it sends
+  const void* own = nullptr;  ///< what this process sends
   /// Where the result goes, which may be `own`; or the blocks from each process, in their order, one behind
-  /// the other, of which its own may lie there already. Else they do not overlap. Some memory in any case.
+  /// the other. `to` and `own` must not overlap, except that the process's own block may already be in place.
+  /// Never null.
   void* to = nullptr;
   FusedParts parts{};
   std::optional<FusedReduction> reduction;  ///< none: blocks, which are not combined
 };
 
-/// To each and from each the same.
+/// Returns parts of equal size to each and from each.
 [[nodiscard]] FusedParts equal_parts(std::size_t bytes, bool is_for_each) noexcept;
 
-/// One process's part in a series of collectives. The processes of the memory begin the same ones, in the
-/// same order, each after its last is complete. The memory must be open, and outlive this. Thread: one at a
-/// time.
+/// One process's part in a series of collectives. The processes of the memory begin the same collectives, in
+/// the same order, each after its last is complete. The memory must be open, and outlive this object. Thread:
+/// one at a time.
 class FusedCollective {
  public:
-  /// When this process begins a collective: the others are about to, or they may be late, and other kernels
-  /// must not wait behind its own.
+  /// The other processes when this one begins a collective: they are about to begin it, or they may be late,
+  /// and then other kernels must not wait behind this one.
   enum class Partners : std::uint8_t { have_come, may_be_late };
   enum class Outcome : std::uint8_t {
     pending,
     complete,
     waiting,    ///< the kernel has ended without the others' parts: launch_again()
-    mismatched  ///< over: somebody has sent more or less than is expected, so that not all is there
+    mismatched  ///< complete, but some process has sent more or less than expected, so the result is not
+                ///< whole
   };
 
-  /// The most processes, and the largest vector or block that they can exchange in memory of `bytes` each.
+  /// The most processes, and the largest vector or block that they can exchange in memory of `memory_bytes`
+  /// each.
   static constexpr std::size_t most_processes = kernels::most_sources;
   [[nodiscard]] static std::size_t largest_vector(std::size_t memory_bytes, std::size_t processes) noexcept;
-  /// After so many, stamps come again: new memory is needed, unless all are of the same bytes, of which each
-  /// overwrites all stamps of the last but one.
+  /// After that many, stamps repeat: new memory is needed, unless all collectives have the same size, so that
+  /// each overwrites all stamps of the last but one.
   static constexpr std::uint32_t most_collectives = UINT32_MAX;
-  /// Memory for vectors or blocks of so many bytes.
+  /// Returns the memory for vectors or blocks of that many bytes.
   [[nodiscard]] static std::size_t memory_for(std::size_t bytes, std::size_t processes) noexcept;
 
-  /// Waits for a copy to its part of the memory. Where that fails, no kernel stands by for it.
+  /// Waits for a copy to its part of the memory. If that fails, the resident kernel does not serve it.
   FusedCollective(const SymmetricMemory& memory, std::size_t own_process,
                   Partners partners = Partners::have_come) noexcept;
 
-  /// Tells a kernel that stands by, or queues one on a stream of Penstock's, and returns. What the
-  /// application has queued is not waited for, unless `since_ns` is set: then the kernel comes after what was
-  /// queued then. Errors: the driver's refusal, or out_of_memory where no flag is free: this process's part
-  /// is missing then, and the others wait for it in vain.
+  /// Orders the collective from the resident kernel, or queues a kernel on a stream of Penstock's, and
+  /// returns. Does not wait for what the application has queued, unless `since_ns` is set: then the kernel
+  /// runs after what was queued at that time. Errors: the driver's refusal, or out_of_memory if no flag is
+  /// free: then this process's part is missing, and the others wait for it in vain.
   [[nodiscard]] Status launch(const FusedWork& work, std::uint64_t since_ns = 0) noexcept;
-  /// The same once more, when it is `waiting`.
+  /// Launches it once more, when it is `waiting`.
   [[nodiscard]] Status launch_again() noexcept;
   /// Cost: a load. Errors: as FlaggedLaunch::query's.
   [[nodiscard]] Status query(Outcome& outcome) noexcept;
@@ -88,10 +92,10 @@ class FusedCollective {
   Partners partners_;
   FusedWork work_;
   std::uint64_t largest_ = 0;  ///< of its parts, bytes
-  std::uint32_t stamp_ = 0;    ///< of the last one
+  std::uint32_t stamp_ = 0;    ///< of the last collective
   kernels::FusedRoute route_{};
-  const kernels::FusedRoute* route_on_device_ = nullptr;  ///< the same, behind the slots of its own part
-  std::unique_ptr<OrderedCollective> ordered_;            ///< under way
+  const kernels::FusedRoute* route_on_device_ = nullptr;  ///< a copy, behind the slots of its own part
+  std::unique_ptr<OrderedCollective> ordered_;            ///< in flight
   cuda::FlaggedLaunch launch_{"a fused collective that did not raise its flag"};
 };
 

@@ -11,7 +11,7 @@ Status SymmetricMemory::make(const cuda::ContextRef& context, std::size_t bytes,
   const Buffer& buffer = memory.slice_.buffer();
   const cuda::Export exported = cuda::export_range(buffer);
   if (exported.why_not != nullptr) return {Code::declined, exported.why_not, exported.error};
-  // before others write there
+  // before other processes write there
   CUstream stream = nullptr;
   if (Status made = context->stream(cuda::StreamUse::fused, stream); !made.ok()) return made;
   const auto address = reinterpret_cast<CUdeviceptr>(buffer.pointer);
@@ -38,7 +38,7 @@ Status SymmetricMemory::open(std::span<const SymmetricPart> parts, std::size_t o
       addresses_.push_back(static_cast<std::byte*>(slice_.buffer().pointer));
       continue;
     }
-    // another part of this process, whose handles it cannot open: as kernels reach it by peer access
+    // another part of this process, which cannot open its own handles: kernels reach it by peer access
     if (part.range.owner == this_process()) {
       addresses_.push_back(reinterpret_cast<std::byte*>(part.range.base + part.offset));
       continue;
