@@ -34,12 +34,11 @@ namespace penstock::interpose {
 struct DeferredWork {
   const char* mpi_call;
   ErrorTarget errors;
-  std::unique_ptr<ExchangePlan> plan;   ///< null: this rank votes for the library
-  bool is_for_messages;                 ///< false: it is for kernels, or the library is better
-  std::optional<OfferedKernel> kernel;  ///< beside a plan
-  transports::cuda::ContextRef
-      blocking_context;     ///< of the communicator's blocking collectives by kernels; or null
-  std::uint16_t signature;  ///< of its arguments (arrival_places.hpp)
+  std::unique_ptr<ExchangePlan> plan;             ///< null: this rank votes for the library
+  bool is_for_messages;                           ///< false: it is for kernels, or the library is better
+  std::optional<OfferedKernel> kernel;            ///< beside a plan
+  transports::cuda::ContextRef blocking_context;  ///< of blocking collectives by kernels; or null
+  std::uint16_t signature;                        ///< of its arguments (arrival_places.hpp)
   StagedCall staged;
   /// Calls the MPI library's function on that communicator; returns its code.
   std::function<int(MPI_Comm, MPI_Request*)> call_library;
@@ -94,8 +93,7 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   [[nodiscard]] bool begin_next(const CallScope& scope);
   void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
 
-  std::shared_ptr<ArrivalPlace>
-      place_;  ///< the ring's words belong to this communicator as long as there are calls
+  std::shared_ptr<ArrivalPlace> place_;  ///< keeps the ring's words while there are calls
   std::optional<Agreement> agreement_;
   std::atomic<AgreementUse> use_{AgreementUse::undecided};  ///< as this rank knows it
   MPI_Comm messages_ = MPI_COMM_NULL;
