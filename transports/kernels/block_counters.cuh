@@ -1,4 +1,4 @@
-// What the threads of one launch tell each other across its blocks. Included by kernels.cu only.
+// Counters that the threads of one launch share across its blocks. Only kernels.cu includes this file.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace penstock::transports::kernels {
 namespace {
 
-/// Of the launch that uses the slot; 0 between launches. On a GPU each context has its own.
+/// The counters of the launch that uses the slot; 0 between launches. On a GPU each context has its own.
 struct BlockCounters {
-  std::uint32_t finished;      ///< blocks that have come to the end
-  std::uint32_t begun;         ///< … to the beginning
-  std::uint32_t has_given_up;  ///< 1: some thread has, so all others may
+  std::uint32_t finished;      ///< blocks that have reached the end
+  std::uint32_t begun;         ///< … the beginning
+  std::uint32_t has_given_up;  ///< not 0: some thread has (its reasons), so all others may
 };
 __device__ BlockCounters block_counters[slot_count];
 

@@ -1,13 +1,13 @@
-// What the host hands to the batched copy's kernel: everything by value, so that a launch needs no copy of
-// its own. For host code, nvcc and the simulated GPU alike. Knows neither streams nor completion.
+// Parameters of the batched copy's kernel: everything by value, so that a launch needs no copy of its own.
+// For host code, nvcc and the simulated GPU alike. This header knows neither streams nor completion.
 #pragma once
 
 #include <cstdint>
 
 namespace penstock::transports::kernels {
 
-/// One block of threads copies so much at most: a multiple of 16, so that pieces are aligned as their item
-/// is.
+/// The most bytes that one block of threads copies: a multiple of 16, so that pieces are aligned as their
+/// item is.
 inline constexpr std::uint32_t piece_bytes = 16384;
 #ifdef PENSTOCK_SIMULATED_GPU
 inline constexpr std::uint32_t most_threads = 32;  // a barrier costs a fiber for each there
@@ -15,11 +15,11 @@ inline constexpr std::uint32_t most_threads = 32;  // a barrier costs a fiber fo
 inline constexpr std::uint32_t most_threads = 256;
 #endif
 
-/// Flags (of one context) and counters that exist, so launches that can be in flight at once.
+/// Number of flags (of one context) and counters, thus of launches that can be in flight at once.
 inline constexpr std::uint32_t slot_count = 256;
 
-/// At most `capacity` items, each with at least one block of the launch. Several capacities, as each byte of
-/// parameters costs time. Kernels' parameters may be 4 KiB long on every driver.
+/// At most `capacity` items, each with at least one block of the launch. There are several capacities, as
+/// each byte of parameters costs time. Every driver allows 4 KiB of kernel parameters.
 template <std::uint32_t capacity>
 struct CopyBatch {
   std::uint32_t* flag;  ///< host memory as the device sees it: becomes 1 when all is copied; may be null
@@ -33,7 +33,7 @@ struct CopyBatch {
   } items[capacity];
 };
 
-/// One kernel each, by the name `penstock_copy_<capacity>`, called with (CopyBatch<capacity>).
+/// Each capacity has one kernel, `penstock_copy_<capacity>`, called with (CopyBatch<capacity>).
 #define PENSTOCK_COPY_CAPACITIES(row) row(4) row(16) row(32)
 inline constexpr std::uint32_t largest_capacity = 32;
 static_assert(sizeof(CopyBatch<largest_capacity>) <= 4096);

@@ -1,5 +1,5 @@
-// The device code of collectives that exchange, and combine or place what comes, in one kernel. Included by
-// kernels.cu only.
+// The device code of collectives that exchange data, and combine or place it, in one kernel. Only kernels.cu
+// includes this file.
 #pragma once
 
 #include <type_traits>
@@ -18,7 +18,7 @@ union FusedLine {
   std::uint32_t words[fused_line_words];
 };
 
-/// Fresh, as the kernel that stands by outlives what it has read.
+/// Loads are fresh, as the resident kernel outlives what it has read.
 template <class T>
 __device__ FusedLine<T> load_line(const T* from, std::uint64_t elements) {
   FusedLine<T> line = {};
@@ -57,9 +57,9 @@ __device__ void send_line(std::uint64_t* to, const FusedLine<T>& line, std::uint
 
 /// Why a launch's threads give up.
 constexpr std::uint32_t gave_up_waiting = 1;
-constexpr std::uint32_t gave_up_on_sizes = 2;  ///< which do not fit together
+constexpr std::uint32_t gave_up_on_sizes = 2;  ///< sizes differ
 
-/// When: one after the time that it has, or that has found out, and then all.
+/// When threads give up: one after its time limit, or when it finds a wrong size, and then all.
 struct Patience {
   std::uint64_t deadline_ns;
   std::uint32_t* has_given_up;
@@ -75,10 +75,10 @@ struct Patience {
 #ifdef __CUDACC__
 constexpr std::uint32_t polls_between_looks = 64;
 #else
-constexpr std::uint32_t polls_between_looks = 1;  // a look lets others run
+constexpr std::uint32_t polls_between_looks = 1;  // a look at the clock lets others run
 #endif
 
-/// True if it has come.
+/// Returns true if the line has arrived.
 template <class T>
 __device__ bool poll_line(const std::uint64_t* from, std::uint32_t stamp, FusedLine<T>& line) {
   bool is_there = true;
@@ -91,7 +91,7 @@ __device__ bool poll_line(const std::uint64_t* from, std::uint32_t stamp, FusedL
   return is_there;
 }
 
-/// Polls until the line has come; false: it is time to give up.
+/// Polls until the line has arrived. Returns false when it is time to give up.
 template <class T>
 __device__ bool await_line(const std::uint64_t* from, std::uint32_t stamp, const Patience& patience,
                            FusedLine<T>& line) {
@@ -108,12 +108,12 @@ __device__ void let_others_send() {
 #endif
 }
 
-/// So many of those bytes are left from there on.
+/// Returns how many of those bytes are left from there on.
 __device__ std::uint32_t left_from(std::uint64_t bytes, std::uint64_t first) {
   return first < bytes ? static_cast<std::uint32_t>(bytes - first) : 0;
 }
 
-/// The most bytes that go to one rank, or come from one.
+/// Returns the most bytes that go to one rank, or come from one.
 __device__ std::uint64_t largest_of(const FusedCollective& collective, std::uint64_t FusedPeer::*bytes) {
   std::uint64_t largest = 0;
 // A launch fetches its code anew, and unrolled this loop was half of it: 0.5 us.
@@ -131,7 +131,7 @@ __device__ std::uint64_t lines_of(std::uint64_t bytes) {
   return (bytes + fused_line_bytes - 1) / fused_line_bytes;
 }
 
-/// From the begin of a slot to a line of the payload.
+/// Returns the words from the beginning of a slot to a line of the payload.
 __device__ std::uint64_t words_before(std::uint64_t line) {
   return (fused_header_lines + line) * fused_line_words;
 }
@@ -140,17 +140,18 @@ __device__ std::uint64_t stamp_of(const FusedCollective& collective) {
   return std::uint64_t{collective.stamp} << 32;
 }
 
-/// The header of which rank is this thread's affair, if it is one: the last threads have the fewest lines.
+/// Returns the rank whose header this thread handles, if there is one: the last threads have the fewest
+/// lines.
 __device__ std::uint32_t rank_of_header(ThreadGroup group) {
   return group.threads - 1 - group.thread;
 }
 
-/// Of a part of so many bytes, which both its ends know, or each says.
+/// Returns whether a part of that many bytes has a header. Without one, both ends know its size.
 __device__ bool has_header(const FusedCollective& collective, std::uint64_t bytes) {
   return collective.is_checked || bytes == 0;
 }
 
-/// Sends all lines, which `load(offset in bytes, bytes left)` returns, and the headers that are wanted.
+/// Sends all lines, which `load(offset in bytes, bytes left)` returns, and the headers that are needed.
 template <class Load>
 __device__ void send_lines(const FusedCollective& collective, ThreadGroup group, Load load) {
   if (!collective.sends) return;
@@ -178,8 +179,8 @@ __device__ void send_lines(const FusedCollective& collective, ThreadGroup group,
   }
 }
 
-/// By a thread for each rank whose header must be waited for. False: it is time to give up, or the sizes do
-/// not fit.
+/// Waits for the headers, with a thread for each rank. Returns false if it is time to give up, or if sizes
+/// differ.
 __device__ bool await_headers(const FusedCollective& collective, const Patience& patience,
                               ThreadGroup group) {
   const std::uint32_t rank = rank_of_header(group);
@@ -193,7 +194,7 @@ __device__ bool await_headers(const FusedCollective& collective, const Patience&
   return false;
 }
 
-/// Line `i` of each of the `count` ranks from `first` on, as far as there are so many. Looks at one after the
+/// Waits for line `i` of each of the `count` ranks from `first` on, if there are so many. Polls one after the
 /// other would each take as long as the way to memory.
 template <class T, std::uint32_t count>
 __device__ bool await_lines(const FusedCollective& collective, std::uint32_t first, std::uint64_t i,
@@ -211,7 +212,7 @@ __device__ bool await_lines(const FusedCollective& collective, std::uint32_t fir
   }
 }
 
-/// `at_once`: of so many ranks a line each is waited for together.
+/// `at_once`: the number of ranks for a line of each of which a thread waits together.
 template <class T, std::uint32_t at_once, class Combine>
 __device__ void exchange_and_combine(const FusedCollective& collective, const Patience& patience,
                                      ThreadGroup group, Combine combine) {
@@ -242,8 +243,9 @@ __device__ void exchange_and_combine(const FusedCollective& collective, const Pa
   }
 }
 
-/// Lines of blocks, which are bytes at any address: in one load where that is aligned, else byte by byte, all
-/// on their way at once. Words are put together by shifts, as an array of bytes would have to lie in memory.
+/// Loads and stores lines of blocks, which are bytes at any address: at once if the address is aligned, else
+/// byte by byte, with all loads in flight together. Shifts build the words, as an array of bytes would have
+/// to lie in memory.
 __device__ FusedLine<std::uint32_t> load_bytes(const std::uint8_t* from, std::uint64_t bytes) {
   FusedLine<std::uint32_t> line = {};
   if (bytes >= fused_line_bytes && reinterpret_cast<std::uintptr_t>(from) % fused_line_bytes == 0)
@@ -284,9 +286,9 @@ __device__ void exchange_blocks(const FusedCollective& collective, const Patienc
   }
 }
 
-/// By all threads of the group; `has_given_up` becomes 1 if something has not come. Which operation it is, is
-/// asked for each pair of elements: who waits for words to come has the time, and a loop for each operation
-/// would be ten times the code.
+/// Run by all threads of the group; `has_given_up` becomes nonzero if something has not arrived. The
+/// operation is selected for each pair of elements: threads that wait for words have the time, and a loop for
+/// each operation would be ten times the code.
 template <class T, std::uint32_t at_once>
 __device__ void reduce_fused(const FusedCollective& collective, std::uint32_t& has_given_up,
                              ThreadGroup group) {
@@ -303,8 +305,8 @@ __device__ void place_fused(const FusedCollective& collective, std::uint32_t& ha
   exchange_blocks(collective, {clock_ns() + collective.limit_ns, &has_given_up}, group);
 }
 
-/// Of blocks, and of the types that PENSTOCK_STANDBY_TYPES names. With all of them that kernel would spill
-/// registers.
+/// Runs blocks, and the types that PENSTOCK_STANDBY_TYPES names. With all types the resident kernel would
+/// spill registers.
 __device__ void run_fused(StandbyType type, const FusedCollective& collective, std::uint32_t& has_given_up,
                           ThreadGroup group) {
   switch (type) {

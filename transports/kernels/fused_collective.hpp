@@ -1,5 +1,5 @@
-// What the host hands to the kernels that exchange vectors with other GPUs and combine them at once, or
-// blocks and put them in their places. For host code, nvcc and the simulated GPU alike. Knows no MPI.
+// Parameters of the kernels that exchange vectors with other GPUs and combine them, or exchange blocks and
+// put them in place. For host code, nvcc and the simulated GPU alike. This header knows no MPI.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,32 @@
 
 namespace penstock::transports::kernels {
 
-/// A vector travels in lines of so many of its bytes, which is a multiple of every element's, each as words
-/// of four bytes and a stamp (as in NCCL's protocol LL): whoever finds the stamp has the data, so nothing
-/// else needs to be said or fenced, and one way over NVLink is all that it takes.
+/// A vector travels in lines of that many of its bytes, a multiple of every element's size, each as words of
+/// four bytes and a stamp (as in NCCL's protocol LL). A reader that finds the stamp has the data: no fence
+/// and no notification is needed, only one way over NVLink.
 inline constexpr std::uint32_t fused_line_bytes = 16;
 inline constexpr std::uint32_t fused_line_words = fused_line_bytes / 4;
 
-/// Behind a line that says how many bytes this rank sends there. That one goes where the other does not know,
-/// or gets nothing else.
+/// Lines before them: a header with the bytes that this rank sends there. It is sent if the other rank does
+/// not know them, or gets nothing else.
 inline constexpr std::uint32_t fused_header_lines = 1;
 
-/// A rank with which this one exchanges something; it is one itself.
+/// A rank with which this one exchanges data; this rank is one of its own peers.
 struct FusedPeer {
   /// Bytes, below 4 GiB; two of 32 bits would look like an address to the simulated GPU.
   std::uint64_t sent;
-  std::uint64_t received;  ///< of vectors as much from all
-  /// Where this rank's lines go in that one's memory; in its own too, as they are wanted again by a launch
-  /// that only waits.
+  std::uint64_t received;  ///< vectors: the same from all
+  /// Where this rank's lines go in that peer's memory. This rank writes to itself, too, as a launch that only
+  /// waits needs the lines again.
   std::uint64_t* outgoing;
-  const std::uint64_t* incoming;  ///< where that one's come to lie in its own
+  const std::uint64_t* incoming;  ///< where the peer's lines arrive in this rank's memory
 };
 
-/// Parameters of `penstock_fused_<type>`. Each rank launches one, and each writes its vector into the others'
-/// memory, waits for theirs in its own, and combines those of the first `combined` ranks in their order. `to`
-/// may be `own`. However many are combined, all are waited for, as slots are used again (fused_sets).
-/// Of `penstock_fused_blocks`: what comes from each rank goes to a place of its own in `to`, one behind the
-/// other; this rank's is there already if that is where `own` lies, else they do not overlap.
+/// Parameters of `penstock_fused_<type>`. Each rank launches one kernel, which writes its vector into the
+/// others' memory, waits for theirs in its own, and combines those of the first `combined` ranks in their
+/// order. `to` may be `own`. However many are combined, the kernel waits for all, as slots are reused
+/// (fused_sets). Also those of `penstock_fused_blocks`: the blocks from each rank go to `to`, one behind the
+/// other. `to` and `own` must not overlap, except that this rank's own block may already be in place.
 struct FusedCollective {
   void* to;
   const void* own;
@@ -41,17 +41,18 @@ struct FusedCollective {
   std::uint32_t combined;  ///< of vectors; 0: nothing goes to `to`
   std::uint32_t stamp;     ///< no word there has had it before
   ReductionOperation operation;
-  bool sends;        ///< false: an earlier launch with this stamp did, and ended without all
-  bool is_for_each;  ///< what is sent lies one behind the other, in the order of ranks; else all get the same
-  /// Ranks know no sizes but their own: somebody who sends more or less than is expected ends the collective.
+  bool sends;        ///< false: an earlier launch with this stamp sent, and ended without all parts
+  bool is_for_each;  ///< a block for each rank, one behind the other in the order of ranks; false: all get
+                     ///< the same
+  /// Ranks know only their own sizes: a rank that sends more or less than expected ends the collective.
   bool is_checked;
-  std::uint64_t limit_ns;  ///< after which it ends, whatever has not come
+  std::uint64_t limit_ns;  ///< after which it ends, even if parts are missing
   std::uint32_t* flag;     ///< host memory as the device sees it: becomes a FusedOutcome at the end
   std::uint32_t slot;      ///< whose counters to use
   FusedPeer peers[most_sources];
 };
 
-/// Those that the kernel that stands by knows, too.
+/// The types that the resident kernel knows, too.
 #define PENSTOCK_STANDBY_TYPES(row)                                                                       \
   row(int32, std::int32_t) row(uint32, std::uint32_t) row(int64, std::int64_t) row(uint64, std::uint64_t) \
       row(float32, float) row(float64, double)
@@ -62,12 +63,12 @@ enum class StandbyType : std::uint32_t {
       blocks,  ///< of bytes, which are not combined
 };
 
-/// Collectives take the sets of slots by turns: a process begins the next one but one only when it has all of
-/// the next, and whoever has sent that has read all of this one.
+/// Collectives use the sets of slots in turn. A process begins the next collective but one only when it has
+/// all parts of the next one, and a rank that has sent those has read all of this one.
 inline constexpr std::uint32_t fused_sets = 2;
 
-/// What of those parameters stays the same for all collectives through one memory: for the host, and in
-/// device memory for the kernel that stands by. Addresses are as the host knows them.
+/// The parameters that are the same for all collectives through one memory: for the host, and in device
+/// memory for the resident kernel. Addresses are as the host knows them.
 struct FusedRoute {
   std::uint64_t outgoing[most_sources];  ///< of the first set
   std::uint64_t incoming[most_sources];
@@ -75,7 +76,7 @@ struct FusedRoute {
   std::uint32_t ranks;
 };
 
-/// Not complete, or of sizes that do not fit together: what has come is in `to`, the rest is as it was.
+/// If not complete, or of sizes that differ: the parts that have arrived are in `to`, the rest is unchanged.
 enum FusedOutcome : std::uint32_t { fused_complete = 1, fused_incomplete = 2, fused_mismatched = 3 };
 
 }  // namespace penstock::transports::kernels

@@ -1,5 +1,5 @@
-// Penstock's kernels. Compiled by nvcc to the fat binary that the library carries, and as plain C++ for the
-// simulated GPU; nothing but the driver API launches them.
+// Penstock's kernels. nvcc compiles them to the fat binary that the library carries, and the host's compiler
+// for the simulated GPU; only the driver API launches them.
 #include <cuda_runtime.h>
 
 #include "transports/kernels/block_counters.cuh"
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::uint32_t warp_threads = 32;
 
-/// Loads that each thread has under way at a time.
+/// Loads that each thread has in flight at a time.
 template <class Word>
 constexpr std::uint32_t loads_in_flight = sizeof(Word) == 16 ? 4 : 8;
 
 /// Copies whole words. Sources may be a peer's memory, 1.5 µs away, so each thread has several loads in
-/// flight: in one round, if words are not small, a whole piece.
+/// flight: a whole piece in one round, if words are not small.
 template <class Word, Loads loads>
 __device__ void copy_words(char* to, const char* from, std::uint32_t count, ThreadGroup group) {
   constexpr std::uint32_t in_flight = loads_in_flight<Word>;
@@ -39,7 +39,8 @@ __device__ void copy_words(char* to, const char* from, std::uint32_t count, Thre
   }
 }
 
-/// `to` and `from` are alike in alignment: bytes up to the first whole word, words, bytes after the last.
+/// Copies bytes up to the first whole word, words, and bytes after the last. `to` and `from` must be aligned
+/// alike.
 template <class Word, Loads loads>
 __device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, ThreadGroup group) {
   const auto misaligned = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(to) % sizeof(Word));
@@ -48,7 +49,7 @@ __device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Thre
   const auto body_end = static_cast<std::uint32_t>(head + words * sizeof(Word));
   const bool in_head = group.thread < head;
   const bool in_tail = group.thread < bytes - body_end;
-  // loaded before the words and stored after them, so that nobody waits for these loads alone
+  // loaded before the words and stored after them, so that no thread waits for these loads alone
   const char head_byte = in_head ? load<loads>(from + group.thread) : char{};
   const char tail_byte = in_tail ? load<loads>(from + body_end + group.thread) : char{};
   copy_words<Word, loads>(to + head, from + head, words, group);
@@ -73,7 +74,7 @@ __device__ void copy_piece(char* to, const char* from, std::uint32_t bytes, Thre
   }
 }
 
-/// True for one thread of the launch, when all others' work can be seen.
+/// Returns true for one thread of the launch, when it can see all others' work.
 __device__ bool is_last_of_launch(std::uint32_t& blocks) {
   __syncthreads();
   if (threadIdx.x != 0) return false;
@@ -82,7 +83,7 @@ __device__ bool is_last_of_launch(std::uint32_t& blocks) {
   return atomicInc(&blocks, gridDim.x - 1) == gridDim.x - 1;  // becomes 0 again
 }
 
-/// To a word that the host polls. Whoever sees the value sees all that this thread has seen.
+/// Writes to a word that the host polls. A reader of the value sees all that this thread has seen.
 template <class Word>
 __device__ void publish(Word& word, Word value) {
 #ifdef __CUDACC__
@@ -93,12 +94,12 @@ __device__ void publish(Word& word, Word value) {
 #endif
 }
 
-/// By all threads of the launch, after their work.
+/// All threads of the launch run this, after their work.
 __device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
   if (flag != nullptr && is_last_of_launch(block_counters[slot].finished)) publish(*flag, 1u);
 }
 
-/// The same for a launch of which threads may have given up.
+/// The same for a launch whose threads may have given up.
 __device__ void conclude_fused(const FusedCollective& collective) {
   if (!is_last_of_launch(block_counters[collective.slot].finished)) return;
   const std::uint32_t why = atomicExch(&block_counters[collective.slot].has_given_up, 0u);
@@ -108,7 +109,8 @@ __device__ void conclude_fused(const FusedCollective& collective) {
   publish(*collective.flag, static_cast<std::uint32_t>(outcome));
 }
 
-/// The item of a batch that this block of threads is for: the last one whose first block is not after it.
+/// Returns the item of a batch that this block of threads copies: the last one whose first block is not after
+/// it.
 template <class Batch>
 __device__ std::uint32_t item_of_block(const Batch& batch) {
   std::uint32_t mine = 0;
@@ -148,7 +150,7 @@ __device__ StandbyOrder read(const StandbyOrder& order) {
 #endif
 }
 
-/// For other blocks.
+/// Writes for other blocks.
 __device__ void write(StandbyOrder& order, const StandbyOrder& value) {
 #ifdef __CUDACC__
   asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};"
@@ -166,12 +168,12 @@ struct StandbyTask {
   char* to;
   const char* from;
   std::uint32_t bytes;
-  std::uint32_t count;     ///< of orders with it
-  bool is_shared;          ///< by all blocks; of a collective fused_task() says it
-  bool comes_beside;       ///< its payload does, in place of `from`
+  std::uint32_t count;     ///< of orders, including this one
+  bool is_shared;          ///< by all blocks; collectives have it in fused_task()
+  bool comes_beside;       ///< its payload arrives beside the order, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
-  bool is_strided;         ///< and what `strided` says
-  bool is_fused;           ///< a collective, and what fused_task() says
+  bool is_strided;         ///< a copy as in `strided`
+  bool is_fused;           ///< a collective as in fused_task()
   bool is_last;
   StridedItem strided;
 };
@@ -180,7 +182,7 @@ struct FusedTask {
   StandbyType type;
   bool is_shared;  ///< by all blocks
 };
-/// The block's; large, and seldom of use.
+/// The block's; large, and seldom used.
 __device__ FusedTask& fused_task() {
   __shared__ FusedTask task;
   return task;
@@ -191,7 +193,7 @@ __device__ char* memory_of(std::uint64_t address, const Standby& standby) {
   return address == bounce_address ? standby.bounce : reinterpret_cast<char*>(address + distance);
 }
 
-/// True if the host has ordered something after `done`. What the source holds is loaded after the order that
+/// Returns true if the host has ordered something after `done`. The source is loaded after the order that
 /// names it, as its address depends on that.
 __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
                      StandbyTask& task) {
@@ -221,18 +223,18 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   return true;
 }
 
-/// What the first block tells the others: shared orders, as it found them, and at last to leave. Begins with
-/// the number of an order that all have done, so that of the next, too, nobody takes one word with the other
-/// of before.
+/// What the first block passes to the others: shared orders, as it found them, and finally the order to
+/// leave. It begins with the number of an order that all have executed, so that no block combines one word of
+/// the next order with an old other word.
 constexpr std::uint64_t nothing_relayed = UINT64_MAX;
 struct Relay {
   StandbyOrder order = {nothing_relayed, 0};  ///< between launches
   std::uint32_t words[words_beside] = {};     ///< beside it
-  std::uint32_t executed = 0;                 ///< blocks that have done their part of a fused collective
+  std::uint32_t executed = 0;                 ///< blocks that have executed their part of a fused collective
 };
 __device__ Relay relays[slot_count];
 
-/// By the first block: takes an order of the host's, and tells the others, unless words belong to it.
+/// The first block runs this: it takes an order of the host's, and relays it, unless words belong to it.
 __device__ bool take_and_relay(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
                                StandbyTask& task) {
   if (!take(order, standby, done, task)) return false;
@@ -240,15 +242,15 @@ __device__ bool take_and_relay(const StandbyOrder& order, const Standby& standby
   return true;
 }
 
-/// Of each of the first threads its part of the line, by one load of them all: several loads of a line come
-/// one after the other.
+/// The first threads read a part of the line each, by one load for all: several loads of a line run one after
+/// the other.
 __device__ StandbyOrder look(const StandbyMailbox& mailbox) {
   const auto* const parts = reinterpret_cast<const StandbyOrder*>(&mailbox.line);
   return threadIdx.x < line_threads ? read(parts[threadIdx.x]) : StandbyOrder{};
 }
 
-/// By each thread that has seen a part of the line with the payload in it: whether its words are of this
-/// order. Collects them.
+/// Each thread that has read a part of the line with the payload in it runs this. Collects the part's words.
+/// Returns whether they belong to this order.
 __device__ bool has_come(const StandbyOrder& part, const StandbyTask& task, std::uint32_t* payload) {
   if (threadIdx.x == 0 || threadIdx.x >= line_threads) return true;
   const std::uint64_t words[] = {part.from, part.to};
@@ -274,7 +276,7 @@ __device__ StridedLoops loops_of(const std::uint32_t* side) {
   loops.depth = loops.strides[1] != 0 ? 2 : loops.strides[0] != 0 ? 1 : 0;
   return loops;
 }
-/// What a strided task's words say.
+/// Decodes a strided task's words.
 __device__ void read_strided(const std::uint32_t* words, const Standby& standby, StandbyTask& task) {
   task.strided.to = memory_of(wide(words + StridedWords::to), standby);
   task.strided.from = task.from;
@@ -286,8 +288,8 @@ __device__ void read_strided(const std::uint32_t* words, const Standby& standby,
   task.strided.from_loops = loops_of(words + StridedWords::from_side);
 }
 
-/// The same of a fused collective's, and what the route says. By a warp, as what there is for each rank takes
-/// a load behind another.
+/// Decodes a fused collective's words, and the route. A warp runs this, as the data of each rank takes
+/// several loads in sequence.
 __device__ void read_fused(const std::uint32_t* words, const Standby& standby, const char* own) {
   const auto* const route =
       reinterpret_cast<const FusedRoute*>(memory_of(wide(words + FusedWords::route), standby));
@@ -320,7 +322,7 @@ __device__ void read_fused(const std::uint32_t* words, const Standby& standby, c
   fused_task().is_shared = field(FusedWords::is_shared, 1) != 0;
 }
 
-/// By the first warp of the first block, to the others.
+/// The first warp of the first block sends an order with words to the others.
 __device__ void relay_with_words(const Standby& standby, const StandbyOrder& order,
                                  const std::uint32_t* words) {
   Relay& relay = relays[standby.slot];
@@ -331,7 +333,7 @@ __device__ void relay_with_words(const Standby& standby, const StandbyOrder& ord
   write(relay.order, order);
 }
 
-/// By the first warp of another block, once its first thread has taken the order.
+/// The first warp of another block runs this, once its first thread has taken the order.
 __device__ void read_relayed(const Standby& standby, StandbyTask& task) {
   __shared__ std::uint32_t words[words_beside];
   __threadfence();
@@ -342,8 +344,8 @@ __device__ void read_relayed(const Standby& standby, StandbyTask& task) {
   if (task.is_strided && threadIdx.x == 0) read_strided(words, standby, task);
 }
 
-/// By the first thread of the first block: a collective that takes its own vector's place is not to be begun
-/// anew by a launch when some blocks have done their part.
+/// The first thread of the first block waits here until all blocks have executed their part. A launch must
+/// not begin a collective anew that overwrites its own vector, once some blocks are done.
 __device__ void await_sharers(const Standby& standby) {
   std::uint32_t& executed = relays[standby.slot].executed;
   while (atomicAdd(&executed, 0u) != gridDim.x - 1) let_others_run();
@@ -351,7 +353,7 @@ __device__ void await_sharers(const Standby& standby) {
   __threadfence();
 }
 
-/// When to leave: the first thread's affair.
+/// Decides when the kernel leaves; only the first thread uses it.
 class Attendance {
  public:
   __device__ Attendance(const Standby& standby, std::uint64_t began_ns, std::uint32_t done)
@@ -361,7 +363,7 @@ class Attendance {
         idle_since_ns_(threadIdx.x == 0 ? clock_ns() : 0),
         attended_ns_(idle_since_ns_) {}
 
-  /// After a look in vain.
+  /// Called after a poll without an order.
   __device__ bool is_over(const StandbyOrder& order) {
     const std::uint64_t now_ns = clock_ns();
     if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller_) attended_ns_ = now_ns;
@@ -379,8 +381,8 @@ class Attendance {
   std::uint64_t caller_ = 0;
 };
 
-/// Waits for an order, or until it is time to leave: after one more look, for an order that the host gave
-/// before it could see that. The first warp.
+/// Waits for an order, or until it is time to leave. It polls once more then, for an order that the host gave
+/// before it could see that. The first warp runs this.
 __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::uint32_t done,
                            StandbyTask& task) {
   alignas(16) __shared__ std::uint32_t payload[words_beside];
@@ -415,7 +417,7 @@ __device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::
   }
 }
 
-/// The next four of `bytes`, or as many as there are.
+/// Loads the next four of `bytes`, or as many as there are.
 __device__ std::uint32_t load_stamped_bytes(const char* from, std::uint32_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(from) % stamped_bytes == 0 && bytes >= stamped_bytes)
     return load<Loads::fresh>(reinterpret_cast<const std::uint32_t*>(from));
@@ -425,7 +427,7 @@ __device__ std::uint32_t load_stamped_bytes(const char* from, std::uint32_t byte
   return data;
 }
 
-/// To words that say by themselves that they have come; two by each thread at a time.
+/// Writes stamped words, which show their own arrival; each thread writes two at a time.
 __device__ void copy_stamped(std::uint64_t* to, const char* from, std::uint32_t bytes, std::uint32_t count,
                              ThreadGroup group) {
   const std::uint64_t stamp = std::uint64_t{count} << stamp_shift;
@@ -438,13 +440,13 @@ __device__ void copy_stamped(std::uint64_t* to, const char* from, std::uint32_t 
   }
 }
 
-/// All threads of the launch, numbered so that what keeps few of them busy is spread over the blocks.
+/// Returns all threads of the launch, numbered so that work for few of them is spread over the blocks.
 __device__ ThreadGroup spread_over_blocks() {
   const std::uint32_t warp = threadIdx.x / warp_threads * gridDim.x + blockIdx.x;
   return {warp * warp_threads + threadIdx.x % warp_threads, gridDim.x * blockDim.x};
 }
 
-/// Of a shared one the block's part: whole rounds of its loads, where there are so many.
+/// Executes the task; of a shared one the block's part: whole rounds of its loads, if there are so many.
 __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadGroup group) {
   if (task.goes_down_stamped) {
     copy_stamped(standby.mailbox->down, task.from, task.bytes, task.count, group);
@@ -468,7 +470,7 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
   copy_piece<Loads::fresh>(task.to + begin, task.from + begin, left < part ? left : part, group);
 }
 
-/// What one warp does in one round of loads.
+/// Returns whether one warp does the task in one round of loads.
 __device__ bool is_small(const StandbyTask& task) {
   constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
   constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
@@ -478,7 +480,7 @@ __device__ bool is_small(const StandbyTask& task) {
   return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }
 
-/// What is wanted of a task when it has been executed. Read by all threads before the barrier behind it,
+/// What is needed of a task after its execution. All threads read it before the barrier behind the task,
 /// since the first one takes the next task as soon as it is past that.
 struct TaskEnd {
   std::uint32_t count;
@@ -493,15 +495,15 @@ struct TaskEnd {
         speaks_for_itself(task.goes_down_stamped) {}
 };
 
-/// By the first thread, when all others have done their part.
+/// The first thread runs this, when all others have done their part.
 __device__ void publish_done(const Standby& standby, const TaskEnd& end) {
   if (end.is_fused && atomicExch(&block_counters[standby.slot].has_given_up, 0u) != 0)
     publish(standby.mailbox->incomplete, end.count);
   publish(standby.mailbox->done[0], end.count);
 }
 
-/// Of the first warp: what is small it does alone, as a barrier of the whole block costs 0.2 µs. Returns with
-/// a task for all.
+/// The first warp executes small tasks alone, as a barrier of the whole block costs 0.2 µs. Returns with a
+/// task for all.
 __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_ns, std::uint32_t& done,
                                     StandbyTask& task) {
   for (;;) {
@@ -515,7 +517,7 @@ __device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_
   }
 }
 
-/// The first block: takes the host's orders.
+/// The first block runs this: it takes the host's orders.
 __device__ void lead(const Standby& standby) {
   __shared__ StandbyTask task;
   std::uint32_t done = standby.done;
@@ -536,7 +538,7 @@ __device__ void lead(const Standby& standby) {
   if (threadIdx.x == 0 && gridDim.x > 1) write(relays[standby.slot].order, {next, (next & 1) << 16});
 }
 
-/// The other blocks: take what the first one relays.
+/// The other blocks run this: they take what the first one relays.
 __device__ void follow(const Standby& standby) {
   __shared__ StandbyTask task;
   const StandbyOrder& order = relays[standby.slot].order;
@@ -563,7 +565,7 @@ __device__ void follow(const Standby& standby) {
   }
 }
 
-/// Of each block of several: returns when orders that the first one relays are safe to take.
+/// Each block of several runs this. Returns when relayed orders are safe to take.
 __device__ void join(const Standby& standby) {
   StandbyOrder& relayed = relays[standby.slot].order;
   if (threadIdx.x == 0 && blockIdx.x == 0) write(relayed, {standby.done & number_mask, 0});

@@ -1,4 +1,4 @@
-// The device code that turns lists into bitmaps and back. Included by kernels.cu only.
+// The device code that turns lists into bitmaps and back. Only kernels.cu includes this file.
 #pragma once
 
 #include "transports/kernels/list_bitmap.hpp"
@@ -24,9 +24,8 @@ __device__ std::uint32_t* places_of(ListBitmap* bitmap, std::uint64_t words) {
 /// Integers of a list that a thread packs at a time: neighbours, most of which share a word.
 constexpr std::uint32_t integers_of_run = 8;
 
-/// A list's integers, in an unsigned order whether they are signed or not, counted from its first one: their
-/// positions in the bitmap. Those below the first one, or above the last, wrap around to something above
-/// top().
+/// A list's integers as positions in the bitmap: in unsigned order whether they are signed or not, counted
+/// from the first one. Those below the first one, or above the last, wrap around to something above top().
 template <class Integer>
 class IncreasingList {
  public:
@@ -42,10 +41,10 @@ class IncreasingList {
   __device__ Integer operator[](std::uint64_t index) const { return position(list_[index]); }
   __device__ std::uint64_t count() const { return count_; }
   __device__ Integer top() const { return top_; }
-  /// Of its bitmap; 0 if the list does not increase.
+  /// Returns the words of its bitmap; 0 if the list does not increase.
   __device__ std::uint64_t words() const { return words_; }
 
-  /// The positions from there on.
+  /// Loads the positions from there on.
   __device__ void load_run(std::uint64_t index, Integer (&positions)[integers_of_run]) const {
     struct alignas(16) Part {
       Integer integers[16 / sizeof(Integer)];
@@ -76,12 +75,12 @@ class IncreasingList {
   std::uint64_t words_;
 };
 
-/// Integers of a list that a block packs at a time, and the most words that it gathers them in before they go
-/// to the bitmap: twice what they take where the bitmap is half the list.
+/// Integers of a list that a block packs at a time, and the most words in which it gathers them before they
+/// go to the bitmap: twice what they take if the bitmap is half the list.
 constexpr std::uint32_t packed_at_once = integers_of_run * list_threads;
 constexpr std::uint32_t gathered_words = packed_at_once;
 
-/// Where a block's integers go to.
+/// The destination of a block's integers.
 struct PackedWords {
   std::uint32_t* gathering;  ///< the block's own copy of some words, if there are few enough
   std::uint64_t first_gathered;
@@ -97,14 +96,15 @@ struct PackedWords {
 
 constexpr std::uint64_t integers_of_tile = std::uint64_t{tile_words} * integers_in_word;
 
-/// Between an integer at `position` and the `next` one, which comes as number `index`, tiles may begin.
+/// Notes the tiles that begin between an integer at `position` and the `next` one, which has the number
+/// `index`.
 __device__ void note_places(std::uint32_t* places, std::uint64_t position, std::uint64_t next,
                             std::uint64_t index) {
   for (std::uint64_t begun = position / integers_of_tile + 1; begun <= next / integers_of_tile; ++begun)
     places[begun] = static_cast<std::uint32_t>(index);
 }
 
-/// False if it is out of place.
+/// Packs one integer. Returns false if it is out of place.
 template <class Integer>
 __device__ bool pack_integer(const IncreasingList<Integer>& list, std::uint64_t index,
                              const PackedWords& to) {
@@ -117,9 +117,8 @@ __device__ bool pack_integer(const IncreasingList<Integer>& list, std::uint64_t 
   return true;
 }
 
-/// A whole run, with one atomic operation a word: neighbours that took one each would wait for each other.
-/// False if one is out of place. All in registers, so nothing is indexed by what is not known when it is
-/// compiled.
+/// Packs a whole run, with one atomic operation a word: neighbours with one each would wait for each other.
+/// Returns false if an integer is out of place. All stays in registers, so no index may depend on data.
 template <class Integer>
 __device__ bool pack_run(const IncreasingList<Integer>& list, std::uint64_t index, const PackedWords& to) {
   constexpr std::uint32_t last = integers_of_run - 1;
@@ -149,7 +148,7 @@ __device__ bool pack_run(const IncreasingList<Integer>& list, std::uint64_t inde
   return true;
 }
 
-/// False if some of them are out of place.
+/// Returns false if some integers are out of place.
 template <class Integer>
 __device__ bool pack_integers(const IncreasingList<Integer>& list, std::uint64_t begin, std::uint64_t end,
                               const PackedWords& to) {
@@ -160,7 +159,7 @@ __device__ bool pack_integers(const IncreasingList<Integer>& list, std::uint64_t
   return increases;
 }
 
-/// The first and the last may be others' too.
+/// Adds the gathered words to the bitmap. Other blocks may share the first and the last.
 __device__ void add_gathered(const PackedWords& to) {
   std::uint32_t* const words = to.words + to.first_gathered;
   for (std::uint32_t i = threadIdx.x; i < to.gathered; i += list_threads) {
@@ -205,7 +204,7 @@ __device__ void pack_list(const ListPacking& packing) {
   }
 }
 
-/// By the last thread of all: what the flag becomes.
+/// The last thread of all runs this. Returns the flag's value.
 template <class Integer>
 __device__ std::uint32_t conclude_packing(const ListPacking& packing) {
   const IncreasingList<Integer> list(packing);
@@ -215,7 +214,7 @@ __device__ std::uint32_t conclude_packing(const ListPacking& packing) {
   return static_cast<std::uint32_t>(list.words()) + 1;
 }
 
-/// How many integers of the block's tile come before the calling thread's word, and in all.
+/// Number of integers in the block's tile: before the calling thread's word, and in all.
 struct WordPlace {
   std::uint32_t before;
   std::uint32_t total;
@@ -239,7 +238,8 @@ __device__ WordPlace place_word(std::uint32_t count) {
   return place;
 }
 
-/// Whose order does not matter: an integer as it is compared, unsigned whether it has a sign or not.
+/// Returns an integer of a list whose order does not matter, as it is compared: unsigned whether it has a
+/// sign or not.
 template <class Integer>
 __device__ Integer key_of(const ListPacking& packing, std::uint64_t index) {
   return static_cast<const Integer*>(packing.list)[index] ^ static_cast<Integer>(packing.sign);
@@ -252,12 +252,12 @@ __device__ std::uint64_t thread_of_launch() {
   return std::uint64_t{blockIdx.x} * list_threads + threadIdx.x;
 }
 
-/// The highest key, and the highest of the inverted ones, which is the lowest: so both begin with zero.
+/// The highest key, and the highest of the inverted ones, which is the lowest: thus both begin with zero.
 struct KeyRange {
   unsigned long long inverted_lowest;
   unsigned long long highest;
 };
-/// Where the bitmap's header will be, until the range is known.
+/// Lies where the bitmap's header will be, until the range is known.
 __device__ KeyRange& range_of(ListBitmap& bitmap) {
   static_assert(sizeof(KeyRange) == sizeof(bitmap.first) + sizeof(bitmap.count));
   return reinterpret_cast<KeyRange&>(bitmap);
@@ -284,7 +284,7 @@ __device__ void measure_set(const ListPacking& packing) {
   if (threadIdx.x == 0) widen(range_of(*packing.bitmap), of_block);
 }
 
-/// By the last thread of all: what the others go by.
+/// The last thread of all runs this: it writes what the next launches need.
 template <class Integer>
 __device__ void conclude_measuring(const ListPacking& packing) {
   ListBitmap& bitmap = *packing.bitmap;
@@ -312,7 +312,7 @@ __device__ void fill_set(const ListPacking& packing) {
     set_bit(words_of(packing.bitmap), static_cast<Integer>(key_of<Integer>(packing, index) - lowest));
 }
 
-/// How many integers each tile has, in its place.
+/// Writes each tile's number of integers to its place.
 __device__ void count_set(const ListPacking& packing) {
   const std::uint32_t words = packing.bitmap->words;
   std::uint32_t* const places = places_of(packing.bitmap, words);
@@ -325,7 +325,8 @@ __device__ void count_set(const ListPacking& packing) {
   }
 }
 
-/// By the last block of all, once every tile is counted: how many come before each. What the flag becomes.
+/// The last block of all runs this once every tile is counted: it sums the integers before each tile. Returns
+/// the flag's value.
 __device__ std::uint32_t place_set(const ListPacking& packing) {
   constexpr std::uint32_t tiles_a_thread = 8;
   const std::uint32_t words = packing.bitmap->words;
@@ -354,7 +355,7 @@ __device__ std::uint32_t place_set(const ListPacking& packing) {
   return before == packing.count ? words + 1 : 1;
 }
 
-/// Few integers: each thread notes those of its word, and all write them side by side.
+/// For few integers: each thread notes those of its word, and all write them side by side.
 template <class Integer>
 __device__ void unpack_sparse(std::uint32_t word, const WordPlace& place, Integer first, Integer* list) {
   __shared__ std::uint16_t positions[tile_words * integers_in_word / 4];
@@ -369,8 +370,8 @@ __device__ void unpack_sparse(std::uint32_t word, const WordPlace& place, Intege
   __syncthreads();
 }
 
-/// Many: a warp takes its words one after another, each lane stands for a bit, and neighbours write side by
-/// side.
+/// For many: a warp takes its words one after another, each lane stands for a bit, and neighbours write side
+/// by side.
 template <class Integer>
 __device__ void unpack_dense(std::uint32_t word, const WordPlace& place, Integer first, Integer* list) {
   constexpr std::uint32_t lanes = 32;
@@ -409,7 +410,7 @@ __device__ void unpack_list(const ListUnpacking& unpacking) {
   }
 }
 
-/// By the last thread of all: what the flag becomes.
+/// The last thread of all runs this. Returns the flag's value.
 __device__ std::uint32_t conclude_unpacking(const ListUnpacking& unpacking) {
   const std::uint32_t end = places_of(unpacking.bitmap, unpacking.words)[tiles_in(unpacking.words)];
   const bool is_whole = end == unpacking.count && unpacking.bitmap->count == unpacking.count;

@@ -1,4 +1,4 @@
-// How threads load what they copy. Included by device code only.
+// How threads load what they copy. Only device code includes this file.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class Loads : std::uint8_t {
 };
 
 #ifdef __CUDACC__
-/// Not __ldcv: in a loop an H200 answers it from its L1 cache, for ever.
+/// Not __ldcv: in a loop an H200 serves it from its L1 cache, for ever.
 __device__ Word16 load_fresh(const void* from) {
   Word16 word;
   asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];"

@@ -1,5 +1,5 @@
-// How kernels wait: words that say by themselves that they have come, and the time. Included by device code
-// only.
+// How kernels wait: stamped words that show their own arrival, and the time. Only device code includes this
+// file.
 #pragma once
 
 #ifndef __CUDACC__
@@ -14,7 +14,7 @@
 namespace penstock::transports::kernels {
 namespace {
 
-/// Two words for the host or another GPU, each for itself.
+/// Writes two words for the host or another GPU, each valid by itself.
 __device__ void write_stamped(std::uint64_t* words, std::uint64_t first, std::uint64_t second) {
 #ifdef __CUDACC__
   asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" : : "l"(words), "l"(first), "l"(second) : "memory");
@@ -36,7 +36,7 @@ __device__ StampedPair read_stamped(const std::uint64_t* words) {
 #endif
 }
 
-/// A word that other blocks change meanwhile.
+/// Reads a word that other blocks change meanwhile.
 __device__ std::uint32_t read_changing(const std::uint32_t& word) {
 #ifdef __CUDACC__
   return *static_cast<const volatile std::uint32_t*>(&word);
@@ -45,7 +45,7 @@ __device__ std::uint32_t read_changing(const std::uint32_t& word) {
 #endif
 }
 
-/// In loops that wait. A GPU's threads all run.
+/// Yields in loops that wait. A GPU's threads all run.
 __device__ void let_others_run() {
 #ifndef __CUDACC__
   sched_yield();
@@ -58,7 +58,7 @@ __device__ std::uint64_t clock_ns() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 #else
-  let_others_run();  // it is asked in a loop that waits for them
+  let_others_run();  // loops that wait for other threads call this
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 #endif
 }

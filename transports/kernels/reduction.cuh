@@ -1,4 +1,4 @@
-// The device code of the reductions. Included by kernels.cu only.
+// The device code of the reductions. Only device code includes this file.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 namespace penstock::transports::kernels {
 namespace {
 
-/// Not the compiler's own arithmetic on signed integers, whose overflow is undefined.
+/// The unsigned type in which signed integers are computed, as their overflow is undefined.
 template <class T>
 struct Wrapping {
   using Type = T;
@@ -73,8 +73,8 @@ struct Sum<Complex<T>> {
     return {a.real + b.real, a.imaginary + b.imaginary};
   }
 };
-/// Each operation rounded by itself, as on the host (the compiler is told not to fuse them). Infinities are
-/// not recovered from NaN, as C's Annex G would have it.
+/// Rounds each operation by itself, as the host does (the compiler must not fuse them). Unlike C's Annex G,
+/// it does not recover infinities from NaN.
 template <class T>
 struct Product<Complex<T>> {
   __device__ Complex<T> operator()(Complex<T> a, Complex<T> b) const {
@@ -82,8 +82,8 @@ struct Product<Complex<T>> {
   }
 };
 
-/// Of equal values the lowest location; a value that cannot be compared gives way to the one behind it. As in
-/// MPICH and Open MPI.
+/// Returns the lowest location of equal values; a value that cannot be compared gives way to the one behind
+/// it. As in MPICH and Open MPI.
 template <class T, bool is_maximum>
 struct Extreme;
 template <class T, class L, bool is_maximum>
@@ -95,7 +95,7 @@ struct Extreme<Located<T, L>, is_maximum> {
   }
 };
 
-/// Never reads or writes gaps: behind the last element may be somebody else's memory.
+/// Never reads or writes gaps: the memory behind the last element may have another owner.
 template <class T>
 __device__ T load_element(const T* from) {
   return *from;
@@ -125,15 +125,15 @@ __device__ void store_element(Located<T, L>* to, const Located<T, L>& element) {
   to->location = element.location;
 }
 
-/// Elements that one load takes.
+/// Elements of one load.
 template <class T>
 struct alignas(16) Vector {
   static constexpr std::uint32_t length = 16 / sizeof(T);
   T elements[length];
 };
 
-/// Vectors that a thread loads of each source before it combines them: loads in flight are what memory
-/// bandwidth comes from.
+/// Vectors that a thread loads of each source before it combines them: memory bandwidth needs loads in
+/// flight.
 constexpr std::uint32_t vectors_at_once = 4;
 
 template <class T, class Combine>
@@ -171,7 +171,7 @@ __device__ void combine_vectors(const Reduction& reduction, std::uint64_t vector
   }
 }
 
-/// From element `begin` on, one by one.
+/// Combines from element `begin` on, one by one.
 template <class T, class Combine>
 __device__ void combine_elements(const Reduction& reduction, std::uint64_t begin, Combine combine) {
   const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
@@ -184,7 +184,7 @@ __device__ void combine_elements(const Reduction& reduction, std::uint64_t begin
   }
 }
 
-/// Complex numbers and pairs are large enough to be loaded one by one; that is half the code.
+/// Complex numbers and pairs are large enough to be loaded one by one; that halves the code.
 template <class T, class Combine>
 __device__ void combine_all(const Reduction& reduction, Combine combine) {
   std::uint64_t in_vectors = 0;
@@ -200,7 +200,7 @@ __device__ void combine_all(const Reduction& reduction, Combine combine) {
   combine_elements<T>(reduction, in_vectors, combine);
 }
 
-/// Calls `use(what combines two elements)`. The operation is one that the type knows.
+/// Calls `use(function)` with what combines two elements. The type must know the operation.
 template <class T, class Use>
 __device__ void with_operation_on_numbers(ReductionOperation operation, Use use) {
   switch (operation) {

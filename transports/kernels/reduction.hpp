@@ -1,5 +1,5 @@
-// What the host hands to the reduction's kernels: everything by value, as for the batched copy. For host
-// code, nvcc and the simulated GPU alike. Knows no MPI.
+// Parameters of the reduction's kernels: everything by value, as for the batched copy. For host code, nvcc
+// and the simulated GPU alike. This header knows no MPI.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace penstock::transports::kernels {
 
-/// Vectors that one launch combines.
+/// The most vectors that one launch combines.
 inline constexpr std::uint32_t most_sources = 8;
 
 enum class ReductionOperation : std::uint32_t {
@@ -21,7 +21,7 @@ enum class ReductionOperation : std::uint32_t {
   bit_and,
   bit_or,
   bit_xor,
-  maximum_location,  ///< of pairs of a value and where it stands
+  maximum_location,  ///< of pairs of a value and its location
   minimum_location,
 };
 
@@ -31,7 +31,8 @@ struct Complex {
   T real;
   T imaginary;
 };
-/// What MPI's MAXLOC and MINLOC combine. Between both, and behind, there may be a gap: it is never written.
+/// The elements of MPI's MAXLOC and MINLOC. There may be a gap between value and location, and behind: it is
+/// never written.
 template <class T, class L = std::int32_t>
 struct Located {
   T value;
@@ -42,7 +43,7 @@ using LocatedInt32 = Located<std::int32_t>;
 using LocatedInt64 = Located<std::int64_t>;
 using LocatedFloat32 = Located<float>;
 using LocatedFloat64 = Located<double>;
-/// Fortran's, whose locations are of the same type.
+/// Fortran's, whose locations have the type of the value.
 using TwoFloat32 = Located<float, float>;
 using TwoFloat64 = Located<double, double>;
 
@@ -55,7 +56,7 @@ inline constexpr bool is_located = false;
 template <class T, class L>
 inline constexpr bool is_located<Located<T, L>> = true;
 
-/// What the kernel of that type knows.
+/// Returns whether the kernel of that type knows the operation.
 template <class T>
 [[nodiscard]] constexpr bool knows(ReductionOperation operation) noexcept {
   if (is_located<T>) return operation >= ReductionOperation::maximum_location;
@@ -64,8 +65,8 @@ template <class T>
   return operation <= ReductionOperation::bit_xor;
 }
 
-/// to[i] = (…(from[0][i] ∘ from[1][i]) ∘ …) ∘ from[sources - 1][i]. `to` may be one of `from`; they overlap
-/// in no other way.
+/// to[i] = (…(from[0][i] ∘ from[1][i]) ∘ …) ∘ from[sources - 1][i]. `to` may be one of `from`; otherwise they
+/// do not overlap.
 struct Reduction {
   void* to;
   const void* from[most_sources];
@@ -76,7 +77,7 @@ struct Reduction {
   std::uint32_t slot;   ///< whose counter to use
 };
 
-/// One kernel each, by the name `penstock_reduce_<name>`, called with (Reduction).
+/// Each type has one kernel, `penstock_reduce_<name>`, called with (Reduction).
 #define PENSTOCK_REDUCED_TYPES(row)                                                                   \
   row(int8, std::int8_t) row(uint8, std::uint8_t) row(int16, std::int16_t) row(uint16, std::uint16_t) \
       row(int32, std::int32_t) row(uint32, std::uint32_t) row(int64, std::int64_t)                    \

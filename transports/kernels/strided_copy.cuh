@@ -1,4 +1,4 @@
-// The device code of copies between layouts in pieces. Included by kernels.cu only.
+// The device code of copies between layouts in pieces. Only kernels.cu includes this file.
 #pragma once
 
 #include "transports/kernels/loads.cuh"
@@ -7,7 +7,7 @@
 namespace penstock::transports::kernels {
 namespace {
 
-/// Where a byte of the message lies.
+/// Returns where a byte of the message lies.
 __device__ std::int64_t offset_of(const StridedLoops& loops, std::uint32_t position) {
   if (loops.depth == 0) return position;
   std::uint32_t row = position / loops.row_bytes;
@@ -29,8 +29,8 @@ struct Words {
   Word* to;
   const Word* from;
 };
-/// One round: units from `begin` on, each thread's apart by as many as there are threads. `words_of(unit)`
-/// says where the n-th of `units` is to go and where it comes from.
+/// Copies one round: units from `begin` on, each thread's as far apart as there are threads. `words_of(unit)`
+/// returns the destination and the source of the n-th of `units`.
 template <class Word, std::uint32_t in_flight, Loads loads, class WordsOf>
 __device__ void copy_units(std::uint32_t begin, std::uint32_t units, ThreadGroup group, WordsOf words_of) {
   Word held[in_flight] = {};
@@ -72,7 +72,7 @@ __device__ void copy_strided_units(const StridedItem& item, std::uint32_t round,
   }
 }
 
-/// As many rounds of the item as are asked for, from that round on, and as there are.
+/// Copies `rounds` rounds of the item from `round` on, or as many as there are.
 template <Loads loads>
 __device__ void copy_strided(const StridedItem& item, std::uint32_t round, std::uint32_t rounds,
                              ThreadGroup group) {
@@ -90,7 +90,7 @@ __device__ void copy_strided(const StridedItem& item, std::uint32_t round, std::
   }
 }
 
-/// The last of runs [first, end) that begins at the byte of the message or before.
+/// Returns the last of runs [first, end) that begins at the byte of the message or before.
 __device__ std::uint32_t run_of(const Run* runs, std::uint32_t first, std::uint32_t end,
                                 std::uint32_t position) {
   while (end - first > 1) {

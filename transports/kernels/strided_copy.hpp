@@ -1,5 +1,5 @@
-// What the host hands to the kernels for layouts in pieces: everything by value, as for the batched copy. For
-// host code, nvcc and the simulated GPU alike. Knows neither streams nor completion.
+// Parameters of the kernels for layouts in pieces: everything by value, as for the batched copy. For host
+// code, nvcc and the simulated GPU alike. This header knows neither streams nor completion.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace penstock::transports::kernels {
 
-/// Units that a thread copies at a time, by unit_shift, all loads before the first store: sources may be a
-/// peer's memory, 1.5 µs away. Each block copies that times its threads.
+/// Units that a thread copies at a time, by unit_shift, with all loads before the first store: sources may be
+/// a peer's memory, 1.5 µs away. Each block copies as many per thread.
 inline constexpr std::uint32_t units_in_flight[] = {8, 8, 8, 8, 4};
 inline constexpr std::uint32_t largest_unit_shift = 4;
 
@@ -19,15 +19,14 @@ struct StridedItem {
   void* to;          ///< where the message begins
   const void* from;  ///< likewise
   std::uint32_t bytes;
-  std::uint32_t unit_shift;  ///< copied are units of 1 << unit_shift bytes, by which all that stands here can
-                             ///< be divided
-  std::uint32_t to_begin;    ///< which byte of the message is the item's first
+  std::uint32_t unit_shift;  ///< units are 1 << unit_shift bytes, which divides all these numbers
+  std::uint32_t to_begin;    ///< the message's byte at which the item begins
   std::uint32_t from_begin;
   StridedLoops to_loops;
   StridedLoops from_loops;
 };
 
-/// As CopyBatch. One kernel each, by the name `penstock_strided_copy_<capacity>`.
+/// As CopyBatch. Each capacity has one kernel, `penstock_strided_copy_<capacity>`.
 template <std::uint32_t capacity>
 struct StridedBatch {
   std::uint32_t* flag;  ///< host memory as the device sees it: becomes 1 when all is copied; may be null
@@ -44,7 +43,7 @@ static_assert(sizeof(StridedBatch<largest_strided_capacity>) <= 4096);
 struct Run {
   std::int64_t offset;
   std::int64_t stride;
-  std::uint32_t start;  ///< which byte of the message is its first
+  std::uint32_t start;  ///< the message's byte at which it begins
   std::uint32_t bytes;
 };
 
@@ -55,7 +54,7 @@ struct RunsCopy {
   void* packed;
   const Run* runs;  ///< device memory, in the message's order
   std::uint32_t run_count;
-  std::uint32_t begin;  ///< which byte of the message is the first of these
+  std::uint32_t begin;  ///< the message's byte at which these begin
   std::uint32_t bytes;
   std::uint32_t unit_shift;  ///< as StridedItem's
 };
