@@ -1,4 +1,4 @@
-// Lists of integers that may travel as bitmaps: which ones, and the figures that both sides reckon with.
+// The lists of integers that may travel as bitmaps, and the figures that both sides use for them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace penstock::transports {
 
-/// What a payload is a list of. Numbers are part of the Offer.
+/// The element type of a payload that is a list. Numbers are part of the Offer.
 enum class Integer : std::uint8_t { none, int32, uint32, int64, uint64 };
 
 /// In which order a list's integers may arrive.
@@ -34,11 +34,11 @@ enum class ListOrder : std::uint8_t {
   return integer == Integer::int32 || integer == Integer::int64;
 }
 
-/// So that two are under way in the memory that there is for them (cuda::RelaySlice), also of the largest
-/// lists.
+/// Allows two bitmaps in flight in the memory for them (cuda::RelaySlice), even for the largest lists.
 inline constexpr std::uint64_t largest_bitmap_bytes = 64u << 20;
 
-/// A bitmap is worth while up to half its list's size: the kernels, and the waiting for them, cost the rest.
+/// Returns the most words of a worthwhile bitmap, which is at most half its list's size: the kernels, and
+/// waiting for them, cost the rest.
 [[nodiscard]] constexpr std::uint64_t most_words(std::uint64_t list_bytes) noexcept {
   return kernels::most_words_in(list_bytes / 2 < largest_bitmap_bytes ? list_bytes / 2
                                                                       : largest_bitmap_bytes);

@@ -22,7 +22,7 @@ Status judge_list(const Place& list, Integer integer) noexcept {
   const std::uint64_t bytes = list.layout.bytes();
   if (reinterpret_cast<std::uintptr_t>(list.first_byte()) % element != 0 || bytes % element != 0)
     return {Code::declined, "a list that is not aligned to its integers"};
-  // a kernel that reads past an allocation takes the application's context with it
+  // a kernel that reads past an allocation destroys the application's context
   if (!list.buffer.holds(list.layout.first_offset(), bytes))
     return {Code::declined, "a list that reaches past its allocation"};
   const std::uint64_t count = bytes / element;

@@ -1,4 +1,4 @@
-// What both sides of a list that travels as a bitmap ask before their kernels, and how these are launched.
+// Both sides of a list that travels as a bitmap check it here before their kernels, and launch these.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace penstock::transports {
 
-/// Whether the kernels can read or write such a list. `declined` if not.
+/// Returns whether the kernels can read or write such a list. `declined` if not.
 [[nodiscard]] Status judge_list(const Place& list, Integer integer) noexcept;
 
-/// For so many blocks' work, with the kernel's one parameter. The context is current.
+/// Launches the kernel for the work of that many blocks, with its one parameter. The context is current.
 [[nodiscard]] Status launch_list_kernel(cuda::Kernel kernel, std::uint64_t blocks, CUstream stream,
                                         void* parameter) noexcept;
 

@@ -9,7 +9,7 @@
 namespace penstock::transports {
 namespace {
 
-constexpr std::uint32_t not_packed = 1;  // what the kernel raises its flag to then
+constexpr std::uint32_t not_packed = 1;  // the flag's value if the list is not packed
 
 std::uint64_t sign_of(Integer integer) noexcept {
   return is_signed(integer) ? std::uint64_t{1} << (8 * bytes_of(integer) - 1) : 0;

@@ -1,5 +1,5 @@
-// The sender's side of a list that travels as a bitmap: makes the bitmap, if it is such a list, in device
-// memory of Penstock's own. Knows no message and no transport.
+// The sender's side of a list that travels as a bitmap: packs it, if it is such a list, in device memory of
+// Penstock's own. This header knows no message and no transport.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace penstock::transports {
 /// Owns the bitmap's memory. Thread: one at a time.
 class ListPack {
  public:
-  /// Begins to look whether the list strictly increases (of any order: has no integer twice), and to pack it.
+  /// Begins to test whether the list strictly increases (in any order: has no integer twice), and to pack it.
   /// `list` must be contiguous memory of a device and stay until the end or the destructor, and the
-  /// application's earlier work on it must be over. `declined` where it cannot be packed now: it is
+  /// application's earlier work on it must be complete. `declined` if it cannot be packed now: it is
   /// misaligned, too short or too large, or memory is on loan; out_of_memory: the device has none.
   [[nodiscard]] static Status start(const Place& list, Integer integer, ListOrder order,
                                     std::unique_ptr<ListPack>& pack) noexcept;
   explicit ListPack(cuda::RelaySlice memory) noexcept : memory_(std::move(memory)) {}
 
-  /// Never blocks. Not ended after an error, which is final.
+  /// Never blocks. An error is final, and the packing does not end then.
   [[nodiscard]] Status advance(bool& ended) noexcept;
-  /// After the end: of the bitmap. 0: it is no such list, or its bitmap is not worth while.
+  /// After the end: returns the bitmap's words. 0: it is no such list, or its bitmap is not worthwhile.
   [[nodiscard]] std::uint64_t words() const noexcept;
-  /// If there are words: what travels instead of the list.
+  /// If there are words: returns what travels instead of the list.
   [[nodiscard]] const Place& bitmap() const noexcept { return bitmap_; }
 
  private:

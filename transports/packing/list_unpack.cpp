@@ -10,7 +10,7 @@
 namespace penstock::transports {
 namespace {
 
-constexpr std::uint32_t whole = 1;  // what the kernel raises its flag to if the bitmap is of such a list
+constexpr std::uint32_t whole = 1;  // the flag's value if the bitmap is of such a list
 
 }  // namespace
 
@@ -36,7 +36,7 @@ ListUnpack::ListUnpack(const Place& list, Integer integer, cuda::ContextRef cont
                        cuda::RelaySlice memory) noexcept
     : list_(list), integer_(integer), context_(std::move(context)), memory_(std::move(memory)) {}
 
-/// With the flag taken beforehand, nothing is left that could be short once the bitmap is on its way.
+/// Takes the flag ahead, so that no resource can be missing once the bitmap is in flight.
 Status ListUnpack::prepare() noexcept {
   if (Status made = context_->stream(cuda::StreamUse::upload, stream_); !made.ok()) return made;
   const Status ready = launch_.prepare(context_, stream_);

@@ -1,5 +1,5 @@
-// The receiver's side of a list that travels as a bitmap: room for the bitmap in device memory of Penstock's
-// own, and the list from it. Knows no message and no transport.
+// The receiver's side of a list that travels as a bitmap: takes device memory of Penstock's own for the
+// bitmap, and unpacks the list from it. This header knows no message and no transport.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,20 @@ namespace penstock::transports {
 /// Owns the room. Thread: one at a time.
 class ListUnpack {
  public:
-  /// Takes room for whatever bitmap such a list may come as, and all that unpacking needs. `list` must be
-  /// contiguous memory of a device and stay until the end or the destructor. `declined` where it cannot be
-  /// unpacked there, or memory is on loan now; out_of_memory: the device has none.
+  /// Takes room for any bitmap of such a list, and all that unpacking needs. `list` must be contiguous memory
+  /// of a device and stay until the end or the destructor. `declined` if it cannot be unpacked there, or
+  /// memory is on loan now; out_of_memory: the device has none.
   [[nodiscard]] static Status take_room(const Place& list, Integer integer,
                                         std::unique_ptr<ListUnpack>& unpack) noexcept;
   ListUnpack(const Place& list, Integer integer, cuda::ContextRef context, cuda::RelaySlice memory) noexcept;
 
-  /// Where a bitmap of so many words is to be brought. Null: there is no room for it, or there can be none.
+  /// Returns the destination of a bitmap of that many words. Null: there is no room for it, or there can be
+  /// none.
   [[nodiscard]] const Place* room(std::uint64_t words);
-  /// Once it is there: makes the list of it, after what the application has queued on its memory.
+  /// Unpacks the list once the bitmap has arrived, after what the application has queued on the list's
+  /// memory.
   [[nodiscard]] Status start() noexcept;
-  /// Never blocks. `peer_lost`: the bitmap is not of a list of that size; nothing but the list has been
-  /// written.
+  /// Never blocks. `peer_lost`: the bitmap is not of a list of that size; only the list has been written.
   [[nodiscard]] Status advance(bool& ended) noexcept;
 
  private:
