@@ -11,7 +11,7 @@ constexpr std::uint64_t gib = 1u << 30;
 constexpr std::uint64_t second_us = 1'000'000;
 constexpr std::uint64_t hour_us = 3600 * second_us;
 
-/// Measured on two H200 with NVLink 18 and PCIe 5 x16 (tests/benchmarks/results), unless it says otherwise.
+/// Measured on two H200 with NVLink 18 and PCIe 5 x16 (tests/benchmarks/results), unless noted otherwise.
 constexpr LinkTuning nvlink{
     .staged_from = never,       // host memory carries 52 GB/s at most, NVLink 396
     .relayed_from = 64 * kib,   // below, host memory is as fast and frees the sender earlier
@@ -20,14 +20,14 @@ constexpr LinkTuning nvlink{
 
 /// Not measured but reasoned; `penstock tune` measures it.
 constexpr LinkTuning pcie{
-    .staged_from = never,      // both go once through each GPU's lanes, but peer access spares host memory
-    .relayed_from = 64 * kib,  // as over NVLink: the start of it costs the same
+    .staged_from = never,      // both use each GPU's lanes once, but peer access spares host memory
+    .relayed_from = 64 * kib,  // as over NVLink: it costs the same to start
     .relayed_chunk = 4 * mib,  // at 50 GB/s a copy of 4 MiB takes 80 µs, its overhead some 5
 };
 
-/// Two processes on one GPU. Not measured but reasoned, except that they use it by turns: a relayed payload,
-/// which needs both, took 290 µs at least, staged ones less up to 16 MiB (H200). Where they share it by MPS
-/// they take no turns; `penstock tune` tells.
+/// Two processes on one GPU. Not measured but reasoned, except that they use it in turn: a relayed payload,
+/// which needs both, took 290 µs at least, staged ones less up to 16 MiB (H200). With MPS they take no turns;
+/// `penstock tune` measures it.
 constexpr LinkTuning same_device{
     .staged_from = never,
     .relayed_from = 64 * kib,
@@ -42,12 +42,12 @@ constexpr Tuning shipped{
     .batched_to = 4 * mib,  // several pieces of 1 MiB: 63 µs by one kernel, 100 by copies; of 4 MiB 191, 235
     .staged_chunk = 4 * mib,       // through pinned memory: 47 GB/s with 1 MiB, 52 with 4
     .host_batched_to = 256 * kib,  // 32 of 64 KiB: 51 µs by one kernel, 320 by copies; of 256 KiB 170, 450
-    // of 256 KiB both copies take 2 × 13 µs, about what the receiver's answer and three messages more cost
+    // of 256 KiB both copies take 2 × 13 µs, about as much as the receiver's answer and three more messages
     .network_from = 256 * kib,
-    // half a round trip of 8 KiB: through the MPI library 10 µs, fetched 15 to 18; of 16 KiB, which MPICH no
-    // longer sends at once, 41 to 48 and 16 to 22; of 64 KiB 48 to 62 and 17 to 24
+    // half a round trip of 8 KiB: through the MPI library 10 µs, read by the GPU 15 to 18; of 16 KiB, which
+    // MPICH no longer sends eagerly, 41 to 48 and 16 to 22; of 64 KiB 48 to 62 and 17 to 24
     .uploaded_from = 16 * kib,
-    // Kernels and copies within a GPU take turns, 290 µs in all, copy engines to and from the host do not.
+    // Kernels and copies within a GPU take turns, 290 µs in all; copy engines to and from the host do not.
     // Four ranks on two H100: an Allgather of 4, 16, 256 KiB each takes 33, 54, 310 µs by the MPI library on
     // host memory, and 42, 44, 67 by messages; an Allreduce of 256 KiB, 1 MiB 185, 705, and 337, 381 with
     // kernels
@@ -59,9 +59,9 @@ constexpr Tuning shipped{
     .packed_from = 2 * mib,
     .network_packed_from = 512 * kib,
     .fused_to = mib,
-    .buffered_to = 64 * kib,         // as the MPI libraries do, about: buffering 64 KiB costs 8 µs
-    .receiver_timeout_us = 100'000,  // to break a chain of ranks that wait in calls which cannot be stepped
-    .linger_us = 100,                // longer than between the messages of a step that has no kernels
+    .buffered_to = 64 * kib,         // about as the MPI libraries do: buffering 64 KiB costs 8 µs
+    .receiver_timeout_us = 100'000,  // breaks a chain of ranks that wait in calls without progress
+    .linger_us = 100,                // longer than the time between the messages of a step without kernels
 };
 
 using Kind = TuningParameter::Kind;

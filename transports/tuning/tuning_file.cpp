@@ -23,7 +23,7 @@ using cuda::Link;
 
 constexpr std::string_view format = "1";
 constexpr std::string_view never_text = "never";
-/// What earlier versions measured and knew: it is read, and means nothing any more.
+/// Figures of earlier versions: they are read and ignored.
 constexpr std::string_view retired_figures[] = {"striped_from"};
 constexpr std::size_t most_file_bytes = 64u << 10;
 
@@ -34,7 +34,7 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// What stands before `separator`, which goes; all of it if there is none.
+/// Returns what stands before `separator` and removes both; all of it if there is none.
 std::string_view cut(std::string_view& text, char separator) noexcept {
   const std::size_t at = text.find(separator);
   const std::string_view before = text.substr(0, at);
@@ -71,7 +71,7 @@ bool is_retired(std::string_view name) noexcept {
   return std::find(std::begin(retired_figures), std::end(retired_figures), name) != std::end(retired_figures);
 }
 
-/// What is wrong with the value; empty if nothing is.
+/// Returns the error in the value; empty if there is none.
 std::string read_value(const TuningParameter& parameter, std::string_view text, std::uint64_t& value) {
   if (parse_value(text, parameter, value)) return {};
   return std::string(parameter.name) + " = " + std::string(text) + " is not " + values_of(parameter);
@@ -81,7 +81,7 @@ void set_entries(const std::vector<TuningEntry>& entries, Tuning& table) {
   for (const TuningEntry& entry : entries) entry.parameter->in(table, entry.link) = entry.value;
 }
 
-/// Reads a text line by line; what is wrong comes back as text, empty if nothing is.
+/// Reads a text line by line; returns an error as text, empty if there is none.
 class Parser {
  public:
   explicit Parser(TuningFile& file) noexcept : file_(file) {}
@@ -169,9 +169,9 @@ class Parser {
   bool is_over_ = false;
 };
 
-/// Empty if it was read.
+/// Returns the error; empty if the file was read.
 std::string read_file(const std::string& path, std::string& text) {
-  // a pipe would make a job wait
+  // opening a pipe would block the job
   const int file = retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (file < 0) return std::strerror(errno);
   struct stat status {};
@@ -189,7 +189,7 @@ std::string read_file(const std::string& path, std::string& text) {
   return wrong;
 }
 
-/// Empty if the file was measured with what this process sees.
+/// Returns why the file is of another machine; empty if it was measured with what this process sees.
 std::string why_of_another_machine(const TuningFile& file) {
   const cuda::Driver* driver = cuda::driver();
   int devices = 0;
@@ -217,15 +217,15 @@ void append_entries(std::string& text, const TuningFile& file, Link link) {
   }
 }
 
-/// Whether a part of a wish is a figure, that is "name=value" with what may be a figure's name; else it names
-/// a file.
+/// Returns whether a part of a wish is a figure: "name=value" with a possible figure's name. Otherwise it
+/// names a file.
 bool is_figure(std::string_view part) noexcept {
   const std::size_t equals = part.find('=');
   return equals != std::string_view::npos && equals > 0 &&
          part.substr(0, equals).find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
 }
 
-/// One figure of a wish, for all links that have it. Returns what is wrong; empty if nothing is.
+/// Reads one figure of a wish, for all links that have it. Returns the error; empty if there is none.
 std::string read_wish(std::string_view name, std::string_view text, std::vector<TuningEntry>& figures) {
   for (const TuningParameter& parameter : tuning_parameters()) {
     if (name != parameter.name) continue;
@@ -298,7 +298,7 @@ std::string default_tuning_path() {
     return std::string(value == nullptr ? "" : value);
   };
   std::string folder = variable("XDG_CONFIG_HOME");
-  if (folder.empty() || folder.front() != '/') {  // which the XDG specification says is to be ignored
+  if (folder.empty() || folder.front() != '/') {  // the XDG specification ignores relative paths
     folder = variable("HOME");
     if (folder.empty()) return {};
     folder += "/.config";
