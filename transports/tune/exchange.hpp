@@ -1,6 +1,6 @@
-// Memory that the two processes of a measurement share, and what they are told to do: here offers pass from
-// the sender to the receiver, as they would between two ranks, but without MPI. Nothing here is checked: both
-// are this program, started by itself.
+// The memory that the two processes of a measurement share, and the tasks that they get. Offers pass here
+// from the sender to the receiver, as between two ranks, but without MPI. Nothing here is checked: both
+// processes are this program, started by itself.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,13 @@ namespace penstock::transports::tune {
 inline constexpr unsigned most_messages = 16;
 inline constexpr unsigned most_variants = 8;
 
-/// One payload's state; who may change it stands behind.
+/// One payload's state, and beside each state the process that may change it.
 enum class State : std::uint32_t {
   idle,     ///< receiver: → wanted
   wanted,   ///< sender: → offered
   offered,  ///< receiver: → wants_…, or pulls
   wants_relaying,
-  wants_staging,  ///< sender, as the one before: → staged
+  wants_staging,  ///< sender, as for the one before: → staged
   staged,         ///< receiver pulls
   wants_pushing,  ///< sender: → pushed
   pushed,         ///< receiver: → taken
@@ -36,8 +36,8 @@ struct Slot {
 
 struct Exchange {
   Slot slots[most_messages];
-  std::atomic<std::uint32_t> variant;  ///< whose table both go by; set by the receiver before it wants
-  std::atomic<std::uint32_t> is_over;  ///< the receiver wants nothing more of the point
+  std::atomic<std::uint32_t> variant;  ///< whose table both use; set by the receiver before `wanted`
+  std::atomic<std::uint32_t> is_over;  ///< the receiver wants no more payloads of the point
   std::atomic<std::uint32_t> sender_failed;
 };
 
@@ -51,14 +51,14 @@ struct Task {
   Tuning tables[most_variants];
   unsigned least_rounds;  ///< a round is each variant once
   unsigned most_rounds;
-  std::uint64_t enough_ns;  ///< rounds end when they have taken so long, but not before least_rounds
+  std::uint64_t enough_ns;  ///< rounds end after this time, but not before least_rounds
 };
 
-/// What became of it.
+/// The result of a task.
 struct Outcome {
   bool ok;
   int detail;
-  char what[120];           ///< that failed, or for a measurement: why the last variant took its transport
+  char what[120];           ///< that failed, or after a measurement: why the last variant took its transport
   TransportKind transport;  ///< of the last variant
   double median_ns[most_variants];
 };

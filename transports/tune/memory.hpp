@@ -1,5 +1,5 @@
-// Memory of a kind, on a device or on the host, for payloads that are measured. Knows the driver's calls for
-// it, and nothing of transports.
+// Memory of a kind, on a device or on the host, for the payloads of measurements. This header knows the
+// driver's calls for it, and no transport.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace penstock::transports::tune {
 
-/// Owns: the memory. The device's context must be current whenever it is made or goes.
+/// Owns the memory. The device's context must be current when it is allocated or freed.
 class Memory {
  public:
   Memory() noexcept = default;
@@ -18,9 +18,9 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory() { release(); }
 
-  /// In place of what it had. Device, async_pool, pinned or pageable. Has been written to.
+  /// Replaces the memory: device, async_pool, pinned or pageable. Host memory has been written to.
   [[nodiscard]] Status allocate(BufferKind kind, std::size_t bytes) noexcept;
-  /// `bytes` of it, from `offset` on.
+  /// Returns `bytes` of it, from `offset` on.
   [[nodiscard]] Place place(std::size_t offset, std::size_t bytes) const;
 
  private:

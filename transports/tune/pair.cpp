@@ -37,7 +37,7 @@ WorkerProcess::~WorkerProcess() {
 }
 
 bool WorkerProcess::start(int device, bool receives, int exchange) noexcept {
-  // the numbers under which it finds its ends
+  // descriptors of the child's ends
   constexpr int socket_there = 3;
   constexpr int exchange_there = 4;
   int sockets[2];
@@ -51,7 +51,7 @@ bool WorkerProcess::start(int device, bool receives, int exchange) noexcept {
   char option[16];
   std::snprintf(option, sizeof option, "%s", worker_option);
   char* const words[] = {name, command, option, arguments, nullptr};
-  // out of the way of those numbers
+  // above those numbers
   const int socket_end = ::fcntl(sockets[1], F_DUPFD_CLOEXEC, 10);
   const int exchange_end = ::fcntl(exchange, F_DUPFD_CLOEXEC, 10);
   posix_spawn_file_actions_t actions;

@@ -1,6 +1,6 @@
-// The two processes of a measurement, as the one that measures sees them: this program started twice, each on
-// a GPU of its own. It uses no GPU itself, so that whatever becomes of them can be ended after a time. Knows
-// neither questions nor conclusions.
+// The two processes of a measurement, as the measuring process sees them: this program started twice, each
+// on one GPU. The measuring process uses no GPU itself, so that it can end both after a time in any
+// case. This header knows neither questions nor conclusions.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace penstock::transports::tune {
 
-/// Owns: the process; kills it when it goes.
+/// Owns the process; the destructor kills it.
 class WorkerProcess {
  public:
   WorkerProcess() noexcept = default;
@@ -21,10 +21,10 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
-  /// False: it cannot be started (errno).
+  /// Returns false if it cannot be started (errno).
   [[nodiscard]] bool start(int device, bool receives, int exchange) noexcept;
   [[nodiscard]] bool tell(const Task& task) const noexcept;
-  /// False: it is gone, or the deadline has passed.
+  /// Returns false if the process is gone, or the deadline has passed.
   [[nodiscard]] bool hear(Outcome& outcome, std::chrono::steady_clock::time_point deadline) const noexcept;
 
  private:
@@ -32,13 +32,14 @@ class WorkerProcess {
   pid_t process_ = -1;
 };
 
-/// Owns: both processes, and what they share. Of no more use after a measurement that failed. Thread: one.
+/// Owns both processes, and the memory that they share. Unusable after a measurement that failed. Thread:
+/// one.
 class Pair {
  public:
-  /// Where the payloads come from, and where they go to.
+  /// The devices of the payloads' source and destination.
   Pair(int sender_device, int receiver_device) noexcept;
 
-  /// `limit` for all of it. An outcome that is not ok says what failed.
+  /// `limit` for all of it. An outcome that is not ok contains what failed.
   [[nodiscard]] Outcome measure(const Task& task, std::chrono::nanoseconds limit) noexcept;
 
  private:
@@ -48,7 +49,7 @@ class Pair {
   bool is_started_ = false;
 };
 
-/// Of `penstock tune`, with which it starts itself again: socket, exchange, device, 1 if it receives.
+/// The option with which `penstock tune` starts itself again: socket, exchange, device, 1 if it receives.
 inline constexpr const char* worker_option = "--worker";
 
 }  // namespace penstock::transports::tune

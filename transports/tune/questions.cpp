@@ -14,7 +14,7 @@ using Kind = TuningParameter::Kind;
 constexpr std::uint64_t kib = 1u << 10;
 constexpr std::uint64_t mib = 1u << 20;
 
-/// A payload has so many chunks at least when chunks are compared.
+/// Number of chunks that a payload has at least when chunks are compared.
 constexpr std::uint64_t least_chunks = 4;
 constexpr std::uint64_t chunked_bytes = 64 * mib;
 
@@ -59,7 +59,7 @@ std::string microseconds(double ns) {
   return text;
 }
 
-/// "64K 9.1/12.0, 256K …"; of chunks "1M 1501, 2M 1402, …".
+/// "64K 9.1/12.0, 256K …"; for chunks "1M 1501, 2M 1402, …".
 std::string remark_on(const Question& question, const std::vector<Sample>& samples) {
   std::string text;
   for (const Sample& sample : samples) {
@@ -76,7 +76,7 @@ std::string remark_on(const Question& question, const std::vector<Sample>& sampl
   return text;
 }
 
-/// The smallest chunk that no larger one beats.
+/// Returns the smallest chunk that no larger one beats.
 std::uint64_t best_chunk(const Sample& sample) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < sample.ns.size(); ++i) {
@@ -85,7 +85,7 @@ std::uint64_t best_chunk(const Sample& sample) {
   return sample.point.settings[best];
 }
 
-/// The smallest payload for which the other way is better, and for no larger one worse.
+/// Returns the smallest payload for which the other way is better, and for no larger one worse.
 std::uint64_t begin_of_the_better(const std::vector<Sample>& samples) {
   std::uint64_t from = never;
   for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) {
@@ -95,7 +95,8 @@ std::uint64_t begin_of_the_better(const std::vector<Sample>& samples) {
   return from;
 }
 
-/// The largest payload for which the other way is better, and for no smaller one worse; 0: there is none.
+/// Returns the largest payload for which the other way is better, and for no smaller one worse; 0: there is
+/// none.
 std::uint64_t end_of_the_better(const std::vector<Sample>& samples) {
   std::uint64_t to = 0;
   for (const Sample& sample : samples) {

@@ -1,5 +1,6 @@
-// What `penstock tune` asks of a pair of GPUs: for each figure of the table, which payloads are moved, by
-// which two ways, over which sizes, and what is concluded from the times. Measures nothing itself.
+// The questions that `penstock tune` measures on a pair of GPUs: for each figure of the table, which payloads
+// are moved, by which two ways, over which sizes, and what follows from the times. This header measures
+// nothing itself.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct Question {
   BufferKind from;
   BufferKind to;
   unsigned messages;        ///< at a time
-  TransportKind transport;  ///< that carries them if the figure lets it
+  TransportKind transport;  ///< that carries them if the figure allows it
   /// Sizes of payloads, each four times the last; for a chunk: the chunks, each twice the last.
   std::uint64_t first_bytes;
   std::uint64_t last_bytes;
@@ -28,31 +29,32 @@ struct Question {
 /// Figures of the machine first, as those of a link are measured with them; chunks before sizes.
 [[nodiscard]] std::span<const Question> questions();
 
-/// Can the link's figure be measured by it at all?
+/// Returns whether the question can measure the link's figure at all.
 [[nodiscard]] bool concerns(const Question& question, cuda::Link link) noexcept;
 
-/// One measurement: payloads of one size, and the tables to move them by, in turns.
+/// One measurement: payloads of one size, and the tables to move them by, in turn.
 struct Point {
   std::uint64_t bytes;                  ///< of each payload
   std::vector<std::uint64_t> settings;  ///< of the figure: that of the plainer way first, or all the chunks
   friend bool operator==(const Point&, const Point&) = default;
 };
-/// `most_bytes`: of a payload; what would need a larger one is left out.
+/// `most_bytes`: of a payload; points that need a larger one are left out.
 [[nodiscard]] std::vector<Point> points_of(const Question& question, std::uint64_t most_bytes);
 
-/// Are these all that the question has?
+/// Returns whether these are all points of the question.
 [[nodiscard]] bool is_whole(const Question& question, const std::vector<Point>& points);
 
-/// The table to measure a setting with: `so_far`, but such that nothing else decides which way is taken.
+/// Returns the table to measure a setting with: `so_far`, but with no other figure that affects which way is
+/// taken.
 [[nodiscard]] Tuning variant(const Question& question, std::uint64_t setting, const Tuning& so_far) noexcept;
 
-/// What a point's settings took, in the order of its settings; medians.
+/// The times of a point's settings, in the order of its settings; medians.
 struct Sample {
   Point point;
   std::vector<double> ns;
 };
 
-/// None: the samples do not tell (too few, or they end before the better way has had its chance).
+/// None: the samples do not suffice (too few, or they end before the better way can show).
 struct Conclusion {
   std::optional<std::uint64_t> value;
   std::string remark;

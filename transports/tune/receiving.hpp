@@ -1,4 +1,4 @@
-// The receiver's half of one payload that is measured: what a rank's receive does, without MPI.
+// The receiver's half of one payload of a measurement: what a rank's receive does, without MPI.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ class Receiving {
   /// The slot must outlive it.
   Receiving(Slot& slot, Place destination) noexcept : slot_(slot), destination_(std::move(destination)) {}
 
-  /// The slot is idle. The next payload is asked for.
+  /// Requests the next payload. The slot must be idle.
   void begin() noexcept;
-  /// One step, never blocks. `finished`: it has arrived, and the sender knows.
+  /// Takes one step, never blocks. `finished`: the payload has arrived, and the sender knows.
   [[nodiscard]] Status step(bool& finished) noexcept;
 
   [[nodiscard]] TransportKind transport() const noexcept { return transport_; }

@@ -1,4 +1,4 @@
-// The sender's half of one payload that is measured: what a rank's send does, without MPI.
+// The sender's half of one payload of a measurement: what a rank's send does, without MPI.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace penstock::transports::tune {
 
-/// Owns what it has under way for the slot's payload. Thread: one.
+/// Owns what it has in flight for the slot's payload. Thread: one.
 class Sending {
  public:
   /// Both must outlive it.
   Sending(Slot& slot, const Place& source) noexcept : slot_(slot), source_(source) {}
 
-  /// Does what it is the sender's state to do. Never blocks.
+  /// Does the sender's part of the slot's state. Never blocks.
   [[nodiscard]] Status step() noexcept;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using cuda::Link;
 
-/// The longest that one point may take; contexts are made and memory is pinned within it.
+/// Time limit for one point, which includes making contexts and pinning memory.
 constexpr std::chrono::seconds longest_measurement{20};
 
 /// Two devices of a link; the first sends.
@@ -25,7 +25,7 @@ struct Ends {
   int receiver;
 };
 
-/// One of each link that the machine has, the best first.
+/// Returns a pair of devices for each link that the machine has, the best first.
 std::vector<Ends> ends_of_links(int devices) {
   std::vector<Ends> found;
   for (const Link link : {Link::nvlink, Link::pcie, Link::none, Link::same_device}) {
@@ -52,7 +52,7 @@ std::string now_text() {
   return text;
 }
 
-/// A question to one pair.
+/// A question for one pair.
 struct Step {
   const Question* question;
   Ends ends;
@@ -89,7 +89,7 @@ class Session {
  private:
   [[nodiscard]] std::vector<Step> plan(const MachineInfo& machine) const {
     std::uint64_t most_bytes = options_.quick ? 16u << 20 : 1u << 30;
-    for (const DeviceInfo& device : machine.devices)  // others may be using it
+    for (const DeviceInfo& device : machine.devices)  // other programs may be using it
       most_bytes = std::min<std::uint64_t>(most_bytes, device.memory_bytes / 8);
     std::vector<Step> steps;
     bool is_first = true;
@@ -112,7 +112,7 @@ class Session {
       const Outcome outcome = measure(*step.question, point);
       if (!outcome.ok) {
         if (Clock::now() < deadline_) complain(step, outcome, "failed");
-        pair_ = nullptr;  // it may still be at it
+        pair_ = nullptr;  // its processes may still be running the task
         return;
       }
       if (outcome.transport != step.question->transport) return complain(step, outcome, "not open");

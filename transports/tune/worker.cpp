@@ -28,11 +28,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The longest that one payload may take, or those that go together.
+/// Time limit for one payload, or for those that travel together.
 constexpr std::chrono::seconds longest_transfer{5};
 constexpr Status too_slow{Code::system_failed, "no end within 5 s"};
 
-/// Rounds of each variant that are not timed: mappings are opened, memory is pinned, threads started.
+/// Rounds of each variant without timing: mappings are opened, memory is pinned, threads start.
 constexpr unsigned warm_up_rounds = 2;
 
 Outcome outcome_of(const Status& status) noexcept {
@@ -66,7 +66,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Current on the only thread, to the end.
+/// Makes the device's context current on the only thread, to the end.
 Status use_device(int device) noexcept {
   const cuda::Driver* driver = cuda::load_driver();
   if (driver == nullptr) return cuda::no_driver();
@@ -84,7 +84,8 @@ class Worker {
  public:
   Worker(int socket, Exchange& exchange) noexcept : socket_(socket), exchange_(exchange) {}
 
-  /// Says that its memory is there, serves the receiver, says how that went. False: nobody listens.
+  /// Reports its memory, serves the receiver, and reports how that ended. Returns false if the parent is
+  /// gone.
   [[nodiscard]] bool send(const Task& task) {
     Status status = memory_.allocate(task.from, task.bytes * task.messages);
     if (!answer(outcome_of(status))) return false;
@@ -151,7 +152,7 @@ class Worker {
     return {};
   }
 
-  /// All payloads once.
+  /// Moves all payloads once.
   [[nodiscard]] Status move(std::deque<Receiving>& receivings, double& ns) {
     std::vector<char> arrived(receivings.size(), 0);
     const auto begin = Clock::now();
@@ -172,7 +173,7 @@ class Worker {
     return moved.ok() ? await_sender(receivings.size()) : moved;
   }
 
-  /// Until it is through with what has been taken.
+  /// Waits until the sender has finished with the payloads taken.
   [[nodiscard]] Status await_sender(std::size_t messages) {
     return drive([&](bool& done) -> Status {
       if (exchange_.sender_failed.load() != 0) return {Code::peer_lost, "the sender"};
