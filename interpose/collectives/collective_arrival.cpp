@@ -91,7 +91,7 @@ const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, Communica
   return info.rows;
 }
 
-/// What follows from all ranks' votes; the same on every rank that reads them.
+/// The outcome of all ranks' votes; the same on every rank that reads them.
 struct Meeting {
   Way way = Way::library;
   bool starts_deferring = false;

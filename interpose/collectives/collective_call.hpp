@@ -161,7 +161,7 @@ class CollectiveCall : public LibraryCall<Library> {
     return code;
   }
 
-  /// What all ranks have agreed on.
+  /// The decision of all ranks.
   struct Agreed {
     MessageLane lane;         ///< of blocking calls; without a communicator: the library's call
     bool by_kernels = false;  ///< instead of messages

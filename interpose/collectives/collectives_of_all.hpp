@@ -1,5 +1,5 @@
-// What the collectives without a root read and write: Barrier, Allgather(v), Alltoall(v, w). Only
-// collectives.cpp and persistent_collectives.cpp include it.
+// The collectives without a root, and what they read and write: Barrier, Allgather(v), Alltoall(v, w). Only
+// collectives.cpp and persistent_collectives.cpp include this file.
 #pragma once
 
 #include <optional>

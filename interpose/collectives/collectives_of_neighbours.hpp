@@ -1,6 +1,6 @@
-// What the neighbourhood collectives read and write. A neighbour may be MPI_PROC_NULL (the edge of a
-// Cartesian grid that is not periodic), whose block stays as it is; therefore the receive buffer is read
-// before it is written. Only the files that wrap these functions include it.
+// The neighbourhood collectives, and what they read and write. A neighbour may be MPI_PROC_NULL (the edge of
+// a Cartesian grid that is not periodic), whose block stays as it is; therefore the receive buffer is read
+// before it is written. Only the files that wrap these functions include this one.
 #pragma once
 
 #include <algorithm>

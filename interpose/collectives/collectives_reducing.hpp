@@ -1,6 +1,6 @@
-// What the reductions to all ranks read and write: Allreduce, Reduce_scatter(_block), Scan, Exscan, and which
-// of them the GPU does. An operation of the program's own gets host memory only, as the MPI library gets
-// nothing else. Only the files that wrap these functions include it.
+// The reductions to all ranks, what they read and write, and which of them the GPU does: Allreduce,
+// Reduce_scatter(_block), Scan, Exscan. An operation of the program's own gets host memory only, as the MPI
+// library gets nothing else. Only the files that wrap these functions include this one.
 #pragma once
 
 #include <algorithm>

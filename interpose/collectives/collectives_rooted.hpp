@@ -1,5 +1,6 @@
-// What the collectives with a root read and write: Bcast, Gather(v), Scatter(v), Reduce. Arguments that
-// matter only at the root are ignored elsewhere. Only the files that wrap these functions include it.
+// The collectives with a root, and what they read and write: Bcast, Gather(v), Scatter(v), Reduce. Arguments
+// that matter only at the root are ignored elsewhere. Only the files that wrap these functions include this
+// one.
 #pragma once
 
 #include "interpose/collectives/collective_blocks.hpp"

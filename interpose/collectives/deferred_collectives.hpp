@@ -28,7 +28,7 @@
 
 namespace penstock::interpose {
 
-/// What one call does, whichever way it is carried out. Refers to the user's buffers and arrays, which MPI
+/// The work of one call, whichever way it is carried out. Refers to the user's buffers and arrays, which MPI
 /// forbids to change before the call is complete; datatypes and operations are kept for it
 /// (kept_handles.hpp).
 struct DeferredWork {

@@ -64,7 +64,7 @@ inline int raise_errors_of(const Exchange& exchange, const ErrorTarget& errors, 
   return exchange.status().ok() ? MPI_SUCCESS : errors.raise_status(mpi_call, exchange.status());
 }
 
-/// What this rank does in a call, for any number of times: its schedule. Refers to the user's buffers.
+/// The schedule of this rank in a call, for any number of times. Refers to the user's buffers.
 class ExchangePlan {
  public:
   virtual ~ExchangePlan() = default;

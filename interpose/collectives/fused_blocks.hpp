@@ -21,8 +21,8 @@
 
 namespace penstock::interpose {
 
-/// What a rank sends to the others, or receives from them: a block for each, each in one piece and one behind
-/// the other in a GPU's memory, which kernels reach. A value.
+/// The blocks that a rank sends to the others, or receives from them: one for each, in one piece each and one
+/// behind the other in a GPU's memory, which kernels reach. A value.
 struct BlocksInRow {
   std::optional<transports::Buffer> buffer;  ///< none: there are only empty blocks
   const std::byte* first_byte = nullptr;
@@ -90,7 +90,8 @@ template <typename BlocksThere>
   return {kernel_memory(place_of(there, 1, MPI_BYTE)), there};
 }
 
-/// What a rank knows of the sizes of others' blocks. Queries the datatype only when they are to be exchanged.
+/// A rank's knowledge of the sizes of others' blocks. Queries the datatype only when they are to be
+/// exchanged.
 struct KnownSizes {
   MPI_Datatype datatype = MPI_DATATYPE_NULL;  ///< null: nothing is known
   MPI_Count count = 0;

@@ -81,7 +81,7 @@ std::unique_ptr<FusedSeries> FusedSeries::make(const FusedMembers& members, MPI_
   return code == MPI_SUCCESS && are_all_there != 0 ? std::move(series) : nullptr;
 }
 
-/// What the library reads and writes.
+/// The buffers of the library's collective.
 struct FusedSetup::Words {
   std::array<SymmetricPart, FusedCollective::most_processes> parts{};
   SymmetricPart own;

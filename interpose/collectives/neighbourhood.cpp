@@ -102,7 +102,8 @@ Neighbourhood Neighbourhood::of(MPI_Comm communicator, int own_rank) {
   return all;
 }
 
-/// What this rank sends to its lower neighbour of a dimension, it receives in turn from its upper one.
+/// Adds the neighbours on a Cartesian grid. A block for the lower neighbour of a dimension arrives there from
+/// the upper one.
 void Neighbourhood::add_grid(MPI_Comm communicator) {
   constexpr int downwards = 0;
   constexpr int upwards = 1;

@@ -28,7 +28,7 @@ struct Neighbour {
   int way = 0;
 };
 
-/// What the neighbours get.
+/// The blocks that neighbours get.
 enum class Sent : unsigned char {
   same_block,    ///< Allgather(v)
   equal_blocks,  ///< Alltoall

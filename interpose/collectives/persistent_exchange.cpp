@@ -19,8 +19,8 @@
 namespace penstock::interpose {
 namespace {
 
-/// What both the request and the operation in flight need. Owns the plan; keeps the communicator of its
-/// messages.
+/// The parts that both the request and the operation in flight need. Owns the plan; keeps the communicator of
+/// its messages.
 struct Parts {
   Parts(std::unique_ptr<ExchangePlan> made, const char* name, MPI_Comm users, MessageLane own)
       : plan(std::move(made)),

@@ -29,7 +29,7 @@ struct ElementRange {
   std::size_t count = 0;
 };
 
-/// Which vectors are combined, and where. `own` is this rank's vector.
+/// The vectors to combine, and the place of the result. `own` is this rank's vector.
 class ReductionPlan final : public ExchangePlan {
  public:
   /// Combines all vectors, to all ranks. `result` may be `own`.
@@ -45,9 +45,9 @@ class ReductionPlan final : public ExchangePlan {
   /// between nodes.
   [[nodiscard]] static std::size_t workplace_bytes(const NodeShapes& shapes, std::size_t count);
   [[nodiscard]] static std::size_t largest_at_a_time(const NodeShapes& shapes, std::size_t count);
-  /// As all_to_all(): each rank combines its share of the node's vectors, then with its counterparts that of
-  /// all nodes', and the node's ranks gather the shares. A vector crosses between two nodes once, however
-  /// many ranks they have, and all ranks send and receive.
+  /// Does the same as all_to_all(): each rank combines its share of the node's vectors, then with its
+  /// counterparts that of all nodes', and the node's ranks gather the shares. A vector crosses between two
+  /// nodes once, however many ranks they have, and all ranks send and receive.
   [[nodiscard]] static ReductionPlan all_to_all_over_nodes(const NodeShapes& shapes,
                                                            std::optional<Workplace> place, const void* own,
                                                            void* result, std::size_t count);
@@ -93,7 +93,7 @@ class ReductionExchange final : public Exchange {
  public:
   ReductionExchange(const ReductionPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  /// What is combined may be for the others, and completes by itself.
+  /// The combined elements may be for the others, and combining completes by itself.
   [[nodiscard]] bool is_owed() const override { return phase_ == Phase::combining || coming_->is_owed(); }
 
  private:

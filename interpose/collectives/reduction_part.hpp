@@ -20,7 +20,7 @@
 
 namespace penstock::interpose {
 
-/// What a kernel on each rank would exchange, in elements, and combine.
+/// The elements that a kernel on each rank would exchange and combine.
 struct KernelPart {
   transports::FusedParts parts{};
   std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedReduction's

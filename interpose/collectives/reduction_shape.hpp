@@ -13,7 +13,7 @@
 
 namespace penstock::interpose {
 
-/// What follows from the call's arguments, so that ranks know it without a message. A value.
+/// The facts that follow from the call's arguments, so that ranks know them without a message. A value.
 struct ReductionShape {
   ReductionKind kind{};
   int rank = 0;   ///< among those that take part

@@ -24,7 +24,7 @@ std::vector<int> brought_by(const NodeMap& map, int rank) {
   return brought;
 }
 
-/// Where a rank gets the message from, and to which ranks it sends it.
+/// The rank that sends the message to this one, and the ranks to which this one sends it.
 struct Relay {
   int from = -1;  ///< none: the root
   std::vector<int> to;

@@ -23,10 +23,10 @@
 
 namespace penstock::interpose {
 
-/// Which vectors make up a rank's result: those of the ranks up to itself, or of those before it.
+/// The vectors that make up a rank's result: those of the ranks up to itself, or of those before it.
 enum class Prefix : unsigned char { inclusive, exclusive };
 
-/// What all ranks of a scan know alike. A value.
+/// The facts of a scan that all its ranks know alike. A value.
 struct ScanShape {
   ReductionShape vectors;
   std::size_t count = 0;  ///< elements
@@ -70,7 +70,7 @@ class ScanExchange final : public Exchange {
  public:
   ScanExchange(const ScanPlan& plan, const CallScope& scope, MessageLane lane);
   [[nodiscard]] bool step(const CallScope& scope) override;
-  /// What is combined is for the others, and completes by itself.
+  /// The combined elements are for the others, and combining completes by itself.
   [[nodiscard]] bool is_owed() const override;
 
  private:

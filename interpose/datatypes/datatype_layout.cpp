@@ -46,8 +46,8 @@ struct Element {
   }
 };
 
-/// What a derived type keeps: its element, and the layout of its last message, as the next one probably has
-/// the same count. Thread: any.
+/// The data that a derived type keeps: its element, and the layout of its last message, as the next one
+/// probably has the same count. Thread: any.
 class KeptElement {
  public:
   explicit KeptElement(Element element) : element_(std::move(element)) {}

@@ -1,5 +1,5 @@
-// What the elements of MPI's predefined datatypes are to the GPU's kernels, if these know them. This header
-// knows no operation.
+// The elements of MPI's predefined datatypes, as far as the GPU's kernels know them. This header knows no
+// operation.
 #pragma once
 
 #include <mpi.h>

@@ -30,9 +30,9 @@ struct FusedReduction {
 /// One process's part in one collective, in memory as kernels of the symmetric memory's context reach it.
 struct FusedWork {
   const void* own = nullptr;  ///< what this process sends
-  /// Where the result goes, which may be `own`; or the blocks from each process, in their order, one behind
-  /// the other. `to` and `own` must not overlap, except that the process's own block may already be in place.
-  /// Never null.
+  /// The destination of the result, which may be `own`; or of the blocks from each process, in their order,
+  /// one behind the other. `to` and `own` must not overlap then, except that the process's own block may
+  /// already be in place. Never null.
   void* to = nullptr;
   FusedParts parts{};
   std::optional<FusedReduction> reduction;  ///< none: blocks, which are not combined

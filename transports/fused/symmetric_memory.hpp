@@ -17,7 +17,7 @@
 
 namespace penstock::transports {
 
-/// What a process sends to the others about its part. Trivially copyable.
+/// The message that a process sends to the others about its part. Trivially copyable.
 struct SymmetricPart {
   cuda::RemoteRange range;
   std::uint64_t offset = 0;  ///< of the part, in the range

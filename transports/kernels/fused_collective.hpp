@@ -23,8 +23,8 @@ struct FusedPeer {
   /// Bytes, below 4 GiB; two of 32 bits would look like an address to the simulated GPU.
   std::uint64_t sent;
   std::uint64_t received;  ///< vectors: the same from all
-  /// Where this rank's lines go in that peer's memory. This rank writes to itself, too, as a launch that only
-  /// waits needs the lines again.
+  /// The destination of this rank's lines in that peer's memory. This rank writes to itself, too, as a launch
+  /// that only waits needs the lines again.
   std::uint64_t* outgoing;
   const std::uint64_t* incoming;  ///< where the peer's lines arrive in this rank's memory
 };

@@ -163,7 +163,7 @@ __device__ void write(StandbyOrder& order, const StandbyOrder& value) {
 #endif
 }
 
-/// What the threads do next.
+/// The threads' next work.
 struct StandbyTask {
   char* to;
   const char* from;
@@ -223,7 +223,7 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   return true;
 }
 
-/// What the first block passes to the others: shared orders, as it found them, and finally the order to
+/// The first block passes this to the others: shared orders, as it found them, and finally the order to
 /// leave. It begins with the number of an order that all have executed, so that no block combines one word of
 /// the next order with an old other word.
 constexpr std::uint64_t nothing_relayed = UINT64_MAX;
@@ -480,8 +480,8 @@ __device__ bool is_small(const StandbyTask& task) {
   return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }
 
-/// What is needed of a task after its execution. All threads read it before the barrier behind the task,
-/// since the first one takes the next task as soon as it is past that.
+/// The properties of a task that are needed after its execution. All threads read them before the barrier
+/// behind the task, since the first one takes the next task as soon as it is past that.
 struct TaskEnd {
   std::uint32_t count;
   bool is_fused;

@@ -6,14 +6,14 @@
 namespace penstock::transports::kernels {
 namespace {
 
-/// As tiles_of(), which device code cannot call.
+/// Does the same as tiles_of(), which device code cannot call.
 __device__ std::uint64_t tiles_in(std::uint64_t words) {
   return (words + tile_words - 1) / tile_words;
 }
 __device__ std::uint32_t* words_of(ListBitmap* bitmap) {
   return reinterpret_cast<std::uint32_t*>(bitmap + 1);
 }
-/// By any block so far.
+/// Returns whether any block has refused it so far.
 __device__ bool has_been_refused(const ListBitmap& bitmap) {
   return *static_cast<const volatile std::uint32_t*>(&bitmap.refused) != 0;
 }

@@ -1,5 +1,5 @@
-// What the host and the resident kernel (kernels.cu) exchange: its parameters, and the mailbox in host
-// memory. For host code, nvcc and the simulated GPU alike. This header knows no stream.
+// The data that the host and the resident kernel (kernels.cu) exchange: its parameters, and the mailbox in
+// host memory. For host code, nvcc and the simulated GPU alike. This header knows no stream.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ inline constexpr std::uint64_t caller_bits = caller_inside | caller_changed;
 
 /// Above, one block needs several rounds of loads: no faster than the copy engine.
 inline constexpr std::uint32_t largest_order = 65536;
-/// From here on sharing is faster, although notifying the other blocks takes 0.7 µs.
+/// From this size on, sharing is faster, although notifying the other blocks takes 0.7 µs.
 inline constexpr std::uint32_t least_shared_order = 32768 + 1;
 /// Above, the copy engine is as fast.
 inline constexpr std::uint32_t largest_shared_order = 8u << 20;

@@ -41,7 +41,7 @@ struct Exchange {
   std::atomic<std::uint32_t> sender_failed;
 };
 
-/// What is to be measured.
+/// The payloads and tables to measure.
 struct Task {
   BufferKind from;
   BufferKind to;
