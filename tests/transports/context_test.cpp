@@ -124,7 +124,7 @@ TEST(Machine, survey_names_the_devices_and_the_transports) {
     EXPECT_GT(device.memory_bytes, 0u);
     EXPECT_LT(device.peers.size(), machine.devices.size());
   }
-  ASSERT_EQ(machine.transports.size(), 7u);
+  ASSERT_EQ(machine.transports.size(), 6u);
   for (const TransportInfo& transport : machine.transports)
     EXPECT_FALSE(transport.why.empty()) << name_of(transport.kind);
 }
