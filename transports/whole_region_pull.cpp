@@ -30,9 +30,7 @@ WholeRegionPull::~WholeRegionPull() {
 }
 
 Status WholeRegionPull::begin() noexcept {
-  const ProcessIdentity self = this_process();
-  header().receiver_nonce.store(self.nonce, std::memory_order_relaxed);
-  header().receiver_id.store(self.id, std::memory_order_release);
+  publish_receiver(header());
   const cuda::ContextScope scope(*context_);
   if (scope.status().ok()) is_pinned_ = source_.region->pin(context_);
   return scope.status();
@@ -68,10 +66,7 @@ Status WholeRegionPull::look_for_payload(bool& is_there) noexcept {
   if (is_there) return {};
   if (produced == gave_up) return {Code::peer_lost, "the sender"};
   if (produced > payload_bytes_) return {Code::peer_lost, "sender's word on what it produced"};
-  if (!watch_.is_due() || is_alive(sender_)) return {};
-  // the sender may have produced the rest just before it died
-  const bool more = header().produced.load(std::memory_order_acquire) != produced;
-  return more ? Status{} : Status{Code::peer_lost, "the sender"};
+  return check_sender(header(), sender_, watch_, produced);
 }
 
 }  // namespace penstock::transports

@@ -34,15 +34,27 @@ RegionPull::RegionPull(const Offer& offer, const Place& destination, RingSource 
       source_(std::move(source)),
       context_(std::move(context)) {}
 
+void publish_receiver(RegionHeader& header) noexcept {
+  const ProcessIdentity self = this_process();
+  header.receiver_nonce.store(self.nonce, std::memory_order_relaxed);
+  header.receiver_id.store(self.id, std::memory_order_release);
+}
+
+Status check_sender(const RegionHeader& header, const ProcessIdentity& sender, Watch& watch,
+                    std::uint64_t produced) noexcept {
+  if (!watch.is_due() || is_alive(sender)) return {};
+  // the sender may have produced more just before it died
+  const bool more = header.produced.load(std::memory_order_acquire) != produced;
+  return more ? Status{} : Status{Code::peer_lost, "the sender"};
+}
+
 RegionPull::~RegionPull() {
   for (Step& step : in_flight_) static_cast<void>(step.copied.wait());
   if (consumed_ < payload_bytes_) header().consumed.store(gave_up, std::memory_order_release);
 }
 
 Status RegionPull::begin() noexcept {
-  const ProcessIdentity self = this_process();
-  header().receiver_nonce.store(self.nonce, std::memory_order_relaxed);
-  header().receiver_id.store(self.id, std::memory_order_release);
+  publish_receiver(header());
   if (context_ == nullptr) return {};
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
@@ -76,7 +88,7 @@ Status RegionPull::consume() {
   if (produced < issued_ || produced > payload_bytes_ || produced - consumed_ > source_.ring.bytes) {
     return {Code::peer_lost, "sender's word on what it produced"};
   }
-  if (produced == issued_) return look_after_sender();
+  if (produced == issued_) return check_sender(header(), sender_, watch_, issued_);
   watch_.progress();
   if (context_ != nullptr) {
     const cuda::ContextScope scope(*context_);
@@ -114,13 +126,6 @@ std::size_t RegionPull::next_step(std::uint64_t produced) const noexcept {
 
 const char* RegionPull::next_chunk() const noexcept {
   return source_.ring.data + issued_ % source_.ring.bytes;
-}
-
-Status RegionPull::look_after_sender() noexcept {
-  if (!watch_.is_due() || is_alive(sender_)) return {};
-  // the sender may have produced more just before it died
-  const bool more = header().produced.load(std::memory_order_acquire) != issued_;
-  return more ? Status{} : Status{Code::peer_lost, "the sender"};
 }
 
 void RegionPull::publish(std::size_t consumed) noexcept {

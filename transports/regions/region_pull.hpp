@@ -20,6 +20,13 @@ struct RingSource {
   std::shared_ptr<const void> keeper;  ///< keeps the ring mapped meanwhile, if the region does not
 };
 
+/// Publishes this process as the receiver in the header of a region that it pulls from.
+void publish_receiver(RegionHeader& header) noexcept;
+/// Returns peer_lost if the sender has died and has produced no more than `produced`. Queries it only when
+/// `watch` is due.
+[[nodiscard]] Status check_sender(const RegionHeader& header, const ProcessIdentity& sender, Watch& watch,
+                                  std::uint64_t produced) noexcept;
+
 /// Thread: one at a time.
 class RegionPull final : public Pull {
  public:
@@ -43,7 +50,6 @@ class RegionPull final : public Pull {
   [[nodiscard]] Status issue(std::size_t bytes);
   [[nodiscard]] std::size_t next_step(std::uint64_t produced) const noexcept;
   [[nodiscard]] const char* next_chunk() const noexcept;
-  [[nodiscard]] Status look_after_sender() noexcept;
   void publish(std::size_t consumed) noexcept;
   [[nodiscard]] RegionHeader& header() const noexcept { return source_.region->header(); }
 
