@@ -55,7 +55,7 @@ TEST(Process, after_fork_is_another) {
   close(channel[1]);
 }
 
-TEST(Process, whose_first_thread_has_ended_is_alive_as_long_as_another_runs) {
+TEST(Process, after_fork_whose_first_thread_has_ended_is_alive_as_long_as_another_runs) {
   int channel[2];
   ASSERT_EQ(pipe(channel), 0);
   const pid_t process = fork();
