@@ -44,7 +44,7 @@ void ActivityBuffers::top_up() noexcept {
 std::uint8_t* ActivityBuffers::take_empty() noexcept {
   const std::lock_guard lock(mutex_);
   if (empty_.empty() && all_.size() < most_buffers) {
-    if (Buffer buffer = make()) {  // the reader is behind; better one slow call than lost records
+    if (Buffer buffer = make()) {  // the reader lags behind; one slow call is better than lost records
       empty_.push_back(buffer.get());
       all_.push_back(std::move(buffer));
     }

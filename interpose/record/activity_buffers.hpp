@@ -1,6 +1,6 @@
-// The buffers that CUPTI fills: handed out empty, taken back full, read by one thread, used again. Knows
-// nothing of what is in them. CUPTI asks from inside the application's CUDA calls, so it must be quick and
-// touch no lock that is held across a call of CUPTI.
+// Lends buffers to CUPTI, which fills and returns them; one thread reads them, and they are used again. CUPTI
+// requests them inside the application's CUDA calls, so that must be quick and take no lock that is held
+// across a call of CUPTI. Knows no record.
 #pragma once
 
 #include <chrono>
@@ -30,14 +30,14 @@ class ActivityBuffers {
 
   /// Makes `spare_buffers` ready, pages touched, so that the next requests allocate nothing.
   void top_up() noexcept;
-  /// nullptr when `most_buffers` are out: CUPTI then drops records and counts them.
+  /// Returns null if `most_buffers` are on loan: CUPTI then drops records and counts them.
   [[nodiscard]] std::uint8_t* take_empty() noexcept;
   void put_filled(FilledBuffer buffer) noexcept;
   void put_empty(std::uint8_t* buffer) noexcept;
-  /// All that were filled, oldest first. Returns how many.
+  /// Takes all filled buffers, oldest first. Returns their number.
   [[nodiscard]] std::size_t take_filled(std::span<FilledBuffer, most_buffers> out) noexcept;
 
-  /// Waits until a buffer was filled, wake() was called or the time is over.
+  /// Waits until a buffer is filled, wake() is called or the time is over.
   void wait(std::chrono::milliseconds time) noexcept;
   void wake() noexcept;
 
@@ -48,9 +48,9 @@ class ActivityBuffers {
   using Buffer = std::unique_ptr<std::uint8_t, Free>;
   [[nodiscard]] static Buffer make() noexcept;
 
-  std::mutex mutex_;  ///< innermost: nothing is called under it
+  std::mutex mutex_;  ///< innermost: no other lock is taken under it
   std::condition_variable changed_;
-  std::vector<Buffer> all_;  ///< the vectors have room for all from the beginning
+  std::vector<Buffer> all_;  ///< all three vectors reserve room for all buffers
   std::vector<std::uint8_t*> empty_;
   std::vector<FilledBuffer> filled_;
   bool woken_ = false;

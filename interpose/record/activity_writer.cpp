@@ -14,10 +14,10 @@ const Record& as(const CUpti_Activity& record) noexcept {
   return reinterpret_cast<const Record&>(record);
 }
 
-/// A synchronisation that took less found nothing to wait for. CUPTI reports cuEventQuery and cuStreamQuery
-/// as if they were synchronisations (0.3 µs each, measured with CUPTI 13.0 on an H200), and who polls calls
-/// them all the time: they were 96 of 100 records of the Ising example. They cannot be told from others, nor
-/// Penstock's own from the application's.
+/// A shorter synchronisation found nothing to wait for. CUPTI reports cuEventQuery and cuStreamQuery as
+/// synchronisations (0.3 µs each, CUPTI 13.0, H200), and programs that poll call them all the time: they were
+/// 96 of 100 records of the Ising example. They do not differ from others, nor Penstock's own from the
+/// application's.
 constexpr std::uint64_t shortest_wait_ns = 2000;
 
 const char* name_of(CUpti_ActivitySynchronizationType type) noexcept {
@@ -113,7 +113,7 @@ void ActivityWriter::write_synchronisation(const CUpti_Activity& record) noexcep
   if (source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE) {
     clock_.stream_was_synchronised(source.correlationId, source.streamId, source.end);
   }
-  // in this one the host does not wait: however short, it says that a stream does
+  // here a stream waits and not the host, so it is recorded however short it is
   const bool stream_waits = source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
   if (!stream_waits && source.end - source.start < shortest_wait_ns) return;
   trace::CudaSynchronisation synchronisation{};

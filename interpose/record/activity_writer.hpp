@@ -1,5 +1,5 @@
-// Turns CUPTI's activity records into the recording's: kernels, copies, memsets, synchronisations, with the
-// mark of Penstock's own work. Knows the layouts of records and nothing of how they are collected.
+// Converts CUPTI's activity records to those of the recording: kernels, copies, memsets, synchronisations,
+// with a mark on Penstock's own work. Knows the layouts of records, not how they are collected.
 #pragma once
 
 #include <cupti.h>
@@ -12,7 +12,7 @@
 
 namespace penstock::record {
 
-/// CUPTI's slot for external ids that Penstock uses. The ids themselves say nothing: one means "own".
+/// The kind of CUPTI's external ids that Penstock uses. Their values have no meaning: any id means "own".
 inline constexpr CUpti_ExternalCorrelationKind own_work_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2;
 
 /// Thread: one; its records go to that thread's lane.
@@ -20,7 +20,7 @@ class ActivityWriter {
  public:
   void write(const CUpti_Activity& record) noexcept;
 
-  /// Records that a forced flush returned before they were complete.
+  /// Returns the number of records that a forced flush returned before they were complete.
   [[nodiscard]] std::uint64_t incomplete() const noexcept { return incomplete_; }
   [[nodiscard]] std::uint64_t clock_error_ns() const noexcept { return clock_.error_ns(); }
 

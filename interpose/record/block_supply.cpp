@@ -22,7 +22,7 @@ ClaimedBlock BlockSupply::take() noexcept {
   if (std::byte* ready = take_ready()) return {ready, Refusal::none, 0};
   ClaimedBlock claimed = file_.claim_block();
   if (claimed.begin != nullptr || !file_.belongs_to_this_process()) return claimed;
-  // The last block there is room for may be just being prepared (by the thread, which a child does not have).
+  // The thread, which a forked child does not have, may be preparing the last block that there is room for.
   preparing_.wait(true, std::memory_order_acquire);
   if (std::byte* last = take_ready()) return {last, Refusal::none, 0};
   return claimed;
@@ -46,14 +46,14 @@ void BlockSupply::prepare_blocks() noexcept {
     needs_.wait(0, std::memory_order_acquire);
     if (stopping_.load(std::memory_order_relaxed)) return;
     needs_.fetch_sub(1, std::memory_order_relaxed);
-    // Only this thread fills places, so one that is free stays free.
+    // Only this thread fills places, so a free one stays free.
     auto* const free = std::find_if(ready_.begin(), ready_.end(), [](const std::atomic<std::byte*>& ready) {
       return ready.load(std::memory_order_relaxed) == nullptr;
     });
     if (free == ready_.end()) continue;
-    // Seen by whoever claims after this thread: claims are ordered among each other.
+    // Visible to a thread that claims after this one, as claims are ordered among each other.
     preparing_.store(true, std::memory_order_relaxed);
-    // A refusal is not reported: the writer who needs the block will meet it.
+    // A refusal is not reported here: the writer that needs the block will get it.
     free->store(file_.claim_block().begin, std::memory_order_release);
     preparing_.store(false, std::memory_order_release);
     preparing_.notify_all();

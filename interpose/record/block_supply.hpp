@@ -1,5 +1,5 @@
-// Keeps blocks of the file ready before writers need them: to secure and bring in a block takes the kernel
-// some hundred microseconds, which would else pass inside somebody's MPI call. Knows nothing of lanes and
+// Keeps blocks of the file ready before writers need them. The kernel takes some hundred microseconds to
+// reserve a block and map its pages, which would otherwise pass inside an MPI call. Knows no lanes and no
 // records.
 #pragma once
 
@@ -19,13 +19,13 @@ class BlockSupply {
  public:
   explicit constexpr BlockSupply(RecordingFile& file) noexcept : file_(file) {}
 
-  /// Without start(), take() works all the same, only slower. Errors: std::system_error.
+  /// Starts the thread; without it, take() is only slower. Errors: std::system_error.
   void start();
   void stop() noexcept;
 
-  /// A block that is ready, or else one claimed here and now.
+  /// Returns a block that is ready, or claims one now.
   [[nodiscard]] ClaimedBlock take() noexcept;
-  /// A writer will take one soon.
+  /// Announces that a writer will take a block soon.
   void announce_need() noexcept;
 
  private:
@@ -34,7 +34,7 @@ class BlockSupply {
 
   RecordingFile& file_;
   std::array<std::atomic<std::byte*>, 16> ready_{};
-  std::atomic<std::uint32_t> needs_{0};  ///< announced and not yet looked at; the thread sleeps on it
+  std::atomic<std::uint32_t> needs_{0};  ///< announced, not yet handled; the thread sleeps on it
   std::atomic<bool> preparing_{false};
   std::atomic<bool> stopping_{false};
   std::optional<std::thread> thread_;

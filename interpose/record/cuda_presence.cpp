@@ -7,12 +7,12 @@ namespace penstock::record {
 
 namespace {
 
-/// nullptr when libcuda is not loaded.
+/// Returns null if libcuda is not loaded.
 void* find_in_cuda(const char* name) noexcept {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   void* function = dlsym(library, name);
-  dlclose(library);  // only our count of it: whoever loaded it keeps it
+  dlclose(library);  // drops this function's reference only; it stays loaded
   return function;
 }
 

@@ -1,5 +1,4 @@
-// Whether CUDA is in this process, asked without bringing it there: never loads libcuda, never initialises
-// it.
+// Reports whether CUDA is in this process, without loading libcuda or initialising it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,8 @@ inline constexpr bool gpu_is_simulated = false;
 [[nodiscard]] bool cuda_is_loaded() noexcept;
 [[nodiscard]] bool cuda_is_initialised() noexcept;
 
-/// The device of the calling thread's context, else device 0; nothing when CUDA was not initialised.
+/// Copies the name of the device of the calling thread's context, or else of device 0; nothing if CUDA was
+/// not initialised.
 void copy_device_name(char* name, std::size_t size) noexcept;
 
 }  // namespace penstock::record

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How old, at most, GPU activity is that a killed job leaves unwritten.
+/// GPU activity that a killed job leaves unwritten is at most this old.
 constexpr auto flush_period = 250ms;
 
 constexpr CUpti_ActivityKind activity_kinds[] = {
@@ -39,7 +39,7 @@ constexpr CUpti_ActivityKind activity_kinds[] = {
 
 class CuptiCapture {
  public:
-  /// Empty, or why there is no capture.
+  /// Returns an empty string, or why there is no capture.
   [[nodiscard]] std::string start();
   void stop() noexcept;
   [[nodiscard]] bool is_running() const noexcept { return is_running_.load(std::memory_order_relaxed); }
@@ -49,7 +49,7 @@ class CuptiCapture {
 
  private:
   [[nodiscard]] std::string enable_kinds();
-  /// False: Penstock's own work cannot be told apart.
+  /// Returns false if Penstock's own work cannot be distinguished.
   bool trace_calls_that_issue_work(bool traced) noexcept;
   [[nodiscard]] std::string refusal(const char* what, CUptiResult result) const;
   void collect() noexcept;
@@ -62,7 +62,7 @@ class CuptiCapture {
   std::uint64_t dropped_by_cupti_ = 0;
 };
 
-/// Never destroyed: CUPTI may call back until the process is gone.
+/// Never destroyed, as CUPTI may call back until the process ends.
 std::atomic<CuptiCapture*> capture{nullptr};
 std::atomic<bool> was_tried{false};
 
@@ -84,7 +84,7 @@ std::uint64_t CUPTIAPI timestamp() {
 std::string CuptiCapture::start() {
   if (std::string why = open_cupti(library); !why.empty()) return why;
   buffers.top_up();
-  // The clock comes before any kind: records made earlier would carry CUPTI's own, the realtime clock.
+  // The clock is set before any kind is enabled: earlier records would have CUPTI's realtime clock.
   CUptiResult result = library.register_timestamp_callback(timestamp);
   if (result != CUPTI_SUCCESS) return refusal("timestamp callback", result);
   result = library.register_callbacks(buffer_requested, buffer_completed);
@@ -104,7 +104,7 @@ std::string CuptiCapture::enable_kinds() {
     return refusal("activity", result);
   }
   if (!trace_calls_that_issue_work(true)) {
-    // Better no kernels than Penstock's counted as the application's.
+    // It is better to have no kernels than to count Penstock's as the application's.
     for (const CUpti_ActivityKind kind : activity_kinds) library.disable(kind);
     return "CUPTI traces no driver calls, so Penstock's own work cannot be told apart";
   }
@@ -112,14 +112,14 @@ std::string CuptiCapture::enable_kinds() {
 }
 
 /// CUPTI makes external-correlation records only for calls that it traces. Tracing every driver call would
-/// cost each of the thousands of event queries; the calls that give the GPU work are enough.
+/// slow down each of thousands of event queries; the calls that issue GPU work are enough.
 bool CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
   constexpr CUpti_ActivityKind all_calls = CUPTI_ACTIVITY_KIND_DRIVER;
   if (!traced) return library.disable(all_calls) == CUPTI_SUCCESS;
   if (library.enable(all_calls) != CUPTI_SUCCESS) return false;
   if (library.enable_driver_api == nullptr) return true;  // an older CUPTI
-  // All, less those that give no work: calls switched on one by one gave no records where CUDA had been
-  // initialised before (H200, CUPTI 13.0).
+  // All are enabled and those that issue no work disabled: calls enabled one by one gave no records if CUDA
+  // had been initialised before (H200, CUPTI 13.0).
   for (std::uint32_t call = 1; call < driver_calls_end; ++call) {
     if (!issues_work(call)) library.enable_driver_api(call, 0);
   }
@@ -163,12 +163,12 @@ void CuptiCapture::read_filled() noexcept {
       writer_.write(*record);
     buffers.put_empty(buffer.begin);
   }
-  std::size_t dropped = 0;  // since the last time it was asked
+  std::size_t dropped = 0;  // since the last query
   if (library.get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS) dropped_by_cupti_ += dropped;
   trace::FileHeader& header = recording().file().header();
   std::atomic_ref<std::uint64_t>(header.dropped_gpu_records).store(dropped_by_cupti_ + writer_.incomplete());
   std::atomic_ref<std::uint64_t>(header.clock_error_ns)
-      .store(gpu_is_simulated ? 0 : writer_.clock_error_ns());  // it has the host's clock
+      .store(gpu_is_simulated ? 0 : writer_.clock_error_ns());  // the simulated GPU has the host's clock
 }
 
 void CuptiCapture::stop() noexcept {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char* library_names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 
-/// Below a toolkit's folder, or beside its libcudart. Toolkits for several processors have a folder of each;
-/// a library of another than this one is not loaded, and the search goes on.
+/// Folders below a toolkit's, or beside its libcudart. Toolkits for several processors have one for each; a
+/// library of another processor does not load, and the search continues.
 constexpr const char* folders_in_toolkit[] = {
     "extras/CUPTI/lib64",       "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
     "targets/aarch64-linux/lib"};
@@ -28,7 +28,7 @@ int note_folder_of_cudart(dl_phdr_info* object, std::size_t, void* out) noexcept
   try {
     *static_cast<std::string*>(out) = path.substr(0, at);
   } catch (...) {
-    // Not noted: the other places remain.
+    // This is no error yet, as other places remain.
   }
   return 1;
 }
@@ -66,7 +66,7 @@ void* load_from(const std::vector<std::string>& folders) {
   return nullptr;
 }
 
-/// The program's own toolkit (or simulated GPU) goes before whatever the system's search finds.
+/// Tries the program's own toolkit (or simulated GPU) before the result of the system's search.
 void* find_library() {
   if (void* library = load_from(folders_beside_the_programs_cudart())) return library;
   for (const char* name : library_names) {

@@ -1,5 +1,5 @@
-// libcupti, opened at run time: one table of the functions that Penstock calls, or the reason why there is
-// none. Knows no activity record.
+// Opens libcupti at run time and provides a table of the functions that Penstock calls, or the reason why
+// there is none. Knows no activity record.
 #pragma once
 
 #include <cupti.h>
@@ -26,12 +26,12 @@ struct CuptiLibrary {
   CUptiResult (*enable_driver_api)(std::uint32_t callback_id, std::uint8_t enable) = nullptr;
 };
 
-/// Looks at PENSTOCK_CUPTI (a file), then where the loader looks, beside a loaded libcudart, in $CUDA_HOME,
-/// $CUDA_PATH and /usr/local/cuda. Returns an empty string, or on one line why `library` was not filled.
+/// Tries PENSTOCK_CUPTI (a file), then the loader's search, the folder of a loaded libcudart, $CUDA_HOME,
+/// $CUDA_PATH and /usr/local/cuda. Returns an empty string, or one line on why `library` was not filled.
 [[nodiscard]] std::string open_cupti(CuptiLibrary& library);
 
-/// Whether activity records of this version lie in memory as this source reads them: CUDA 12 and 13. (From
-/// one version to the next records grow at their end; the test of layouts compares the fields that are read.)
+/// Returns whether activity records of this version have the layout that this source reads: CUDA 12 and 13.
+/// (From one version to the next records grow at their end; a test compares the fields that are read.)
 [[nodiscard]] constexpr bool reads_records_of(std::uint32_t cupti_version) noexcept {
   constexpr std::uint32_t first_of_cuda_12 = 19;
   constexpr std::uint32_t last_of_cuda_12 = 99;

@@ -1,5 +1,5 @@
-// The callback ids (cupti_driver_cbid.h) of the CUDA driver calls that give the GPU work or wait for it. They
-// are part of CUPTI's ABI; a test compares them with NVIDIA's header, which the simulated GPU does not have.
+// Lists the callback ids (cupti_driver_cbid.h) of the CUDA driver calls that issue GPU work or wait for it.
+// They are part of CUPTI's ABI; a test compares them with NVIDIA's header, which the simulated GPU lacks.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline constexpr std::uint32_t driver_calls_that_issue_work[] = {
     796,  // cuMemcpyBatchAsync_v2
 };
 
-/// One past the highest id that any CUPTI 12 or 13 gives; it refuses those that it does not know.
+/// One past the highest id of any CUPTI 12 or 13, which refuse ids that they do not know.
 inline constexpr std::uint32_t driver_calls_end = 1024;
 
 [[nodiscard]] inline bool issues_work(std::uint32_t call) noexcept {

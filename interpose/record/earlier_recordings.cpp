@@ -28,7 +28,7 @@ std::int64_t clock_ns(clockid_t clock) noexcept {
   return now.tv_sec * ns_of_a_second + now.tv_nsec;
 }
 
-/// When this process was made, CLOCK_REALTIME, at most a tick of the kernel's (10 ms) too early. 0: unknown.
+/// Returns when this process was made (CLOCK_REALTIME), at most a kernel tick (10 ms) too early. 0: unknown.
 std::int64_t own_begin_ns() noexcept {
   std::FILE* const file = std::fopen("/proc/self/stat", "re");
   if (file == nullptr) return 0;
@@ -36,7 +36,7 @@ std::int64_t own_begin_ns() noexcept {
   const std::size_t bytes = std::fread(line, 1, sizeof line - 1, file);
   std::fclose(file);
   line[bytes] = '\0';
-  // the start time stands 20 fields behind the program's name, which may hold anything
+  // the start time is 20 fields behind the program's name, which may contain any character
   const char* field = std::strrchr(line, ')');
   for (int skip = 0; field != nullptr && skip < 20; ++skip) field = std::strchr(field + 1, ' ');
   if (field == nullptr) return 0;
@@ -49,7 +49,7 @@ bool is_recording(const std::filesystem::path& file) {
   return file.extension() == ".penstock" && file.filename().string().starts_with("rank-");
 }
 
-/// Of what is no whole recording, such as one that is only being made, its last change counts.
+/// If the file is no complete recording, for example one that is being made, its last change counts.
 bool began_before(const std::filesystem::path& path, std::int64_t time_ns) {
   trace::FileHeader header{};
   const int file = retried([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
@@ -81,7 +81,7 @@ std::filesystem::path set_earlier_recordings_aside(const std::filesystem::path& 
   const int folder = retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (folder < 0) return {};
   std::filesystem::path aside;
-  // without it, as on file systems that know no locks, two ranks might each move some
+  // without the lock, which some file systems lack, two ranks might each move some
   if (retried([&] { return ::flock(folder, LOCK_EX); }) == 0) {
     const std::vector<std::filesystem::path> earlier = earlier_recordings_in(directory);
     std::error_code error;

@@ -1,15 +1,15 @@
-// Recordings of earlier jobs in the folder that a job is about to record into: kept, in a folder of their
-// own. Knows of a recording only when it began.
+// Keeps the recordings of earlier jobs that lie in the folder into which a job records: moves them to a
+// folder of their own. Knows only when a recording began.
 #pragma once
 
 #include <filesystem>
 
 namespace penstock::record {
 
-/// Moves all that began before this process did to `earlier-1` (or the next free number) in `directory`.
-/// Ranks of one job may call it at the same time: none has begun a recording before all of them were
-/// processes, and one after the other looks. Returns where they are now; empty if nothing was moved. What
-/// cannot be moved stays. Errors: std::bad_alloc.
+/// Moves all recordings that began before this process to `earlier-1` (or the next free number) in
+/// `directory`, and returns that folder; empty if nothing was moved. Recordings that cannot be moved stay.
+/// Ranks of one job may call it at the same time: none begins to record before all are processes, and a lock
+/// lets one after the other look. Errors: std::bad_alloc.
 [[nodiscard]] std::filesystem::path set_earlier_recordings_aside(const std::filesystem::path& directory);
 
 }  // namespace penstock::record

@@ -1,6 +1,5 @@
-// Bounds how far GPU timestamps may lie off the host's clock, from what cannot be otherwise: an activity
-// begins after the call that issued it began, and has ended when a synchronisation of its stream returned.
-// Knows no CUPTI.
+// Bounds the offset of GPU timestamps from the host's clock by causality: an activity begins after the call
+// that issued it began, and has ended when a synchronisation of its stream returns. Knows no CUPTI.
 #pragma once
 
 #include <array>
@@ -9,7 +8,7 @@
 
 namespace penstock::record {
 
-/// Takes the records in any order; those that never meet tell nothing. Thread: one. Unit: ns.
+/// Takes the records in any order; those without a counterpart are ignored. Thread: one. Unit: ns.
 class GpuClockBounds {
  public:
   void call_began(std::uint32_t correlation, std::uint64_t begin_ns) noexcept;
@@ -18,8 +17,8 @@ class GpuClockBounds {
   void stream_was_synchronised(std::uint32_t correlation, std::uint32_t stream,
                                std::uint64_t end_ns) noexcept;
 
-  /// The largest offset, either way, that all seen would allow; trace::clock_error_unknown until there is a
-  /// bound from both sides.
+  /// Returns the largest offset, either way, that all records allow; trace::clock_error_unknown until there
+  /// is a bound from both sides.
   [[nodiscard]] std::uint64_t error_ns() const noexcept;
 
  private:
@@ -28,8 +27,8 @@ class GpuClockBounds {
 
   struct Call {
     std::uint32_t correlation;
-    std::uint64_t call_begin_ns;      ///< 0 not seen yet
-    std::uint64_t activity_begin_ns;  ///< 0 not seen yet
+    std::uint64_t call_begin_ns;      ///< 0: not seen yet
+    std::uint64_t activity_begin_ns;  ///< 0: not seen yet
   };
   struct Activity {
     std::uint32_t stream;

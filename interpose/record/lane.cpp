@@ -12,7 +12,7 @@ namespace {
 
 constinit LaneRegistry registry;
 
-// initial-exec: the library is loaded with the program, and the first touch must not allocate.
+// initial-exec, because the first access must not allocate; the library is loaded with the program.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Lane* this_threads_lane = nullptr;
 
 struct ReleaseAtThreadExit {
@@ -33,8 +33,8 @@ Lane* lane_of_this_thread() noexcept {
     return this_threads_lane;
   }
   this_threads_lane = registry.acquire();
-  // A record written after this object's end (by a later thread_local destructor, or at exit in the main
-  // thread) takes a lane that nobody gives back.
+  // A record written after this object's destruction (by a later thread_local destructor, or at exit in the
+  // main thread) takes a lane that is not given back.
   if (this_threads_lane != nullptr) {
     static thread_local const ReleaseAtThreadExit release;
   }
@@ -49,7 +49,7 @@ bool Lane::make_room() noexcept {
 }
 
 bool Lane::begin_block() noexcept {
-  // Early enough that the next block is ready in time, late enough that a lane with little to say causes
+  // Early enough that the next block is ready in time, and late enough that a lane with few records causes
   // none.
   constexpr std::size_t announcing_record = trace::block_bytes / trace::record_bytes / 4;
   const ClaimedBlock block = recording().take_block();

@@ -1,5 +1,5 @@
-// A lane is one writer's place in the recording: the block it fills and where in it the next record goes.
-// Each thread has one, taken from a registry that outlives threads. Knows nothing of what records mean.
+// A lane is the position of one writer in the recording: its block, and where in it the next record goes.
+// Each thread takes one from a registry that outlives threads. Knows no record's meaning.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace penstock::record {
 
-/// Copies 64 bytes to `place`, the last of them, `kind`, last: a reader that sees it sees the rest.
+/// Copies 64 bytes to `place`, and their last byte, `kind`, last: a reader that sees it sees all others.
 inline void commit(std::byte* place, const void* record) noexcept {
   constexpr std::size_t kind_offset = trace::record_bytes - 1;
   std::memcpy(place, record, kind_offset);
@@ -19,14 +19,14 @@ inline void commit(std::byte* place, const void* record) noexcept {
   std::atomic_ref<std::byte>(place[kind_offset]).store(kind, std::memory_order_release);
 }
 
-/// Thread: its holder only; the counter may be read by any.
+/// Thread: its holder only; any may read the counter.
 class alignas(64) Lane {
  public:
   explicit Lane(std::uint64_t number) noexcept : number_(number) {}
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Returns where the record lies now, or nullptr: no space; the caller counts it as dropped.
+  /// Returns where the record lies now. Null: there is no space, and the caller counts it as dropped.
   std::byte* append(const void* record) noexcept {
     if (next_ == stop_ && !make_room()) [[unlikely]] {
       return nullptr;
@@ -38,12 +38,12 @@ class alignas(64) Lane {
     return place;
   }
 
-  /// Makes sure that `records` more go into one block, leaving the present one if they would not.
+  /// Ensures that the next `records` lie in one block; begins a new one if the present one has no room.
   [[nodiscard]] bool reserve(std::size_t records) noexcept;
 
   [[nodiscard]] std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
 
-  /// A lane of the recorder's own threads: what it writes costs the application's threads nothing.
+  /// Marks the lane as one of the recorder's own threads, whose records cost the application nothing.
   void belongs_to_recorder() noexcept { is_recorders_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_recorders() const noexcept { return is_recorders_.load(std::memory_order_relaxed); }
 
@@ -53,8 +53,7 @@ class alignas(64) Lane {
   [[nodiscard]] bool begin_block() noexcept;
 
   std::byte* next_ = nullptr;
-  std::byte* stop_ =
-      nullptr;  ///< where there is something to do first: announce the need of a block, or take one
+  std::byte* stop_ = nullptr;  ///< at this record the lane first announces the need of a block, or takes one
   std::byte* end_ = nullptr;
   std::atomic<std::uint64_t> written_{0};
   std::uint64_t ordinal_ = 0;
@@ -64,15 +63,15 @@ class alignas(64) Lane {
   Lane* next_in_registry_ = nullptr;
 };
 
-/// Owns all lanes, for good. A thread that ends gives its lane, with what is left of its block, to a later
-/// one. Thread: any, without locks.
+/// Owns all lanes until the process ends. A thread that ends leaves its lane, with the rest of its block, to
+/// a later thread. Thread: any, without locks.
 class LaneRegistry {
  public:
-  /// nullptr when memory is exhausted.
+  /// Returns null if there is no memory.
   [[nodiscard]] Lane* acquire() noexcept;
   void release(Lane& lane) noexcept { lane.is_held_.store(false, std::memory_order_release); }
 
-  /// Records that the application's threads wrote.
+  /// Returns the number of records that the application's threads wrote.
   [[nodiscard]] std::uint64_t written_by_application() const noexcept;
 
  private:
@@ -82,7 +81,7 @@ class LaneRegistry {
 
 [[nodiscard]] LaneRegistry& lanes() noexcept;
 
-/// Taken on the thread's first call. nullptr when memory is exhausted.
+/// Returns this thread's lane, which its first call takes. Null: there is no memory.
 [[nodiscard]] Lane* lane_of_this_thread() noexcept;
 
 }  // namespace penstock::record

@@ -31,7 +31,7 @@ std::string path_of_program() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
 
-/// The loader holds its lock meanwhile: only gathers.
+/// Only collects, because the loader holds its lock meanwhile.
 int gather(dl_phdr_info* object, std::size_t, void* out) noexcept try {
   auto& mappings = *static_cast<std::vector<Mapping>*>(out);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -60,7 +60,7 @@ void write_new_modules() noexcept try {
   dl_iterate_phdr(gather, &mappings);
   for (Mapping& mapping : mappings) {
     if (mapping.path.empty())
-      mapping.path = path_of_program();  // the loader names all but the program itself
+      mapping.path = path_of_program();  // the loader names all mappings except those of the program
     if (!written_before().insert({mapping.begin, mapping.end, mapping.path}).second) continue;
     trace::Module record{};
     record.begin = mapping.begin;

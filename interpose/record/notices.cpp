@@ -1,5 +1,5 @@
-// notice(): one line on stderr for each text, and a record of it. Texts said before the recording begins are
-// kept for it.
+// Implements notice(): prints each text once to stderr and records it. Texts printed before the recording
+// begins are kept for it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace penstock::record {
 
 namespace {
 
-constexpr std::size_t most_notices = 256;  ///< what a program could cause without end must end somewhere
+constexpr std::size_t most_notices = 256;  ///< bounds what a program may cause without end
 
 struct Said {
   std::string text;
@@ -29,7 +29,7 @@ struct Notices {
   std::vector<Said> said;
 };
 
-/// Never destroyed: notices come from destructors too.
+/// Never destroyed, as destructors may call notice(), too.
 Notices& notices() {
   static auto* const all = new Notices;
   return *all;
@@ -66,7 +66,7 @@ void notice(std::string_view text) noexcept try {
   all.said.push_back({std::string(text), now_ns()});
   record_it(all.said.back());
 } catch (...) {
-  say(text);  // no memory to remember that it was said
+  say(text);  // no memory to remember the text
 }
 
 void write_kept_notices() noexcept try {

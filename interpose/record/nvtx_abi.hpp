@@ -1,6 +1,5 @@
-// The part of NVTX's tool interface that Penstock speaks, written down here because a build for the simulated
-// GPU has no NVIDIA headers. It is an ABI: a test compares it with nvtx3/nvtxDetail/nvtxTypes.h where that
-// exists.
+// Declares the part of NVTX's tool interface that Penstock uses, because a build for the simulated GPU has no
+// NVIDIA headers. It is an ABI: a test compares it with nvtx3/nvtxDetail/nvtxTypes.h where that exists.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +9,13 @@ namespace penstock::record::nvtx {
 
 using RangeId = std::uint64_t;
 using Function = void (*)();
-/// For each callback id, where the program keeps the pointer to the function that it calls.
+/// Holds, for each callback id, the address of the program's pointer to the function that it calls.
 using FunctionTable = Function**;
 
 enum Module : int { module_core = 1, module_core2 = 5 };
 enum ExportTable : std::uint32_t { table_callbacks = 1 };
 
-/// Of module_core.
+/// Callback ids of module_core.
 enum Core : unsigned {
   core_range_start_ex = 4,
   core_range_start_a = 5,
@@ -28,7 +27,7 @@ enum Core : unsigned {
   core_range_pop = 11,
 };
 
-/// Of module_core2.
+/// Callback ids of module_core2.
 enum Core2 : unsigned {
   core2_range_start_ex = 2,
   core2_range_end = 3,
@@ -42,7 +41,7 @@ enum Core2 : unsigned {
 
 struct ExportTableCallbacks {
   std::size_t struct_size;
-  /// `size`: ids below it are in the table. Returns 0 when the module is unknown.
+  /// `size`: ids below it are in the table. Returns 0 if the module is unknown.
   int (*get_module_function_table)(int module, FunctionTable* table, unsigned* size);
 };
 

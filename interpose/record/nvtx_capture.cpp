@@ -26,11 +26,11 @@ bool records() noexcept {
   return is_wanted.load(std::memory_order_relaxed) && is_on();
 }
 
-/// A domain or a registered string: what NVTX calls a handle is a pointer to one. They may be made before the
-/// recording begins: the id is looked up at the first use in it.
+/// A domain or a registered string. NVTX's handles are pointers to it. It may be made before the recording
+/// begins, so its id is looked up at the first use.
 class Named {
  public:
-  /// Kept until the process ends, as programs keep their handles.
+  /// Never destroyed, as programs keep their handles.
   [[nodiscard]] static Named* make(std::string text) {
     auto* const named = new Named(std::move(text));
     named->next_ = all_.load(std::memory_order_relaxed);
@@ -57,7 +57,7 @@ class Named {
   std::atomic<std::uint32_t> id_{trace::no_string};
 };
 
-/// UTF-8 of a string of UTF-32, which wchar_t is here.
+/// Converts from UTF-32, which wchar_t is here, to UTF-8.
 std::string narrow(const wchar_t* wide) {
   std::string text;
   for (; *wide != 0; ++wide) {
@@ -125,7 +125,7 @@ void record_range(const OpenRange& range, std::uint64_t end_ns, std::uint64_t th
   write(record);
 }
 
-/// The push/pop ranges of one thread. Domains nest each for itself.
+/// The push/pop ranges of one thread. Each domain nests separately.
 class RangeStack {
  public:
   /// Returns the range's level in its domain, as NVTX's functions do.
@@ -152,7 +152,7 @@ class RangeStack {
       --open_;
       return level;
     }
-    return none_open;  // it was pushed before the recording began
+    return none_open;  // the range was pushed before the recording began
   }
 
   void close_all(std::uint64_t end_ns) noexcept {
@@ -176,13 +176,13 @@ class RangeStack {
 
   std::array<OpenRange, most_open> ranges_{};
   std::size_t open_ = 0;
-  std::size_t too_deep_ = 0;  ///< pushes that found no place; their pops come first
+  std::size_t too_deep_ = 0;  ///< pushes without a place; their pops come first
   std::uint64_t thread_id_ = 0;
 };
 
 constinit thread_local RangeStack stack_of_thread;
 
-/// The start/end ranges of the process: they may end on another thread, so a range's id tells its place.
+/// The start/end ranges of the process. They may end on another thread, so the id encodes a range's place.
 class StartedRanges {
  public:
   nvtx::RangeId start(void* domain, std::uint32_t name) noexcept {
@@ -193,7 +193,7 @@ class StartedRanges {
       std::uint64_t free = 0;
       if (!place.id.compare_exchange_strong(free, id, std::memory_order_acquire)) continue;
       place.range = {now_ns(), domain, name, start_end_depth};
-      return id;  // whoever ends it has the id from here, and so sees what was written
+      return id;  // a thread that ends it got the id from here, and so sees the range
     }
     recording().leave_out_range();
     return 0;
@@ -220,7 +220,7 @@ class StartedRanges {
 
 constinit StartedRanges started_ranges;
 
-// What the program's NVTX calls reach.
+// The functions that the program's NVTX calls reach.
 
 template <typename Message>
 int on_push(Message message) noexcept {
@@ -306,7 +306,7 @@ void install(const nvtx::ExportTableCallbacks& callbacks) noexcept {
   core2.install(nvtx::core2_domain_create_w, &create_domain<const wchar_t*>);
 }
 
-/// Whether NVTX, which looks there at its first call, will find this library.
+/// Returns whether NVTX, which reads that variable at its first call, will find this library.
 bool environment_names_us() noexcept {
   const char* named = std::getenv("NVTX_INJECTION64_PATH");
   Dl_info us{};
@@ -330,7 +330,7 @@ void close_open_ranges(std::uint64_t end_ns) noexcept {
 
 }  // namespace penstock::record
 
-/// NVTX calls it at the first NVTX call of each module of the program. Not zero: our functions may be called.
+/// Called by NVTX at the first NVTX call of each module of the program. Nonzero: our functions may be called.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     penstock::record::nvtx::GetExportTable get_export_table) {
   using namespace penstock::record;

@@ -14,7 +14,7 @@ std::uint64_t measure_event_cost_ps() noexcept {
   constexpr std::size_t events = 512;
   alignas(64) static std::array<std::byte, 64 * trace::record_bytes> scratch;
   std::uint64_t best_ns = std::numeric_limits<std::uint64_t>::max();
-  for (std::size_t round = 0; round < rounds; ++round) {  // the quickest: the others were interrupted
+  for (std::size_t round = 0; round < rounds; ++round) {  // the quickest counts, as others were interrupted
     const std::uint64_t begin = now_ns();
     for (std::size_t event = 0; event < events; ++event) {
       trace::MpiCall record{};

@@ -11,7 +11,7 @@ constexpr std::uint64_t own_work_id = 1;
 
 struct OwnWorkOfThread {
   std::uint32_t depth = 0;
-  bool pushed = false;  ///< GPU activity may begin to be collected between the two ends
+  bool pushed = false;  ///< collection of GPU activity may begin while the object lives
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnWorkOfThread of_this_thread;
 

@@ -8,7 +8,7 @@ void OwnWorkIndex::call_is_own(std::uint32_t correlation) noexcept {
   if (!own_calls_ || !activities_ || !latest_) return;
   own_calls_[correlation % calls] = correlation;
   std::uint32_t ordinal = latest_[correlation % activities];
-  // A chain ends where the ring has been overwritten: ordinals fall along it.
+  // Ordinals decrease along a chain, which ends where the ring has been overwritten.
   while (ordinal != 0 && ordinal_ - ordinal < activities) {
     const Activity& activity = activities_[ordinal % activities];
     if (activity.correlation == correlation) {

@@ -1,7 +1,7 @@
-// Joins CUPTI's external-correlation records, which say "this call was Penstock's own", with the activities
-// of that call. The two come in any order and in different buffers, so an activity is written at once, as the
-// application's, and its mark set in the recording when the other record comes. Bounded: remembers the
-// latest.
+// Joins CUPTI's external-correlation records, which mark a call as Penstock's own, with the activities of
+// that call. The two arrive in any order and in different buffers. An activity is therefore written at once,
+// as the application's, and its mark is set in the recording when the other record arrives. Only the latest
+// are remembered.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@ namespace penstock::record {
 /// Thread: one.
 class OwnWorkIndex {
  public:
-  /// Calls and activities that are remembered. A call's two records lie further apart only when the GPU lags
-  /// a million calls behind.
+  /// Number of calls and activities that are remembered. A call's two records are further apart only if the
+  /// GPU lags a million calls behind.
   static constexpr std::size_t calls = std::size_t{1} << 20;
   static constexpr std::size_t activities = std::size_t{1} << 17;
 
-  /// The call `correlation` was Penstock's own: marks its activities that are known already.
+  /// Marks the activities of the call `correlation`, which was Penstock's own, and remembers the call.
   void call_is_own(std::uint32_t correlation) noexcept;
   [[nodiscard]] bool is_own(std::uint32_t correlation) const noexcept;
-  /// An activity of the call was written, not own as far as is known; `mark` is where its `own` lies.
+  /// Remembers an activity of the call that was written as the application's; `mark` is its member `own`.
   void remember(std::uint32_t correlation, std::uint8_t* mark) noexcept;
 
  private:
   struct Activity {
     std::uint32_t correlation;
-    std::uint32_t previous;  ///< ordinal of the one before in the same chain; 0 none
+    std::uint32_t previous;  ///< ordinal of the one before in the same chain; 0: none
     std::uint8_t* mark;
   };
   struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
   };
-  /// Zeroed by the kernel page by page: what a short run does not use costs nothing.
+  /// The kernel zeroes it page by page, so pages that a short run does not use cost nothing.
   template <typename Element>
   using LazyArray = std::unique_ptr<Element[], Free>;
   template <typename Element>

@@ -32,7 +32,7 @@ std::atomic<bool> cuda_was_seen{false};
 bool collects_gpu_activity = false;  ///< written before switch_on()
 std::uint64_t event_cost_ps = 0;
 
-/// Adds the time of a scope to what starting the recording has cost.
+/// Adds the time of a scope to the cost of starting the recording.
 class StartCost {
  public:
   ~StartCost() {
@@ -53,7 +53,7 @@ void copy_text(char (&to)[size], std::string_view text) noexcept {
   text.copy(to, size - 1);
 }
 
-/// The command line, arguments separated by blanks.
+/// Copies the command line, arguments separated by blanks.
 void copy_command_line(char* to, std::size_t size) noexcept {
   std::FILE* file = std::fopen("/proc/self/cmdline", "re");
   if (file == nullptr) return;
@@ -98,7 +98,7 @@ bool open_file(const Identity& identity) {
       directory / ("rank-" + std::to_string(identity.world_rank) + ".penstock");
   std::error_code made;
   std::filesystem::create_directories(directory,
-                                      made);  // if it fails, so does the file, with a better reason
+                                      made);  // if this fails, so does create(), with a better reason
   if (const std::filesystem::path earlier = set_earlier_recordings_aside(directory); !earlier.empty())
     notice("the recording that was in " + directory.string() + " is in " + earlier.string() + " now");
   const int error = recording().file().create(path.c_str(), identity.limit_bytes);
@@ -109,8 +109,7 @@ bool open_file(const Identity& identity) {
   return false;
 }
 
-/// In a forked child the recording is the parent's: nothing may be written, least of all through CUPTI, which
-/// hangs there.
+/// A forked child must write nothing, as the recording is the parent's. CUPTI even hangs there.
 void switch_off_in_child() noexcept {
   recording().switch_off();
 }
@@ -120,7 +119,7 @@ void note_gpu_use() noexcept {
   if (collects_gpu_activity) start_cupti_capture();
 }
 
-/// True once.
+/// Returns true once.
 bool may_end() noexcept {
   if (!has_begun.load() || has_ended.exchange(true)) return false;
   const RecordingFile& file = recording().file();
@@ -149,7 +148,7 @@ bool begin(const Identity& identity) noexcept try {
   write_new_modules();
   if (collects_gpu_activity) {
     start_nvtx_capture();
-    // Before CUDA's first use, if it is going to come: kernels that run before CUPTI is there are not seen.
+    // Starts before CUDA's first use, if possible: CUPTI does not see kernels that ran before.
     if (cuda_is_loaded()) start_cupti_capture();
   }
   if (cuda_is_initialised()) cuda_was_seen.store(true);
@@ -200,9 +199,8 @@ void write_bytes(const void* record) noexcept {
 
 }  // namespace penstock::record
 
-/// The CUDA driver's door for tools: where CUDA_INJECTION64_PATH names this library, cuInit() calls it. So
-/// the GPU collector is there before the first kernel, even when CUDA comes after MPI_Init. Not zero: it
-/// succeeded.
+/// Called by cuInit() if CUDA_INJECTION64_PATH names this library. The GPU collector therefore starts before
+/// the first kernel, even if CUDA is initialised after MPI_Init. Nonzero: success.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   penstock::record::gpu_seen();
   return 1;

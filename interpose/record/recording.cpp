@@ -8,7 +8,7 @@ namespace penstock::record {
 
 namespace {
 
-/// Never destroyed: threads may be writing while the process exits.
+/// Never destroyed, as threads may write while the process exits.
 union Forever {
   Recording recording;
   constexpr Forever() noexcept : recording() {}
@@ -16,9 +16,9 @@ union Forever {
 };
 constinit Forever forever;
 
-/// The moment from which on something is unknown if the record is missing. Of a message, an operation or a
-/// range it is the end: what is in flight when the recording ends is never in it. Where the record has no
-/// time, as those of names, it is now.
+/// Returns the time from which on something is unknown if the record is missing. For a message, an operation
+/// or a range this is its end: what is in flight when the recording ends is never recorded. For a record
+/// without a time, such as a name, it is now.
 std::uint64_t is_missed_from_ns(const void* record) noexcept {
   trace::RecordKind kind{};
   std::memcpy(&kind, static_cast<const std::byte*>(record) + trace::record_bytes - 1, 1);
@@ -53,7 +53,7 @@ ClaimedBlock Recording::take_block() noexcept {
     block = blocks_.take();
     if (block.begin != nullptr) return block;
     if (block.refusal == Refusal::not_ours && !file_.belongs_to_this_process()) {
-      switch_off();  // a child made by a bare clone(): the file is the parent's, header and all
+      switch_off();  // a child of a bare clone(): the file and its header are the parent's
       return block;
     }
     if (!space_ended_.exchange(true, std::memory_order_relaxed)) say_why_space_ended(block);
@@ -62,7 +62,7 @@ ClaimedBlock Recording::take_block() noexcept {
 }
 
 void Recording::drop(const void* record) noexcept {
-  if (!is_on()) return;  // a forked child: the file is the parent's
+  if (!is_on()) return;  // in a forked child, as the file is the parent's
   trace::FileHeader& header = file_.header();
   RecordingFile::add(header.dropped_records, 1);
   RecordingFile::lower(header.missing_from_ns, is_missed_from_ns(record));

@@ -1,5 +1,5 @@
-// What the parts of the recorder share while a recording is open: the switch, the file, the lane for strings
-// and other rare records, the header's features. Knows no record's meaning and no collector.
+// Holds what the parts of the recorder share while a recording is open: the switch, the file, the lane for
+// strings and other rare records, the header's features. Knows no record's meaning and no collector.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace penstock::record {
 
-/// One for the process; lives until it ends. Thread: any, unless said otherwise.
+/// There is one in the process; it lives until the process ends. Thread: any, unless stated otherwise.
 class Recording {
  public:
   void switch_on() noexcept { detail::is_on.store(true, std::memory_order_release); }
@@ -24,23 +24,22 @@ class Recording {
 
   [[nodiscard]] RecordingFile& file() noexcept { return file_; }
 
-  /// The first refusal is said on one line. Recording stays on, so that the header tells how much is missing
-  /// and from when on; only in a forked child it is switched off.
+  /// Prints one line at the first refusal. Recording stays on, so that the header counts what is missing and
+  /// has the time from which on; only a forked child switches it off.
   [[nodiscard]] ClaimedBlock take_block() noexcept;
   void announce_need_of_block() noexcept { blocks_.announce_need(); }
   [[nodiscard]] BlockSupply& blocks() noexcept { return blocks_; }
 
-  /// Writes `count` records of 64 bytes that must lie in one block. For what is rare: strings, modules,
-  /// notices.
+  /// Writes `count` records of 64 bytes into one block. For rare records: strings, modules, notices.
   bool write_rare(const void* records, std::size_t count) noexcept;
 
-  /// Counts a record for which there was no space, and notes the moment that it tells of. No system call
-  /// where it tells of one.
+  /// Counts a record for which there was no space, and notes its time. Makes no system call if the record has
+  /// a time.
   void drop(const void* record) noexcept;
-  /// Counts what is not recorded for another reason, and says nothing of all else.
+  /// Counts a range that is not recorded for another reason; other records are still complete.
   void leave_out_range() noexcept { file_.add(file_.header().dropped_records, 1); }
   void add_features(std::uint32_t bits) noexcept;
-  /// Adds to the header's note on why something is missing.
+  /// Adds a reason to the header's note on what is missing.
   void explain(std::string_view why) noexcept;
 
  private:
@@ -56,10 +55,10 @@ class Recording {
 
 [[nodiscard]] Recording& recording() noexcept;
 
-/// Writes "penstock: …" to stderr in one piece. Keeps nothing.
+/// Writes "penstock: …" to stderr in one piece, and does not record it.
 void say(std::string_view text) noexcept;
 
-/// Writes the notices that were said before the recording began.
+/// Records the notices that were printed before the recording began.
 void write_kept_notices() noexcept;
 
 }  // namespace penstock::record

@@ -18,9 +18,9 @@ constexpr std::uint64_t offset_of_block(std::uint64_t index) noexcept {
   return trace::file_header_bytes + index * trace::block_bytes;
 }
 
-/// Brings the pages in at once: a page fault for every 64 records would land in somebody's MPI call. Kernels
-/// before 5.14 do not know the advice; the pages then come one by one. Blocks begin 4 KiB into a page of 64
-/// KiB where pages are that large (aarch64).
+/// Maps the pages at once, as otherwise MPI calls would have a page fault for every 64 records. Kernels
+/// before 5.14 do not support it; the pages are then mapped one by one. If pages have 64 KiB (aarch64),
+/// blocks begin 4 KiB into one.
 int populate(std::byte* begin, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
   static const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
@@ -46,7 +46,7 @@ int RecordingFile::create(const char* path, std::uint64_t limit_bytes) noexcept 
   if (limit_bytes < offset_of_block(1)) return EFBIG;
   const std::uint64_t block_limit = (limit_bytes - trace::file_header_bytes) / trace::block_bytes;
 
-  // for its owner only: it holds the command line
+  // readable for its owner only, as it holds the command line
   descriptor_ = retried([&] { return open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600); });
   if (descriptor_ < 0) return errno;
 
@@ -55,7 +55,7 @@ int RecordingFile::create(const char* path, std::uint64_t limit_bytes) noexcept 
   if (error == 0) error = secure(0, trace::file_header_bytes);
   void* mapping = MAP_FAILED;
   if (error == 0) {
-    // Reaches beyond the end of the file on purpose: pages become usable as the file grows under them.
+    // The mapping reaches beyond the end of the file; pages become usable as the file grows.
     mapping = mmap(nullptr, offset_of_block(block_limit), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
     if (mapping == MAP_FAILED) error = errno;
   }
@@ -90,14 +90,14 @@ bool RecordingFile::belongs_to_this_process() const noexcept {
   return process_ == getpid();
 }
 
-/// Some programs close every descriptor they find. Ours may then be another file's, which we must not grow.
+/// Some programs close all descriptors. Ours may then belong to another file, which must not grow.
 bool RecordingFile::descriptor_is_still_ours() const noexcept {
   struct stat status {};
   return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 int RecordingFile::secure(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  // Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which ends a job that does not expect it.
+  // Beyond RLIMIT_FSIZE the kernel would send SIGXFSZ, which ends most programs.
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       offset + bytes > limit.rlim_cur) {

@@ -1,7 +1,6 @@
-// The file of one rank's recording, mapped into memory, and the claiming of its blocks. Knows records only as
-// bytes; who writes which is not its business. The file grows block by block, each block's space secured
-// before it is touched, so that a full disk is an error code and never a SIGBUS, and nothing needs trimming
-// at the end.
+// Maps the file of one rank's recording into memory and lets writers claim its blocks. The file grows block
+// by block. A block's space is reserved before it is touched, so that a full disk is an error code and never
+// a SIGBUS, and nothing needs trimming at the end. Knows records only as bytes, and no writers.
 #pragma once
 
 #include <sys/types.h>
@@ -16,9 +15,9 @@ namespace penstock::record {
 
 enum class Refusal : std::uint8_t {
   none,
-  limit,     ///< the file has reached the bytes it may have
-  no_space,  ///< the file system or RLIMIT_FSIZE has no more; `error` says why
-  not_ours,  ///< this is a forked child, or someone closed our descriptor
+  limit,     ///< the file has reached its limit
+  no_space,  ///< the file system or RLIMIT_FSIZE allows no more; see `error`
+  not_ours,  ///< this is a forked child, or the program closed our descriptor
 };
 
 struct ClaimedBlock {
@@ -27,16 +26,16 @@ struct ClaimedBlock {
   int error = 0;  ///< errno
 };
 
-/// Owns the descriptor and the mapping, and keeps both until the process ends: a thread may be writing even
+/// Owns the descriptor and the mapping, and keeps both until the process ends, as a thread may write even
 /// while the recording ends. Thread: any, after create().
 class RecordingFile {
  public:
-  /// Returns 0 or errno; EEXIST: a file of that name is there, and stays.
+  /// Returns 0 or errno; EEXIST: a file of that name exists, and stays.
   [[nodiscard]] int create(const char* path, std::uint64_t limit_bytes) noexcept;
 
   [[nodiscard]] ClaimedBlock claim_block() noexcept;
 
-  /// Mapped; what is written here is in the file. Counters that several threads add to go through add().
+  /// Returns the mapped header, part of the file. Several threads change counters by add().
   [[nodiscard]] trace::FileHeader& header() noexcept {
     return *reinterpret_cast<trace::FileHeader*>(mapping_);
   }
@@ -51,7 +50,7 @@ class RecordingFile {
   }
 
   [[nodiscard]] bool is_open() const noexcept { return mapping_ != nullptr; }
-  /// False in a forked child.
+  /// Returns false in a forked child.
   [[nodiscard]] bool belongs_to_this_process() const noexcept;
 
  private:

@@ -46,9 +46,9 @@ struct StringTable::Entry {
 struct StringTable::Slots {
   std::size_t count;  ///< a power of two
   std::unique_ptr<std::atomic<const Entry*>[]> at;
-  std::unique_ptr<const Slots> outgrown;  ///< by these; somebody may still be looking into them
+  std::unique_ptr<const Slots> outgrown;  ///< the smaller table before; threads may still read it
 
-  /// Where the text is, or where it would go.
+  /// Returns where the text is, or where it would go.
   [[nodiscard]] std::size_t index_of(std::string_view text, std::size_t hash) const noexcept {
     std::size_t index = hash & (count - 1);
     while (const Entry* entry = at[index].load(std::memory_order_acquire)) {

@@ -1,5 +1,5 @@
-// Ids for strings: equal strings have equal ids, and a string's text is in the recording before its id is
-// given out. Known strings are found without a lock. Knows nothing of what strings name.
+// Assigns ids to strings: equal strings have equal ids, and a string's text is in the recording before its
+// id is returned. Known strings are found without a lock. Knows not what strings name.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,10 @@
 
 namespace penstock::record {
 
-/// Owns copies of the strings, for good. Thread: any.
+/// Owns copies of the strings until the process ends. Thread: any.
 class StringTable {
  public:
-  /// trace::no_string when memory or the recording is full. Longer strings than a block holds are cut.
+  /// Returns trace::no_string if memory or the recording is full. Strings longer than a block are cut.
   [[nodiscard]] std::uint32_t id_of(std::string_view text) noexcept;
 
  private:

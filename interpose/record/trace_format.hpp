@@ -1,15 +1,15 @@
-// The recording of one rank, as it lies in the file `rank-<world rank>.penstock`: plain records that the
-// recorder writes through a memory mapping and the trace reader reads back. Knows nothing of MPI, CUDA or
-// either side's code; includes <cstdint> only, so that any program may read a recording.
+// Defines the file `rank-<world rank>.penstock`, the recording of one rank: plain records that the recorder
+// writes through a memory mapping and the trace reader reads. Knows nothing of MPI, CUDA or either side's
+// code; includes <cstdint> only, so that any program can read a recording.
 //
 // File:   FileHeader (4096 bytes), then blocks of `block_bytes`. Blocks are claimed by threads as they need
 //         them; a file may end in blocks that were never claimed (all zero) or be cut off anywhere.
-//         A block in the middle may be all zero too (claimed by a thread that was killed): read on behind it.
-// Block:  one BlockHeader (64 bytes, the first record's place), then records of 64 bytes in time order of
-//         commitment by one lane (one thread of the job, or one collector of the recorder).
-//         A Text may lie behind the records that name it: resolve ids once the whole file was seen.
-// Record: 64 bytes. The byte `kind` is written last (release order); zero means "not committed", and ends the
-//         block's readable part. So a killed job leaves a readable recording.
+//         A block in the middle may be all zero too (its thread was killed): continue behind it.
+// Block:  one BlockHeader (64 bytes, in the first record's place), then records of 64 bytes in the order in
+//         which one lane (a thread of the job, or a collector of the recorder) committed them.
+//         A Text may lie behind the records that name it: resolve ids after reading the whole file.
+// Record: 64 bytes. The byte `kind` is written last (release order); zero means "not committed" and ends the
+//         block's readable part. A killed job therefore leaves a readable recording.
 // Times:  nanoseconds of CLOCK_MONOTONIC on the rank's host. Byte order: the host's (little endian).
 #pragma once
 
@@ -24,7 +24,7 @@ inline constexpr std::uint32_t block_bytes = 256 * 1024;
 inline constexpr std::uint32_t file_header_bytes = 4096;
 inline constexpr std::uint32_t no_string = 0;  ///< string ids start at 1
 inline constexpr std::uint64_t clock_error_unknown =
-    ~std::uint64_t{0};  ///< GPU activity, but nothing to compare with
+    ~std::uint64_t{0};  ///< GPU activity was recorded, but nothing to compare it with
 inline constexpr std::uint64_t nothing_missing = ~std::uint64_t{0};
 
 enum class RecordKind : std::uint8_t {
@@ -45,7 +45,7 @@ enum class RecordKind : std::uint8_t {
   collective_operation = 14,
 };
 
-/// What a buffer is made of. The numbers are part of the format.
+/// The kind of a buffer's memory. The numbers are part of the format.
 enum class BufferKind : std::uint8_t {
   unknown,
   pageable,
@@ -56,8 +56,8 @@ enum class BufferKind : std::uint8_t {
   managed
 };
 
-/// The transport a payload took. `mpi`: the stock library's own. `striped`: of older recordings only.
-/// `fused`: a kernel on each rank did the collective.
+/// The transport of a payload. `mpi`: the MPI library's own. `striped`: in older recordings only. `fused`: a
+/// one-shot collective, by a kernel on each rank.
 enum class TransportKind : std::uint8_t {
   none,
   mpi,
@@ -71,7 +71,7 @@ enum class TransportKind : std::uint8_t {
   fused
 };
 
-/// Which features the recording had. A bit that is absent means "not measured", never "zero".
+/// The features of the recording. A bit that is absent means "not measured", never "zero".
 namespace feature {
 inline constexpr std::uint32_t kernels = 1u << 0;    ///< GPU activity was collected (CUPTI or simulated)
 inline constexpr std::uint32_t ranges = 1u << 1;     ///< Penstock was the NVTX injection library
@@ -91,11 +91,11 @@ struct FileHeader {
   std::uint64_t job_id_low;  ///< the same on all ranks of a job on one node
   std::uint64_t job_id_high;
   std::uint64_t begin_ns;             ///< MPI_Init returned
-  std::uint64_t end_ns;               ///< MPI_Finalize entered; 0 when the job never came there
+  std::uint64_t end_ns;               ///< MPI_Finalize entered; 0: the job never called it
   std::uint64_t realtime_offset_ns;   ///< CLOCK_REALTIME - CLOCK_MONOTONIC at begin_ns
   std::uint32_t features;             ///< feature::* bits
   std::uint32_t mpi_family;           ///< 1 MPICH, 2 Open MPI
-  std::uint64_t dropped_records;      ///< lost for want of space
+  std::uint64_t dropped_records;      ///< lost for lack of space
   std::uint64_t dropped_gpu_records;  ///< lost by CUPTI, as it reports them
   std::uint64_t own_cost_ns;     ///< time spent inside the recorder, estimated (events × calibrated cost)
   std::uint64_t clock_error_ns;  ///< bound of GPU timestamps against the host clock; clock_error_unknown
@@ -105,26 +105,24 @@ struct FileHeader {
   char mpi_version[256];
   char device_name[256];
   char features_note[256];  ///< why a feature is off, one line; empty when all are on
-  // Wall time of the rank, measured; 0 in recordings that are older or did not end. Not in `own_cost_ns`.
-  std::uint64_t
-      start_cost_ns;  ///< of opening the file and of starting CUPTI, in MPI_Init and CUDA's first call
-  std::uint64_t finish_cost_ns;  ///< of collecting what CUPTI still holds and closing, in MPI_Finalize
-  /// The earliest moment that a record lost for want of space tells of: all that had happened before is in
-  /// the file, but for what was still in flight or open then. nothing_missing; 0 in recordings that are
-  /// older.
+  // Measured wall time of the rank, not in `own_cost_ns`; 0 in recordings that are older or did not end.
+  std::uint64_t start_cost_ns;   ///< to open the file and start CUPTI, in MPI_Init and CUDA's first call
+  std::uint64_t finish_cost_ns;  ///< to collect CUPTI's last records and close the file, in MPI_Finalize
+  /// The earliest time of a record lost for lack of space. All that happened before is in the file, except
+  /// what was still in flight or open then. nothing_missing if none was lost; 0 in older recordings.
   std::uint64_t missing_from_ns;
 };
 
 struct BlockHeader {
-  std::uint64_t lane;  ///< which writer filled the block; blocks of a lane are in order of `ordinal`
+  std::uint64_t lane;  ///< the writer of the block; `ordinal` gives the order of a lane's blocks
   std::uint64_t ordinal;
-  std::uint64_t thread_id;  ///< gettid() of the thread that began the block; a later thread may have gone on
-                            ///< with the lane after that one had ended
+  std::uint64_t thread_id;  ///< gettid() of the thread that began the block; after its end a later thread may
+                            ///< have continued it
   std::uint8_t reserved[39];
   RecordKind kind;
 };
 
-/// A piece of a string; pieces of one id lie in order in one block, the last has `more` = 0.
+/// A piece of a string. The pieces of one id lie in order in one block; the last has `more` = 0.
 struct Text {
   std::uint32_t id;
   std::uint8_t bytes;  ///< used of `characters`
@@ -134,7 +132,7 @@ struct Text {
   RecordKind kind;
 };
 
-/// An executable mapping, so that call sites (addresses) can be named afterwards.
+/// An executable mapping, by which call sites (addresses) can be named later.
 struct Module {
   std::uint64_t begin;  ///< first address
   std::uint64_t end;
@@ -151,7 +149,7 @@ struct Communicator {
   std::uint32_t local_id;  ///< used by the other records of this file; 1 = MPI_COMM_WORLD, 2 = MPI_COMM_SELF
   std::uint32_t name;      ///< string id
   std::uint32_t
-      members;  ///< string id: "0,1,2" world ranks, remote group for an intercommunicator; -1 unknown
+      members;  ///< string id: world ranks as "0,1,2", of an intercommunicator the remote group; -1: unknown
   std::int32_t size;
   std::int32_t rank;
   std::uint8_t is_inter;
@@ -159,16 +157,16 @@ struct Communicator {
   RecordKind kind;
 };
 
-/// One MPI call of the application, outermost only.
+/// An outermost MPI call of the application.
 struct MpiCall {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
   std::uint64_t bytes;  ///< this rank's payload of the call (sent + received for both-way calls); 0 if none
   std::uint64_t call_site;           ///< return address in the application
   std::uint32_t function;            ///< string id of the MPI function's name
-  std::uint32_t communicator;        ///< local id; 0 none
-  std::int32_t peer;                 ///< world rank (root for rooted collectives); -1 none, -2 any
-  std::int32_t tag;                  ///< -1 none
+  std::uint32_t communicator;        ///< local id; 0: none
+  std::int32_t peer;                 ///< world rank (root for rooted collectives); -1: none, -2: any
+  std::int32_t tag;                  ///< -1: none
   std::uint32_t collective_ordinal;  ///< n-th collective call on the communicator (from 1); 0 for others
   std::uint32_t repeats;  ///< calls coalesced into this record (Test, Iprobe, Wtime storms); 1 otherwise
   BufferKind buffer;
@@ -180,13 +178,14 @@ struct MpiCall {
 
 enum class Direction : std::uint8_t { send, receive };
 
-/// One side of one point-to-point message. Halves of a message are joined by `key` when it is not zero (it is
-/// then unique in the job), else by order of `post_ns` among equal (communicator, source, destination, tag).
+/// One side of a point-to-point message. The halves of a message are joined by `key` if it is not zero (then
+/// it is unique in the job), else by the order of `post_ns` among equal (communicator, source, destination,
+/// tag).
 struct MessageHalf {
-  std::uint64_t post_ns;      ///< the call that started the send or receive was entered
+  std::uint64_t post_ns;      ///< entry of the call that started the send or receive
   std::uint64_t complete_ns;  ///< its completion was seen
   std::uint64_t bytes;        ///< payload
-  std::uint64_t key;          ///< (sender's world rank + 1) << 40 | sender's sequence number; 0 when unknown
+  std::uint64_t key;          ///< (sender's world rank + 1) << 40 | sender's sequence number; 0: unknown
   std::uint64_t call_site;    ///< of the posting call
   std::uint64_t matched_ns;   ///< receiver: when the message was seen to have arrived; sender: when the
                               ///< receiver was seen to have taken it; 0 unknown
@@ -199,43 +198,42 @@ struct MessageHalf {
   RecordKind kind;
 };
 
-/// A non-blocking collective, from its call to its completion, or one start of a persistent one. The call, or
-/// that which initialised it, has a record of its own with the same ordinal.
+/// A non-blocking collective, from its call to its completion, or one start of a persistent one. The call
+/// that made or initialised it has a record of its own with the same ordinal.
 struct CollectiveOperation {
-  std::uint64_t post_ns;             ///< the call that started it was entered
+  std::uint64_t post_ns;             ///< entry of the call that started it
   std::uint64_t complete_ns;         ///< its completion was seen
   std::uint64_t bytes;               ///< as MpiCall::bytes
   std::uint64_t call_site;           ///< of the call that started it
   std::uint32_t function;            ///< string id of that call's name
   std::uint32_t communicator;        ///< local id
   std::uint32_t collective_ordinal;  ///< as MpiCall::collective_ordinal
-  std::int32_t root;                 ///< world rank; -1 none
-  std::uint32_t start;               ///< of a persistent one, counted from 1 on; 0: it is none
+  std::int32_t root;                 ///< world rank; -1: none
+  std::uint32_t start;               ///< of a persistent one, counted from 1 on; 0: not persistent
   std::uint8_t reserved[11];
   RecordKind kind;
 };
 
 /// The movement of one device payload by Penstock, written by the side that moved it.
 struct Transfer {
-  std::uint64_t begin_ns;  ///< the mover could start (envelope seen, or staging begun)
+  std::uint64_t begin_ns;  ///< this side could start (envelope seen, or staging begun)
   std::uint64_t end_ns;    ///< the payload had arrived
   std::uint64_t bytes;
   std::uint64_t key;      ///< as MessageHalf::key; 0 for collectives and staged calls
   std::uint32_t reason;   ///< string id: why this transport
-  std::uint32_t pack_ns;  ///< of it: packing or unpacking of datatypes
-  std::uint32_t wait_ns;  ///< of it: waiting for the other side or for the GPU to be ready
+  std::uint32_t pack_ns;  ///< part spent packing or unpacking datatypes
+  std::uint32_t wait_ns;  ///< part spent waiting for the other side or the GPU
   std::int32_t peer;      ///< world rank; -1 none
   BufferKind source;
   BufferKind destination;
   TransportKind transport;
   std::uint8_t reserved_before;
-  std::uint32_t
-      packed_words;  ///< it travelled as a bitmap, which takes so many words of 4 bytes; 0: as it is
+  std::uint32_t packed_words;  ///< size of the bitmap that it travelled as, in words of 4 bytes; 0: as it is
   std::uint8_t reserved[7];
   RecordKind kind;
 };
 
-/// Bytes that travelled for it.
+/// Returns the bytes that travelled for it.
 [[nodiscard]] constexpr std::uint64_t wire_bytes_of(const Transfer& transfer) noexcept {
   return transfer.packed_words == 0 ? transfer.bytes : std::uint64_t{4} * transfer.packed_words;
 }
@@ -261,7 +259,7 @@ struct Range {
   std::uint64_t end_ns;
   std::uint64_t thread_id;
   std::uint32_t name;    ///< string id
-  std::uint32_t domain;  ///< string id; 0 the default domain
+  std::uint32_t domain;  ///< string id; 0: the default domain
   std::uint8_t depth;    ///< nesting of push/pop ranges; 255 for start/end ranges
   std::uint8_t reserved[30];
   RecordKind kind;
@@ -279,7 +277,7 @@ struct CudaSynchronisation {
   RecordKind kind;
 };
 
-/// A line that Penstock said (a feature that is off, a transport that failed), for the report to repeat.
+/// A line that Penstock printed (a feature that is off, a transport that failed), which the report repeats.
 struct Notice {
   std::uint64_t at_ns;
   std::uint32_t text;  ///< string id
