@@ -14,9 +14,9 @@ namespace {
 constexpr unsigned smallest_class = 16;  // 64 KiB
 constexpr unsigned largest_kept_class = 28;
 constexpr std::size_t page_bytes = 4096;
-constexpr std::size_t kept_each = 2;  ///< free pieces of a class: a call has two buffers
+constexpr std::size_t kept_each = 2;  ///< free pieces of a class, as a call has two buffers
 
-/// Free pieces by size class. Never destroyed: calls may end after static destructors have run.
+/// Holds free pieces by size class. Never destroyed, as calls may end after static destructors have run.
 class Pool {
  public:
   std::byte* take(unsigned size_class) noexcept {
@@ -28,7 +28,7 @@ class Pool {
     return nullptr;
   }
 
-  /// False: no room, it is the caller's to unmap.
+  /// Returns false if there is no room; the caller then unmaps the piece.
   bool keep(std::byte* piece, unsigned size_class) noexcept {
     if (size_class > largest_kept_class) return false;
     const std::lock_guard guard(lock_);
@@ -50,7 +50,7 @@ Pool& pool() noexcept {
   return made;
 }
 
-/// Of the smallest class that has so many.
+/// Returns the smallest class that has that many bytes.
 unsigned size_class_of(std::size_t bytes) noexcept {
   return std::max(smallest_class, static_cast<unsigned>(std::bit_width(std::max<std::size_t>(bytes, 1) - 1)));
 }
@@ -60,8 +60,8 @@ unsigned size_class_of(std::size_t bytes) noexcept {
 HostMemory HostMemory::take(std::size_t bytes) noexcept {
   const unsigned size_class = size_class_of(bytes);
   if (std::byte* const piece = pool().take(size_class)) return {piece, std::size_t{1} << size_class};
-  // Of what is not kept no more is taken than is needed: absolute addresses of host and device memory may be
-  // a third of the address space apart, and few gaps are larger.
+  // A piece that will not be kept has no more than the needed bytes: absolute addresses of host and device
+  // memory may be a third of the address space apart, and few gaps there are larger.
   const std::size_t needed = size_class > largest_kept_class
                                  ? (bytes + page_bytes - 1) / page_bytes * page_bytes
                                  : std::size_t{1} << size_class;

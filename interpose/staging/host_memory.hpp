@@ -1,14 +1,14 @@
-// Pageable host memory for the shadows of device buffers, reused between calls. A piece may be far larger
-// than what is touched of it (a datatype with wide gaps): pages that nobody touches cost nothing. Knows
-// neither MPI nor CUDA.
+// Lends pageable host memory for the stand-ins of device buffers, and reuses it between calls. A piece may be
+// far larger than the part in use (a datatype with wide gaps): untouched pages cost nothing. Knows neither
+// MPI nor CUDA.
 #pragma once
 
 #include <cstddef>
 
 namespace penstock::interpose {
 
-/// Owns a piece; gives it back to the pool when it goes. Contents are undefined.
-/// Thread: take() any, a piece one at a time. Errors: take() of too much gives an empty piece.
+/// Owns a piece; the destructor returns it to the pool. Its contents are undefined. Thread: take() any, a
+/// piece one at a time. Errors: take() of too much returns an empty piece.
 class HostMemory {
  public:
   HostMemory() noexcept = default;
@@ -17,7 +17,7 @@ class HostMemory {
   HostMemory& operator=(HostMemory&& other) noexcept;
   ~HostMemory();
 
-  /// Page-aligned; null if empty.
+  /// Returns a page-aligned address; null if empty.
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
 
  private:

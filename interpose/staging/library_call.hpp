@@ -1,5 +1,5 @@
-// One call of one function of the MPI library with stand-ins in the place of device buffers: blocking, or
-// with the rest hanging on the request until it completes. Knows no single MPI function.
+// Calls a function of the MPI library with stand-ins for device buffers. If the call does not block, the rest
+// is attached to its request. Knows no single MPI function.
 #pragma once
 
 #include <mpi.h>
@@ -20,14 +20,14 @@
 
 namespace penstock::interpose {
 
-/// Keeps the stand-ins of a call that waits for nothing until their bytes are back on the device: after what
-/// the application queued there before the call, which is the one that makes this.
+/// Keeps the stand-ins of a non-blocking call, which constructs this object, until their bytes are back on
+/// the device. They are copied after the work that the application had queued before the call.
 class PendingStagedCall final : public Pending {
  public:
   explicit PendingStagedCall(std::shared_ptr<const StagedCall> call) noexcept : call_(std::move(call)) {}
 
-  /// Within the call: that a buffer's GPU has nothing to do is remembered, lest the bytes wait for what is
-  /// queued later.
+  /// Remembers whether a buffer's GPU is idle, so that the copy does not wait for work that is queued later.
+  /// Call it within the MPI call.
   void look_at_gpu() const { static_cast<void>(call_->may_write_back_now()); }
 
   bool advance(bool arrived, const MPI_Status&) override {
@@ -48,7 +48,7 @@ class PendingStagedCall final : public Pending {
   Status status_;
 };
 
-/// `Library` calls the PMPI function with the arguments that it is given.
+/// `Library` calls the PMPI function with its own arguments.
 template <typename Library>
 class LibraryCall {
  public:
@@ -63,7 +63,7 @@ class LibraryCall {
   static constexpr bool is_nonblocking =
       std::is_same_v<std::tuple_element_t<sizeof...(Arguments) - 1, std::tuple<Arguments...>>, MPI_Request*>;
 
-  /// An operation on a file, asked by MPI_Test.
+  /// True for an operation on a file, whose request is tested by MPI_Test.
   template <typename First, typename...>
   static constexpr bool is_on_file = std::is_same_v<First, MPI_File>;
 
@@ -80,12 +80,12 @@ class LibraryCall {
   }
 
  protected:
-  /// `on_request(pending)` returns what is to hang on the request, of a pending that may be null.
+  /// `on_request(pending)` returns what is attached to the request; `pending` may be null.
   template <typename OnRequest, typename... Arguments>
   int run_with(OnRequest on_request, StagedCall staged, Arguments... arguments) const {
     if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
     if constexpr (is_nonblocking<Arguments...>) {
-      // a read into host memory, too: it may be waited for together with a device message
+      // also for a read into host memory, as a call may wait for it and a device message together
       constexpr Asked asked = is_on_file<Arguments...> ? Asked::by_test : Asked::by_status;
       std::unique_ptr<PendingStagedCall> written_back;
       if (staged.is_staged()) {
@@ -109,15 +109,15 @@ class LibraryCall {
   Library library_;
 };
 
-/// How a function is carried out: a function object that takes a call and the MPI function's arguments. None
-/// is left without.
+/// Carries out a function: a function object that takes a call and the MPI function's arguments. Each
+/// function of the table has a specialisation.
 template <Function>
 constexpr int description = 0;
 
 }  // namespace penstock::interpose
 
-/// Inside penstock::interpose: says how a function is carried out, with PENSTOCK_DESCRIBE in both sizes of
-/// counts.
+/// Defines how a function is carried out; PENSTOCK_DESCRIBE does so for both sizes of counts. Used inside
+/// penstock::interpose.
 #define PENSTOCK_DESCRIBE_ONE(Name, how) \
   template <>                            \
   inline constexpr auto description<Function::Name> = how;
@@ -128,7 +128,7 @@ constexpr int description = 0;
 #endif
 
 #define PENSTOCK_UNWRAP(...) __VA_ARGS__
-/// The wrapper of a row of the table, carried out by `how(call, arguments…)`.
+/// Defines the wrapper of a row of the table, which runs `how(call, arguments…)`.
 #define PENSTOCK_EXPORT_CALL(Call, how, name, parameters, arguments)                             \
   PENSTOCK_EXPORT int MPI_##name parameters try {                                                \
     using namespace penstock::interpose;                                                         \

@@ -40,7 +40,7 @@ MPI_Datatype PackedArgument::spaced_element_of(MPI_Datatype datatype) {
   const std::size_t bytes = payload_bytes(1, datatype);
   const std::size_t elements = bytes == 0 ? 0 : layout_.bytes() / bytes;
   const std::ptrdiff_t extent = extent_of(datatype);
-  // one alone may have an extent from one allocation to the other
+  // the extent of a single element may reach from one allocation to another
   if (elements < 2 || extent <= static_cast<std::ptrdiff_t>(bytes)) return element_of(datatype);
   spaced_ = elements;
   element_bytes_ = bytes;

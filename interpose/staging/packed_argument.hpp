@@ -1,8 +1,8 @@
 // A stand-in in host memory for a buffer of absolute addresses (MPI_BOTTOM), which may lie in several
-// allocations, tens of TiB apart: its elements lie one behind the other, the bytes of each in the order in
-// which they are sent, and datatypes and displacements that say so take the place of the user's. The counts
-// and the sizes of the elements stay, as MPI libraries cut messages by them. For calls that move bytes and
-// look at none. Knows datatypes, no MPI call.
+// allocations, tens of TiB apart. The stand-in is packed: elements lie one behind the other, their bytes in
+// the order in which they are sent. Datatypes and displacements that describe this replace the user's. Counts
+// and element sizes stay, as MPI libraries cut messages by them. Only for calls that move bytes and do not
+// interpret them. Knows datatypes, no MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -20,21 +20,20 @@
 
 namespace penstock::interpose {
 
-/// Owns the memory, and the datatypes and arrays that describe it, which stay where they are when it is
-/// moved. Unit: bytes. Thread: one at a time. Errors: as a Status; throws std::bad_alloc, UnreadableDatatype.
+/// Owns the memory, and the datatypes and arrays that describe it; a move does not relocate these. Unit:
+/// bytes. Thread: one at a time. Errors: as a Status; throws std::bad_alloc, UnreadableDatatype.
 class PackedArgument {
  public:
-  /// Adds a block behind those before.
+  /// Adds a block behind the earlier ones.
   void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address);
-  /// Counts all blocks so far.
+  /// Returns the bytes of all blocks so far.
   [[nodiscard]] std::ptrdiff_t bytes() const noexcept { return static_cast<std::ptrdiff_t>(layout_.bytes()); }
 
-  /// Makes what describes elements of that datatype in the stand-in.
+  /// Returns the datatype that describes elements of `datatype` in the stand-in.
   [[nodiscard]] MPI_Datatype element_of(MPI_Datatype datatype);
-  /// The same if all added is of that datatype, with the elements as far apart as the user's are, if they
-  /// have room there.
+  /// The same if all blocks have that datatype; elements keep the user's distance if they have room there.
   [[nodiscard]] MPI_Datatype spaced_element_of(MPI_Datatype datatype);
-  /// Keeps an array for as long as the call may last.
+  /// Keeps an array until the call is over.
   [[nodiscard]] const MPI_Datatype* keep(std::vector<MPI_Datatype> datatypes) noexcept {
     datatypes_ = std::move(datatypes);
     return datatypes_.data();
@@ -42,11 +41,11 @@ class PackedArgument {
   template <typename Displacement>
   [[nodiscard]] const Displacement* keep(const std::vector<std::ptrdiff_t>& displacements);
 
-  /// Takes memory for what was added.
+  /// Takes memory for the blocks.
   [[nodiscard]] Status open(bool is_read, bool is_written);
   [[nodiscard]] void* address() const noexcept { return memory_.data(); }
 
-  /// As StagedArgument's.
+  /// The next four: as those of StagedArgument.
   [[nodiscard]] Status fetch(const char* why) const;
   [[nodiscard]] bool may_fetch_now() const { return !is_read_ || is_idle(); }
   [[nodiscard]] bool may_write_back_now() const { return !is_written_ || is_idle(); }
@@ -64,8 +63,8 @@ class PackedArgument {
   std::size_t last_made_bytes_ = 0;
   std::vector<MPI_Datatype> datatypes_;
   std::tuple<std::vector<int>, std::vector<MPI_Aint>> displacements_;
-  bool are_too_far_ = false;  ///< displacements, for their type
-  std::size_t spaced_ = 0;    ///< so many elements, each of which has room behind it; 0: none has
+  bool are_too_far_ = false;  ///< the displacements do not fit their type
+  std::size_t spaced_ = 0;    ///< number of elements if each has room behind it; 0: none has
   std::size_t element_bytes_ = 0;
   std::size_t extent_ = 0;
 };

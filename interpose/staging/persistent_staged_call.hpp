@@ -1,4 +1,4 @@
-// A persistent operation of the MPI library's on stand-ins in host memory: they are taken once, filled at
+// A persistent operation of the MPI library on stand-ins in host memory, which are allocated once, filled at
 // each start and written back at each completion. Knows no single MPI function.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace penstock::interpose {
 
-/// Owns the stand-ins, which an operation under way shares. The request is the user's handle.
+/// Owns the stand-ins, which an operation in flight shares. The request is the user's handle.
 class PersistentStagedCall final : public Recipe {
  public:
-  /// `request` is the library's, on the stand-ins of `call`.
+  /// `request` is the library's request on the stand-ins of `call`.
   PersistentStagedCall(StagedCall call, MPI_Request request) : request_(request) {
     call.outlive_the_call();
     call_ = std::make_shared<const StagedCall>(std::move(call));

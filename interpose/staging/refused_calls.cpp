@@ -1,6 +1,6 @@
-// The calls that take no device buffers: one-sided, partitioned, split collective
-// I/O, and the buffer of buffered sends. Given one they raise MPI_ERR_BUFFER on what they are called on; with
-// host buffers they are the MPI library's. Which arguments are buffers stands in refused_functions.def.
+// Wraps the calls that accept no device buffers: one-sided, partitioned, split collective I/O, and the buffer
+// of buffered sends. For a device buffer they raise MPI_ERR_BUFFER on their communicator, window or file;
+// with host buffers they call the MPI library. refused_functions.def lists which arguments are buffers.
 #include <mpi.h>
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 namespace penstock::interpose {
 namespace {
 
-/// Managed memory can be touched by the host, so the MPI library can do with it what it likes.
+/// Managed memory is allowed, as the host, and so the MPI library, can access it.
 bool is_out_of_reach(const void* buffer) {
   return lies_on_device(buffer) && transports::inspect(buffer).kind != transports::BufferKind::managed;
 }
-/// The datatype of an absolute address says where the buffer is.
+/// With an absolute address, the datatype determines where the buffer is.
 bool is_out_of_reach(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   if (!may_be_absolute(buffer)) return is_out_of_reach(buffer);
   if (!touches_device(buffer, count, datatype)) return false;

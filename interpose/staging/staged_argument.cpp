@@ -39,7 +39,7 @@ void for_each_piece(std::uintptr_t origin, const Layout& layout, std::byte* pack
   }
 }
 
-/// The layout seen from `base` on, and what its first byte is part of.
+/// Returns the layout, seen from its first byte, and the buffer that this byte belongs to.
 Place place_at(std::uintptr_t user, const Layout& layout) {
   const std::ptrdiff_t first = layout.first_offset();
   return {.buffer = transports::inspect(pointer(at(user, first))),
@@ -47,8 +47,9 @@ Place place_at(std::uintptr_t user, const Layout& layout) {
           .handed_over_ns = transports::time_of_call_ns()};
 }
 
-/// Calls `move(place, where its pointer is in the stand-in)` for each allocation that a layout has bytes in.
-/// Only absolute addresses, relative to MPI_BOTTOM, can reach into several. Stops at the first failure.
+/// Calls `move(place, address of its pointer in the stand-in)` for each allocation in which a layout has
+/// bytes. Only absolute addresses, relative to MPI_BOTTOM, can reach into several. Stops at the first
+/// failure.
 template <typename Move>
 Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Layout& layout, Move move) {
   if (layout.bytes() == 0) return {};
@@ -68,7 +69,7 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
   return {};
 }
 
-/// Device to host, each byte to the same offset from `origin`.
+/// Copies from device to host, each byte to the same offset from `origin`.
 Status download(const Place& place, std::uintptr_t origin) {
   if (place.layout.is_contiguous()) return transports::download(pointer(origin), place);
   const HostMemory packed = HostMemory::take(place.layout.bytes());
@@ -115,7 +116,7 @@ void Region::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displace
   MPI_Count extent = 0;
   PMPI_Type_get_extent_x(datatype, &lower_bound, &extent);
 
-  // block by block over all elements, since order does not matter here: few blocks, however many elements
+  // adds each block of the element for all elements, as order does not matter here: that gives few blocks
   const std::ptrdiff_t to_the_last = (count - 1) * extent;
   for (const Block& block : element.blocks()) {
     const std::ptrdiff_t first = displacement + block.offset;
@@ -140,7 +141,7 @@ void Region::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displace
   const std::ptrdiff_t bound = displacement + lower_bound;
   const std::ptrdiff_t begin = std::min<std::ptrdiff_t>(bound, bound + extent);
   const std::ptrdiff_t end = std::max<std::ptrdiff_t>(bound, bound + extent);
-  // bounds that were set far from the bytes, as for absolute addresses they may be, hold no padding
+  // bounds that are far from the bytes, as they may be for absolute addresses, contain no padding
   if (begin >= end_ || end <= begin_) return;
   widen(bound + std::min<std::ptrdiff_t>(to_the_last, 0),
         bound + extent + std::max<std::ptrdiff_t>(to_the_last, 0));
@@ -153,14 +154,14 @@ void Region::widen(std::ptrdiff_t begin, std::ptrdiff_t end) noexcept {
 }
 
 Status StagedArgument::open(const void* user, const Region& read, const Region& written) {
-  // an empty region has begin = end = 0, which must not draw the span to the user's address
+  // an empty region has begin = end = 0, which must not extend the span to the user's address
   const std::ptrdiff_t begin = read.empty()      ? written.begin()
                                : written.empty() ? read.begin()
                                                  : std::min(read.begin(), written.begin());
   const std::ptrdiff_t end = read.empty()      ? written.end()
                              : written.empty() ? read.end()
                                                : std::max(read.end(), written.end());
-  // The stand-in is aligned as the original is, in case an operation relies on it.
+  // The stand-in has the alignment of the original, in case an operation relies on it.
   constexpr std::uintptr_t alignment = 256;
   user_ = reinterpret_cast<std::uintptr_t>(user);
   const std::uintptr_t misalignment = at(user_, begin) % alignment;

@@ -1,6 +1,6 @@
-// A device buffer's stand-in in host memory for the time of one MPI call: the same geometry, so that the MPI
-// library sees the same counts, datatypes and displacements. Only the bytes that the call reads are copied
-// from the device, only those that it writes are copied back; what lies between them is never touched. Knows
+// The stand-in in host memory for a device buffer during one MPI call. It has the same geometry, so that the
+// MPI library sees the same counts, datatypes and displacements. Only bytes that the call reads are copied
+// from the device, and only bytes that it writes are copied back; the bytes between are never touched. Knows
 // datatypes, no MPI call.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace penstock::interpose {
 
-/// Bytes of a user's buffer, relative to the address that the user gave. Errors: std::bad_alloc.
+/// A set of bytes of a user's buffer, relative to the address that the user passed. Errors: std::bad_alloc.
 class Region {
  public:
   Region() = default;
   Region(MPI_Count count, MPI_Datatype datatype) { add(count, datatype, 0); }
   [[nodiscard]] static Region of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset = 0);
 
-  /// Adds `count` elements that begin `displacement` bytes after the address.
+  /// Adds `count` elements from `displacement` bytes after the address on.
   void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displacement);
 
-  /// The bytes, each at its place; not in the order of a message.
+  /// Returns where the bytes lie, not in the order of a message.
   [[nodiscard]] const transports::Layout& layout() const noexcept { return layout_; }
-  /// What a program may touch of the elements, gaps and padding included (a user's operation may copy whole
+  /// Return the range that a program may access, with gaps and padding (a user's operation may copy whole
   /// structs).
   [[nodiscard]] std::ptrdiff_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::ptrdiff_t end() const noexcept { return end_; }
@@ -38,10 +38,10 @@ class Region {
 
   transports::Layout layout_;
   std::ptrdiff_t begin_ = 0;
-  std::ptrdiff_t end_ = 0;  ///< begin = end = 0 until something was added
+  std::ptrdiff_t end_ = 0;  ///< begin = end = 0 until something is added
 };
 
-/// Where the bytes lie that a layout tells relative to MPI_BOTTOM; in parts, if in several allocations.
+/// Returns where the bytes of a layout relative to MPI_BOTTOM lie; in parts, if in several allocations.
 /// Errors: std::bad_alloc.
 [[nodiscard]] transports::Place absolute_place(const transports::Layout& absolute);
 
@@ -50,23 +50,24 @@ class StagedArgument {
  public:
   /// Takes memory for both regions. Errors: as a Status; throws std::bad_alloc.
   [[nodiscard]] Status open(const void* user, const Region& read, const Region& written);
-  /// Downloads what is read. `why`: the call is staged, for the record; a literal.
+  /// Downloads the bytes that the call reads. `why`: the reason for staging, for the record; a literal.
   [[nodiscard]] Status fetch(const char* why) const;
-  /// What the MPI library gets in place of the user's address.
+  /// Returns the address that the MPI library gets instead of the user's.
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
-  /// Another region than was foreseen has been written; it must lie within the foreseen one.
+  /// Replaces the region that was written by a smaller one within it.
   void set_written(const Region& written) { written_ = written.layout(); }
-  /// Nothing of the application's earlier work is left on the GPUs that it is read from, or written for.
+  /// Return whether the application's earlier work is complete on the GPUs of the bytes that are read, or
+  /// written.
   [[nodiscard]] bool may_fetch_now() const;
   [[nodiscard]] bool may_write_back_now() const;
-  /// Uploads what was written. `why`: as above.
+  /// Uploads the bytes that were written. `why`: as above.
   [[nodiscard]] Status write_back(const char* why) const;
 
  private:
   [[nodiscard]] bool is_idle(const transports::Layout& layout) const;
 
   std::uintptr_t user_ = 0;
-  std::uintptr_t origin_ = 0;  ///< of the stand-in: byte n of the user's buffer is at origin_ + n
+  std::uintptr_t origin_ = 0;  ///< in the stand-in, byte n of the user's buffer is at origin_ + n
   HostMemory memory_;
   transports::Layout read_;
   transports::Layout written_;

@@ -23,7 +23,7 @@ bool reaches_device(const Region& absolute) noexcept {
 
 namespace {
 
-/// Of bytes on a device, if any are.
+/// Returns the kind of the bytes on a device, if there are any.
 transports::BufferKind kind_of(const void* buffer, const Region& region) {
   if (buffer != MPI_BOTTOM) return transports::inspect(buffer).kind;
   return absolute_place(region.layout()).buffer.kind;
@@ -33,7 +33,7 @@ transports::BufferKind kind_of(const void* buffer, const Region& region) {
 
 void StagedCall::stage(const void*& buffer, const Region& read, const Region& written,
                        std::optional<PackedArgument> packed) {
-  if (read.empty() && written.empty()) return;  // nobody will look at the address
+  if (read.empty() && written.empty()) return;  // the address will not be used
   note_gpu_use();
   if (scope_->recording()) {
     scope_->buffer(static_cast<trace::BufferKind>(kind_of(buffer, read.empty() ? written : read)));
@@ -82,7 +82,7 @@ bool StagedCall::all_buffers(Ask ask) const noexcept {
   try {
     return std::ranges::all_of(buffers_, ask) && std::ranges::all_of(packed_, ask);
   } catch (const std::bad_alloc&) {
-    return true;  // the copy says so
+    return true;  // the copy will report it
   }
 }
 

@@ -1,7 +1,7 @@
-// One MPI call whose device buffers are replaced by stand-ins in host memory: the wrapper names the buffers
-// that the call reads, writes or both; what is read is fetched; the MPI library is handed the stand-ins; what
-// was written is copied back. With host buffers it does nothing, at the price of asking where each pointer
-// lies. Knows no single MPI function.
+// Replaces the device buffers of one MPI call by stand-ins in host memory. The wrapper names the buffers that
+// the call reads, writes or both; the bytes to be read are downloaded, the MPI library gets the stand-ins,
+// and the bytes written are copied back. With host buffers it only queries where each pointer lies. Knows no
+// single MPI function.
 #pragma once
 
 #include <mpi.h>
@@ -22,16 +22,15 @@
 
 namespace penstock::interpose {
 
-/// Does the buffer need staging? If MPI_BOTTOM makes the addresses absolute, only the datatype tells.
+/// Return whether the buffer needs staging. If MPI_BOTTOM makes addresses absolute, the datatype decides.
 [[nodiscard]] bool lies_on_device(const void* buffer) noexcept;
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
 [[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
 
-/// Stands for `pack` below where a call needs the user's datatype, as for an operation or another
-/// representation.
+/// Replaces `pack` below if a call needs the user's datatype, for an operation or another representation.
 struct AsItLies {};
 
-/// Packs `count` elements at the buffer; `datatype` becomes that of packed ones.
+/// Returns a `pack` of `count` elements at the buffer, which changes `datatype` to that of packed ones.
 template <typename Count>
 [[nodiscard]] auto packed_elements(Count count, MPI_Datatype& datatype) noexcept {
   return [count, &datatype](PackedArgument& packed) {
@@ -40,16 +39,16 @@ template <typename Count>
   };
 }
 
-/// Owns the stand-ins until finish(). Errors: kept until fetch(), none thrown.
+/// Owns the stand-ins until finish(). Errors: kept until fetch(); throws none.
 class StagedCall {
  public:
   StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
       : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
 
-  /// Each replaces `buffer` by the address of its stand-in if it lies on a device. `region` returns the
-  /// Region that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is
-  /// called if the addresses are absolute: it adds all that the call may read or write and replaces what
-  /// describes it. Without, the stand-in is as large as what lies between the addresses.
+  /// Each replaces `buffer` by the address of its stand-in if it is on a device. `region` returns the Region
+  /// that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is called if
+  /// addresses are absolute: it adds all blocks that the call may read or write and replaces the arguments
+  /// that describe them. Without it, the stand-in spans all addresses.
   template <typename Pointer, typename Reads, typename Pack = AsItLies>
   void read(Pointer& buffer, Reads region, Pack pack = {}) {
     use(
@@ -63,28 +62,28 @@ class StagedCall {
   template <typename Pointer, typename Reads, typename Writes, typename Pack = AsItLies>
   void use(Pointer& buffer, Reads reads, Writes writes, Pack pack = {});
 
-  /// For what is over only after the call: the communicator may be freed by then.
+  /// Prepares the object to outlive the MPI call, when the communicator may be freed.
   void outlive_the_call() noexcept { errors_ = errors_.kept(); }
-  /// Why it is staged, for the record: a literal.
+  /// Sets the reason for staging, for the record: a literal.
   void because(const char* why) noexcept { why_ = why; }
-  /// Only these bytes of the buffer at `address` (a stand-in, or nothing happens) have been written.
+  /// Restricts the bytes written of the stand-in at `address` to these. No effect if it is none.
   void narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept;
 
-  /// Why there is no stand-in for a buffer.
+  /// Returns why there is no stand-in for a buffer.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
   [[nodiscard]] bool is_staged() const noexcept { return !buffers_.empty() || !packed_.empty(); }
 
-  /// Downloads what the call reads. Before the MPI library is called; again if it is called again. An error
-  /// may be that there is no stand-in.
+  /// Downloads the bytes that the call reads. Call it before each call of the MPI library. Errors: also that
+  /// there is no stand-in.
   [[nodiscard]] Status fetch() const noexcept;
-  /// Whether that could be done without waiting for the application's kernels.
+  /// Returns whether fetch() would not wait for the application's kernels.
   [[nodiscard]] bool may_fetch_now() const noexcept;
-  /// Whether it could be written back without waiting for the application's kernels.
+  /// Returns whether write_back() would not wait for the application's kernels.
   [[nodiscard]] bool may_write_back_now() const noexcept;
-  /// Copies back what the call wrote. Thread: one at a time; may be another than the one that began.
+  /// Copies back the bytes that the call wrote. Thread: one at a time; may differ from the one that began.
   [[nodiscard]] Status write_back() const noexcept;
   int raise(const Status& status) const { return errors_.raise_status(mpi_call_, status); }
-  /// After the MPI library has returned `code`: copies back on success; returns the code of the call.
+  /// Ends the call after the MPI library has returned `code`: copies back on success. Returns the code.
   int finish(int code) const;
 
  private:

@@ -1,4 +1,4 @@
-// The wrappers of packing, local reductions and file I/O, generated from the table and staged as described.
+// Defines the wrappers of packing, local reductions and file I/O, generated from the table.
 #include "interpose/progress/gathering.hpp"
 #include "interpose/staging/staged_calls_files.hpp"
 #include "interpose/staging/staged_calls_packing.hpp"
@@ -11,7 +11,7 @@ PENSTOCK_DESCRIBE(Unpack, unpack)
 PENSTOCK_DESCRIBE(Unpack_external, unpack_external)
 PENSTOCK_DESCRIBE(Reduce_local, reduce_local)
 
-/// A call that reads from a file and the one that writes to it.
+/// Exports a call that reads from a file and the one that writes to it.
 #define PENSTOCK_DESCRIBE_FILE(Read, Write, read, write) \
   PENSTOCK_DESCRIBE(Read, read) PENSTOCK_DESCRIBE(Write, write)
 

@@ -1,5 +1,5 @@
-// What the file calls read and write, blocking or not (`outcome` is the status or the request). A read may
-// end early at the file's end, so what it is to write is downloaded first. Included by staged_calls.cpp only.
+// Describes what the file calls read and write, blocking or not (`outcome` is the status or the request). A
+// read may end early at the file's end, so its buffer is downloaded first. Included by staged_calls.cpp only.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ StagedCall begin_file_call(const Call& call, MPI_File file, MPI_Count count, MPI
   return call.begin(ErrorTarget::of_file(file));
 }
 
-/// Whether the bytes in the file are those in memory, so that they may be packed for it.
+/// Returns whether the file has the bytes as in memory, so that elements may be packed for it.
 inline bool is_native(MPI_File file) {
   MPI_Offset offset = 0;
   MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
@@ -28,7 +28,7 @@ inline bool is_native(MPI_File file) {
   return std::string_view(representation) == "native";
 }
 
-/// Elements that are read from the file, or written to it. The library sees `datatype` as it becomes here.
+/// Stages elements that are read from the file, or written to it. The library gets `datatype` as set here.
 template <typename Pointer>
 void stage_elements(StagedCall& staged, MPI_File file, Pointer& buffer, MPI_Count count,
                     MPI_Datatype& datatype, bool is_written) {

@@ -1,12 +1,13 @@
-// What the calls that pack, unpack and reduce locally read and write. Included by staged_calls.cpp only.
+// Describes what calls that pack, unpack and reduce locally read and write. Included by staged_calls.cpp
+// only.
 #pragma once
 
 #include "interpose/staging/library_call.hpp"
 
 namespace penstock::interpose {
 
-/// Only the packed bytes come back to the device: the rest of the output buffer is not MPI's to write.
-/// `stand_in`: as StagedCall's `pack`.
+/// Packs by `library`. Only the packed bytes return to the device, as MPI must not write the rest of the
+/// output. `stand_in`: as StagedCall's `pack`.
 inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Count in_count,
                                      const MPI_Datatype& datatype, auto stand_in, void* out,
                                      std::ptrdiff_t out_size, const auto* position, auto library) {
