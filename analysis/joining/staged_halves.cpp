@@ -10,7 +10,7 @@
 namespace penstock::analysis {
 namespace {
 
-/// Copies and halves that may belong together: of one direction and number of bytes.
+/// Copies and halves of one direction and number of bytes, which may belong together.
 struct Alike {
   std::vector<std::uint32_t> copies;
   std::vector<std::uint32_t> halves;
@@ -50,7 +50,7 @@ void join_staged_halves(const RankTrace& rank, RankFacts& facts) {
   for (auto& [kind, alike] : by_kind) {
     sort_by(alike.copies, [&](std::uint32_t i) { return copy_of(i).begin_ns; });
     sort_by(alike.halves, [&](std::uint32_t i) { return half_of(i).post_ns; });
-    std::set<std::pair<std::uint64_t, std::uint32_t>> open;  // halves by when they complete
+    std::set<std::pair<std::uint64_t, std::uint32_t>> open;  // halves by completion time
     auto next = alike.halves.begin();
     for (const std::uint32_t i : alike.copies) {
       const trace::Transfer& copy = copy_of(i);

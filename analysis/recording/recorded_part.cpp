@@ -16,12 +16,12 @@ constexpr bool is_timed =
     !std::is_same_v<Record, trace::Text> && !std::is_same_v<Record, trace::Module> &&
     !std::is_same_v<Record, trace::Communicator> && !std::is_same_v<Record, trace::Notice>;
 
-/// Finds how far each lane came: one that filled its last block may have had more to say.
+/// Finds how far each lane came; one that filled its last block may have had more records.
 struct LaneEnds {
   struct Lane {
     std::uint64_t block = 0;    ///< its ordinal
     std::uint64_t records = 0;  ///< in that block
-    std::uint64_t last_ns = 0;  ///< when the last record was over
+    std::uint64_t last_ns = 0;  ///< end of the last record
   };
   std::unordered_map<std::uint64_t, Lane> lanes;
   bool has_gpu_records = false;
@@ -54,7 +54,7 @@ std::uint64_t missing_from_ns(TraceReader& reader) {
   static_cast<void>(reader.for_each(ends));
   constexpr std::uint32_t with_kernels = trace::feature::kernels | trace::feature::gpu_used;
   if ((header.features & with_kernels) == with_kernels && !ends.has_gpu_records) {
-    return header.begin_ns;  // its lane may never have had a block
+    return header.begin_ns;  // the lane of GPU records may never have had a block
   }
   std::uint64_t earliest_ns = trace::nothing_missing;
   for (const auto& [number, lane] : ends.lanes) {

@@ -1,4 +1,4 @@
-// A datatype of so many bytes in one piece, be they more than an int counts. Knows no call.
+// A datatype of a number of contiguous bytes, which may exceed an int. Knows no call.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 namespace penstock::interpose {
 
-/// Owns it; MPI keeps what calls under way need. Errors: code().
+/// Owns the type; MPI keeps it for calls in flight. Errors: code().
 class ByteDatatype {
  public:
   explicit ByteDatatype(MPI_Count bytes) noexcept : ByteDatatype(bytes, static_cast<MPI_Aint>(bytes)) {}
@@ -20,12 +20,12 @@ class ByteDatatype {
     if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
   }
 
-  /// The code of the MPI function that failed in making the type; MPI_SUCCESS: none did.
+  /// Returns the code of the MPI function that failed to make the type; MPI_SUCCESS: none did.
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
 
  private:
-  /// Replaces the type by what `make(type, &new type)` makes of it, if all has gone well so far.
+  /// Replaces the type by the result of `make(type, &new type)`, unless an earlier call failed.
   template <typename Make>
   void replace(Make make) noexcept;
 
