@@ -35,7 +35,7 @@ const char* better_not_within_a_gpu(const Payload& payload) noexcept {
 }
 const char* host_memory_is_better(const Payload& payload) noexcept {
   if (payload.offer.payload_bytes >= tuning().of(payload.link()).staged_from)
-    return "host memory carries so much faster than peer access here";
+    return "this size is faster through host memory than by peer access here";
   return better_not_within_a_gpu(payload);
 }
 const char* not_to_be_relayed(const Payload& payload) noexcept {
@@ -99,8 +99,7 @@ void force_transport(TransportKind transport) noexcept {
 Choice choose(const Payload& payload, unsigned excluded) noexcept {
   const TransportKind only = forced.load(std::memory_order_relaxed);
   // the refusal of the last better transport that could have been meant for the payload
-  const char* why_no_better =
-      only == TransportKind::none ? "" : "the transport that is forced cannot carry it";
+  const char* why_no_better = only == TransportKind::none ? "" : "the forced transport cannot carry it";
   for (const Row& row : table) {
     Transport& transport = row.transport();
     const TransportKind kind = transport.kind();
@@ -114,7 +113,7 @@ Choice choose(const Payload& payload, unsigned excluded) noexcept {
     } else if (why_not != nullptr) {
       why_no_better = why_not;
     } else if ((excluded & bit(kind)) != 0) {
-      why_no_better = "the better transport was tried and declined";
+      why_no_better = "a better transport was tried, but could not carry it";
     } else {
       const char* why = row.at_the_senders_expense ? why_no_better : verdict.reason;
       const char* reason = is_forced ? "forced by PENSTOCK_TRANSPORT" : why;

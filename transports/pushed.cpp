@@ -51,7 +51,7 @@ Status start_push(const Place& source, const Offer& published, std::unique_ptr<P
     const Offer& target = payload.offer;
     const std::size_t bytes = source.layout.bytes();
     if (!source.layout.is_contiguous() || target.payload_bytes != bytes || target.ipc_exported == 0)
-      return {Code::peer_lost, "receiver's word on its buffer"};
+      return {Code::peer_lost, "receiver's description of its buffer"};
     if (!payload.reach().accepted) return {Code::declined, payload.reach().reason};
     ReachedMemory memory;
     if (Status reached = reach(payload, bytes, memory); !reached.ok()) return reached;

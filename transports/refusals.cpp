@@ -7,8 +7,9 @@ namespace penstock::transports {
 
 Refusal take_refusal() noexcept {
   if (const Status pinning = cuda::Registration::take_refusal(); !pinning.ok())
-    return {"staged payloads are slower, as nothing is pinned", pinning};
-  return {"small payloads are slower, as no kernels can be loaded", cuda::Kernels::take_refusal()};
+    return {"staging is slower, as host memory cannot be pinned", pinning};
+  return {"small messages are slower, as Penstock's CUDA kernels cannot be loaded",
+          cuda::Kernels::take_refusal()};
 }
 
 }  // namespace penstock::transports

@@ -206,7 +206,7 @@ class RegionSend final : public StagedSend {
   [[nodiscard]] Status look_for_room(std::size_t bytes, bool& has_room) noexcept {
     const std::uint64_t consumed = header().consumed.load(std::memory_order_acquire);
     if (consumed == gave_up) return {Code::peer_lost, "the receiver"};
-    if (consumed > produced_) return {Code::peer_lost, "receiver's word on what it consumed"};
+    if (consumed > produced_) return {Code::peer_lost, "receiver's progress counter"};
     has_room = issued_ + bytes - consumed <= ring_.bytes;
     if (has_room) {
       watch_.progress();

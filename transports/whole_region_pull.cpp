@@ -65,7 +65,7 @@ Status WholeRegionPull::look_for_payload(bool& is_there) noexcept {
   is_there = produced == payload_bytes_;
   if (is_there) return {};
   if (produced == gave_up) return {Code::peer_lost, "the sender"};
-  if (produced > payload_bytes_) return {Code::peer_lost, "sender's word on what it produced"};
+  if (produced > payload_bytes_) return {Code::peer_lost, "sender's progress counter"};
   return check_sender(header(), sender_, watch_, produced);
 }
 

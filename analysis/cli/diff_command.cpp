@@ -106,8 +106,7 @@ int diff(DiffOptions options) {
 void add_diff_command(CLI::App& application, int& exit_code) {
   auto options = std::make_shared<DiffOptions>();
   CLI::App* const command = application.add_subcommand(
-      "diff",
-      "Compare recordings of two states of a program, and tell change from jitter where runs were repeated");
+      "diff", "Compare recordings of two versions of a program; repeated runs tell change from jitter");
   CLI::Option* const pair = command->add_option("recordings", options->pair, "Before and after")
                                 ->expected(2)
                                 ->type_name("BEFORE AFTER");

@@ -88,7 +88,7 @@ void add_export_command(CLI::App& application, int& exit_code) {
   auto request = std::make_shared<exports::Request>();
   request->recording = "penstock-out";
   CLI::App* const command =
-      application.add_subcommand("export", "Write a recording as what other tools read");
+      application.add_subcommand("export", "Write a recording in the formats of other tools");
   command->add_option("recording", request->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
   CLI::Option_group* const group = command->add_option_group("format", "One of");

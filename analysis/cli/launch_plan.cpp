@@ -46,9 +46,10 @@ std::optional<MpiFamily> choose_family(const RunOptions& options, LaunchPlan& pl
   if (const auto family = family_of_launcher()) {
     return family;
   }
-  plan.notes.push_back(fmt::format(
-      "cannot tell which MPI {} uses, if any: it runs without Penstock (--mpi mpich or openmpi says it)",
-      options.command.front()));
+  plan.notes.push_back(
+      fmt::format("cannot determine which MPI {} uses, if any: it runs without Penstock (give --mpi mpich or "
+                  "--mpi openmpi)",
+                  options.command.front()));
   return std::nullopt;
 }
 

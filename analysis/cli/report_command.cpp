@@ -51,7 +51,7 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
     const std::optional<double> figure = condition.figure(result);
     if (!figure) {
       const std::string why = condition.why_unknown(result);
-      fmt::print(stderr, "penstock report: --fail-if \"{}\" cannot be told{}{}\n", condition.text(),
+      fmt::print(stderr, "penstock report: --fail-if \"{}\" cannot be decided{}{}\n", condition.text(),
                  why.empty() ? "" : ": ", analysis::printable(why));
       exit_code = std::max(exit_code, condition_cannot_be_told);
     } else if (condition.holds(*figure)) {
@@ -183,7 +183,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
               options->fail_if.push_back(std::move(*condition));
             }
           },
-          "Exit with 3 if this holds, with 4 if it cannot be told: 'exposed > 10%', 'late_sender > 5ms'")
+          "Exit with 3 if this holds, with 4 if it cannot be decided: 'exposed > 10%', 'late_sender > 5ms'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);  // otherwise it would take the recording for a second condition
   command->callback([options, &exit_code] { exit_code = report(*options); });

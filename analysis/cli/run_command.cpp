@@ -69,12 +69,11 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
   command->add_flag("--no-record", *no_record, "Move GPU buffers, record nothing");
   command
       ->add_option("--transport", options->transport,
-                   "Take this transport for all GPU buffers where it can carry them")
+                   "Use this transport for all GPU buffers that it can carry")
       ->check(CLI::IsMember({"local", "peer", "relayed", "pushed", "staged", "network"}));
   command->add_flag("--everywhere", options->everywhere,
                     "Every rank of the job runs Penstock: GPU buffers cross nodes in chunks");
-  command
-      ->add_option("--mpi", *family, "The program's MPI, where the program does not tell (scripts, Python)")
+  command->add_option("--mpi", *family, "The program's MPI, if it cannot be detected (scripts, Python)")
       ->check(CLI::IsMember({"mpich", "openmpi"}));
   command->prefix_command();  // the first word that is not one of our options is the program, the rest are
                               // its arguments

@@ -51,7 +51,7 @@ int scale(ScaleOptions options) {
                                           return left.world_size < right.world_size;
                                         });
   if (const std::string why = analysis::why_no_scaling(reports); !why.empty()) {
-    fmt::print(stderr, "penstock scale: other numbers of ranks cannot be told: {}.\n", why);
+    fmt::print(stderr, "penstock scale: no prediction for other numbers of ranks: {}.\n", why);
     if (const std::string now = analysis::efficiencies_in_words(*largest); !now.empty()) {
       fmt::print(stderr, "penstock scale: {}.\n", now);
     }

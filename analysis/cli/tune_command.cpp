@@ -92,7 +92,7 @@ struct TuneOptions {
 int run_tune(const TuneOptions& options) {
   std::string path = options.output.empty() ? transports::default_tuning_path() : options.output;
   if (path.empty()) {
-    fmt::print(stderr, "penstock: neither XDG_CONFIG_HOME nor HOME is set: --output says where to write\n");
+    fmt::print(stderr, "penstock: neither XDG_CONFIG_HOME nor HOME is set: give --output FILE\n");
     return 1;
   }
   transports::TuningFile file;

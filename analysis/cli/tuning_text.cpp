@@ -59,7 +59,7 @@ class Figure {
 
   /// Returns where the value comes from, in a measured table.
   [[nodiscard]] std::string_view why() const {
-    if (is_asked_for_) return "  (as PENSTOCK_TUNING says)";
+    if (is_asked_for_) return "  (set by PENSTOCK_TUNING)";
     if (!is_of_measured_table_) return "";
     return entry_ != nullptr ? "  (measured)" : "  (as shipped)";
   }
@@ -125,9 +125,9 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
   const Figure bounced = figure("bounced_from");
   figure_line("a GPU to pageable memory", bounced.from("by the driver", "through a pinned ring"), bounced);
   const Figure batched = figure("batched_to");
-  figure_line("pulls that come together", batched.up_to("one kernel", "a copy each"), batched);
+  figure_line("small copies at the same time", batched.up_to("one kernel", "a copy each"), batched);
   const Figure staged = figure("staged_chunk");
-  figure_line("what is staged", staged.chunk(), staged);
+  figure_line("staged in host memory", staged.chunk(), staged);
   const Figure network = figure("network_from");
   figure_line("between nodes", network.from("in one piece", "in chunks"), network);
   const Figure uploaded = figure("uploaded_from");
@@ -141,7 +141,7 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
   const Figure timeout = figure("receiver_timeout_us");
   figure_line("… that wait", timeout.microseconds("{} µs at most"), timeout);
   const Figure linger = figure("linger_us");
-  figure_line("a kernel stands by", linger.microseconds("{} µs for the next small payload"), linger);
+  figure_line("a resident kernel waits", linger.microseconds("{} µs for the next small copy"), linger);
 }
 
 std::string tuning_wish() {

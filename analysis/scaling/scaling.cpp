@@ -105,9 +105,9 @@ std::vector<std::string> remarks_on(const std::vector<Report>& reports, const Sc
     is_on_one_host.insert(each.one_clock);
   }
   if (is_on_one_host.size() > 1) {
-    remarks.emplace_back("some runs are on one host and some on several, whose network is another");
+    remarks.emplace_back("some runs are on one host and some on several, with another network");
   } else if (reports.front().one_clock) {
-    remarks.emplace_back("all runs are on one host: nothing is known of a network between hosts");
+    remarks.emplace_back("all runs are on one host: a network between hosts is not included");
   }
   const auto largest = std::max_element(
       reports.begin(), reports.end(),
@@ -120,9 +120,8 @@ std::vector<std::string> remarks_on(const std::vector<Report>& reports, const Sc
   }
   if (scaling.is_exposed && scaling.series != ScalingSeries::weak && hidden_ns * 20 > communication_ns) {
     remarks.push_back(
-        fmt::format("{} of the communication of the largest run is hidden behind kernels; where these become "
-                    "shorter than it, it "
-                    "comes out, which no law knows that was fitted before",
+        fmt::format("{} of the communication of the largest run is hidden behind kernels; where kernels "
+                    "become shorter than that, it becomes exposed, which the fitted laws do not include",
                     percent_text(share_of(hidden_ns, communication_ns))));
   }
   for (const ScalingForecast& each : scaling.forecasts) {

@@ -220,6 +220,6 @@ void* find_mpi_symbol(const char* name) noexcept {
 }  // namespace penstock::interpose
 
 int penstock_no_such_function() noexcept {
-  penstock::record::notice("an MPI function was called that no loaded MPI library has");
+  penstock::record::notice("an MPI function was called that the loaded MPI library does not have");
   return MPI_ERR_OTHER;
 }

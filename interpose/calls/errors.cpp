@@ -61,12 +61,12 @@ Line describe(const char* what, const Status& status) noexcept {
       std::snprintf(line.data(), line.size(), "%s: out of memory in %s", what, status.where());
       return line;
     case Code::peer_lost:
-      std::snprintf(line.data(), line.size(), "%s: the other process is gone, or has given up (%s)", what,
+      std::snprintf(line.data(), line.size(), "%s: the other process ended or gave up the message (%s)", what,
                     status.where());
       return line;
     case Code::bad_argument:
-      std::snprintf(line.data(), line.size(), "%s: the buffer lies in no allocation, or passes its end (%s)",
-                    what, status.where());
+      std::snprintf(line.data(), line.size(), "%s: the buffer is in no allocation or exceeds it (%s)", what,
+                    status.where());
       return line;
     case Code::truncated:
       std::snprintf(line.data(), line.size(), "%s: %s", what, status.where());

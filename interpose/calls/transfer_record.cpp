@@ -32,7 +32,7 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
 void record_fused_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept {
   using transports::BufferKind;
   record_transfer(trace::TransportKind::fused, begin_ns, bytes, BufferKind::device, BufferKind::device,
-                  "so little is done by a kernel on each rank");
+                  "small: one kernel on each rank carries it out");
 }
 
 }  // namespace penstock::interpose

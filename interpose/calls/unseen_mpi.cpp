@@ -39,9 +39,8 @@ __attribute__((destructor)) void say_at_exit() noexcept {
   if (has_seen_init.load(std::memory_order_relaxed) || !is_meant()) return;
   if (!has_seen_other_use.load(std::memory_order_relaxed) && !was_initialised_unseen()) return;
   record::notice(
-      "MPI was used, but no MPI_Init came by Penstock (sessions, or functions from the library's own "
-      "handle): nothing "
-      "was moved nor recorded");
+      "MPI was used, but Penstock saw no MPI_Init (MPI sessions, or functions looked up in the MPI library "
+      "itself): no GPU buffers were moved, and nothing was recorded");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ class BroughtBuffers {
     if (!blocks.are_valid()) return leave_to_library();
     // absolute addresses are not inspected
     if (buffer == MPI_BOTTOM && blocks.bytes() != 0)
-      return leave_to_library("its buffers are given by absolute addresses");
+      return leave_to_library("its buffers are given by absolute addresses (MPI_BOTTOM)");
     if (lies_on_device(buffer)) {
       on_device_ = buffer;
     } else {
@@ -77,13 +77,13 @@ class BroughtBuffers {
   void sign(std::uint64_t arguments) noexcept { arguments_ = arguments; }
   /// Votes for the library: messages cannot carry out the call, or not as fast, or the MPI library will
   /// refuse it. `why`: a literal.
-  void leave_to_library(const char* why = "there are no messages for such a call") noexcept {
+  void leave_to_library(const char* why = "Penstock has no algorithm for such a call") noexcept {
     if (!is_left_to_library_) why_library_ = why;
     is_left_to_library_ = true;
   }
-  static constexpr const char* so_little = "so little takes less time through the MPI library";
+  static constexpr const char* so_little = "small: faster through the MPI library";
   static constexpr const char* shared_gpu =
-      "ranks share a GPU, where kernels and copies of so little take turns";
+      "small, and ranks share a GPU, where their kernels and copies take turns";
   /// Returns why the MPI library carries it out, if it does.
   [[nodiscard]] const char* why_library() const noexcept { return is_little_ ? so_little : why_library_; }
 
@@ -124,7 +124,7 @@ class BroughtBuffers {
   std::optional<std::uint64_t> arguments_;
   std::uint64_t message_bytes_ = 0;
   bool is_left_to_library_ = !is_gpu_in_sight();
-  const char* why_library_ = "not all ranks can or would exchange it by messages";
+  const char* why_library_ = "some rank needs or prefers the MPI library";
 };
 
 }  // namespace penstock::interpose

@@ -249,7 +249,8 @@ class CollectiveCall : public LibraryCall<Library> {
     if (info->deferred == nullptr || !info->deferred->is_open() || !take_into_use(*info)) {
       if (attempt.kernel || buffers.preference() == Preference::messages) {
         wish_for_deferral(*info);
-        attempt.why_library = "the ranks have not met on that communicator yet";
+        attempt.why_library =
+            "non-blocking, and no blocking collective on this communicator has prepared for it";
       }
       return attempt;
     }

@@ -49,7 +49,7 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
     if (map != nullptr) {
       all.sign(arguments_of(count, datatype));  // all must cut it into the same pieces
     } else if (nodes != nullptr && ranks.peers > 2) {
-      all.leave_to_library("between nodes the MPI library broadcasts along a tree");
+      all.leave_to_library("between nodes the broadcast tree of the MPI library is better");
     }
   });
   const auto over_nodes = [&] {

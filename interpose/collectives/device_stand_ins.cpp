@@ -14,7 +14,7 @@
 namespace penstock::interpose {
 namespace {
 
-constexpr const char* why_copied = "it lies in host memory, and the GPU combines it";
+constexpr const char* why_copied = "in host memory, and the GPU reduces it";
 
 transports::Place place_on_device(const void* first, std::size_t bytes) {
   return {.buffer = transports::inspect(first),

@@ -62,7 +62,7 @@ Status FusedSeries::take_memory(const transports::cuda::ContextRef& context, std
   counted_bytes_ = std::bit_ceil(std::max(bytes, transports::cuda::RelaySlice::unit_bytes));
   const std::size_t before = used_bytes[static_cast<std::size_t>(use_)].fetch_add(counted_bytes_);
   if (before + counted_bytes_ > policy::most_symmetric_bytes(use_ == SeriesUse::blocking))
-    return {Code::declined, "as much symmetric memory as may be"};
+    return {Code::declined, "the limit of symmetric memory"};
   return SymmetricMemory::make(context, bytes, memory_.front());
 }
 
@@ -93,7 +93,7 @@ void FusedSetup::begin(const FusedMembers* members, MPI_Comm communicator,
                        const transports::cuda::ContextRef& context, std::size_t memory_bytes,
                        SeriesUse use) noexcept {
   const auto made = transports::guarded([&]() -> Status {
-    if (members == nullptr || context == nullptr) return {Code::declined, "no GPU of this rank's is known"};
+    if (members == nullptr || context == nullptr) return {Code::declined, "this rank has used no GPU yet"};
     series_.reset(new FusedSeries(*members, use));
     return series_->take_memory(context, memory_bytes);
   });
@@ -151,12 +151,12 @@ Status FusedSeries::step(bool& is_over) {
   may_be_written_ = !is_over;
   // this one has run on all ranks, so the series can go on
   if (outcome == FusedCollective::Outcome::mismatched)
-    return {Code::truncated, "a block that another rank has sent is not as large as this one expects"};
+    return {Code::truncated, "another rank sent a block of another size than this one expects"};
   if (outcome != FusedCollective::Outcome::waiting) return {};
   for (const DirectoryRow* const row : members_.rows) {
     if (interpose::has_failed(*row, members_.communicator_id, ordinal_)) {
       has_failed_ = true;
-      return {Code::peer_lost, "a collective of which another rank could not do its part"};
+      return {Code::peer_lost, "another rank could not take part in the collective"};
     }
   }
   if (Status again = collective_->launch_again(); !again.ok()) return give_up(again);

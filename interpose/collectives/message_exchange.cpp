@@ -34,7 +34,9 @@ MPI_Comm messages_of(MPI_Comm communicator) {
     info->for_collectives = MPI_COMM_NULL;
     info->has_no_messages = true;
     note_shortage();
-    record::notice("no communicator could be made for collectives on device buffers: they are staged");
+    record::notice(
+        "no communicator could be made for Penstock's collectives on device buffers: these are staged in "
+        "host memory");
     return MPI_COMM_NULL;
   }
   PMPI_Comm_set_errhandler(info->for_collectives, MPI_ERRORS_RETURN);

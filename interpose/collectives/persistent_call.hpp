@@ -57,7 +57,8 @@ class PersistentCall : public CollectiveCall<Library> {
   template <typename MakePlan>
   [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
                                            MPI_Request* request, MakePlan make_plan) const {
-    if (!has_free_lane(communicator)) buffers.leave_to_library("the tags of another persistent collective");
+    if (!has_free_lane(communicator))
+      buffers.leave_to_library("its tags are still used by another persistent collective");
     Attempt attempt;
     attempt.why_library = buffers.why_library();
     attempt.has_arrived = true;

@@ -178,8 +178,9 @@ class ReductionPart {
     return true;
   }
 
-  static constexpr const char* no_kernel = "no kernel combines such vectors";
-  static constexpr const char* in_host_memory = "some of it lies in host memory, from where no GPU takes it";
+  static constexpr const char* no_kernel = "no kernel can reduce such vectors";
+  static constexpr const char* in_host_memory =
+      "some vectors are in host memory and cannot be reduced by a GPU";
   bool is_for_gpu_ = false;
   const char* why_library_ = no_kernel;
   FusedCollectives* fused_ = nullptr;

@@ -55,9 +55,8 @@ int await(MPI_Request& request) {
     if (is_said || record::now_ns() - begin_ns < policy::say_who_is_missing_ns) continue;
     is_said = true;
     record::notice(
-        "MPI_Init waits for every rank to come, as PENSTOCK_EVERYWHERE=1 or PENSTOCK_TRANSPORT=network says "
-        "that "
-        "all run Penstock with that setting");
+        "MPI_Init waits for all ranks: PENSTOCK_EVERYWHERE=1 and PENSTOCK_TRANSPORT=network need every rank "
+        "to run Penstock with that setting");
   }
   return MPI_SUCCESS;
 }
@@ -72,7 +71,7 @@ void Channel::open(int world_rank, int world_size) {
   if (code == MPI_SUCCESS) code = await(making);
   if (code != MPI_SUCCESS) {
     record::notice(
-        "MPI_Comm_idup failed in MPI_Init: between nodes, device messages go whole through host memory");
+        "MPI_Comm_idup failed in MPI_Init: between nodes, device messages are staged whole in host memory");
     return;
   }
   PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
@@ -91,7 +90,8 @@ void Channel::open(int world_rank, int world_size) {
     PMPI_Comm_free(&made);
     if (!all_take_part && world_rank == 0)
       record::notice(
-          "not every rank takes part: between nodes, device messages go whole through host memory");
+          "not all ranks take part in transfers between nodes: device messages between nodes are staged "
+          "whole in host memory");
     return;
   }
   node_directory().adopt(all.front().nonce);
@@ -121,9 +121,8 @@ void Channel::fail() noexcept {
   listening_ = MPI_REQUEST_NULL;
   has_failed_.store(true, std::memory_order_release);
   record::notice(
-      "what receivers on other nodes say can no longer be heard, as MPI_Irecv failed: messages to them that "
-      "wait for "
-      "it fail, and the next ones go whole through host memory");
+      "replies of receivers on other nodes can no longer be received, as MPI_Irecv failed: sends that wait "
+      "for one fail, and later ones are staged whole in host memory");
 }
 
 void Channel::poll() noexcept {

@@ -78,7 +78,7 @@ bool Transmission::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
     if (Status stepped = step(); !stepped.ok()) give_up(stepped);
   }
   if (!has_come_ && status_.ok() && channel().has_failed()) {
-    give_up({Code::system_failed, "MPI_Irecv for the receiver's word", EIO});
+    give_up({Code::system_failed, "MPI_Irecv for the receiver's reply", EIO});
   }
   if (Status sent = take_back_sent(); !sent.ok()) give_up(sent);
   const bool is_through = noting_ == MPI_REQUEST_NULL && posted_chunks_ == 0 &&

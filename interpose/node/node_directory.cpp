@@ -60,7 +60,8 @@ constexpr std::uint32_t hash_of(int world_rank, std::uint32_t table_size) noexce
 
 void say_off(const char* what, int error) noexcept {
   char line[256];
-  std::snprintf(line, sizeof line, "node directory: %s: %s; device messages are staged through host memory",
+  std::snprintf(line, sizeof line,
+                "shared memory of the ranks of this node: %s: %s; device messages are staged in host memory",
                 what, std::strerror(error));
   record::notice(line);
 }
@@ -142,7 +143,7 @@ void NodeDirectory::join() noexcept {
        waited_us += 100) {
     if (waited_us > 1'000'000) {  // its maker died in between
       ::munmap(mapped, sizeof(Shared));
-      return say_off("never completed by its maker", ETIMEDOUT);
+      return say_off("the rank that creates it did not finish", ETIMEDOUT);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(100));  // sleeps the full time despite signals
   }

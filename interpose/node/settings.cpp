@@ -136,11 +136,12 @@ void read_settings() noexcept try {
     const std::string_view value = line.substr(equals + 1);
     const Row* row = row_of(name);
     if (row == nullptr) {
-      record::notice(std::string(name) + " is no setting of this version and is ignored; the nearest is " +
+      record::notice(std::string(name) +
+                     " is not a setting of this version and is ignored; the nearest name is " +
                      std::string(nearest_to(name)));
     } else if (row->read != nullptr && !row->read(value)) {
-      record::notice(std::string(name) + "=" + std::string(value) + " cannot be read (" + row->values +
-                     "); the default holds");
+      record::notice(std::string(name) + "=" + std::string(value) + " is not a valid value (" + row->values +
+                     "); the default is used");
     }
   }
   // made absolute, as the program may change its working directory; `penstock run` has already done this
@@ -148,7 +149,7 @@ void read_settings() noexcept try {
   const std::filesystem::path output = std::filesystem::absolute(current.output, unknown);
   if (!unknown) current.output = output.string();
 } catch (const std::bad_alloc&) {
-  record::notice("out of memory while the settings are read: defaults hold for the others");
+  record::notice("out of memory while the settings are read: the others keep their defaults");
 }
 
 }  // namespace penstock::interpose

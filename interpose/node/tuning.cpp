@@ -26,12 +26,12 @@ void put_in_force(transports::Tuning& table) noexcept {
 void begin_tuning() noexcept try {
   const transports::FoundTuning wished = transports::wished_tuning(settings().tuning);
   if (!wished.problem.empty())
-    record::notice("PENSTOCK_TUNING: " + wished.problem + "; it is as it would be without");
+    record::notice("PENSTOCK_TUNING: " + wished.problem + "; the variable is ignored");
   static transports::Tuning table;
   table = wished.table;
   put_in_force(table);
 } catch (const std::bad_alloc&) {
-  record::notice("out of memory while PENSTOCK_TUNING is read: the shipped figures hold");
+  record::notice("out of memory while PENSTOCK_TUNING is read: the shipped figures are used");
 }
 
 void take_tuning() noexcept try {
@@ -42,7 +42,7 @@ void take_tuning() noexcept try {
   table = found.table;
   put_in_force(table);
 } catch (const std::bad_alloc&) {
-  record::notice("out of memory while the table of figures is read: the shipped one holds");
+  record::notice("out of memory while the tuning file is read: the shipped figures are used");
 }
 
 }  // namespace penstock::interpose

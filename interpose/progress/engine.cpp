@@ -273,7 +273,8 @@ void Engine::open_sentinel() {
     if (code != MPI_SUCCESS) sentinel_ = MPI_REQUEST_NULL;
   }
   if (sentinel_ == MPI_REQUEST_NULL)
-    record::notice("no receive could be posted in MPI_Init: the MPI library is made to progress by probes");
+    record::notice(
+        "MPI_Irecv failed in MPI_Init: Penstock makes the MPI library progress by MPI_Iprobe instead");
 }
 
 void Engine::close_sentinel() {

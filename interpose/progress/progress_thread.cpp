@@ -114,7 +114,7 @@ void start_progress_thread() noexcept {
   } catch (const std::exception&) {  // std::system_error, std::bad_alloc
     progress_lock.share(false);
     delete thread;
-    record::notice("no progress thread: the system gives none");
+    record::notice("no progress thread: the system could not create one");
   }
 }
 

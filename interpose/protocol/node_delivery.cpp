@@ -38,7 +38,7 @@ std::atomic<const char*> thread_of_small_ones{nullptr};
 NodeDelivery::NodeDelivery(const Envelope& envelope, transports::Place destination, std::size_t capacity)
     : Delivery(envelope, std::move(destination)), slot_(node_directory().find(envelope)) {
   if (slot_ == nullptr) {
-    static_cast<void>(end({Code::peer_lost, "envelope names no open slot"}));
+    static_cast<void>(end({Code::peer_lost, "the message's slot in shared memory is not open"}));
     return;
   }
   source_kind_ = slot_->offer.kind;
@@ -65,7 +65,8 @@ bool NodeDelivery::advance() {
   const record::OwnWork own;
   const SlotState seen = state();
   // a sender that failed may have given the slot to another message
-  if (seen == SlotState::free) return end({Code::peer_lost, "slot was closed by its sender"});
+  if (seen == SlotState::free)
+    return end({Code::peer_lost, "the sender closed the message's slot in shared memory"});
   if (pull_ != nullptr) return step_pull();
   if (is_unpacking_) return step_unpack();
   switch (seen) {
@@ -89,7 +90,7 @@ Status NodeDelivery::failure_of_sender() const noexcept {
     case Code::bad_argument:
       return {code, "its sender", failure.detail};
     default:
-      return {Code::peer_lost, "slot was closed by its sender"};
+      return {Code::peer_lost, "the sender closed the message's slot in shared memory"};
   }
 }
 

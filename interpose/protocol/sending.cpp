@@ -122,8 +122,8 @@ const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
   if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
   if (plan.neighbour == nullptr || settings().transport != TransportKind::none) return nullptr;
   if (expects(HostDeviceCopy::download, *plan.neighbour, call.tag))
-    return "small, and its receiver takes such payloads in host memory";
-  return is_out_of_reach(plan) ? "small, and its memory cannot be exported" : nullptr;
+    return "small, and expected to be received in host memory";
+  return is_out_of_reach(plan) ? "small, and CUDA IPC cannot export its memory" : nullptr;
 }
 
 /// Attaches the record, and the payload's copy if there is one, to a posted send of the MPI library, unless
@@ -184,10 +184,10 @@ const char* why_not_in_chunks(int receiver, std::size_t bytes) {
   if (!channel().reaches(receiver))
     return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
   if (forced == TransportKind::network) return nullptr;
-  if (forced != TransportKind::none) return "the transport that is forced ends at the node";
+  if (forced != TransportKind::none) return "the forced transport works within a node only";
   // a payload of an envelope's own size always goes by one, as it might look like one
   const bool is_small = bytes < transports::tuning().network_from && bytes != envelope_bytes;
-  return is_small ? "to another node, and too small for chunks" : nullptr;
+  return is_small ? "to another node, and too small to be sent in chunks" : nullptr;
 }
 
 /// Returns true if a payload smaller than an envelope goes by one nevertheless. In a row of such sends an
@@ -203,14 +203,14 @@ bool is_worth_an_envelope(const SendCall& call, const SendPlan& plan, bool block
 /// literal).
 const char* why_no_envelope(const SendCall& call, const SendPlan& plan, bool blocking) {
   const std::size_t bytes = plan.source->layout.bytes();
-  if (call.mode == SendMode::buffered) return "a buffered send is copied into the user's buffer";
+  if (call.mode == SendMode::buffered) return "a buffered send (MPI_Bsend) is copied to host memory";
   if (plan.on_device && bytes < envelope_bytes && !is_worth_an_envelope(call, plan, blocking))
-    return "smaller than an envelope";
+    return "eager: smaller than 64 bytes";
   if (plan.neighbour == nullptr) return why_not_in_chunks(plan.receiver, bytes);
   // a payload of an envelope's own size always goes by one, as it might look like one
   if (plan.neighbour->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes)
     return nullptr;
-  return "the first messages of a job, whose receiver does not expect them from a GPU yet";
+  return "first messages of a job: the receiver is not prepared for GPU buffers yet";
 }
 
 /// Returns false if too many sends are pending.
@@ -316,7 +316,7 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
     int code = MPI_SUCCESS;
     if (plan.on_device && blocking && post_small(call, plan, record, operation, code)) return code;
     if (post_envelope(call, plan, source, record, operation, code)) return code;
-    why_staged = "too many messages are under way";
+    why_staged = "too many messages are in flight";
   }
   StagingBuffer copy;
   if (const int code = stage_payload(call, source, why_staged, copy); code != MPI_SUCCESS) return code;

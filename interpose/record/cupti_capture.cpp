@@ -106,7 +106,8 @@ std::string CuptiCapture::enable_kinds() {
   if (!trace_calls_that_issue_work(true)) {
     // It is better to have no kernels than to count Penstock's as the application's.
     for (const CUpti_ActivityKind kind : activity_kinds) library.disable(kind);
-    return "CUPTI traces no driver calls, so Penstock's own work cannot be told apart";
+    return "CUPTI traces no driver calls, so Penstock's own GPU work could not be separated from the "
+           "program's";
   }
   return {};
 }
@@ -128,11 +129,11 @@ bool CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
 
 std::string CuptiCapture::refusal(const char* what, CUptiResult result) const {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    return "another tool (Nsight, a profiler) has CUPTI in this process";
+    return "another tool (Nsight, a profiler) uses CUPTI in this process";
   }
   const char* text = nullptr;
   library.get_result_string(result, &text);
-  return std::string("CUPTI refuses: ") + what + ": " + (text == nullptr ? "unknown error" : text);
+  return std::string("CUPTI refused: ") + what + ": " + (text == nullptr ? "unknown error" : text);
 }
 
 void CuptiCapture::collect() noexcept {

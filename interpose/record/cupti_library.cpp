@@ -107,7 +107,7 @@ std::string open_cupti(CuptiLibrary& table) {
   if (!complete || table.get_version(&version) != CUPTI_SUCCESS)
     return "libcupti lacks functions that Penstock calls";
   if (!reads_records_of(version)) {
-    return "libcupti has version " + std::to_string(version) + ", whose records Penstock does not know";
+    return "libcupti has version " + std::to_string(version) + ", which this Penstock does not support";
   }
   bind(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
   return {};

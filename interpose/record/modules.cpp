@@ -72,7 +72,7 @@ void write_new_modules() noexcept try {
     recording().write_rare(&record, 1);
   }
 } catch (...) {
-  notice("out of memory: call sites may stay addresses in the report");
+  notice("out of memory: the report may show some call sites as addresses");
 }
 
 }  // namespace penstock::record

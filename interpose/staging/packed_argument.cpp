@@ -52,7 +52,7 @@ Status PackedArgument::open(bool is_read, bool is_written) {
   is_read_ = is_read;
   is_written_ = is_written;
   if (are_too_far_)
-    return {Code::declined, "2 GiB at absolute addresses and more, and displacements of ints"};
+    return {Code::declined, "2 GiB or more at absolute addresses, with displacements that are ints"};
   memory_ = HostMemory::take(spaced_ == 0 ? layout_.bytes() : spaced_ * extent_);
   if (memory_.data() == nullptr) return {Code::out_of_memory, "staging"};
   return {};

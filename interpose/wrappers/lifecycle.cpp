@@ -47,11 +47,10 @@ bool is_served() {
   const char* const missing = missing_function();
   if (missing == nullptr) return true;
   Line line;
-  std::snprintf(
-      line.data(), line.size(),
-      "this MPI library lacks %s, which Penstock needs: nothing is moved nor recorded, and all calls are "
-      "handed on as they are",
-      missing);
+  std::snprintf(line.data(), line.size(),
+                "this MPI library lacks %s, which Penstock needs: Penstock passes all calls on unchanged and "
+                "records nothing",
+                missing);
   record::notice(line.data());
   return false;
 }
@@ -63,17 +62,16 @@ void prepare() {
   if (fortran_may_call() && !settings().despite_fortran) {
     // a receive through them would get an envelope instead of its payload
     record::notice(
-        "MPI's Fortran bindings are loaded, which Penstock does not see: device messages are staged "
-        "(PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
+        "MPI's Fortran bindings are loaded, whose calls Penstock does not intercept: device messages are "
+        "staged (PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
     return;
   }
   if (const char* const unwrapped = unwrapped_receiver(); unwrapped != nullptr) {
     Line line;
-    std::snprintf(
-        line.data(), line.size(),
-        "this MPI library has %s, by which a message could be received that Penstock does not see: device "
-        "messages are staged",
-        unwrapped);
+    std::snprintf(line.data(), line.size(),
+                  "this MPI library has %s, by which messages can be received that Penstock does not "
+                  "intercept: device messages are staged",
+                  unwrapped);
     record::notice(line.data());
     return;
   }

@@ -79,7 +79,7 @@ TEST_F(LaunchPlanTest, a_script_without_launcher_runs_plain_and_it_is_said) {
   EXPECT_TRUE(plan.environment.empty());
   EXPECT_EQ(plan.refusal, 0);
   ASSERT_EQ(plan.notes.size(), 1u);
-  EXPECT_NE(plan.notes[0].find("--mpi mpich or openmpi"), std::string::npos);
+  EXPECT_NE(plan.notes[0].find("--mpi mpich or --mpi openmpi"), std::string::npos);
 }
 
 TEST_F(LaunchPlanTest, the_user_may_name_the_mpi) {

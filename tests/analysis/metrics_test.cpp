@@ -223,7 +223,7 @@ trace::Transfer staging_copy(RecordingBuilder& rank, std::uint64_t begin, bool i
   copy.end_ns = copy.begin_ns + 2;
   copy.bytes = 16;
   copy.reason =
-      rank.text(is_of_send ? "smaller than an envelope" : "the payload came through the MPI library");
+      rank.text(is_of_send ? "eager: smaller than 64 bytes" : "the payload came through the MPI library");
   copy.peer = -1;
   copy.source = is_of_send ? trace::BufferKind::device : trace::BufferKind::pageable;
   copy.destination = is_of_send ? trace::BufferKind::pageable : trace::BufferKind::device;
@@ -264,7 +264,7 @@ TEST(Metrics, a_message_that_is_staged_on_both_sides_is_one_with_its_transport_a
   EXPECT_EQ(messages.source, trace::BufferKind::device);
   EXPECT_EQ(messages.destination, trace::BufferKind::device);
   EXPECT_EQ(messages.transport, trace::TransportKind::staged);
-  EXPECT_EQ(messages.reason, "smaller than an envelope");
+  EXPECT_EQ(messages.reason, "eager: smaller than 64 bytes");
   ASSERT_EQ(report.matrix->pairs.size(), 1u);
   EXPECT_EQ(report.matrix->pairs[0].messages, 20u);
   EXPECT_EQ(report.matrix->pairs[0].transport, trace::TransportKind::staged);

@@ -392,7 +392,7 @@ TEST_F(DeviceToDevice, tries_to_map_again_after_a_passing_failure) {
   const Answer offered = offer(from, 1);
   const Answer first = to.begin(slot, shape, offered.offer);
   EXPECT_EQ(first.code, Code::declined);
-  EXPECT_STREQ(first.reason, "the better transport was tried and declined");
+  EXPECT_STREQ(first.reason, "a better transport was tried, but could not carry it");
   EXPECT_EQ(to.receive(slot, shape, offered.offer).transport, TransportKind::peer);
 }
 

@@ -88,7 +88,7 @@ TEST_F(FoundTuningTest, is_no_folder_and_no_endless_file) {
   for (const std::string& path : {folder_.string(), std::string("/dev/zero")}) {
     const FoundTuning found = find_tuning(path);
     expect_shipped(found);
-    EXPECT_EQ(found.problem, path + ": it is no file of penstock tune");
+    EXPECT_EQ(found.problem, path + ": it is not a file of penstock tune");
   }
 }
 

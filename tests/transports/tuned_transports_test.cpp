@@ -53,7 +53,7 @@ TEST_F(TunedTransports, leave_peer_access_where_the_table_says_that_host_memory_
     EXPECT_EQ(choice(kind, 1, with(&LinkTuning::staged_from, payload.bytes)).transport,
               TransportKind::staged);
   EXPECT_STREQ(choice(BufferKind::device, 1, with(&LinkTuning::staged_from, 0)).reason,
-               "host memory carries so much faster than peer access here");
+               "this size is faster through host memory than by peer access here");
 }
 
 TEST_F(TunedTransports, keep_within_a_gpu_that_two_processes_share_only_what_is_worth_a_turn_there) {

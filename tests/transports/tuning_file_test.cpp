@@ -70,16 +70,17 @@ TEST(TuningFile, that_is_cut_off_anywhere_is_refused) {
 
 TEST(TuningFile, that_is_broken_is_refused_with_the_line_and_what_is_wrong_there) {
   const auto with = [](const std::string& line) { return head + line + "\n[end]\n"; };
-  EXPECT_EQ(fault_of("pushed_from = 1K\n[end]\n"), "1: it does not begin with its format");
+  EXPECT_EQ(fault_of("pushed_from = 1K\n[end]\n"), "1: the file does not begin with its format");
   EXPECT_EQ(fault_of("format = 2\n[end]\n"), "1: it is of format 2, which this version does not know");
-  EXPECT_EQ(fault_of(with("pushed_form = 1K")), "5: pushed_form is no figure of this part");
-  EXPECT_EQ(fault_of(with("relayed_from = 1K")), "5: relayed_from is no figure of this part");
-  EXPECT_EQ(fault_of(with("[pcie]\npushed_from = 1K")), "6: pushed_from is no figure of this part");
-  EXPECT_EQ(fault_of(with("[ethernet]")), "5: [ethernet] is no part of such a file");
-  EXPECT_EQ(fault_of(with("pushed_from")), "5: pushed_from is no line of such a file (name = value)");
-  EXPECT_EQ(fault_of(with("pushed_from = 1K\npushed_from = 2K")), "6: pushed_from is said twice");
-  EXPECT_EQ(fault_of(with("driver = 13.0")), "5: driver = 13.0 is no version");
-  EXPECT_EQ(fault_of("format = 1\n[end]\n"), "2: it does not say on which GPUs and driver it was measured");
+  EXPECT_EQ(fault_of(with("pushed_form = 1K")), "5: pushed_form is not a figure of this section");
+  EXPECT_EQ(fault_of(with("relayed_from = 1K")), "5: relayed_from is not a figure of this section");
+  EXPECT_EQ(fault_of(with("[pcie]\npushed_from = 1K")), "6: pushed_from is not a figure of this section");
+  EXPECT_EQ(fault_of(with("[ethernet]")), "5: [ethernet] is not a valid section");
+  EXPECT_EQ(fault_of(with("pushed_from")), "5: pushed_from is not a valid line (name = value)");
+  EXPECT_EQ(fault_of(with("pushed_from = 1K\npushed_from = 2K")), "6: pushed_from is given twice");
+  EXPECT_EQ(fault_of(with("driver = 13.0")), "5: driver = 13.0 is not a version");
+  EXPECT_EQ(fault_of("format = 1\n[end]\n"),
+            "2: the file does not name the GPUs and the driver of the measurement");
   EXPECT_NE(fault_of(std::string("\0\x7f\x45\x4c\x46 = \xff\n[end]", 13)), "");
 }
 
@@ -130,7 +131,7 @@ TEST(TuningWish, with_a_figure_that_cannot_be_read_says_so_and_takes_the_others)
     EXPECT_EQ(found.table.buffered_to, 1u << 10) << wish;
     return found.problem;
   };
-  EXPECT_EQ(problem("relayed_form=2M,buffered_to=1K"), "relayed_form is no figure");
+  EXPECT_EQ(problem("relayed_form=2M,buffered_to=1K"), "relayed_form is not a figure");
   EXPECT_EQ(problem("buffered_to=1K,linger_us=long"),
             "linger_us = long is not a time from 0 to 1000000 microseconds");
   EXPECT_EQ(problem("buffered_to=1K,staged_chunk=3M"),

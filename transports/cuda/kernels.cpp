@@ -58,7 +58,7 @@ constinit UntoldRefusal refusal;
 constexpr std::uint32_t many_attempts = 1000;
 std::atomic<std::uint32_t> attempts_in_vain{0};
 
-constexpr Status busy_gpu{Code::declined, "whenever they could have been loaded, the GPU was busy"};
+constexpr Status busy_gpu{Code::declined, "the GPU was busy at each attempt to load them"};
 
 /// Returns whether the work is done that the application has put into the legacy stream and into those that
 /// wait for it.

@@ -36,7 +36,7 @@ class RelayArena {
       first.pointer = static_cast<char*>(buffer_.pointer) + unit * RelaySlice::unit_bytes;
       return {};
     }
-    return {Code::declined, "memory for relaying, all on loan"};
+    return {Code::declined, "memory for relaying, all in use"};
   }
 
   void take_back(const void* first, std::size_t units) noexcept {

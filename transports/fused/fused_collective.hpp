@@ -96,7 +96,7 @@ class FusedCollective {
   kernels::FusedRoute route_{};
   const kernels::FusedRoute* route_on_device_ = nullptr;  ///< a copy, behind the slots of its own part
   std::unique_ptr<OrderedCollective> ordered_;            ///< in flight
-  cuda::FlaggedLaunch launch_{"a fused collective that did not raise its flag"};
+  cuda::FlaggedLaunch launch_{"the kernel of a collective, which did not signal its end,"};
 };
 
 }  // namespace penstock::transports

@@ -36,7 +36,7 @@ class ListPack {
 
   cuda::RelaySlice memory_;
   Place bitmap_;
-  cuda::FlaggedLaunch launch_{"a kernel that packs lists did not raise its flag"};
+  cuda::FlaggedLaunch launch_{"a kernel that packs lists, which did not signal its end,"};
 };
 
 }  // namespace penstock::transports

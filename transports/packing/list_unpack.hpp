@@ -42,7 +42,7 @@ class ListUnpack {
   Place room_;
   std::uint64_t words_ = 0;
   CUstream stream_ = nullptr;
-  cuda::FlaggedLaunch launch_{"a kernel that unpacks lists did not raise its flag"};
+  cuda::FlaggedLaunch launch_{"a kernel that unpacks lists, which did not signal its end,"};
 };
 
 }  // namespace penstock::transports

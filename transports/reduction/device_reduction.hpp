@@ -59,7 +59,7 @@ class DeviceReduction {
 
  private:
   cuda::ContextRef context_;
-  cuda::FlaggedLaunch launch_{"a reduction kernel that did not raise its flag"};
+  cuda::FlaggedLaunch launch_{"a reduction kernel, which did not signal its end,"};
 };
 
 }  // namespace penstock::transports

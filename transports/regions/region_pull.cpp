@@ -86,7 +86,7 @@ Status RegionPull::consume() {
   const std::uint64_t produced = header().produced.load(std::memory_order_acquire);
   if (produced == gave_up) return {Code::peer_lost, "the sender"};
   if (produced < issued_ || produced > payload_bytes_ || produced - consumed_ > source_.ring.bytes) {
-    return {Code::peer_lost, "sender's word on what it produced"};
+    return {Code::peer_lost, "sender's progress counter"};
   }
   if (produced == issued_) return check_sender(header(), sender_, watch_, issued_);
   watch_.progress();

@@ -32,7 +32,7 @@ class BatchedCopy {
   [[nodiscard]] Status wait() noexcept { return launch_.wait(); }
 
  private:
-  cuda::FlaggedLaunch launch_{"a copy kernel that did not raise its flag"};
+  cuda::FlaggedLaunch launch_{"a copy kernel, which did not signal its end,"};
 };
 
 }  // namespace penstock::transports

@@ -70,7 +70,7 @@ unsigned unit_shift_of(const FusedParts& parts) noexcept {
 Status StandbyCopy::launch(const void* known, const kernels::StandbyStay& stay, Size size) noexcept {
   if (Status usable = cuda::Kernels::ready_in(*context_); !usable.ok()) return usable;
   const cuda::Kernels& all = cuda::Kernels::of_process();
-  if (has_failed_) return {Code::declined, "the standby kernel has failed before"};
+  if (has_failed_) return {Code::declined, "the resident kernel has failed before"};
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr) return cuda::no_driver();
   const cuda::ContextScope scope(*context_);
@@ -373,7 +373,7 @@ Status StandbyCopy::look_for_end(bool& ended) noexcept {
   if (ended) return {};
   has_failed_ = true;
   is_pending_ = false;
-  return state.ok() ? Status{Code::cuda_failed, "the standby kernel did not say that it ended"} : state;
+  return state.ok() ? Status{Code::cuda_failed, "the resident kernel did not signal its end"} : state;
 }
 
 }  // namespace penstock::transports

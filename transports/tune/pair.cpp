@@ -103,7 +103,7 @@ Outcome Pair::measure(const Task& task, std::chrono::nanoseconds limit) noexcept
   if (!receiver_.tell(task) || !receiver_.hear(received, deadline))
     return failed("the receiver does not answer");
   exchange.is_over.store(1);
-  if (!sender_.hear(sent, deadline)) return failed("the sender does not come to an end");
+  if (!sender_.hear(sent, deadline)) return failed("the sender does not finish");
   return sent.ok ? received : sent;
 }
 

@@ -91,9 +91,9 @@ class Parser {
       if (std::string wrong = read_line(cut(text, '\n')); !wrong.empty())
         return std::to_string(lines_) + ": " + wrong;
     }
-    if (!is_over_) return std::to_string(lines_) + ": it ends here, cut off";
+    if (!is_over_) return std::to_string(lines_) + ": the file ends here without [end]";
     if (file_.driver_version == 0 || file_.gpus.empty())
-      return std::to_string(lines_) + ": it does not say on which GPUs and driver it was measured";
+      return std::to_string(lines_) + ": the file does not name the GPUs and the driver of the measurement";
     return {};
   }
 
@@ -106,7 +106,7 @@ class Parser {
     std::string_view value = line;
     const std::string_view key = trimmed(cut(value, '='));
     value = trimmed(value);
-    if (value.empty()) return std::string(line) + " is no line of such a file (name = value)";
+    if (value.empty()) return std::string(line) + " is not a valid line (name = value)";
     if (!has_format_) return read_format(key, value);
     if (key == "measured") {
       file_.measured = value;
@@ -122,7 +122,7 @@ class Parser {
   }
 
   [[nodiscard]] std::string read_format(std::string_view key, std::string_view value) {
-    if (key != "format") return "it does not begin with its format";
+    if (key != "format") return "the file does not begin with its format";
     if (value != format)
       return "it is of format " + std::string(value) + ", which this version does not know";
     has_format_ = true;
@@ -139,14 +139,14 @@ class Parser {
       section_ = link;
       return {};
     }
-    return std::string(line) + " is no part of such a file";
+    return std::string(line) + " is not a valid section";
   }
 
   [[nodiscard]] std::string read_driver(std::string_view value) {
     const auto [end, error] =
         std::from_chars(value.data(), value.data() + value.size(), file_.driver_version);
     if (error == std::errc{} && end == value.data() + value.size() && file_.driver_version > 0) return {};
-    return "driver = " + std::string(value) + " is no version";
+    return "driver = " + std::string(value) + " is not a version";
   }
 
   [[nodiscard]] std::string read_figure(std::string_view key, std::string_view text,
@@ -155,11 +155,11 @@ class Parser {
       if (key != parameter.name || (parameter.of_link == nullptr) != (section_ == Link::none)) continue;
       std::uint64_t value = 0;
       if (std::string wrong = read_value(parameter, text, value); !wrong.empty()) return wrong;
-      if (file_.find(parameter, section_) != nullptr) return std::string(key) + " is said twice";
+      if (file_.find(parameter, section_) != nullptr) return std::string(key) + " is given twice";
       file_.entries.push_back({&parameter, section_, value, std::string(remark)});
       return {};
     }
-    return is_retired(key) ? std::string{} : std::string(key) + " is no figure of this part";
+    return is_retired(key) ? std::string{} : std::string(key) + " is not a figure of this section";
   }
 
   TuningFile& file_;
@@ -178,7 +178,7 @@ std::string read_file(const std::string& path, std::string& text) {
   std::string wrong;
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
       static_cast<std::size_t>(status.st_size) > most_file_bytes) {
-    wrong = "it is no file of penstock tune";
+    wrong = "it is not a file of penstock tune";
   } else {
     text.resize(static_cast<std::size_t>(status.st_size));
     const ssize_t bytes = retried([&] { return ::read(file, text.data(), text.size()); });
@@ -239,7 +239,7 @@ std::string read_wish(std::string_view name, std::string_view text, std::vector<
     }
     return {};
   }
-  return is_retired(name) ? std::string{} : std::string(name) + " is no figure";
+  return is_retired(name) ? std::string{} : std::string(name) + " is not a figure";
 }
 
 }  // namespace
@@ -274,7 +274,7 @@ const char* name_of(Link link) noexcept {
 std::string text_of(const TuningFile& file) {
   std::string text =
       "# What penstock tune has measured on this machine. Figures that are not here are as shipped.\n"
-      "# Behind each: the payload, and the time by the plainer way/by the other, in microseconds.\n";
+      "# After each: the message size, and the time by the default/by the alternative, in microseconds.\n";
   text += "format = " + std::string(format) + "\nmeasured = " + file.measured +
           "\ndriver = " + std::to_string(file.driver_version) + '\n';
   for (const TuningFile::Gpu& gpu : file.gpus) text += "gpu = " + gpu.uuid + ' ' + gpu.name + '\n';

@@ -75,8 +75,8 @@ TEST(Settings, an_unknown_name_is_said_on_one_line_with_the_nearest_known_one) {
     testing::internal::CaptureStderr();
     read_settings();
     const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find(std::string(typo) + " is no setting"), std::string::npos) << said;
-    EXPECT_NE(said.find(std::string("the nearest is ") + known + "\n"), std::string::npos) << said;
+    EXPECT_NE(said.find(std::string(typo) + " is not a setting"), std::string::npos) << said;
+    EXPECT_NE(said.find(std::string("the nearest name is ") + known + "\n"), std::string::npos) << said;
   }
 }
 

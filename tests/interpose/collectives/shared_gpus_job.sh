@@ -20,7 +20,7 @@ messages_go_through_host_memory() {
 
 run shared_gpu_from=1G,shared_exchanged_from=1G
 ! messages_go_through_host_memory || fail "collectives below the size went by messages"
-grep -q 'ranks share a GPU, where kernels and copies of so little take turns' "$folder/report" || fail "the report does not say why"
+grep -q 'small, and ranks share a GPU, where their kernels and copies take turns' "$folder/report" || fail "the report does not say why"
 
 run shared_gpu_from=1G,shared_exchanged_from=0
 messages_go_through_host_memory || fail "no collective went by messages"

@@ -80,9 +80,8 @@ TEST(Preload, another_tool_that_is_preloaded_behind_goes_on_seeing_the_calls) {
 /// What tells a process that a launcher has started it. None of them makes MPI look for that launcher.
 const std::string as_rank = "OMPI_COMM_WORLD_RANK=0 ";
 constexpr const char* unseen_line =
-    "penstock: MPI was used, but no MPI_Init came by Penstock (sessions, or functions from the library's own "
-    "handle): "
-    "nothing was moved nor recorded\n";
+    "penstock: MPI was used, but Penstock saw no MPI_Init (MPI sessions, or functions looked up in the MPI "
+    "library itself): no GPU buffers were moved, and nothing was recorded\n";
 
 TEST(Preload, onto_a_rank_that_takes_MPI_from_the_librarys_own_handle_one_line_at_exit_says_so) {
   const std::string command = OWN_HANDLE " " MPI_LIBRARY " 1";

@@ -460,14 +460,16 @@ TEST_P(CuptiRefusal, is_said_on_one_line_and_the_rest_is_recorded) {
   EXPECT_EQ(recording.all<trace::Notice>(trace::RecordKind::notice).size(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, CuptiRefusal,
-    testing::Values(
-        Refusal{"another_subscriber", FakeCuptiBehaviour::already_subscribed, fake_cupti(), "another tool"},
-        Refusal{"an_unknown_version", FakeCuptiBehaviour::unknown_version, fake_cupti(), "version 140000"},
-        Refusal{"no_traced_calls", FakeCuptiBehaviour::traces_no_calls, fake_cupti(), "cannot be told apart"},
-        Refusal{"a_missing_library", FakeCuptiBehaviour::normal, "/nowhere/libcupti.so", "/nowhere"}),
-    [](const auto& param) { return param.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, CuptiRefusal,
+                         testing::Values(Refusal{"another_subscriber", FakeCuptiBehaviour::already_subscribed,
+                                                 fake_cupti(), "another tool"},
+                                         Refusal{"an_unknown_version", FakeCuptiBehaviour::unknown_version,
+                                                 fake_cupti(), "version 140000"},
+                                         Refusal{"no_traced_calls", FakeCuptiBehaviour::traces_no_calls,
+                                                 fake_cupti(), "could not be separated"},
+                                         Refusal{"a_missing_library", FakeCuptiBehaviour::normal,
+                                                 "/nowhere/libcupti.so", "/nowhere"}),
+                         [](const auto& param) { return param.param.name; });
 
 TEST(CuptiCapture, is_not_touched_when_it_is_not_wanted_or_no_GPU_is_used) {
   const TemporaryFolder folder;
