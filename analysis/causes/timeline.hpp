@@ -1,5 +1,6 @@
-// What one rank did when, as sets of time (K, H, R and C): kernels of the application, the host inside
-// communicating MPI calls, non-blocking operations in flight. Must know neither other ranks nor causes.
+// Describes what one rank did when, as sets of time (K, H, R and C): kernels of the application, the host
+// inside communicating MPI calls, non-blocking operations in flight. Must know neither other ranks nor
+// causes.
 #pragma once
 
 #include <cstdint>

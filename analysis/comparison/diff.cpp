@@ -135,7 +135,7 @@ class Comparison {
   }
 
   /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null if steps do not have it.
-  /// Where records are missing, the part that was recorded says nothing certain of the rest.
+  /// If records are missing, nothing certain follows from the recorded part for the rest.
   template <typename Sum>
   DiffRow row(std::string name, Sum sum, StepFigure of_step, std::size_t cause = 0) const {
     const std::vector<double> before = values(before_, sum);

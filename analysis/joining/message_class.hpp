@@ -44,7 +44,7 @@ struct MessageClass {
   trace::TransportKind transport = trace::TransportKind::none;
   std::uint32_t reason = 0;  ///< in the table's pool; its text 0 is empty
   std::uint64_t size_limit_bytes = 0;
-  /// What was moved is no message of the program's, but part of another call, such as a collective.
+  /// The messages are not the program's own, but parts of another call, such as a collective.
   bool is_part = false;
   auto operator<=>(const MessageClass&) const = default;
 };

@@ -31,7 +31,7 @@ using ByScalingPart = std::array<Value, scaling_part_count>;
 [[nodiscard]] std::string_view name_of(ScalingPart part) noexcept;
 [[nodiscard]] std::string_view identifier_of(ScalingPart part) noexcept;
 
-/// How a rank's work changed from run to run.
+/// The change of a rank's work from run to run.
 enum class ScalingSeries : std::uint8_t {
   strong,   ///< the same total work, shared by more ranks
   weak,     ///< the same work for each rank

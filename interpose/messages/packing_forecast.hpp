@@ -14,7 +14,7 @@ namespace penstock::interpose {
 /// A value.
 struct ListLook {
   transports::Integer integers = transports::Integer::none;  ///< its elements; none: not worth examining
-  /// Whether the integers may arrive in another order.
+  /// The order in which the integers may arrive.
   transports::ListOrder order = transports::ListOrder::kept;
   std::uint16_t experience = 0;  ///< the entry for note_look()
 };

@@ -13,7 +13,7 @@
 
 namespace penstock::transports {
 
-/// Where the contiguous side of a copy lies.
+/// The memory of the contiguous side of a copy.
 enum class Side : std::uint8_t { host, device };
 
 /// From this many bytes in a row or an irregular piece on, the copy engine is as fast as memory. It takes

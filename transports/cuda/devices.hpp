@@ -29,7 +29,7 @@ using Uuid = std::array<std::uint8_t, 16>;
 /// Returns whether NVLink connects the device to any other that this process sees.
 [[nodiscard]] bool has_nvlink(int device);
 
-/// What lies between the memories of two devices.
+/// The connection between the memories of two devices.
 enum class Link : std::uint8_t {
   nvlink,
   pcie,  ///< peer access without NVLink

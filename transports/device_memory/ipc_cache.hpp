@@ -33,7 +33,7 @@ class MappedRange {
 
   [[nodiscard]] const RemoteRange& range() const noexcept { return range_; }
   [[nodiscard]] const ContextRef& context() const noexcept { return context_; }
-  /// Where the range's base lies in this process.
+  /// Returns the address of the range's base in this process.
   [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
 
  private:

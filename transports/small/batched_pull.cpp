@@ -27,9 +27,9 @@ namespace {
 /// received.
 constexpr std::uint64_t worth_a_second_launch_bytes = 512u << 10;
 /// A batch of this many items or bytes is launched too, so that the GPU works while the caller collects more.
-/// So is a batch that has waited this long, as the pulls in flight may not be stepped for a long time. (Two
-/// H200, windows of 64 messages: with 16 items instead of 32, messages of 1 MiB took 254 µs instead of 282,
-/// but those of 8 KiB 133 instead of 122, as each launch takes 3.7.)
+/// A batch that has waited this long is launched, too, as the pulls in flight may not be stepped for long.
+/// (Two H200, windows of 64 messages: with 16 items instead of 32, messages of 1 MiB took 254 µs instead of
+/// 282, but those of 8 KiB 133 instead of 122, as each launch takes 3.7.)
 constexpr std::size_t enough_items = CopyKernels::most_items;
 constexpr std::uint64_t enough_bytes_between_devices = 8u << 20;
 constexpr std::uint64_t longest_wait_ns = 20'000;
