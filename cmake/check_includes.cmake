@@ -29,7 +29,7 @@ may_include(transports/packing ${gpu} transports/kernels)
 may_include(transports/regions ${gpu} transports/copies transports/packing)
 may_include(transports/small ${gpu} transports/kernels transports/tuning transports/copies)
 may_include(transports/reduction ${gpu} transports/kernels transports/small)
-may_include(transports/fused ${gpu} transports/kernels transports/small transports/reduction)
+may_include(transports/one_shot ${gpu} transports/kernels transports/small transports/reduction)
 may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small transports/packing)
 may_include(transports/tune ${gpu} transports/tuning transports/regions transports)
 

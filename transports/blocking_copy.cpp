@@ -24,7 +24,7 @@ using cuda::Bounce;
 /// has done everything that was queued, also after an error. Thread: one at a time.
 class BlockingCopy {
  public:
-  BlockingCopy(const Place& place, cuda::ContextRef context) noexcept
+  BlockingCopy(const BufferView& place, cuda::ContextRef context) noexcept
       : place_(place), cursor_(place.layout), context_(std::move(context)) {}
   ~BlockingCopy() {
     while (done_ < queued_) static_cast<void>(wait(done_));
@@ -107,7 +107,7 @@ class BlockingCopy {
       note_small_copy(context_, place_.buffer.pointer);
   }
 
-  const Place& place_;
+  const BufferView& place_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
   const std::size_t bytes_ = place_.layout.bytes();
@@ -119,14 +119,14 @@ class BlockingCopy {
   std::size_t done_ = 0;
 };
 
-/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to, unless `copy_standing_by(its
-/// context)` has already made the copy.
+/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to, unless
+/// `copy_by_resident_kernel(its context)` has already made the copy.
 template <class CopyStandingBy, class Copy>
-Status on_device(const Place& place, CopyStandingBy copy_standing_by, Copy copy) noexcept {
+Status on_device(const BufferView& place, CopyStandingBy copy_by_resident_kernel, Copy copy) noexcept {
   return guarded([&]() -> Status {
     const cuda::ContextRef context = cuda::Context::of(place.buffer);
     if (context == nullptr) return cuda::no_driver();
-    if (copy_standing_by(context)) return {};
+    if (copy_by_resident_kernel(context)) return {};
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();
     BlockingCopy blocking_copy(place, context);
@@ -152,11 +152,11 @@ std::size_t bytes_within(const Layout& packed, std::size_t message_bytes) noexce
 /// Calls `copy(part, where its bytes are in the message)` for each part of a scattered place, up to the end
 /// of its layout, which may have been shortened. Stops at the first failure.
 template <class Copy>
-Status for_each_part(const Place& whole, Copy copy) {
+Status for_each_part(const BufferView& whole, Copy copy) {
   for (const auto& [place, packed] : *whole.parts) {
     const std::size_t bytes = bytes_within(packed, whole.layout.bytes());
     if (bytes == 0) continue;
-    Place part = place;
+    BufferView part = place;
     part.layout = place.layout.prefix(bytes);
     part.handed_over_ns = whole.handed_over_ns;
     part.is_free = whole.is_free;
@@ -175,8 +175,8 @@ Status scatter(char* message, const Layout& packed, const char* from) noexcept {
   return copy_in_host({{.pointer = message}, packed}, cursor, from, packed.bytes());
 }
 
-Status download_parts(char* message, const Place& source) {
-  return for_each_part(source, [message](const Place& part, const Layout& packed) -> Status {
+Status download_parts(char* message, const BufferView& source) {
+  return for_each_part(source, [message](const BufferView& part, const Layout& packed) -> Status {
     if (packed.is_contiguous()) return download(message + packed.first_offset(), part);
     const auto beside = std::make_unique_for_overwrite<char[]>(packed.bytes());
     Status copied = download(beside.get(), part);
@@ -184,8 +184,8 @@ Status download_parts(char* message, const Place& source) {
   });
 }
 
-Status upload_parts(const Place& destination, const char* message) {
-  return for_each_part(destination, [message](const Place& part, const Layout& packed) -> Status {
+Status upload_parts(const BufferView& destination, const char* message) {
+  return for_each_part(destination, [message](const BufferView& part, const Layout& packed) -> Status {
     if (packed.is_contiguous()) return upload(part, message + packed.first_offset());
     const auto beside = std::make_unique_for_overwrite<char[]>(packed.bytes());
     Status gathered = gather(beside.get(), message, packed);
@@ -195,7 +195,7 @@ Status upload_parts(const Place& destination, const char* message) {
 
 }  // namespace
 
-Status download(void* host, const Place& source) noexcept {
+Status download(void* host, const BufferView& source) noexcept {
   const std::size_t bytes = source.layout.bytes();
   if (bytes == 0) return {};
   if (source.is_scattered()) return guarded([&] { return download_parts(static_cast<char*>(host), source); });
@@ -205,11 +205,12 @@ Status download(void* host, const Place& source) noexcept {
     return copy_out_host(host, source, cursor, bytes);
   }
   return on_device(
-      source, [&](const cuda::ContextRef& context) { return download_standing_by(host, source, context); },
+      source,
+      [&](const cuda::ContextRef& context) { return download_by_resident_kernel(host, source, context); },
       [&](BlockingCopy& copy) { return copy.download(static_cast<char*>(host)); });
 }
 
-Status upload(const Place& destination, const void* host) noexcept {
+Status upload(const BufferView& destination, const void* host) noexcept {
   const std::size_t bytes = destination.layout.bytes();
   if (bytes == 0) return {};
   if (destination.is_scattered())
@@ -222,7 +223,7 @@ Status upload(const Place& destination, const void* host) noexcept {
   }
   return on_device(
       destination,
-      [&](const cuda::ContextRef& context) { return upload_standing_by(destination, host, context); },
+      [&](const cuda::ContextRef& context) { return upload_by_resident_kernel(destination, host, context); },
       [&](BlockingCopy& copy) { return copy.upload(static_cast<const char*>(host)); });
 }
 

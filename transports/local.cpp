@@ -37,7 +37,7 @@ class LocalTransport final : public Transport {
 
   [[nodiscard]] Verdict accepts(const Payload& payload) const override {
     const Offer& offer = payload.offer;
-    const Place& destination = payload.destination;
+    const BufferView& destination = payload.destination;
     if (!payload.is_own()) return {false, "sender is another process"};
     if (offer.contiguous == 0 && !can_copy_pieces(payload))
       return {false, "sender's payload is not contiguous"};
@@ -51,7 +51,7 @@ class LocalTransport final : public Transport {
   [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
       const Offer& offer = payload.offer;
-      const Place& destination = payload.destination;
+      const BufferView& destination = payload.destination;
       const auto* pointer = reinterpret_cast<const void*>(offer.address);
       const Buffer buffer = inspect(pointer);
       if (buffer.buffer_id != offer.buffer_id)

@@ -20,7 +20,7 @@
 namespace penstock::transports {
 namespace {
 
-DeviceInfo describe(const cuda::Driver& driver, int ordinal, int devices) {
+DeviceInfo device_info(const cuda::Driver& driver, int ordinal, int devices) {
   DeviceInfo info;
   info.ordinal = ordinal;
   CUdevice device = 0;
@@ -90,7 +90,7 @@ void prepare_kernels(const Buffer& buffer) noexcept {
 void shut_down() noexcept {
   constexpr int timeout_ms = 5000;
   CopyWorkers::of_process().stop();
-  end_standing_by();
+  end_resident_kernels();
   forget_flag_memory();
   cuda::IpcCache::of_process().clear();
   RegionPool::of_process().clear();
@@ -114,7 +114,7 @@ MachineInfo survey() {
     int devices = 0;
     if (driver->cuInit(0) == CUDA_SUCCESS) driver->cuDeviceGetCount(&devices);
     for (int ordinal = 0; ordinal < devices; ++ordinal)
-      info.devices.push_back(describe(*driver, ordinal, devices));
+      info.devices.push_back(device_info(*driver, ordinal, devices));
   }
   const bool gpu = !info.devices.empty();
   info.transports.push_back({TransportKind::local, gpu, gpu ? "between threads of one process" : no_gpu});

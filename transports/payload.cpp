@@ -10,7 +10,7 @@ namespace {
 const cuda::ContextRef no_context;
 }  // namespace
 
-Payload::Payload(const Offer& published, const Place& to) noexcept
+Payload::Payload(const Offer& published, const BufferView& to) noexcept
     : offer(published),
       destination(to),
       is_own_(sender_of(offer) == this_process()),

@@ -25,7 +25,7 @@ class Payload {
  public:
   /// Copies the offer, so that checks and use see the same values whatever the offer's owner does to it.
   /// `destination` must stay unchanged. If memory runs out, the payload has no context.
-  Payload(const Offer& published, const Place& to) noexcept;
+  Payload(const Offer& published, const BufferView& to) noexcept;
 
   /// True if the sender is this process.
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
@@ -43,7 +43,7 @@ class Payload {
   [[nodiscard]] const Verdict& reach() const;
 
   const Offer offer;
-  const Place& destination;
+  const BufferView& destination;
 
  private:
   bool is_own_;

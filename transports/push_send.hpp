@@ -10,11 +10,11 @@
 
 namespace penstock::transports {
 
-/// Maps the receiver's destination, as describe() published it, and starts the copy: a pull in the other
+/// Maps the receiver's destination, as make_offer() published it, and starts the copy: a pull in the other
 /// direction. No work of the application may still use the destination. Thread: any; the push one at a time.
 /// Errors: `declined` as long as no byte has moved, with the driver's error in `detail` if a driver call
 /// failed.
-[[nodiscard]] Status start_push(const Place& source, const Offer& target,
+[[nodiscard]] Status start_push(const BufferView& source, const Offer& target,
                                 std::unique_ptr<Pull>& push) noexcept;
 
 }  // namespace penstock::transports

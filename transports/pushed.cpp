@@ -13,7 +13,7 @@ namespace {
 
 Verdict judge_pushed(const Payload& payload) {
   const Offer& offer = payload.offer;
-  const Place& destination = payload.destination;
+  const BufferView& destination = payload.destination;
   // a refusal without a reason keeps the reason of another transport
   if (payload.is_own() || offer.payload_bytes == 0) return {false, ""};
   if (lives_on_device(offer.kind) || offer.region.descriptor >= 0) return {false, ""};
@@ -22,7 +22,7 @@ Verdict judge_pushed(const Payload& payload) {
   if (offer.contiguous == 0) return {false, "sender's payload is not contiguous"};
   if (!destination.layout.is_contiguous()) return {false, "receiver's layout is not contiguous"};
   const char* why_not = "";
-  if (describe(destination, &why_not).ipc_exported == 0)
+  if (make_offer(destination, &why_not).ipc_exported == 0)
     return {false, "receiver's memory cannot be exported"};
   return {true, "by the sender's GPU from its pinned memory", true};
 }
@@ -45,7 +45,7 @@ Transport& pushed_transport() noexcept {
   return transport;
 }
 
-Status start_push(const Place& source, const Offer& published, std::unique_ptr<Pull>& push) noexcept {
+Status start_push(const BufferView& source, const Offer& published, std::unique_ptr<Pull>& push) noexcept {
   return guarded([&]() -> Status {
     const Payload payload(published, source);  // in the other direction: the receiver's buffer is reached
     const Offer& target = payload.offer;
@@ -61,11 +61,11 @@ Status start_push(const Place& source, const Offer& published, std::unique_ptr<P
                           .side = Side::host,
                           .keeper = memory.mapped,
                           .is_pinned = source.is_pinned_throughout()};
-    const Place to{.buffer = {.pointer = reinterpret_cast<void*>(memory.first),
-                              .kind = BufferKind::device,
-                              .context = context->handle()},
-                   .layout = Layout::contiguous(bytes),
-                   .is_free = true};
+    const BufferView to{.buffer = {.pointer = reinterpret_cast<void*>(memory.first),
+                                   .kind = BufferKind::device,
+                                   .context = context->handle()},
+                        .layout = Layout::contiguous(bytes),
+                        .is_free = true};
     Status begun = start_copy(from, to, context, push);
     if (begun.ok()) return begun;
     cuda::IpcCache::of_process().drop(memory.mapped);

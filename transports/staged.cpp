@@ -22,7 +22,7 @@ class StagedTransport final : public Transport {
   [[nodiscard]] Status start(const Payload& payload, std::unique_ptr<Pull>& pull) noexcept override {
     return guarded([&]() -> Status {
       const Offer& offer = payload.offer;
-      const Place& destination = payload.destination;
+      const BufferView& destination = payload.destination;
       if (offer.payload_bytes ==
           0) {  // the sender does not wait for this receive: the region may already serve another
         pull = std::make_unique<CopyPull>(CopySource{}, destination, nullptr);

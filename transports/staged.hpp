@@ -29,7 +29,7 @@ class StagedSend {
   /// Takes a region (pooled by size), writes its location into `offer` and issues the first copies. `source`
   /// bytes must stay valid until `produced`. Errors: `declined` for `device_ring` while all memory for it is
   /// on loan.
-  [[nodiscard]] static Status start(const Place& source, Staging staging, Offer& offer,
+  [[nodiscard]] static Status start(const BufferView& source, Staging staging, Offer& offer,
                                     std::unique_ptr<StagedSend>& send) noexcept;
   virtual ~StagedSend() = default;
 
@@ -42,13 +42,14 @@ class StagedSend {
   virtual void abandon() noexcept = 0;
 };
 
-/// Returns whether a sender may buffer this much for a receiver that has not arrived (Region::may_buffer).
+/// Returns whether a sender may buffer this much for a receiver that has not arrived
+/// (StagingRegion::may_buffer).
 [[nodiscard]] bool may_buffer(std::size_t payload_bytes) noexcept;
 
 /// Blocking copies between any place, also a scattered one, and plain host memory, for calls that are staged
 /// as a whole (collectives and everything without a transport of its own). They wait for the application's
 /// earlier work on the legacy stream.
-[[nodiscard]] Status download(void* host, const Place& source) noexcept;
-[[nodiscard]] Status upload(const Place& destination, const void* host) noexcept;
+[[nodiscard]] Status download(void* host, const BufferView& source) noexcept;
+[[nodiscard]] Status upload(const BufferView& destination, const void* host) noexcept;
 
 }  // namespace penstock::transports

@@ -47,7 +47,7 @@ std::atomic<unsigned> host_sends_at_work{0};
 
 class RegionSend final : public StagedSend {
  public:
-  RegionSend(const Place& source, const ChunkSizes& sizes, std::unique_ptr<Region> region,
+  RegionSend(const BufferView& source, const ChunkSizes& sizes, std::unique_ptr<StagingRegion> region,
              cuda::ContextRef context)
       : source_(source),
         cursor_(source_.layout),
@@ -134,7 +134,7 @@ class RegionSend final : public StagedSend {
     if (!is_whole || payload_bytes_ > tuning().host_batched_to || !is_idle(source_)) return {};
     CopySource source{source_.first_byte(), payload_bytes_};
     source.is_managed = source_.buffer.kind == BufferKind::managed;
-    Place room{{}, Layout::contiguous(payload_bytes_)};
+    BufferView room{{}, Layout::contiguous(payload_bytes_)};
     room.buffer.pointer = ring_.data;
     room.buffer.kind = BufferKind::pinned;
     room.buffer.range_base = reinterpret_cast<CUdeviceptr>(ring_.data);
@@ -221,11 +221,11 @@ class RegionSend final : public StagedSend {
     header().produced.store(produced, std::memory_order_release);
   }
 
-  Place source_;
+  BufferView source_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;  ///< null: the source is host memory
   CUstream stream_ = nullptr;
-  std::unique_ptr<Region> region_;
+  std::unique_ptr<StagingRegion> region_;
   Ring ring_;
   const std::size_t payload_bytes_;
   std::size_t chunk_bytes_;
@@ -242,7 +242,7 @@ class RegionSend final : public StagedSend {
 
 }  // namespace
 
-Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
+Status StagedSend::start(const BufferView& source, Staging staging, Offer& offer,
                          std::unique_ptr<StagedSend>& send) noexcept {
   return guarded([&]() -> Status {
     cuda::ContextRef context;
@@ -258,7 +258,7 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
     const std::size_t host_bytes = on_device                        ? 0
                                    : staging == Staging::host_whole ? payload_bytes
                                                                     : ring_bytes;
-    std::unique_ptr<Region> region;
+    std::unique_ptr<StagingRegion> region;
     if (Status taken = RegionPool::of_process().take(host_bytes, region); !taken.ok()) return taken;
     cuda::RelaySlice memory;
     if (on_device) {
@@ -281,7 +281,7 @@ Status StagedSend::start(const Place& source, Staging staging, Offer& offer,
 }
 
 bool may_buffer(std::size_t payload_bytes) noexcept {
-  return Region::may_buffer(payload_bytes);
+  return StagingRegion::may_buffer(payload_bytes);
 }
 
 }  // namespace penstock::transports

@@ -7,7 +7,7 @@
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
-Status start_copy(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+Status start_copy(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context,
                   std::unique_ptr<Pull>& pull) {
   if (source.bytes > destination.layout.bytes())
     return {Code::bad_argument, "a message longer than its receive"};

@@ -11,7 +11,7 @@ namespace penstock::transports {
 
 /// Starts the copy as `pull`. Thread: any; the pull one at a time. Errors: `bad_argument` for a message
 /// longer than its receive; as CopyPull's.
-[[nodiscard]] Status start_copy(const CopySource& source, const Place& destination,
+[[nodiscard]] Status start_copy(const CopySource& source, const BufferView& destination,
                                 const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 
 }  // namespace penstock::transports

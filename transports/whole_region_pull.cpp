@@ -8,7 +8,7 @@
 
 namespace penstock::transports {
 
-bool WholeRegionPull::suits(const Offer& offer, const Place& destination, const RingSource& source,
+bool WholeRegionPull::suits(const Offer& offer, const BufferView& destination, const RingSource& source,
                             const cuda::ContextRef& context) noexcept {
   return context != nullptr && source.ring.side == Side::host && offer.payload_bytes != 0 &&
          offer.payload_bytes <= source.ring.bytes && offer.payload_bytes <= tuning().host_batched_to &&
@@ -16,7 +16,7 @@ bool WholeRegionPull::suits(const Offer& offer, const Place& destination, const 
          destination.layout.is_contiguous();
 }
 
-WholeRegionPull::WholeRegionPull(const Offer& offer, const Place& destination, RingSource source,
+WholeRegionPull::WholeRegionPull(const Offer& offer, const BufferView& destination, RingSource source,
                                  cuda::ContextRef context)
     : sender_{offer.process_id, offer.process_nonce},
       payload_bytes_(offer.payload_bytes),

@@ -14,9 +14,10 @@ namespace penstock::transports {
 class WholeRegionPull final : public Pull {
  public:
   /// True if the payload goes into device memory, in one piece, and the region's ring has room for all of it.
-  [[nodiscard]] static bool suits(const Offer& offer, const Place& destination, const RingSource& source,
+  [[nodiscard]] static bool suits(const Offer& offer, const BufferView& destination, const RingSource& source,
                                   const cuda::ContextRef& context) noexcept;
-  WholeRegionPull(const Offer& offer, const Place& destination, RingSource source, cuda::ContextRef context);
+  WholeRegionPull(const Offer& offer, const BufferView& destination, RingSource source,
+                  cuda::ContextRef context);
   ~WholeRegionPull() override;
 
   /// Publishes this receiver in the region's header and pins the region.
@@ -30,7 +31,7 @@ class WholeRegionPull final : public Pull {
 
   const ProcessIdentity sender_;
   const std::size_t payload_bytes_;
-  const Place destination_;
+  const BufferView destination_;
   const RingSource source_;
   const cuda::ContextRef context_;
   bool is_pinned_ = false;

@@ -8,7 +8,7 @@
 namespace bfs {
 namespace {
 
-constexpr unsigned all_lanes = 0xffffffff;
+constexpr unsigned whole_warp = 0xffffffff;
 /// Threads of a kernel of which each takes several items: enough to fill any GPU.
 constexpr std::int64_t many_threads = std::int64_t{1} << 19;
 /// A search for the vertex whose edge it is serves so many edges, 32 apart.
@@ -21,7 +21,7 @@ __device__ bool has(const std::uint32_t* bitmap, std::int64_t vertex) {
 /// Adds the values of all lanes to `sum`. All lanes must call it.
 __device__ void add_of_warp(unsigned long long value, unsigned long long* sum) {
   for (unsigned distance = 16; distance > 0; distance /= 2) {
-    value += __shfl_down_sync(all_lanes, value, distance);
+    value += __shfl_down_sync(whole_warp, value, distance);
   }
   if (threadIdx.x % 32 == 0 && value != 0) {
     atomicAdd(sum, value);
@@ -130,7 +130,7 @@ __global__ void bottom_up(Rows rows, const std::uint32_t* frontier, const std::u
         }
       }
     }
-    const std::uint32_t found_word = __ballot_sync(all_lanes, is_found);
+    const std::uint32_t found_word = __ballot_sync(whole_warp, is_found);
     if (lane == 0) {
       found[index] = found_word;
     }

@@ -82,7 +82,7 @@ inline void copy_without_error(const MPI_Status& from, MPI_Status& to) noexcept 
 
 /// Copies the status of a call that completes or finds one operation. Such calls leave MPI_ERROR unchanged
 /// (MPI-4.0 §3.2.5), which not all calls of MPI libraries do (MPICH's probes).
-inline void hand_out(const MPI_Status& from, MPI_Status* to) noexcept {
+inline void copy_status(const MPI_Status& from, MPI_Status* to) noexcept {
   if (to != MPI_STATUS_IGNORE) copy_without_error(from, *to);
 }
 

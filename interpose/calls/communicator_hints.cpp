@@ -15,9 +15,9 @@ std::optional<bool> vertex_set_hint(MPI_Info info) noexcept {
       is_there == 0) {
     return std::nullopt;
   }
-  const std::string_view said(value.data());
-  if (said != "true" && said != "false") return std::nullopt;
-  return said == "true";
+  const std::string_view given(value.data());
+  if (given != "true" && given != "false") return std::nullopt;
+  return given == "true";
 }
 
 void note_hints(MPI_Comm communicator, MPI_Info info) noexcept {

@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "interpose/calls/kept_error_handler.hpp"
-#include "interpose/node/arrival_places.hpp"
+#include "interpose/node/vote_slots.hpp"
 
 namespace penstock::interpose {
 
 /// The messages received ahead of their receives; owned by matching.
 class Stash;
 class DeferredCollectives;  // deferred_collectives.hpp
-class FusedCollectives;     // fused_collectives.hpp
+class OneShotCollectives;   // one_shot_collectives.hpp
 class NodeMap;              // node_map.hpp
 class Gathering;            // gathering.hpp
-class Lanes;                // lanes.hpp
+class TagRanges;            // tag_ranges.hpp
 
 /// The extent of a communicator: over several nodes, ranks have to meet by messages before collectives
 /// (collective_arrival.hpp).
@@ -43,24 +43,24 @@ struct CommunicatorInfo {
   bool is_inter = false;
   std::vector<int>
       world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
-  std::atomic<std::uint32_t> collectives{0};    ///< collective calls so far
-  std::atomic<std::uint32_t> arrivals{0};       ///< blocking collective calls (collective_arrival.hpp)
-  std::shared_ptr<ArrivalPlace> arrival_place;  ///< made at the first; shared like the stash
-  std::atomic<bool> is_in_step{true};           ///< as far as was seen, the other ranks have counted as many
+  std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
+  std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
+  std::shared_ptr<VoteSlot> arrival_place;    ///< made at the first; shared like the stash
+  std::atomic<bool> is_in_step{true};         ///< as far as was seen, the other ranks have counted as many
   std::atomic<Span> span{Span::unknown};
   std::shared_ptr<const NodeMap> nodes;  ///< of an intracommunicator that spans several nodes
   bool has_met = false;          ///< for a collective that failed on this rank alone and will be repeated
   bool repeats_arrival = false;  ///< the same, on one node
-  Said said;                     ///< in the last of these calls
+  Ballot ballot;                 ///< in the last of these calls
   bool wants_to_meet = false;    ///< a non-blocking collective has had a device buffer
   bool meets = false;            ///< all ranks wait for each other in blocking collectives
   unsigned looks_for_rows = 0;
   std::vector<const DirectoryRow*> rows;          ///< of all members, if all are on this node
   MPI_Comm for_collectives = MPI_COMM_NULL;       ///< its messages carry them out (message_exchange.hpp)
   bool has_no_messages = false;                   ///< it could not be made
-  std::shared_ptr<Lanes> lanes;                   ///< of persistent collectives; made at the first
+  std::shared_ptr<TagRanges> tag_ranges;          ///< of persistent collectives; made at the first
   std::shared_ptr<DeferredCollectives> deferred;  ///< the non-blocking ones; made when `meets` is set
-  std::shared_ptr<FusedCollectives> fused;        ///< made at the first that could be one
+  std::shared_ptr<OneShotCollectives> one_shot;   ///< made at the first that could be one
   std::shared_ptr<Gathering> other_calls;         ///< those that make windows and files
   bool is_for_collectives = false;  ///< it carries another's collectives: its messages are not the program's
   std::atomic<bool> is_vertex_set{false};   ///< communicator_hints.hpp

@@ -38,7 +38,7 @@ void say_what_was_refused() noexcept {
   for (;;) {
     const auto [consequence, status] = transports::take_refusal();
     if (status.ok()) return;
-    Line line = describe(consequence, status);
+    Line line = format_error(consequence, status);
     // the driver is too old and was not even called; no message was declined
     if (status.code() == Code::declined)
       std::snprintf(line.data(), line.size(), "%s: %s", consequence, status.where());
@@ -46,7 +46,7 @@ void say_what_was_refused() noexcept {
   }
 }
 
-Line describe(const char* what, const Status& status) noexcept {
+Line format_error(const char* what, const Status& status) noexcept {
   Line line;
   switch (status.code()) {
     case Code::cuda_failed:
@@ -133,7 +133,7 @@ int ErrorTarget::refuse_device_buffer(const char* mpi_call) const {
 }
 
 int ErrorTarget::raise_status(const char* mpi_call, const Status& status) const {
-  record::notice(describe(mpi_call, status).data());
+  record::notice(format_error(mpi_call, status).data());
   return raise(error_class_of(status.code()));
 }
 

@@ -15,7 +15,7 @@ namespace penstock::interpose {
 
 /// Formats a failure of `what` as one line: "MPI_Send: cuMemcpyAsync failed (CUDA error 2)".
 using Line = std::array<char, 256>;
-[[nodiscard]] Line describe(const char* what, const Status& status) noexcept;
+[[nodiscard]] Line format_error(const char* what, const Status& status) noexcept;
 
 /// A datatype whose constructor the MPI library does not report. Derived from std::bad_alloc, which all code
 /// that makes layouts handles, so that it becomes an MPI error wherever it occurs.

@@ -29,7 +29,7 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
   record_transfer(trace::TransportKind::staged, begin_ns, bytes, source, destination, reason);
 }
 
-void record_fused_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept {
+void record_one_shot_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept {
   using transports::BufferKind;
   record_transfer(trace::TransportKind::fused, begin_ns, bytes, BufferKind::device, BufferKind::device,
                   "small: one kernel on each rank carries it out");

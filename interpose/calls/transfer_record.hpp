@@ -17,7 +17,7 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
                         transports::BufferKind destination, const char* reason) noexcept;
 
 /// Records a finished collective that kernels did, of which this rank contributed or received so many bytes.
-void record_fused_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept;
+void record_one_shot_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept;
 
 /// Calls `copy()`, which returns a Status, as Penstock's own work, and records it as above if it went well;
 /// says what made it slower.

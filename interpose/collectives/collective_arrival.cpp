@@ -11,14 +11,14 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/communicators.hpp"
-#include "interpose/collectives/brought_buffers.hpp"
+#include "interpose/collectives/collective_buffers.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
-#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/message_schedule.hpp"
 #include "interpose/collectives/node_map.hpp"
 #include "interpose/collectives/spare_communicators.hpp"
-#include "interpose/node/arrival_places.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
+#include "interpose/node/vote_slots.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -28,13 +28,13 @@ namespace {
 
 /// Returns this rank's note, made at the first collective; none if there is no room, which the others can
 /// see.
-std::optional<ClaimedPlace> place_of(MPI_Comm communicator, CommunicatorInfo& info,
-                                     DirectoryRow& row) noexcept try {
+std::optional<ClaimedVoteSlot> vote_slot_of(MPI_Comm communicator, CommunicatorInfo& info,
+                                            DirectoryRow& row) noexcept try {
   if (info.arrival_place == nullptr) {
     // if other ranks have other ids, no rank reads it
     const std::vector<int> members = info.id_is_agreed ? members_of(communicator, info) : std::vector<int>();
     info.arrival_place =
-        std::make_shared<ArrivalPlace>(row, info.global_id, Readers::among(row, info.global_id, members));
+        std::make_shared<VoteSlot>(row, info.global_id, Readers::among(row, info.global_id, members));
   }
   return info.arrival_place->get();
 } catch (const std::bad_alloc&) {
@@ -93,7 +93,7 @@ const std::vector<const DirectoryRow*>& rows_of(MPI_Comm communicator, Communica
 
 /// The outcome of all ranks' votes; the same on every rank that reads them.
 struct Meeting {
-  Way way = Way::library;
+  Decision decision = Decision::library;
   bool starts_deferring = false;
 };
 
@@ -117,18 +117,18 @@ Meeting meet_on_node(const CommunicatorInfo& info, std::uint32_t ordinal) {
   std::uint16_t signature = 0;
   for (const DirectoryRow* const row : info.rows) {
     const Arrival arrival = wait_for(*row, info, ordinal);
-    const Said& said = arrival.said;
-    all_agree = all_agree && arrival.seen == Seen::here && said.preference != Preference::library;
-    all_launch = all_launch && said.preference == Preference::kernels;
-    is_preferred = is_preferred || has_device_buffer(said.preference);
-    all_meet = all_meet && arrival.seen == Seen::here && said.meets;
-    some_defer = some_defer || said.defers;
+    const Ballot& ballot = arrival.ballot;
+    all_agree = all_agree && arrival.seen == Seen::here && ballot.vote != Vote::library;
+    all_launch = all_launch && ballot.vote == Vote::kernels;
+    is_preferred = is_preferred || has_device_buffer(ballot.vote);
+    all_meet = all_meet && arrival.seen == Seen::here && ballot.meets;
+    some_defer = some_defer || ballot.defers;
     // if signatures differ, the MPI library gets the call and reports the error as it always does
-    if (signature == 0) signature = said.signature;
-    all_agree = all_agree && (said.signature == 0 || said.signature == signature);
+    if (signature == 0) signature = ballot.signature;
+    all_agree = all_agree && (ballot.signature == 0 || ballot.signature == signature);
   }
-  const Way agreed = all_launch ? Way::kernels : Way::messages;
-  return {all_agree && is_preferred ? agreed : Way::library, all_meet && some_defer};
+  const Decision agreed = all_launch ? Decision::kernels : Decision::messages;
+  return {all_agree && is_preferred ? agreed : Decision::library, all_meet && some_defer};
 }
 
 /// Opens the communicator's non-blocking collectives; all ranks call this in the same collective. The
@@ -144,11 +144,12 @@ void start_deferring(MPI_Comm communicator, CommunicatorInfo& info) {
 
 /// Returns this rank's vote. A rank that does not meet the others enters the library's call at once, and its
 /// vote has to show that.
-Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found, const Wish& wish) try {
+Ballot ballot_on(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found,
+                 const Proposal& proposal) try {
   using Kind = NodeDirectory::DeviceCollectives;
-  if (std::exchange(info.repeats_arrival, false)) return info.said;
+  if (std::exchange(info.repeats_arrival, false)) return info.ballot;
   if (!can_be_found) return {};
-  const bool wants_to_meet = has_device_buffer(wish.preference);
+  const bool wants_to_meet = has_device_buffer(proposal.vote);
   if (wants_to_meet) node_directory().note_device_collective(Kind::blocking);
   const Kind seen = node_directory().device_collectives_seen();
   if (seen == Kind::none) return {};
@@ -160,17 +161,17 @@ Said what_to_say(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_foun
   if (!info.meets) return {};
   // allocated now, as nothing may fail once all ranks have voted
   if (info.deferred == nullptr) info.deferred = std::make_shared<DeferredCollectives>();
-  return {wish.preference, true, seen == Kind::nonblocking, wish.signature()};
+  return {proposal.vote, true, seen == Kind::nonblocking, proposal.signature()};
 } catch (const std::bad_alloc&) {
   return {};
 }
 
 /// Returns the vote on a new communicator, on which no rank meets others yet.
-Said what_to_say_of_new(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found) try {
+Ballot ballot_on_new(MPI_Comm communicator, CommunicatorInfo& info, bool can_be_found) try {
   if (!can_be_found || !are_spares_wanted() || !is_gpu_in_sight() || rows_of(communicator, info).empty())
     return {};
   info.deferred = std::make_shared<DeferredCollectives>();
-  return {.preference = Preference::any, .defers = true};
+  return {.vote = Vote::any, .defers = true};
 } catch (const std::bad_alloc&) {
   return {};
 }
@@ -185,25 +186,25 @@ std::uint32_t count_arrival(CommunicatorInfo& info) noexcept {
 
 }  // namespace
 
-Way arrive(MPI_Comm communicator, const Wish& wish) {
+Decision arrive(MPI_Comm communicator, const Proposal& proposal) {
   CommunicatorInfo* const info = peek_info(communicator);
-  if (info == nullptr) return Way::library;
-  if (spans_nodes(communicator, *info)) return meet_between_nodes(communicator, *info, wish);
+  if (info == nullptr) return Decision::library;
+  if (spans_nodes(communicator, *info)) return meet_between_nodes(communicator, *info, proposal);
   DirectoryRow* const row = node_directory().own_row();
-  if (row == nullptr) return Way::library;
+  if (row == nullptr) return Decision::library;
   const std::uint32_t ordinal = count_arrival(*info);
-  const std::optional<ClaimedPlace> place = place_of(communicator, *info, *row);
+  const std::optional<ClaimedVoteSlot> place = vote_slot_of(communicator, *info, *row);
   const bool can_be_found = place && place->is_certain;
-  info->said = what_to_say(communicator, *info, can_be_found, wish);
-  if (place) note_arrival(*row, place->index, ordinal, info->said);
-  if (info->said.meets) {
+  info->ballot = ballot_on(communicator, *info, can_be_found, proposal);
+  if (place) note_arrival(*row, place->index, ordinal, info->ballot);
+  if (info->ballot.meets) {
     const Meeting meeting = meet_on_node(*info, ordinal);
     if (meeting.starts_deferring) start_deferring(communicator, *info);
-    return meeting.way;
+    return meeting.decision;
   }
   if (must_poll()) [[unlikely]]
     await_others(communicator, *info, ordinal);
-  return Way::library;
+  return Decision::library;
 }
 
 void arrive_at_new(MPI_Comm made) {
@@ -211,14 +212,14 @@ void arrive_at_new(MPI_Comm made) {
   DirectoryRow* const row = node_directory().own_row();
   if (info == nullptr || row == nullptr || info->is_inter || info->size == 1) return;
   const std::uint32_t ordinal = count_arrival(*info);
-  const std::optional<ClaimedPlace> place = place_of(made, *info, *row);
-  const Said said = what_to_say_of_new(made, *info, place && place->is_certain);
-  if (place) note_arrival(*row, place->index, ordinal, said);
-  if (!said.defers) return;
+  const std::optional<ClaimedVoteSlot> place = vote_slot_of(made, *info, *row);
+  const Ballot ballot = ballot_on_new(made, *info, place && place->is_certain);
+  if (place) note_arrival(*row, place->index, ordinal, ballot);
+  if (!ballot.defers) return;
   bool all_defer = true;
   for (const DirectoryRow* const member : info->rows) {
     const Arrival arrival = wait_for(*member, *info, ordinal);
-    all_defer = all_defer && arrival.seen == Seen::here && arrival.said.defers;
+    all_defer = all_defer && arrival.seen == Seen::here && arrival.ballot.defers;
   }
   if (!all_defer) return;
   start_deferring(made, *info);
@@ -229,7 +230,7 @@ bool are_all_on_node(MPI_Comm communicator, CommunicatorInfo& info) {
   return !rows_of(communicator, info).empty();
 }
 
-void wish_for_deferral(CommunicatorInfo& info) noexcept {
+void request_deferral(CommunicatorInfo& info) noexcept {
   info.wants_to_meet = true;
   node_directory().note_device_collective(NodeDirectory::DeviceCollectives::nonblocking);
 }
@@ -249,7 +250,7 @@ void note_leaving(MPI_Comm communicator) noexcept {
   CommunicatorInfo* const info = peek_info(communicator);
   DirectoryRow* const row = node_directory().own_row();
   if (info == nullptr || row == nullptr || (info->size == 1 && !info->is_inter)) return;
-  static_cast<void>(place_of(communicator, *info, *row));
+  static_cast<void>(vote_slot_of(communicator, *info, *row));
 }
 
 }  // namespace penstock::interpose

@@ -15,7 +15,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/meeting_between_nodes.hpp"
 #include "interpose/node/agreement_ring.hpp"
-#include "interpose/node/arrival_places.hpp"
+#include "interpose/node/vote_slots.hpp"
 
 namespace penstock::interpose {
 
@@ -24,7 +24,7 @@ namespace penstock::interpose {
 /// same on all ranks: `library` if signatures differ, and unless all are on one node or all of the job take
 /// part between nodes. Cost without pending work: one store if no rank prefers messages; else the wait for
 /// the last rank, and a load for each rank; for ranks on several nodes that of meet_between_nodes().
-Way arrive(MPI_Comm communicator, const Wish& wish = {});
+Decision arrive(MPI_Comm communicator, const Proposal& proposal = {});
 
 /// Lets the ranks of a communicator that a blocking call has just made agree on its non-blocking collectives
 /// from now on, if all use a GPU and are on one node. All its ranks call this next. Its blocking collectives
@@ -36,7 +36,7 @@ void arrive_at_new(MPI_Comm made);
 
 /// Notes that this rank has a device buffer in a non-blocking collective of a communicator whose ranks do not
 /// agree on these yet.
-void wish_for_deferral(CommunicatorInfo& info) noexcept;
+void request_deferral(CommunicatorInfo& info) noexcept;
 
 /// Takes back the arrival at a call that failed on this rank alone and will be repeated.
 void take_back_arrival(MPI_Comm communicator) noexcept;

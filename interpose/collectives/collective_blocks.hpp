@@ -30,13 +30,13 @@ class Blocks {
  public:
   Blocks(int count, Place place) noexcept : count_(count), place_(place) {}
 
-  [[nodiscard]] Region all() const {
-    Region region;
+  [[nodiscard]] ByteRange all() const {
+    ByteRange region;
     for (int block = 0; block < count_; ++block) add_to(region, block);
     return region;
   }
-  [[nodiscard]] Region one(int block) const {
-    Region region;
+  [[nodiscard]] ByteRange one(int block) const {
+    ByteRange region;
     if (block >= 0 && block < count_) add_to(region, block);
     return region;
   }
@@ -67,7 +67,7 @@ class Blocks {
   }
 
  private:
-  void add_to(Region& region, int block) const {
+  void add_to(ByteRange& region, int block) const {
     const BlockPlace there = place_(block);
     region.add(there.count, there.datatype, there.displacement);
   }

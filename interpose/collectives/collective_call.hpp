@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "interpose/calls/communicators.hpp"
-#include "interpose/collectives/brought_buffers.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
+#include "interpose/collectives/collective_buffers.hpp"
 #include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
-#include "interpose/collectives/fused_collectives.hpp"
-#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/message_schedule.hpp"
+#include "interpose/collectives/one_shot_collectives.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
@@ -71,12 +71,12 @@ inline constexpr bool is_blocking_form = sizeof...(Following) == 0;
 
 /// Result of trying messages or kernels. If `code` is set, the call is complete. Otherwise run() calls the
 /// library or defers, using the other fields. A value.
-struct Attempt {
+struct CallOutcome {
   std::optional<int> code;                  ///< of the completed call
   bool has_arrived = false;                 ///< the other ranks know of this rank's arrival
   const char* why_library = nullptr;        ///< why the MPI library does it, if it does; null: it always does
   DeferredCollectives* deferred = nullptr;  ///< set: the call is deferred
-  std::unique_ptr<ExchangePlan> plan;  ///< of a deferred call, if this rank votes for messages or kernels
+  std::unique_ptr<Schedule> schedule;  ///< of a deferred call, if this rank votes for messages or kernels
   bool is_for_messages = false;        ///< false: only for kernels
   std::optional<OfferedKernel> kernel;
   std::uint16_t signature = 0;
@@ -95,92 +95,92 @@ class CollectiveCall : public LibraryCall<Library> {
   }
 
   /// Carries out the call by messages, if all ranks vote for it: `post` posts this rank's, to a
-  /// MessageExchange or a MessagePlan. Non-blocking calls (with a `request`) are always left to run().
+  /// MessageRun or a MessageSchedule. Non-blocking calls (with a `request`) are always left to run().
   template <typename Post, typename... Request>
-  [[nodiscard]] Attempt by_messages(MPI_Comm communicator, const BroughtBuffers& buffers, Post post,
-                                    Request...) const {
+  [[nodiscard]] CallOutcome by_messages(MPI_Comm communicator, const CollectiveBuffers& buffers, Post post,
+                                        Request...) const {
     if constexpr (is_nonblocking_form<Request...>) {
       return defer(communicator, buffers, [&] {
-        auto plan = std::make_unique<MessagePlan>();
-        post(*plan);
-        return plan;
+        auto schedule = std::make_unique<MessageSchedule>();
+        post(*schedule);
+        return schedule;
       });
     } else {
-      return instead_of_library(communicator, buffers, [&](MessageLane lane) {
-        auto exchange = std::make_unique<MessageExchange>(this->scope(), lane);
-        post(*exchange);
-        return exchange;
+      return instead_of_library(communicator, buffers, [&](TagRange tags) {
+        auto run = std::make_unique<MessageRun>(this->scope(), tags);
+        post(*run);
+        return run;
       });
     }
   }
 
-  /// The same with a plan: `make_plan` returns an ExchangePlan, as a value.
-  template <typename MakePlan, typename... Request>
-  [[nodiscard]] Attempt by_plan(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan,
-                                Request...) const {
-    using Plan = std::invoke_result_t<MakePlan>;
+  /// The same with a schedule: `make_schedule` returns a Schedule, as a value.
+  template <typename MakeSchedule, typename... Request>
+  [[nodiscard]] CallOutcome by_schedule(MPI_Comm communicator, const CollectiveBuffers& buffers,
+                                        MakeSchedule make_schedule, Request...) const {
+    using Steps = std::invoke_result_t<MakeSchedule>;
     if constexpr (is_nonblocking_form<Request...>) {
-      return defer(communicator, buffers, [&] { return std::make_unique<Plan>(make_plan()); });
+      return defer(communicator, buffers, [&] { return std::make_unique<Steps>(make_schedule()); });
     } else {
-      std::optional<Plan> plan;
-      return instead_of_library(communicator, buffers, [&](MessageLane lane) {
-        return plan.emplace(make_plan()).begin(this->scope(), lane);
+      std::optional<Steps> schedule;
+      return instead_of_library(communicator, buffers, [&](TagRange tags) {
+        return schedule.emplace(make_schedule()).begin(this->scope(), tags);
       });
     }
   }
 
   /// Calls the MPI library, or defers the call.
   template <typename... Arguments>
-  int run(Attempt attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
-    say_why(attempt, staged);
+  int run(CallOutcome outcome, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+    report_why(outcome, staged);
     if constexpr (LibraryCall<Library>::template is_nonblocking<Arguments...>) {
       look_out_for_envelopes();
-      if (attempt.deferred != nullptr)
-        return run_deferred(std::move(attempt), std::move(staged), communicator, arguments...);
+      if (outcome.deferred != nullptr)
+        return run_deferred(std::move(outcome), std::move(staged), communicator, arguments...);
       return this->run_with(
           [this](std::unique_ptr<Pending> pending) { return recorded(this->scope(), std::move(pending)); },
           std::move(staged), arguments...);
     } else {
       if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
-      return staged.finish(meet_and_call(attempt, communicator, arguments...));
+      return staged.finish(meet_and_call(outcome, communicator, arguments...));
     }
   }
 
  protected:
-  static void say_why(const Attempt& attempt, StagedCall& staged) noexcept {
-    if (attempt.why_library != nullptr) staged.because(attempt.why_library);
+  static void report_why(const CallOutcome& outcome, StagedCall& staged) noexcept {
+    if (outcome.why_library != nullptr) staged.because(outcome.why_library);
   }
 
   /// Calls the library's function, after the other ranks have arrived if this rank has to wait for them.
   template <typename... Arguments>
-  int meet_and_call(const Attempt& attempt, MPI_Comm communicator, Arguments... arguments) const {
+  int meet_and_call(const CallOutcome& outcome, MPI_Comm communicator, Arguments... arguments) const {
     look_out_for_envelopes();
-    if (!attempt.has_arrived) arrive(communicator);
+    if (!outcome.has_arrived) arrive(communicator);
     const int code = this->as_it_is(arguments...);
     if (failed_alone(code)) take_back_arrival(communicator);
     return code;
   }
 
   /// The decision of all ranks.
-  struct Agreed {
-    MessageLane lane;         ///< of blocking calls; without a communicator: the library's call
+  struct CallDecision {
+    TagRange tags;            ///< of blocking calls; without a communicator: the library's call
     bool by_kernels = false;  ///< instead of messages
   };
   /// Votes with the other ranks. `prepare_kernels(the kernel offered)` is called if all ranks vote for
   /// kernels. It returns whether kernels will do it: the same on all ranks.
   template <typename PrepareKernels>
-  [[nodiscard]] Agreed agree(MPI_Comm communicator, const BroughtBuffers& buffers,
-                             PrepareKernels prepare_kernels) const {
+  [[nodiscard]] CallDecision agree(MPI_Comm communicator, const CollectiveBuffers& buffers,
+                                   PrepareKernels prepare_kernels) const {
     look_out_for_envelopes();
-    const Way way = arrive(communicator, buffers.wish());
-    if (way == Way::library) return {};
-    Agreed agreed{{messages_of(communicator)}};
-    if (agreed.lane.messages == MPI_COMM_NULL) return {};
-    agreed.by_kernels = way == Way::kernels && prepare_kernels(*buffers.kernel());
+    const Decision decision = arrive(communicator, buffers.proposal());
+    if (decision == Decision::library) return {};
+    CallDecision call{{messages_of(communicator)}};
+    if (call.tags.messages == MPI_COMM_NULL) return {};
+    call.by_kernels = decision == Decision::kernels && prepare_kernels(*buffers.kernel());
     // the same on all ranks, as all have voted for kernels
-    if (way == Way::kernels && !agreed.by_kernels && buffers.are_little()) return {};
-    buffers.describe(this->scope());
-    return agreed;
+    if (decision == Decision::kernels && !call.by_kernels && buffers.library_is_faster()) return {};
+    buffers.record_kind(this->scope());
+    return call;
   }
 
  private:
@@ -192,7 +192,7 @@ class CollectiveCall : public LibraryCall<Library> {
   /// rank's. Returns false after a time limit: a stream with ever more work is never seen idle; a copy would
   /// find its turn there.
   static bool await_earlier_work(const transports::Buffer& buffer) {
-    const transports::Place place{buffer, {}, transports::time_of_call_ns()};
+    const transports::BufferView place{buffer, {}, transports::time_of_call_ns()};
     if (transports::is_idle(place)) return true;
     const std::uint64_t begin_ns = transports::steady_now_ns();
     for (Backoff backoff; !transports::is_idle(place); backoff.pause()) {
@@ -202,75 +202,77 @@ class CollectiveCall : public LibraryCall<Library> {
     return true;
   }
 
-  /// Carries out the call by the Exchange that `begin(lane)` returns, or by kernels. Returns it when it is
+  /// Carries out the call by the ScheduleRun that `begin(tags)` returns, or by kernels. Returns it when it is
   /// complete; null: the call is the library's. What it queues on a GPU is not the program's work.
   template <typename Begin>
-  [[nodiscard]] std::unique_ptr<Exchange> carry_out(MPI_Comm communicator, BroughtBuffers buffers,
-                                                    Begin begin) const {
+  [[nodiscard]] std::unique_ptr<ScheduleRun> carry_out(MPI_Comm communicator, CollectiveBuffers buffers,
+                                                       Begin begin) const {
     const record::OwnWork own;
-    const bool offers_kernel = buffers.preference() == Preference::kernels;
+    const bool offers_kernel = buffers.vote() == Vote::kernels;
     if (offers_kernel && !await_earlier_work(buffers.kernel()->own)) buffers.withdraw_kernel();
-    const Agreed agreed = agree(communicator, buffers, [&](const OfferedKernel& kernel) {
-      return peek_info(communicator)->fused->prepare(communicator, kernel.context);
+    const CallDecision decision = agree(communicator, buffers, [&](const OfferedKernel& kernel) {
+      return peek_info(communicator)->one_shot->prepare(communicator, kernel.context);
     });
-    if (agreed.lane.messages == MPI_COMM_NULL) return nullptr;
-    std::unique_ptr<Exchange> exchange = agreed.by_kernels
-                                             ? peek_info(communicator)->fused->begin(buffers.kernel()->work)
-                                             : std::unique_ptr<Exchange>(begin(agreed.lane));
-    for (Backoff backoff; !exchange->step(this->scope()); backoff.pause()) progress();
-    return exchange;
+    if (decision.tags.messages == MPI_COMM_NULL) return nullptr;
+    std::unique_ptr<ScheduleRun> run = decision.by_kernels
+                                           ? peek_info(communicator)->one_shot->begin(buffers.kernel()->work)
+                                           : std::unique_ptr<ScheduleRun>(begin(decision.tags));
+    for (Backoff backoff; !run->step(this->scope()); backoff.pause()) progress();
+    return run;
   }
 
   template <typename Begin>
-  [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, const BroughtBuffers& buffers,
-                                           Begin begin) const {
-    Attempt attempt;
-    attempt.has_arrived = true;
-    attempt.why_library = buffers.why_library();
-    const std::unique_ptr<Exchange> exchange = carry_out(communicator, buffers, begin);
-    if (exchange == nullptr) return attempt;
-    attempt.code = raise_errors_of(*exchange, ErrorTarget::of(communicator), this->name());
-    return attempt;
+  [[nodiscard]] CallOutcome instead_of_library(MPI_Comm communicator, const CollectiveBuffers& buffers,
+                                               Begin begin) const {
+    CallOutcome outcome;
+    outcome.has_arrived = true;
+    outcome.why_library = buffers.why_library();
+    const std::unique_ptr<ScheduleRun> run = carry_out(communicator, buffers, begin);
+    if (run == nullptr) return outcome;
+    outcome.code = raise_errors_of(*run, ErrorTarget::of(communicator), this->name());
+    return outcome;
   }
 
   /// Prepares a deferred call. All ranks of the communicator do so in the same calls, whatever their
-  /// arguments. `make_plan()` returns this rank's plan. With a buffer in host memory the library is better,
-  /// as it begins at once.
-  template <typename MakePlan>
-  [[nodiscard]] Attempt defer(MPI_Comm communicator, BroughtBuffers buffers, MakePlan make_plan) const {
-    Attempt attempt;
+  /// arguments. `make_schedule()` returns this rank's schedule. With a buffer in host memory the library is
+  /// better, as it begins at once.
+  template <typename MakeSchedule>
+  [[nodiscard]] CallOutcome defer(MPI_Comm communicator, CollectiveBuffers buffers,
+                                  MakeSchedule make_schedule) const {
+    CallOutcome outcome;
     CommunicatorInfo* const info = peek_info(communicator);
-    if (info == nullptr) return attempt;
-    if (buffers.preference() == Preference::kernels) attempt.kernel = buffers.kernel();
+    if (info == nullptr) return outcome;
+    if (buffers.vote() == Vote::kernels) outcome.kernel = buffers.kernel();
     buffers.withdraw_kernel();
-    attempt.why_library = buffers.why_library();
-    attempt.is_for_messages = buffers.preference() == Preference::messages ||
-                              (buffers.preference() == Preference::any && !buffers.have_host_bytes());
+    outcome.why_library = buffers.why_library();
+    outcome.is_for_messages =
+        buffers.vote() == Vote::messages || (buffers.vote() == Vote::any && !buffers.have_host_bytes());
     if (info->deferred == nullptr || !info->deferred->is_open() || !take_into_use(*info)) {
-      if (attempt.kernel || buffers.preference() == Preference::messages) {
-        wish_for_deferral(*info);
-        attempt.why_library =
+      if (outcome.kernel || buffers.vote() == Vote::messages) {
+        request_deferral(*info);
+        outcome.why_library =
             "non-blocking, and no blocking collective on this communicator has prepared for it";
       }
-      return attempt;
+      return outcome;
     }
-    attempt.deferred = info->deferred.get();
-    if (!attempt.is_for_messages && !attempt.kernel) return attempt;
+    outcome.deferred = info->deferred.get();
+    if (!outcome.is_for_messages && !outcome.kernel) return outcome;
     try {
-      auto plan = make_plan();
-      plan->outlive_the_call();
-      attempt.plan = std::move(plan);
-      attempt.signature = buffers.wish().signature();
-      buffers.describe(this->scope());
+      auto schedule = make_schedule();
+      schedule->outlive_the_call();
+      outcome.schedule = std::move(schedule);
+      outcome.signature = buffers.proposal().signature();
+      buffers.record_kind(this->scope());
     } catch (const std::bad_alloc&) {
       // the library may still find memory
     }
-    return attempt;
+    return outcome;
   }
 
   /// `arguments` end with the communicator and the request, as those of all non-blocking collectives do.
   template <typename... Arguments>
-  int run_deferred(Attempt attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
+  int run_deferred(CallOutcome outcome, StagedCall staged, MPI_Comm communicator,
+                   Arguments... arguments) const {
     constexpr std::size_t others = sizeof...(Arguments) - 2;
     const auto all = std::make_tuple(arguments...);
     const auto call_library = [&]<std::size_t... index>(std::index_sequence<index...>) {
@@ -278,11 +280,11 @@ class CollectiveCall : public LibraryCall<Library> {
         return library(std::get<index>(all)..., messages, request);
       };
     };
-    const auto& fused = peek_info(communicator)->fused;
-    return attempt.deferred->post(
+    const auto& one_shot = peek_info(communicator)->one_shot;
+    return outcome.deferred->post(
         this->scope(),
-        {this->name(), ErrorTarget::of(communicator), std::move(attempt.plan), attempt.is_for_messages,
-         std::move(attempt.kernel), fused != nullptr ? fused->context() : nullptr, attempt.signature,
+        {this->name(), ErrorTarget::of(communicator), std::move(outcome.schedule), outcome.is_for_messages,
+         std::move(outcome.kernel), one_shot != nullptr ? one_shot->context() : nullptr, outcome.signature,
          std::move(staged), call_library(std::make_index_sequence<others>())},
         std::get<others + 1>(all));
   }

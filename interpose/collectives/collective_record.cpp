@@ -18,8 +18,8 @@ class RecordedCollective final : public Pending {
   bool advance(bool arrived, const MPI_Status& status) override {
     return inside_ == nullptr ? arrived : inside_->advance(arrived, status);
   }
-  void mend(MPI_Status& status) const override {
-    if (inside_ != nullptr) inside_->mend(status);
+  void fix_status(MPI_Status& status) const override {
+    if (inside_ != nullptr) inside_->fix_status(status);
   }
   int complete(MPI_Status& status, int code) override {
     if (record::is_on()) {

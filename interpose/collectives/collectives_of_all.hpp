@@ -8,9 +8,9 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/fused_blocks.hpp"
+#include "interpose/collectives/one_shot_blocks.hpp"
 #include "interpose/collectives/rounds_over_nodes.hpp"
-#include "interpose/collectives/swap_exchange.hpp"
+#include "interpose/collectives/swap_schedule.hpp"
 #include "interpose/node/settings.hpp"
 #include "transports/machine.hpp"
 
@@ -29,17 +29,17 @@ void stage_allgather(StagedCall& staged, const Ranks& ranks, const void*& send, 
                      MPI_Datatype& send_type, void*& receive, const ReceiveBlocks& blocks, Pack pack) {
   const bool in_place = send == MPI_IN_PLACE;
   staged.read(
-      send, [&] { return Region(send_count, send_type); }, packed_elements(send_count, send_type));
+      send, [&] { return ByteRange(send_count, send_type); }, packed_elements(send_count, send_type));
   staged.use(
-      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); },
+      receive, [&] { return in_place ? blocks.one(ranks.rank) : ByteRange(); }, [&] { return blocks.all(); },
       pack);
 }
 
 template <typename Call, typename OwnBlock, typename ReceiveBlocks, typename... Request>
-Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* send, const OwnBlock& block,
-                              void* receive, const ReceiveBlocks& blocks, const KnownSizes& sizes,
-                              MPI_Comm communicator, Request... request) {
-  BroughtBuffers buffers;
+CallOutcome allgather_by_messages(const Call& call, const Ranks& ranks, const void* send,
+                                  const OwnBlock& block, void* receive, const ReceiveBlocks& blocks,
+                                  const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
+  CollectiveBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, block);
   buffers.add(receive, blocks);
@@ -51,13 +51,13 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
       },
       [&] { return in_row(receive, blocks); });
   buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
-  const auto post = [&](auto& exchange) {
+  const auto post = [&](auto& run) {
     const bool in_place = send == MPI_IN_PLACE;
     const void* const own = in_place ? receive : send;
     const BlockPlace own_block = in_place ? blocks.at(ranks.rank) : block.at(0);
-    if (!in_place) exchange.keep(own, own_block, receive, blocks.at(ranks.rank), ranks.rank);
-    ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
-    ranks.for_others([&](int other) { exchange.send(own, own_block, other); });
+    if (!in_place) run.keep(own, own_block, receive, blocks.at(ranks.rank), ranks.rank);
+    ranks.for_others([&](int other) { run.receive(receive, blocks.at(other), other); });
+    ranks.for_others([&](int other) { run.send(own, own_block, other); });
   };
   const NodeMap* const map = is_blocking_form<Request...> ? node_map_of(communicator) : nullptr;
   if (map == nullptr) return call.by_messages(communicator, buffers, post, request...);
@@ -68,7 +68,7 @@ Attempt allgather_by_messages(const Call& call, const Ranks& ranks, const void* 
     for (int rank = 0; rank < ranks.peers; ++rank) gathered.blocks.push_back(blocks.at(rank));
     return allgather_over_nodes(*map, ranks.rank, gathered);
   };
-  return call.by_plan(communicator, buffers, over_nodes, request...);
+  return call.by_schedule(communicator, buffers, over_nodes, request...);
 }
 
 template <typename ReceiveBlocks>
@@ -84,13 +84,13 @@ inline constexpr auto allgather = [](const auto& call, const void* send, auto se
   const auto blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
-  Attempt attempt =
+  CallOutcome outcome =
       allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive, blocks,
                             equal_sizes(receive_count, receive_type), communicator, request...);
-  if (attempt.code) return *attempt.code;
+  if (outcome.code) return *outcome.code;
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks,
                   packed_equal(blocks, receive_type));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
                   receive_count, receive_type, communicator, request...);
 };
 
@@ -102,13 +102,13 @@ inline constexpr auto allgatherv = [](const auto& call, const void* send, auto s
   const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
   StagedCall staged = call.begin(communicator, no_root,
                                  [&] { return allgather_payload(send, send_count, send_type, blocks); });
-  Attempt attempt = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
-                                          blocks, KnownSizes{}, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
+                                              blocks, KnownSizes{}, communicator, request...);
+  if (outcome.code) return *outcome.code;
   // MPICH (4.0) cuts large ones by the extent of the datatype, which ranks may so have to have in common
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks,
                   packed_placed(blocks, displacements, receive_type, Spacing::as_extent));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
                   counts, displacements, receive_type, communicator, request...);
 };
 
@@ -120,37 +120,37 @@ void stage_alltoall(StagedCall& staged, const void*& send, const SendBlocks& sen
   staged.read(
       send, [&] { return send_blocks.all(); }, pack_sent);
   staged.use(
-      receive, [&] { return in_place ? receive_blocks.all() : Region(); },
+      receive, [&] { return in_place ? receive_blocks.all() : ByteRange(); },
       [&] { return receive_blocks.all(); }, pack_received);
 }
 
 /// In place each block that arrives overwrites one that is to be sent.
 template <typename Call, typename ReceiveBlocks, typename... Request>
-Attempt alltoall_in_place(const Call& call, const Ranks& ranks, void* receive, const ReceiveBlocks& blocks,
-                          MPI_Comm communicator, Request... request) {
-  BroughtBuffers buffers;
+CallOutcome alltoall_in_place(const Call& call, const Ranks& ranks, void* receive,
+                              const ReceiveBlocks& blocks, MPI_Comm communicator, Request... request) {
+  CollectiveBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(receive, blocks);
   buffers.weigh(ranks.peers, [&] { return blocks.bytes(); });
-  std::optional<SwapPlan> swaps;
-  if (buffers.preference() == Preference::messages) {
+  std::optional<SwapSchedule> swaps;
+  if (buffers.vote() == Vote::messages) {
     std::vector<BlockPlace> all;
     for (int rank = 0; rank < ranks.peers; ++rank) all.push_back(blocks.at(rank));
-    swaps = SwapPlan::make(receive, std::move(all), ranks.rank);
+    swaps = SwapSchedule::make(receive, std::move(all), ranks.rank);
   }
   if (!swaps) buffers.leave_to_library();
-  return call.by_plan(
+  return call.by_schedule(
       communicator, buffers, [&] { return *std::move(swaps); }, request...);
 }
 
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
-Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
-                             const SendBlocks& send_blocks, void* receive,
-                             const ReceiveBlocks& receive_blocks, const KnownSizes& sizes,
-                             MPI_Comm communicator, Request... request) {
+CallOutcome alltoall_by_messages(const Call& call, const Ranks& ranks, const void* send,
+                                 const SendBlocks& send_blocks, void* receive,
+                                 const ReceiveBlocks& receive_blocks, const KnownSizes& sizes,
+                                 MPI_Comm communicator, Request... request) {
   if (send == MPI_IN_PLACE)
     return alltoall_in_place(call, ranks, receive, receive_blocks, communicator, request...);
-  BroughtBuffers buffers;
+  CollectiveBuffers buffers;
   if (!ranks.is_intra()) buffers.leave_to_library();
   buffers.add(send, send_blocks);
   buffers.add(receive, receive_blocks);
@@ -158,10 +158,10 @@ Attempt alltoall_by_messages(const Call& call, const Ranks& ranks, const void* s
       buffers, communicator, sizes, [&] { return in_row(send, send_blocks); },
       [&] { return in_row(receive, receive_blocks); });
   buffers.weigh(ranks.peers, [&] { return receive_blocks.bytes(); });
-  const auto post = [&](auto& exchange) {
-    exchange.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
-    ranks.for_others([&](int other) { exchange.receive(receive, receive_blocks.at(other), other); });
-    ranks.for_others([&](int other) { exchange.send(send, send_blocks.at(other), other); });
+  const auto post = [&](auto& run) {
+    run.keep(send, send_blocks.at(ranks.rank), receive, receive_blocks.at(ranks.rank), ranks.rank);
+    ranks.for_others([&](int other) { run.receive(receive, receive_blocks.at(other), other); });
+    ranks.for_others([&](int other) { run.send(send, send_blocks.at(other), other); });
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
@@ -180,12 +180,13 @@ inline constexpr auto alltoall = [](const auto& call, const void* send, auto sen
   const auto receive_blocks = equal_blocks(ranks.peers, receive_count, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
-                                         equal_sizes(receive_count, receive_type), communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome =
+      alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                           equal_sizes(receive_count, receive_type), communicator, request...);
+  if (outcome.code) return *outcome.code;
   stage_alltoall(staged, send, send_blocks, packed_equal(send_blocks, send_type), receive, receive_blocks,
                  packed_equal(receive_blocks, receive_type));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
                   receive_count, receive_type, communicator, request...);
 };
 
@@ -198,12 +199,12 @@ inline constexpr auto alltoallv = [](const auto& call, const void* send, const a
   const auto receive_blocks = placed_blocks(ranks.peers, receive_counts, receive_displacements, receive_type);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
-                                         KnownSizes{}, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                             KnownSizes{}, communicator, request...);
+  if (outcome.code) return *outcome.code;
   stage_alltoall(staged, send, send_blocks, packed_placed(send_blocks, send_displacements, send_type),
                  receive, receive_blocks, packed_placed(receive_blocks, receive_displacements, receive_type));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_counts, send_displacements,
                   send_type, receive, receive_counts, receive_displacements, receive_type, communicator,
                   request...);
 };
@@ -219,13 +220,13 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
       individual_blocks(ranks.peers, receive_counts, receive_displacements, receive_types);
   StagedCall staged =
       call.begin(communicator, no_root, [&] { return alltoall_payload(send, send_blocks, receive_blocks); });
-  Attempt attempt = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
-                                         KnownSizes{}, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
+                                             KnownSizes{}, communicator, request...);
+  if (outcome.code) return *outcome.code;
   stage_alltoall(staged, send, send_blocks, packed_individual(send_blocks, send_displacements, send_types),
                  receive, receive_blocks,
                  packed_individual(receive_blocks, receive_displacements, receive_types));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_counts, send_displacements,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_counts, send_displacements,
                   send_types, receive, receive_counts, receive_displacements, receive_types, communicator,
                   request...);
 };

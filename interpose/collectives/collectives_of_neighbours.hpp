@@ -14,11 +14,11 @@ namespace penstock::interpose {
 
 /// `send_blocks(n)` and `receive_blocks(n)` return the Blocks for n neighbours.
 template <typename Call, typename SendBlocks, typename ReceiveBlocks, typename... Request>
-Attempt exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
-                             SendBlocks send_blocks, void* receive, ReceiveBlocks receive_blocks,
-                             Request... request) {
+CallOutcome exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind, const void* send,
+                                 SendBlocks send_blocks, void* receive, ReceiveBlocks receive_blocks,
+                                 Request... request) {
   const Ranks ranks(communicator);
-  BroughtBuffers buffers;
+  CollectiveBuffers buffers;
   Neighbourhood neighbours;
   if (is_gpu_in_sight()) neighbours = Neighbourhood::of(communicator, ranks.rank);
   const auto sent = send_blocks(static_cast<int>(neighbours.destinations().size()));
@@ -31,22 +31,21 @@ Attempt exchange_by_messages(const Call& call, MPI_Comm communicator, Sent kind,
     buffers.weigh(std::max(sent.count(), received.count()),
                   [&] { return std::max(sent.bytes(), received.bytes()); });
   }
-  const auto post = [&](auto& exchange) {
+  const auto post = [&](auto& run) {
     neighbours.for_kept([&](int destination, int source) {
-      exchange.keep(send, sent.at(destination), receive, received.at(source), ranks.rank);
+      run.keep(send, sent.at(destination), receive, received.at(source), ranks.rank);
     });
     neighbours.for_sources([&](int source, const Neighbour& from) {
-      exchange.receive(receive, received.at(source), from.rank, from.way);
+      run.receive(receive, received.at(source), from.rank, from.way);
     });
-    neighbours.for_destinations([&](int destination, const Neighbour& to) {
-      exchange.send(send, sent.at(destination), to.rank, to.way);
-    });
+    neighbours.for_destinations(
+        [&](int destination, const Neighbour& to) { run.send(send, sent.at(destination), to.rank, to.way); });
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
 
 /// What all five do. `sent(n)` and `received(n)` return the Blocks for n neighbours, and `pack_sent(blocks)`
-/// and `pack_received(blocks)` what these are packed by; `run(attempt, staged, send, receive)` calls the MPI
+/// and `pack_received(blocks)` what these are packed by; `run(outcome, staged, send, receive)` calls the MPI
 /// library with what it is handed in the place of the user's buffers.
 template <typename Call, typename SentBlocks, typename PackSent, typename ReceivedBlocks,
           typename PackReceived, typename Run, typename... Request>
@@ -63,12 +62,13 @@ int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind,
   StagedCall staged = call.begin(communicator, no_root, [&] {
     return static_cast<std::uint64_t>(sent_bytes().layout().bytes() + received_bytes().layout().bytes());
   });
-  Attempt attempt = exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome =
+      exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...);
+  if (outcome.code) return *outcome.code;
   staged.read(send, sent_bytes, [&](PackedArgument& packed) { pack_sent(all_sent())(packed); });
   staged.use(receive, received_bytes, received_bytes,
              [&](PackedArgument& packed) { pack_received(all_received())(packed); });
-  return run(std::move(attempt), std::move(staged), send, receive);
+  return run(std::move(outcome), std::move(staged), send, receive);
 }
 
 /// The same block for each.
@@ -84,8 +84,8 @@ inline constexpr auto neighbor_allgather = [](const auto& call, const void* send
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
   const auto pack_sent = [&](const auto& blocks) { return packed_equal(blocks, send_type); };
   const auto pack_received = [&](const auto& blocks) { return packed_equal(blocks, receive_type); };
-  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
+  const auto run = [&](CallOutcome outcome, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(outcome), std::move(staged), communicator, sending, send_count, send_type,
                     receiving, receive_count, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, pack_sent, receive,
@@ -104,8 +104,8 @@ inline constexpr auto neighbor_allgatherv = [](const auto& call, const void* sen
   const auto pack_received = [&](const auto& blocks) {
     return packed_placed(blocks, displacements, receive_type);
   };
-  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
+  const auto run = [&](CallOutcome outcome, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(outcome), std::move(staged), communicator, sending, send_count, send_type,
                     receiving, counts, displacements, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::same_block, send, sent, pack_sent, receive,
@@ -120,8 +120,8 @@ inline constexpr auto neighbor_alltoall = [](const auto& call, const void* send,
   const auto received = [&](int neighbours) { return equal_blocks(neighbours, receive_count, receive_type); };
   const auto pack_sent = [&](const auto& blocks) { return packed_equal(blocks, send_type); };
   const auto pack_received = [&](const auto& blocks) { return packed_equal(blocks, receive_type); };
-  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_count, send_type,
+  const auto run = [&](CallOutcome outcome, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(outcome), std::move(staged), communicator, sending, send_count, send_type,
                     receiving, receive_count, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::equal_blocks, send, sent, pack_sent, receive,
@@ -141,8 +141,8 @@ inline constexpr auto neighbor_alltoallv = [](const auto& call, const void* send
   };
   const auto pack_sent = [&](const auto& blocks) { return packed_placed(blocks, send_places, send_type); };
   const auto pack_received = [&](const auto& blocks) { return packed_placed(blocks, places, receive_type); };
-  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_counts, send_places,
+  const auto run = [&](CallOutcome outcome, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(outcome), std::move(staged), communicator, sending, send_counts, send_places,
                     send_type, receiving, counts, places, receive_type, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, pack_sent, receive,
@@ -166,8 +166,8 @@ inline constexpr auto neighbor_alltoallw = [](const auto& call, const void* send
   const auto pack_received = [&](const auto& blocks) {
     return packed_individual(blocks, places, receive_types);
   };
-  const auto run = [&](Attempt attempt, StagedCall staged, const void* sending, void* receiving) {
-    return call.run(std::move(attempt), std::move(staged), communicator, sending, send_counts, send_places,
+  const auto run = [&](CallOutcome outcome, StagedCall staged, const void* sending, void* receiving) {
+    return call.run(std::move(outcome), std::move(staged), communicator, sending, send_counts, send_places,
                     send_types, receiving, counts, places, receive_types, communicator, request...);
   };
   return exchange_with_neighbours(call, communicator, Sent::own_blocks, send, sent, pack_sent, receive,

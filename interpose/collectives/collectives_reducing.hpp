@@ -9,9 +9,9 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/reduction_exchange.hpp"
 #include "interpose/collectives/reduction_part.hpp"
-#include "interpose/collectives/scan_exchange.hpp"
+#include "interpose/collectives/reduction_schedule.hpp"
+#include "interpose/collectives/scan_schedule.hpp"
 
 namespace penstock::interpose {
 
@@ -21,50 +21,52 @@ void stage_reduction(StagedCall& staged, const void*& send, void*& receive, Inpu
   const bool in_place = send == MPI_IN_PLACE;
   staged.read(send, input);
   staged.use(
-      receive, [&] { return in_place ? input() : Region(); }, output);
+      receive, [&] { return in_place ? input() : ByteRange(); }, output);
 }
 
 inline constexpr auto allreduce = [](const auto& call, const void* send, void* receive, auto count,
                                      MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
                                      auto... request) {
   const Ranks ranks(communicator);
-  const auto vector = [&] { return Region(count, datatype); };
+  const auto vector = [&] { return ByteRange(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   const auto elements = static_cast<std::size_t>(count);
   ReductionPart part(ranks, datatype, operation, count);
   if constexpr (is_blocking_form<decltype(request)...>) part.may_be_on_host(communicator);
   part.offer_kernel(communicator, [&] { return to_all(elements); });
-  std::optional<ReductionPlan::NodeShapes> over_nodes;
+  std::optional<ReductionSchedule::NodeShapes> over_nodes;
   if (part.is_for_gpu()) {
     const NodeMap* const map = node_map_of(communicator);
     if (map != nullptr && map->is_even()) {
-      over_nodes = ReductionPlan::shapes_of(part.shape(), *map);
-      part.sends_at_a_time(ReductionPlan::largest_at_a_time(*over_nodes, elements));
-      part.take_place(own, receive, elements, ReductionPlan::workplace_bytes(*over_nodes, elements));
+      over_nodes = ReductionSchedule::shapes_of(part.shape(), *map);
+      part.sends_at_a_time(ReductionSchedule::largest_at_a_time(*over_nodes, elements));
+      part.take_place(own, receive, elements, ReductionSchedule::scratch_bytes(*over_nodes, elements));
     } else {
-      const std::size_t at_a_time = ReductionPlan::largest_at_a_time(part.shape(), elements);
+      const std::size_t at_a_time = ReductionSchedule::largest_at_a_time(part.shape(), elements);
       part.sends_at_a_time(at_a_time);
-      part.take_place(own, receive, elements, ReductionPlan::workplace_bytes(part.shape(), at_a_time));
+      part.take_place(own, receive, elements, ReductionSchedule::scratch_bytes(part.shape(), at_a_time));
     }
   }
-  const auto plan = [&] {
-    return part.around(over_nodes ? ReductionPlan::all_to_all_over_nodes(*over_nodes, part.take_place_away(),
-                                                                         part.own(), part.result(), elements)
-                                  : ReductionPlan::all_to_all(part.shape(), part.take_place_away(),
-                                                              part.own(), part.result(), elements));
+  const auto schedule = [&] {
+    return part.around(over_nodes
+                           ? ReductionSchedule::all_to_all_over_nodes(*over_nodes, part.take_place_away(),
+                                                                      part.own(), part.result(), elements)
+                           : ReductionSchedule::all_to_all(part.shape(), part.take_place_away(), part.own(),
+                                                           part.result(), elements));
   };
-  Attempt attempt = call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome =
+      call.by_schedule(communicator, part.buffers(own, count, datatype), schedule, request...);
+  if (outcome.code) return *outcome.code;
   stage_reduction(staged, send, receive, vector, vector);
-  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
 };
 
 template <typename Call, typename... Request>
-Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const void* send, void* receive,
-                    MPI_Count count, MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
-                    Request... request) {
+CallOutcome scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const void* send, void* receive,
+                        MPI_Count count, MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
+                        Request... request) {
   const void* const own = send == MPI_IN_PLACE ? receive : send;
   ReductionPart part(ranks, datatype, operation, count);
   if constexpr (is_blocking_form<Request...>) part.may_be_on_host(communicator);
@@ -76,14 +78,14 @@ Attempt scan_on_gpu(const Call& call, const Ranks& ranks, Prefix prefix, const v
     return scanned;
   });
   if (!shape.is_first()) {
-    part.take_place(own, receive, shape.count, shape.workplace_bytes());
+    part.take_place(own, receive, shape.count, shape.scratch_bytes());
   } else {
     part.combine_nothing(own, has_result ? receive : nullptr);
   }
-  const auto plan = [&] {
-    return part.around(ScanPlan(shape, part.take_place_away(), part.own(), part.result()));
+  const auto schedule = [&] {
+    return part.around(ScanSchedule(shape, part.take_place_away(), part.own(), part.result()));
   };
-  return call.by_plan(communicator, part.buffers(own, count, datatype), plan, request...);
+  return call.by_schedule(communicator, part.buffers(own, count, datatype), schedule, request...);
 }
 
 /// Scan: a vector in, a vector out.
@@ -91,13 +93,13 @@ inline constexpr auto scan = [](const auto& call, const void* send, void* receiv
                                 MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
                                 auto... request) {
   const Ranks ranks(communicator);
-  const auto vector = [&] { return Region(count, datatype); };
+  const auto vector = [&] { return ByteRange(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
-  Attempt attempt = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
-                                communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
+                                    communicator, request...);
+  if (outcome.code) return *outcome.code;
   stage_reduction(staged, send, receive, vector, vector);
-  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
 };
 
@@ -106,13 +108,13 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
                                   MPI_Datatype datatype, MPI_Op operation, MPI_Comm communicator,
                                   auto... request) {
   const Ranks ranks(communicator);
-  const auto vector = [&] { return Region(count, datatype); };
+  const auto vector = [&] { return ByteRange(count, datatype); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(count, datatype); });
-  Attempt attempt = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
-                                communicator, request...);
-  if (attempt.code) return *attempt.code;
-  stage_reduction(staged, send, receive, vector, [&] { return ranks.rank == 0 ? Region() : vector(); });
-  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+  CallOutcome outcome = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
+                                    communicator, request...);
+  if (outcome.code) return *outcome.code;
+  stage_reduction(staged, send, receive, vector, [&] { return ranks.rank == 0 ? ByteRange() : vector(); });
+  return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
 };
 
@@ -127,9 +129,9 @@ inline KernelPart shares_of(const std::vector<ElementRange>& ranges, int rank) n
 
 /// `count_of` a rank.
 template <typename Call, typename CountOf, typename... Request>
-Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send, void* receive,
-                              CountOf count_of, MPI_Datatype datatype, MPI_Op operation,
-                              MPI_Comm communicator, Request... request) {
+CallOutcome reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* send, void* receive,
+                                  CountOf count_of, MPI_Datatype datatype, MPI_Op operation,
+                                  MPI_Comm communicator, Request... request) {
   if (!is_gpu_in_sight()) return {};
   std::vector<ElementRange> ranges;
   std::size_t total = 0;
@@ -155,13 +157,13 @@ Attempt reduce_scatter_on_gpu(const Call& call, const Ranks& ranks, const void* 
   if (part.is_for_gpu()) {
     part.sends_at_a_time(largest);
     part.take_place(own, receive, ranges[static_cast<std::size_t>(ranks.rank)].count,
-                    ReductionPlan::workplace_bytes(part.shape(), largest));
+                    ReductionSchedule::scratch_bytes(part.shape(), largest));
   }
-  const auto plan = [&] {
-    return part.around(ReductionPlan::scatter(part.shape(), part.take_place_away(), part.own(), part.result(),
-                                              std::move(ranges)));
+  const auto schedule = [&] {
+    return part.around(ReductionSchedule::scatter(part.shape(), part.take_place_away(), part.own(),
+                                                  part.result(), std::move(ranges)));
   };
-  return call.by_plan(communicator, part.buffers(own, count, datatype, shares), plan, request...);
+  return call.by_schedule(communicator, part.buffers(own, count, datatype, shares), schedule, request...);
 }
 
 inline constexpr auto reduce_scatter = [](const auto& call, const void* send, void* receive,
@@ -170,14 +172,14 @@ inline constexpr auto reduce_scatter = [](const auto& call, const void* send, vo
   const Ranks ranks(communicator);
   const auto total = [&] { return std::accumulate(counts, counts + ranks.local, MPI_Count{0}); };
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(total(), datatype); });
-  Attempt attempt = reduce_scatter_on_gpu(
+  CallOutcome outcome = reduce_scatter_on_gpu(
       call, ranks, send, receive, [&](int rank) { return static_cast<MPI_Count>(counts[rank]); }, datatype,
       operation, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  if (outcome.code) return *outcome.code;
   stage_reduction(
-      staged, send, receive, [&] { return Region(total(), datatype); },
-      [&] { return ranks.rank < 0 ? Region() : Region(counts[ranks.rank], datatype); });
-  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, counts, datatype,
+      staged, send, receive, [&] { return ByteRange(total(), datatype); },
+      [&] { return ranks.rank < 0 ? ByteRange() : ByteRange(counts[ranks.rank], datatype); });
+  return call.run(std::move(outcome), std::move(staged), communicator, send, receive, counts, datatype,
                   operation, communicator, request...);
 };
 
@@ -187,14 +189,14 @@ inline constexpr auto reduce_scatter_block = [](const auto& call, const void* se
   const Ranks ranks(communicator);
   const MPI_Count total = static_cast<MPI_Count>(count) * ranks.local;
   StagedCall staged = call.begin(communicator, no_root, [&] { return payload_bytes(total, datatype); });
-  Attempt attempt = reduce_scatter_on_gpu(
+  CallOutcome outcome = reduce_scatter_on_gpu(
       call, ranks, send, receive, [&](int) { return static_cast<MPI_Count>(count); }, datatype, operation,
       communicator, request...);
-  if (attempt.code) return *attempt.code;
+  if (outcome.code) return *outcome.code;
   stage_reduction(
-      staged, send, receive, [&] { return Region(total, datatype); },
-      [&] { return Region(count, datatype); });
-  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+      staged, send, receive, [&] { return ByteRange(total, datatype); },
+      [&] { return ByteRange(count, datatype); });
+  return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
 };
 

@@ -5,17 +5,17 @@
 
 #include "interpose/collectives/collective_blocks.hpp"
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/fused_blocks.hpp"
-#include "interpose/collectives/reduction_exchange.hpp"
+#include "interpose/collectives/one_shot_blocks.hpp"
 #include "interpose/collectives/reduction_part.hpp"
+#include "interpose/collectives/reduction_schedule.hpp"
 #include "interpose/collectives/rounds_over_nodes.hpp"
 
 namespace penstock::interpose {
 
 /// Returns what `add` adds; votes for the library if the root is not a rank.
 template <typename Add>
-BroughtBuffers brought(const Ranks& ranks, int root, Add add) {
-  BroughtBuffers buffers;
+CollectiveBuffers brought(const Ranks& ranks, int root, Add add) {
+  CollectiveBuffers buffers;
   if (ranks.has_root(root)) {
     add(buffers);
   } else {
@@ -33,17 +33,17 @@ inline std::uint64_t arguments_of(MPI_Count count, MPI_Datatype datatype) noexce
 inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI_Datatype datatype, int root,
                                  MPI_Comm communicator, auto... request) {
   const Ranks ranks(communicator);
-  const auto message = [&] { return Region(count, datatype); };
+  const auto message = [&] { return ByteRange(count, datatype); };
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
   const auto block = one_block(count, datatype);
-  const auto post = [&](auto& exchange) {
-    if (!ranks.is_root(root)) return exchange.receive(buffer, block.at(0), root);
-    ranks.for_others([&](int other) { exchange.send(buffer, block.at(0), other); });
+  const auto post = [&](auto& run) {
+    if (!ranks.is_root(root)) return run.receive(buffer, block.at(0), root);
+    ranks.for_others([&](int other) { run.send(buffer, block.at(0), other); });
   };
   // only blocking calls: others may need messages of later rounds while this rank is outside MPI
   const NodeMap* const nodes = node_map_of(communicator);
   const NodeMap* const map = is_blocking_form<decltype(request)...> ? nodes : nullptr;
-  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
+  const auto buffers = brought(ranks, root, [&](CollectiveBuffers& all) {
     all.add(buffer, block);
     all.measure([&] { return block.bytes(); });
     if (map != nullptr) {
@@ -55,16 +55,16 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
   const auto over_nodes = [&] {
     return broadcast_over_nodes(*map, ranks.rank, root, buffer, count, datatype);
   };
-  Attempt attempt = map == nullptr ? call.by_messages(communicator, buffers, post, request...)
-                                   : call.by_plan(communicator, buffers, over_nodes, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = map == nullptr ? call.by_messages(communicator, buffers, post, request...)
+                                       : call.by_schedule(communicator, buffers, over_nodes, request...);
+  if (outcome.code) return *outcome.code;
   const auto packed = packed_elements(count, datatype);
   if (ranks.is_root(root)) {
     staged.read(buffer, message, packed);
   } else if (ranks.is_leaf(root)) {
     staged.write(buffer, message, packed);
   }
-  return call.run(std::move(attempt), std::move(staged), communicator, buffer, count, datatype, root,
+  return call.run(std::move(outcome), std::move(staged), communicator, buffer, count, datatype, root,
                   communicator, request...);
 };
 
@@ -74,21 +74,21 @@ void stage_gather(StagedCall& staged, const Ranks& ranks, int root, const void*&
                   MPI_Datatype& send_type, void*& receive, const BlocksOfAll& blocks, Pack pack) {
   if (ranks.is_leaf(root)) {
     staged.read(
-        send, [&] { return Region(send_count, send_type); }, packed_elements(send_count, send_type));
+        send, [&] { return ByteRange(send_count, send_type); }, packed_elements(send_count, send_type));
   }
   if (!ranks.is_root(root)) return;
   const bool in_place = send == MPI_IN_PLACE;
   staged.use(
-      receive, [&] { return in_place ? blocks.one(ranks.rank) : Region(); }, [&] { return blocks.all(); },
+      receive, [&] { return in_place ? blocks.one(ranks.rank) : ByteRange(); }, [&] { return blocks.all(); },
       pack);
 }
 
 template <typename Call, typename OwnBlock, typename BlocksOfAll, typename... Request>
-Attempt gather_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
-                           const OwnBlock& block, void* receive, const BlocksOfAll& blocks,
-                           const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
+CallOutcome gather_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
+                               const OwnBlock& block, void* receive, const BlocksOfAll& blocks,
+                               const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
   const bool is_root = ranks.is_root(root);
-  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
+  const auto buffers = brought(ranks, root, [&](CollectiveBuffers& all) {
     all.add(send, block);
     if (is_root) all.add(receive, blocks);
     offer_kernel_for_blocks(
@@ -102,10 +102,10 @@ Attempt gather_by_messages(const Call& call, const Ranks& ranks, int root, const
       return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers);
     });
   });
-  const auto post = [&](auto& exchange) {
-    if (!is_root) return exchange.send(send, block.at(0), root);
-    if (send != MPI_IN_PLACE) exchange.keep(send, block.at(0), receive, blocks.at(root), root);
-    ranks.for_others([&](int other) { exchange.receive(receive, blocks.at(other), other); });
+  const auto post = [&](auto& run) {
+    if (!is_root) return run.send(send, block.at(0), root);
+    if (send != MPI_IN_PLACE) run.keep(send, block.at(0), receive, blocks.at(root), root);
+    ranks.for_others([&](int other) { run.receive(receive, blocks.at(other), other); });
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
@@ -126,12 +126,12 @@ inline constexpr auto gather = [](const auto& call, const void* send, auto send_
                                                : equal_sizes(send_count, send_type, root);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
-  Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
-                                       blocks, sizes, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
+                                           blocks, sizes, communicator, request...);
+  if (outcome.code) return *outcome.code;
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks,
                packed_equal(blocks, receive_type));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
                   receive_count, receive_type, root, communicator, request...);
 };
 
@@ -143,12 +143,12 @@ inline constexpr auto gatherv = [](const auto& call, const void* send, auto send
   const auto blocks = placed_blocks(ranks.peers, counts, displacements, receive_type);
   StagedCall staged = call.begin(
       communicator, root, [&] { return gather_payload(ranks, root, send, send_count, send_type, blocks); });
-  Attempt attempt = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
-                                       blocks, KnownSizes{}, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
+                                           blocks, KnownSizes{}, communicator, request...);
+  if (outcome.code) return *outcome.code;
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks,
                packed_placed(blocks, displacements, receive_type));
-  return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type, receive,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
                   counts, displacements, receive_type, root, communicator, request...);
 };
 
@@ -162,17 +162,17 @@ void stage_scatter(StagedCall& staged, const Ranks& ranks, int root, const void*
   }
   if (ranks.is_leaf(root)) {
     staged.write(
-        receive, [&] { return Region(receive_count, receive_type); },
+        receive, [&] { return ByteRange(receive_count, receive_type); },
         packed_elements(receive_count, receive_type));
   }
 }
 
 template <typename Call, typename BlocksOfAll, typename OwnBlock, typename... Request>
-Attempt scatter_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
-                            const BlocksOfAll& blocks, void* receive, const OwnBlock& block,
-                            const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
+CallOutcome scatter_by_messages(const Call& call, const Ranks& ranks, int root, const void* send,
+                                const BlocksOfAll& blocks, void* receive, const OwnBlock& block,
+                                const KnownSizes& sizes, MPI_Comm communicator, Request... request) {
   const bool is_root = ranks.is_root(root);
-  const auto buffers = brought(ranks, root, [&](BroughtBuffers& all) {
+  const auto buffers = brought(ranks, root, [&](CollectiveBuffers& all) {
     all.add(receive, block);
     if (is_root) all.add(send, blocks);
     // in place, the root's own block is copied to where it is
@@ -186,10 +186,10 @@ Attempt scatter_by_messages(const Call& call, const Ranks& ranks, int root, cons
       return is_root ? blocks.bytes() : block.bytes() * static_cast<std::uint64_t>(ranks.peers);
     });
   });
-  const auto post = [&](auto& exchange) {
-    if (!is_root) return exchange.receive(receive, block.at(0), root);
-    if (receive != MPI_IN_PLACE) exchange.keep(send, blocks.at(root), receive, block.at(0), root);
-    ranks.for_others([&](int other) { exchange.send(send, blocks.at(other), other); });
+  const auto post = [&](auto& run) {
+    if (!is_root) return run.receive(receive, block.at(0), root);
+    if (receive != MPI_IN_PLACE) run.keep(send, blocks.at(root), receive, block.at(0), root);
+    ranks.for_others([&](int other) { run.send(send, blocks.at(other), other); });
   };
   return call.by_messages(communicator, buffers, post, request...);
 }
@@ -212,13 +212,13 @@ inline constexpr auto scatter =
       StagedCall staged = call.begin(communicator, root, [&] {
         return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
       });
-      Attempt attempt =
+      CallOutcome outcome =
           scatter_by_messages(call, ranks, root, send, blocks, receive,
                               one_block(receive_count, receive_type), sizes, communicator, request...);
-      if (attempt.code) return *attempt.code;
+      if (outcome.code) return *outcome.code;
       stage_scatter(staged, ranks, root, send, blocks, packed_equal(blocks, send_type), receive,
                     receive_count, receive_type);
-      return call.run(std::move(attempt), std::move(staged), communicator, send, send_count, send_type,
+      return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type,
                       receive, receive_count, receive_type, root, communicator, request...);
     };
 
@@ -231,13 +231,13 @@ inline constexpr auto scatterv = [](const auto& call, const void* send, const au
   StagedCall staged = call.begin(communicator, root, [&] {
     return scatter_payload(ranks, root, blocks, receive, receive_count, receive_type);
   });
-  Attempt attempt =
+  CallOutcome outcome =
       scatter_by_messages(call, ranks, root, send, blocks, receive, one_block(receive_count, receive_type),
                           KnownSizes{}, communicator, request...);
-  if (attempt.code) return *attempt.code;
+  if (outcome.code) return *outcome.code;
   stage_scatter(staged, ranks, root, send, blocks, packed_placed(blocks, displacements, send_type), receive,
                 receive_count, receive_type);
-  return call.run(std::move(attempt), std::move(staged), communicator, send, counts, displacements, send_type,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, counts, displacements, send_type,
                   receive, receive_count, receive_type, root, communicator, request...);
 };
 
@@ -245,7 +245,7 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
                                   MPI_Datatype datatype, MPI_Op operation, int root, MPI_Comm communicator,
                                   auto... request) {
   const Ranks ranks(communicator);
-  const auto vector = [&] { return Region(count, datatype); };
+  const auto vector = [&] { return ByteRange(count, datatype); };
   const bool in_place = send == MPI_IN_PLACE;
   StagedCall staged = call.begin(communicator, root, [&] { return payload_bytes(count, datatype); });
   const void* const own = in_place ? receive : send;
@@ -260,22 +260,22 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   if (!is_root) {
     part.combine_nothing(own, nullptr);
   } else if (part.is_for_gpu()) {
-    part.take_place(own, receive, elements, ReductionPlan::workplace_bytes(part.shape(), elements));
+    part.take_place(own, receive, elements, ReductionSchedule::scratch_bytes(part.shape(), elements));
   }
-  const auto plan = [&] {
-    return part.around(ReductionPlan::all_to_root(part.shape(), part.take_place_away(), part.own(),
-                                                  part.result(), elements, root));
+  const auto schedule = [&] {
+    return part.around(ReductionSchedule::all_to_root(part.shape(), part.take_place_away(), part.own(),
+                                                      part.result(), elements, root));
   };
   const auto root_number = static_cast<std::uint64_t>(root + 1);
-  Attempt attempt =
-      call.by_plan(communicator, part.buffers(own, count, datatype, root_number), plan, request...);
-  if (attempt.code) return *attempt.code;
+  CallOutcome outcome =
+      call.by_schedule(communicator, part.buffers(own, count, datatype, root_number), schedule, request...);
+  if (outcome.code) return *outcome.code;
   if (ranks.is_leaf(root)) staged.read(send, vector);
   if (ranks.is_root(root)) {
     staged.use(
-        receive, [&] { return in_place ? vector() : Region(); }, vector);
+        receive, [&] { return in_place ? vector() : ByteRange(); }, vector);
   }
-  return call.run(std::move(attempt), std::move(staged), communicator, send, receive, count, datatype,
+  return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, root, communicator, request...);
 };
 

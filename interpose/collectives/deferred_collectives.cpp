@@ -7,10 +7,10 @@
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/collective_record.hpp"
 #include "interpose/collectives/kept_handles.hpp"
-#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/message_schedule.hpp"
 #include "interpose/node/policy.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/progress/user_request.hpp"
@@ -25,59 +25,59 @@ namespace penstock::interpose {
 class DeferredCall {
  public:
   /// `most`: this rank's vote.
-  DeferredCall(DeferredWork work, Way most, MPI_Comm messages)
+  DeferredCall(DeferredWork work, Decision most, MPI_Comm messages)
       : since_ns_(transports::time_of_call_ns()),
         most_(most),
         messages_(messages),
         held_messages_(messages),
         mpi_call_(work.mpi_call),
         errors_(work.errors.kept()),
-        plan_(most != Way::library ? std::move(work.plan) : nullptr),
+        schedule_(most != Decision::library ? std::move(work.schedule) : nullptr),
         kernel_(std::move(work.kernel)),
         signature_(work.signature),
         staged_(std::make_shared<const StagedCall>(lasting(std::move(work.staged)))),
         written_back_(staged_),
         call_library_(std::move(work.call_library)) {}
 
-  [[nodiscard]] Way most() const noexcept { return most_; }
-  [[nodiscard]] bool agrees() const noexcept { return most_ != Way::library; }
+  [[nodiscard]] Decision most() const noexcept { return most_; }
+  [[nodiscard]] bool agrees() const noexcept { return most_ != Decision::library; }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
   /// Prepares the library's call, if it may come to that, before the other ranks see this rank's vote.
   [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : staged_->fetch(); }
   int raise(const Status& status) const { return staged_->raise(status); }
 
   /// Returns whether begin() would not have to wait for the application's kernels.
-  [[nodiscard]] bool may_begin(Way way) {
-    if (way == Way::kernels) return true;
+  [[nodiscard]] bool may_begin(Decision decision) {
+    if (decision == Decision::kernels) return true;
     const transports::AsOfCall as_of_call(since_ns_);
     return stream_order_wait_.is_over(
-        [&] { return way == Way::messages ? plan_->may_begin() : staged_->may_fetch_now(); });
+        [&] { return decision == Decision::messages ? schedule_->may_begin() : staged_->may_fetch_now(); });
   }
   /// Remembers whether a buffer's GPU is idle. What the application queues after this call must not delay
   /// messages that a later call posts.
   void look_at_gpu() const {
     if (agrees()) {
-      static_cast<void>(plan_->may_begin());
+      static_cast<void>(schedule_->may_begin());
     } else {
       written_back_.look_at_gpu();
     }
   }
 
   /// Begins the call by kernels, in that series.
-  void begin(FusedSeries& series) {
+  void begin(OneShotSeries& series) {
     const record::OwnWork own;
     has_begun_ = is_by_kernels_ = true;
-    begin_exchange([&] { return begin_uncounted(series, *kernel_, since_ns_); });
+    begin_run([&] { return begin_uncounted(series, *kernel_, since_ns_); });
     is_over_ = !status_.ok();
     handles_kept_.end();
   }
-  void begin(const CallScope& scope, Way way, MessageLane lane) {
+  void begin(const CallScope& scope, Decision decision, TagRange tags) {
     const transports::AsOfCall as_of_call(since_ns_);
     has_begun_ = true;
-    if (way == Way::messages) {
+    if (decision == Decision::messages) {
       const record::OwnWork own;
-      lane_ = lane;
-      begin_exchange([&] { return plan_->begin(scope, lane); });
+      tags_ = tags;
+      begin_run([&] { return schedule_->begin(scope, tags); });
     } else {
       if (agrees()) status_ = staged_->fetch();
       if (status_.ok()) code_ = call_library_(messages_, &request_);
@@ -96,17 +96,17 @@ class DeferredCall {
     if (is_over_ || !has_begun_) return is_over_;
     const transports::AsOfCall as_of_call(since_ns_);
     const record::OwnWork own;
-    is_over_ = exchange_ != nullptr ? exchange_->step(scope) : has_arrived() && is_written_back();
+    is_over_ = run_ != nullptr ? run_->step(scope) : has_arrived() && is_written_back();
     return is_over_;
   }
   /// Returns whether ranks exchange data themselves: all have begun, and none needs more of this rank than
   /// steps.
-  [[nodiscard]] bool is_exchanging() const noexcept { return exchange_ != nullptr && !is_over_; }
-  [[nodiscard]] const MessageLane& lane() const noexcept { return lane_; }
+  [[nodiscard]] bool is_exchanging() const noexcept { return run_ != nullptr && !is_over_; }
+  [[nodiscard]] const TagRange& tags() const noexcept { return tags_; }
 
   /// Raises the errors of a completed call. Returns its code.
   int end() {
-    if (exchange_ != nullptr) return raise_errors_of(*exchange_, errors_, mpi_call_);
+    if (run_ != nullptr) return raise_errors_of(*run_, errors_, mpi_call_);
     if (!status_.ok()) return raise(status_);
     if (code_ != MPI_SUCCESS) return errors_.raise(code_);
     MPI_Status unused{};
@@ -121,8 +121,8 @@ class DeferredCall {
     return staged;
   }
   template <typename Begin>
-  void begin_exchange(Begin begin_it) try {
-    exchange_ = begin_it();
+  void begin_run(Begin begin_it) try {
+    run_ = begin_it();
   } catch (const std::bad_alloc&) {
     status_ = {Code::out_of_memory, "the messages of a collective"};
   }
@@ -138,21 +138,21 @@ class DeferredCall {
   }
 
   const std::uint64_t since_ns_;
-  const Way most_;
+  const Decision most_;
   const MPI_Comm messages_;
   const HeldCommunicator held_messages_;
   HandlesKept handles_kept_;  ///< destroyed with the call, while no lock is held
   const char* const mpi_call_;
   const ErrorTarget errors_;
-  const std::unique_ptr<ExchangePlan> plan_;
+  const std::unique_ptr<Schedule> schedule_;
   const std::optional<OfferedKernel> kernel_;
   const std::uint16_t signature_;
   const std::shared_ptr<const StagedCall> staged_;
   PendingStagedCall written_back_;
   const std::function<int(MPI_Comm, MPI_Request*)> call_library_;
   StreamOrderWait stream_order_wait_;
-  MessageLane lane_;
-  std::unique_ptr<Exchange> exchange_;
+  TagRange tags_;
+  std::unique_ptr<ScheduleRun> run_;
   MPI_Request request_ = MPI_REQUEST_NULL;  ///< the library's
   int code_ = MPI_SUCCESS;
   Status status_;
@@ -164,12 +164,12 @@ class DeferredCall {
 
 namespace {
 
-/// Returns a lane, counted from the last one down.
-MessageLane lane_of_turn(MPI_Comm messages, std::size_t turn) noexcept {
-  return {messages, most_lanes() - 1 - static_cast<int>(turn)};
+/// Returns a range of tags, counted from the last one down.
+TagRange tags_of_turn(MPI_Comm messages, std::size_t turn) noexcept {
+  return {messages, most_tag_ranges() - 1 - static_cast<int>(turn)};
 }
-std::size_t turn_of(const MessageLane& lane) noexcept {
-  return static_cast<std::size_t>(most_lanes() - 1 - lane.number);
+std::size_t turn_of(const TagRange& tags) noexcept {
+  return static_cast<std::size_t>(most_tag_ranges() - 1 - tags.number);
 }
 
 class PendingDeferredCall final : public Pending {
@@ -214,8 +214,8 @@ void DeferredCollectives::open(Agreement agreement, MPI_Comm messages,
   place_ = info.arrival_place;
   agreement_ = agreement;
   messages_ = messages;
-  can_fuse_ = info.size <= static_cast<int>(transports::FusedCollective::most_processes);
-  if (!can_fuse_) return;
+  has_one_shot_ = info.size <= static_cast<int>(transports::OneShotCollective::most_processes);
+  if (!has_one_shot_) return;
   try {
     members_.emplace(info);
   } catch (const std::bad_alloc&) {
@@ -223,14 +223,14 @@ void DeferredCollectives::open(Agreement agreement, MPI_Comm messages,
   }
 }
 
-Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
-  if (work.plan == nullptr) return Way::library;
+Decision DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
+  if (work.schedule == nullptr) return Decision::library;
   const bool serves = work.kernel && series_ != nullptr && !series_->has_failed() &&
-                      series_->collectives() != transports::FusedCollective::most_collectives &&
+                      series_->collectives() != transports::OneShotCollective::most_collectives &&
                       series_->context() == work.kernel->context &&
-                      transports::largest_of(work.kernel->work.parts) <= policy::largest_fused_block;
-  if (serves) return Way::kernels;
-  return work.is_for_messages ? Way::messages : Way::library;
+                      transports::largest_of(work.kernel->work.parts) <= policy::largest_one_shot_block;
+  if (serves) return Decision::kernels;
+  return work.is_for_messages ? Decision::messages : Decision::library;
 }
 
 /// Begins an attempt to prepare kernels. All ranks do so before they begin the same call, whatever it is and
@@ -239,8 +239,8 @@ Way DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
 void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
   const record::OwnWork own;
   const std::size_t ranks = members_ ? members_->rows.size() : 1;
-  const std::size_t bytes = transports::FusedCollective::memory_for(policy::largest_fused_block, ranks);
-  const FusedMembers* const members = members_ && !is_set_up_ ? &*members_ : nullptr;
+  const std::size_t bytes = transports::OneShotCollective::memory_for(policy::largest_one_shot_block, ranks);
+  const OneShotMembers* const members = members_ && !is_set_up_ ? &*members_ : nullptr;
   setups_[attempt].begin(members, messages_, context_, bytes, SeriesUse::other);
 }
 
@@ -249,12 +249,12 @@ void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
 bool DeferredCollectives::end_setup_of(const DeferredCall& call) noexcept {
   if (!call.attempt()) return true;
   const record::OwnWork own;
-  FusedSetup& setup = setups_[*call.attempt()];
+  OneShotSetup& setup = setups_[*call.attempt()];
   if (!setup.step()) return false;
   ended_attempts_.set(*call.attempt());
   while (!is_set_up_ && tried_ < setups_.size() && ended_attempts_.test(tried_)) {
     is_set_up_ = members_ && setups_[tried_].has_all(members_->rows.size());
-    std::unique_ptr<FusedSeries> made = setups_[tried_].take();
+    std::unique_ptr<OneShotSeries> made = setups_[tried_].take();
     if (is_set_up_) {
       series_ = std::move(made);
     } else {
@@ -270,18 +270,18 @@ bool DeferredCollectives::end_setup_of(const DeferredCall& call) noexcept {
 int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Request* request) {
   std::shared_ptr<DeferredCall> call;
   {
-    const Engine::Lock lock(engine());
+    const RequestTable::Lock lock(request_table());
     if (work.kernel) {
       context_ = work.kernel->context;
     } else if (context_ == nullptr) {
       context_ = work.blocking_context;
     }
-    const Way most = most_of(work);
+    const Decision most = most_of(work);
     call = std::make_shared<DeferredCall>(std::move(work), most, messages_);
   }
   if (const Status prepared = call->prepare(); !prepared.ok()) return call->raise(prepared);
   {
-    const Engine::Lock lock(engine());
+    const RequestTable::Lock lock(request_table());
     post_in_turn(scope, call, request);
     // the library's call failed, which needs a call that began at once, with none waiting before it
     if (call->library_code() == MPI_SUCCESS) return MPI_SUCCESS;
@@ -308,7 +308,7 @@ void DeferredCollectives::post_in_turn(const CallScope& scope, const std::shared
     throw;
   }
   try {
-    if (is_known) return call->begin(scope, Way::library, {});
+    if (is_known) return call->begin(scope, Decision::library, {});
     step(scope);
     if (!call->has_begun() || !call->agrees()) call->look_at_gpu();
   } catch (const std::bad_alloc&) {
@@ -331,7 +331,7 @@ void DeferredCollectives::give_up(const CallScope& scope) {
 
 void DeferredCollectives::note_end_of(const DeferredCall& call) noexcept {
   if (call.is_by_kernels()) is_series_busy_ = false;
-  if (call.lane().messages != MPI_COMM_NULL) busy_lanes_.reset(turn_of(call.lane()));
+  if (call.tags().messages != MPI_COMM_NULL) busy_tags_.reset(turn_of(call.tags()));
 }
 
 void DeferredCollectives::say_and_mark() noexcept {
@@ -342,40 +342,40 @@ void DeferredCollectives::say_and_mark() noexcept {
   const std::uint64_t last = begun_ + waiting_.size();
   for (; said_ != last; ++said_) {
     const DeferredCall& call = *waiting_[said_ - begun_];
-    if (!agreement_->say(said_ + 1, call.most(), call.signature())) break;
+    if (!agreement_->vote(said_ + 1, call.most(), call.signature())) break;
   }
 }
 
 /// Begins the first waiting call, if the ranks have decided. The order is that of the calls, which is that of
-/// the library's calls on all ranks. A lane is used again only when this rank has no part left in its last
-/// use, so that messages of the two never mix.
+/// the library's calls on all ranks. A range of tags is used again only when this rank has no part left in
+/// its last use, so that messages of the two never mix.
 bool DeferredCollectives::begin_next(const CallScope& scope) {
   if (waiting_.empty()) return false;
-  const std::optional<Way> way = agreement_->outcome(begun_ + 1);
-  if (!way) return false;
-  const std::size_t turn = by_messages_ % busy_lanes_.size();
-  if (*way == Way::messages && busy_lanes_.test(turn)) return false;
-  if (*way == Way::kernels && is_series_busy_) return false;
-  if (!waiting_.front()->may_begin(*way)) return false;
+  const std::optional<Decision> decision = agreement_->outcome(begun_ + 1);
+  if (!decision) return false;
+  const std::size_t turn = by_messages_ % busy_tags_.size();
+  if (*decision == Decision::messages && busy_tags_.test(turn)) return false;
+  if (*decision == Decision::kernels && is_series_busy_) return false;
+  if (!waiting_.front()->may_begin(*decision)) return false;
   const std::shared_ptr<DeferredCall> call = std::move(waiting_.front());
   waiting_.pop_front();
   ++begun_;
-  const auto* const attempt = std::ranges::find(policy::prepare_to_fuse, begun_);
-  if (can_fuse_ && attempt != policy::prepare_to_fuse.end()) {
-    const auto which = static_cast<std::size_t>(attempt - policy::prepare_to_fuse.begin());
+  const auto* const attempt = std::ranges::find(policy::one_shot_preparations, begun_);
+  if (has_one_shot_ && attempt != policy::one_shot_preparations.end()) {
+    const auto which = static_cast<std::size_t>(attempt - policy::one_shot_preparations.begin());
     prepare_kernels(which);
     call->prepares_kernels(which);
   }
-  if (*way == Way::kernels) {
+  if (*decision == Decision::kernels) {
     is_series_busy_ = true;
     call->begin(*series_);
     return true;
   }
-  if (*way == Way::messages) {
-    busy_lanes_.set(turn);
+  if (*decision == Decision::messages) {
+    busy_tags_.set(turn);
     ++by_messages_;
   }
-  call->begin(scope, *way, lane_of_turn(messages_, turn));
+  call->begin(scope, *decision, tags_of_turn(messages_, turn));
   return true;
 }
 

@@ -19,9 +19,9 @@
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
-#include "interpose/collectives/exchange.hpp"
-#include "interpose/collectives/fused_series.hpp"
-#include "interpose/collectives/fused_work.hpp"
+#include "interpose/collectives/one_shot_series.hpp"
+#include "interpose/collectives/one_shot_work.hpp"
+#include "interpose/collectives/schedule.hpp"
 #include "interpose/node/agreement_ring.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/staging/staged_call.hpp"
@@ -34,11 +34,11 @@ namespace penstock::interpose {
 struct DeferredWork {
   const char* mpi_call;
   ErrorTarget errors;
-  std::unique_ptr<ExchangePlan> plan;             ///< null: this rank votes for the library
+  std::unique_ptr<Schedule> schedule;             ///< null: this rank votes for the library
   bool is_for_messages;                           ///< false: it is for kernels, or the library is better
-  std::optional<OfferedKernel> kernel;            ///< beside a plan
+  std::optional<OfferedKernel> kernel;            ///< beside a schedule
   transports::cuda::ContextRef blocking_context;  ///< of blocking collectives by kernels; or null
-  std::uint16_t signature;                        ///< of its arguments (arrival_places.hpp)
+  std::uint16_t signature;                        ///< of its arguments (vote_slots.hpp)
   StagedCall staged;
   /// Calls the MPI library's function on that communicator; returns its code.
   std::function<int(MPI_Comm, MPI_Request*)> call_library;
@@ -46,8 +46,8 @@ struct DeferredWork {
 
 class DeferredCall;
 
-/// Thread: one at a time; with several threads inside MPI, under Engine::Lock. Owned by the communicator, and
-/// by its calls until they are complete.
+/// Thread: one at a time; with several threads inside MPI, under RequestTable::Lock. Owned by the
+/// communicator, and by its calls until they are complete.
 class DeferredCollectives : public std::enable_shared_from_this<DeferredCollectives> {
  public:
   DeferredCollectives();
@@ -72,7 +72,8 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
     return agreement_->decide(AgreementUse::given_back) == AgreementUse::given_back;
   }
 
-  /// Posts the next call. `*request` becomes the user's. Returns the code of the call. Takes Engine::Lock.
+  /// Posts the next call. `*request` becomes the user's. Returns the code of the call. Takes
+  /// RequestTable::Lock.
   int post(const CallScope& scope, DeferredWork work, MPI_Request* request);
   /// Begins all calls that can begin.
   void step(const CallScope& scope);
@@ -81,19 +82,19 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   void give_up(const CallScope& scope);
   /// Returns whether steps have still to begin calls that this rank has given up on.
   [[nodiscard]] bool is_leaving() const noexcept { return given_up_ > begun_; }
-  /// Frees the lane or series of a completed call for the next ones. Once for each call.
+  /// Frees the tags or series of a completed call for the next ones. Once for each call.
   void note_end_of(const DeferredCall& call) noexcept;
   /// Steps the preparations for kernels. Returns true once those that began with that call are complete.
   [[nodiscard]] bool end_setup_of(const DeferredCall& call) noexcept;
 
  private:
-  [[nodiscard]] Way most_of(const DeferredWork& work) const noexcept;
+  [[nodiscard]] Decision most_of(const DeferredWork& work) const noexcept;
   void prepare_kernels(std::size_t attempt) noexcept;
   void say_and_mark() noexcept;
   [[nodiscard]] bool begin_next(const CallScope& scope);
   void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
 
-  std::shared_ptr<ArrivalPlace> place_;  ///< keeps the ring's words while there are calls
+  std::shared_ptr<VoteSlot> place_;  ///< keeps the ring's words while there are calls
   std::optional<Agreement> agreement_;
   std::atomic<AgreementUse> use_{AgreementUse::undecided};  ///< as this rank knows it
   MPI_Comm messages_ = MPI_COMM_NULL;
@@ -103,15 +104,15 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   std::uint64_t said_ = 0;                             ///< ordinal of the last on which this rank has voted
   std::uint64_t marked_ = 0;       ///< ordinal of the last whose outcome it has marked as seen
   std::uint64_t by_messages_ = 0;  ///< number of those begun by messages
-  std::bitset<MessageLane::nonblocking> busy_lanes_;
-  bool can_fuse_ = false;  ///< the same on all ranks
-  std::optional<FusedMembers> members_;
+  std::bitset<TagRange::nonblocking> busy_tags_;
+  bool has_one_shot_ = false;  ///< the same on all ranks
+  std::optional<OneShotMembers> members_;
   transports::cuda::ContextRef context_;  ///< of the last kernel offered, or of blocking collectives
-  std::array<FusedSetup, policy::prepare_to_fuse.size()> setups_;
-  std::bitset<policy::prepare_to_fuse.size()> ended_attempts_;
-  std::size_t tried_ = 0;                ///< number of completed attempts that some rank stayed away from
-  bool is_set_up_ = false;               ///< the attempt after these is complete, and all ranks took part
-  std::unique_ptr<FusedSeries> series_;  ///< set then; null: this rank cannot reach the others' memory
+  std::array<OneShotSetup, policy::one_shot_preparations.size()> setups_;
+  std::bitset<policy::one_shot_preparations.size()> ended_attempts_;
+  std::size_t tried_ = 0;                  ///< number of completed attempts that some rank stayed away from
+  bool is_set_up_ = false;                 ///< the attempt after these is complete, and all ranks took part
+  std::unique_ptr<OneShotSeries> series_;  ///< set then; null: this rank cannot reach the others' memory
   bool is_series_busy_ = false;
   bool repeats_ = false;  ///< the last call failed on this rank alone, and will be repeated
 };

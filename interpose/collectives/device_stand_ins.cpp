@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* why_copied = "in host memory, and the GPU reduces it";
 
-transports::Place place_on_device(const void* first, std::size_t bytes) {
+transports::BufferView place_on_device(const void* first, std::size_t bytes) {
   return {.buffer = transports::inspect(first),
           .layout = transports::Layout::contiguous(bytes),
           .handed_over_ns = transports::time_of_call_ns()};
@@ -28,25 +28,25 @@ bool can_be_copied(const UserVector& vector) {
   return buffer.kind != transports::BufferKind::pinned || buffer.holds(0, vector.bytes);
 }
 
-/// Uploads the own vector, carries out the plan, and downloads the result.
-class StandInExchange final : public Exchange {
+/// Uploads the own vector, carries out the schedule, and downloads the result.
+class StandInRun final : public ScheduleRun {
  public:
-  StandInExchange(const DeviceStandIns& stand_ins, const ExchangePlan& plan, MessageLane lane) noexcept
-      : stand_ins_(stand_ins), plan_(plan), lane_(lane) {}
+  StandInRun(const DeviceStandIns& stand_ins, const Schedule& schedule, TagRange tags) noexcept
+      : stand_ins_(stand_ins), schedule_(schedule), tags_(tags) {}
 
   bool step(const CallScope& scope) override {
-    if (exchange_ == nullptr) {
+    if (run_ == nullptr) {
       if (!may_upload()) return false;
       // continues after an error: the others are waiting
       note(stand_ins_.upload());
-      exchange_ = plan_.begin(scope, lane_);
+      run_ = schedule_.begin(scope, tags_);
     }
-    if (!exchange_->step(scope)) return false;
-    note(*exchange_);
+    if (!run_->step(scope)) return false;
+    note(*run_);
     if (is_well()) note(stand_ins_.download());
     return true;
   }
-  [[nodiscard]] bool is_owed() const override { return exchange_ != nullptr && exchange_->is_owed(); }
+  [[nodiscard]] bool is_owed() const override { return run_ != nullptr && run_->is_owed(); }
 
  private:
   /// Returns true after a time limit, too: a stream with ever more work is never seen idle, but a copy finds
@@ -59,10 +59,10 @@ class StandInExchange final : public Exchange {
   }
 
   const DeviceStandIns& stand_ins_;
-  const ExchangePlan& plan_;
-  const MessageLane lane_;
-  std::uint64_t since_ns_ = 0;          ///< when it had to wait first
-  std::unique_ptr<Exchange> exchange_;  ///< null: the own vector is not uploaded yet
+  const Schedule& schedule_;
+  const TagRange tags_;
+  std::uint64_t since_ns_ = 0;        ///< when it had to wait first
+  std::unique_ptr<ScheduleRun> run_;  ///< null: the own vector is not uploaded yet
 };
 
 }  // namespace
@@ -100,21 +100,21 @@ bool DeviceStandIns::may_upload_now() const {
 
 Status DeviceStandIns::upload() const {
   if (!uploaded_ || uploaded_->bytes == 0) return {};
-  const transports::Place place = place_on_device(own_, uploaded_->bytes);
+  const transports::BufferView place = place_on_device(own_, uploaded_->bytes);
   return staged_copy(uploaded_->bytes, transports::inspect(uploaded_->pointer).kind, place.buffer.kind,
                      why_copied, [&] { return transports::upload(place, uploaded_->pointer); });
 }
 
 Status DeviceStandIns::download() const {
   if (!downloaded_ || downloaded_->bytes == 0) return {};
-  const transports::Place place = place_on_device(result_, downloaded_->bytes);
+  const transports::BufferView place = place_on_device(result_, downloaded_->bytes);
   return staged_copy(downloaded_->bytes, place.buffer.kind, transports::inspect(downloaded_->pointer).kind,
                      why_copied, [&] { return transports::download(downloaded_->pointer, place); });
 }
 
-std::unique_ptr<Exchange> StandInPlan::begin(const CallScope& scope, MessageLane lane) const {
-  if (!stand_ins_) return plan_->begin(scope, lane);
-  return std::make_unique<StandInExchange>(*stand_ins_, *plan_, lane);
+std::unique_ptr<ScheduleRun> StandInSchedule::begin(const CallScope& scope, TagRange tags) const {
+  if (!stand_ins_) return schedule_->begin(scope, tags);
+  return std::make_unique<StandInRun>(*stand_ins_, *schedule_, tags);
 }
 
 }  // namespace penstock::interpose

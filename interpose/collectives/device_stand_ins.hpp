@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "interpose/collectives/exchange.hpp"
+#include "interpose/collectives/schedule.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/device_memory/relay_memory.hpp"
 #include "transports/host/status.hpp"
@@ -50,19 +50,19 @@ class DeviceStandIns {
   transports::cuda::RelaySlice memory_;
 };
 
-/// A plan on vectors on a device, with the copies before and after it if there are stand-ins.
-class StandInPlan final : public ExchangePlan {
+/// A schedule on vectors on a device, with the copies before and after it if there are stand-ins.
+class StandInSchedule final : public Schedule {
  public:
-  StandInPlan(std::unique_ptr<ExchangePlan> plan, std::optional<DeviceStandIns> stand_ins) noexcept
-      : stand_ins_(std::move(stand_ins)), plan_(std::move(plan)) {}
+  StandInSchedule(std::unique_ptr<Schedule> schedule, std::optional<DeviceStandIns> stand_ins) noexcept
+      : stand_ins_(std::move(stand_ins)), schedule_(std::move(schedule)) {}
 
-  void outlive_the_call() override { plan_->outlive_the_call(); }
-  [[nodiscard]] bool may_begin() const override { return plan_->may_begin(); }
-  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+  void outlive_the_call() override { schedule_->outlive_the_call(); }
+  [[nodiscard]] bool may_begin() const override { return schedule_->may_begin(); }
+  [[nodiscard]] std::unique_ptr<ScheduleRun> begin(const CallScope& scope, TagRange tags) const override;
 
  private:
   std::optional<DeviceStandIns> stand_ins_;
-  std::unique_ptr<ExchangePlan> plan_;  ///< destroyed before the memory that it uses
+  std::unique_ptr<Schedule> schedule_;  ///< destroyed before the memory that it uses
 };
 
 }  // namespace penstock::interpose

@@ -2,34 +2,34 @@
 
 namespace penstock::interpose {
 
-void RoundsPlan::outlive_the_call() {
-  for (MessagePlan& round : rounds_) round.outlive_the_call();
+void RoundsSchedule::outlive_the_call() {
+  for (MessageSchedule& round : rounds_) round.outlive_the_call();
 }
 
-std::unique_ptr<Exchange> RoundsPlan::begin(const CallScope& scope, MessageLane lane) const {
-  return std::make_unique<RoundsExchange>(*this, scope, lane);
+std::unique_ptr<ScheduleRun> RoundsSchedule::begin(const CallScope& scope, TagRange tags) const {
+  return std::make_unique<RoundsRun>(*this, scope, tags);
 }
 
-RoundsExchange::RoundsExchange(const RoundsPlan& plan, const CallScope& scope, MessageLane lane)
-    : plan_(plan), lane_(lane) {
+RoundsRun::RoundsRun(const RoundsSchedule& schedule, const CallScope& scope, TagRange tags)
+    : schedule_(schedule), tags_(tags) {
   post(scope);
 }
 
-void RoundsExchange::post(const CallScope& scope) {
-  if (posted_ == plan_.rounds_.size()) {
+void RoundsRun::post(const CallScope& scope) {
+  if (posted_ == schedule_.rounds_.size()) {
     messages_ = nullptr;
   } else {
-    messages_ = plan_.rounds_[posted_].begin(scope, lane_);
+    messages_ = schedule_.rounds_[posted_].begin(scope, tags_);
     ++posted_;
   }
 }
 
-bool RoundsExchange::step(const CallScope& scope) {
+bool RoundsRun::step(const CallScope& scope) {
   while (messages_ != nullptr) {
     if (!messages_->step(scope)) return false;
     has_come_ = true;
-    const bool goes_on = posted_ < plan_.rounds_.size();
-    if (goes_on && !wait_.is_over([&] { return plan_.rounds_[posted_].may_begin(); })) return false;
+    const bool goes_on = posted_ < schedule_.rounds_.size();
+    if (goes_on && !wait_.is_over([&] { return schedule_.rounds_[posted_].may_begin(); })) return false;
     wait_ = {};
     note(*messages_);
     post(scope);

@@ -6,30 +6,30 @@
 #include <memory>
 #include <vector>
 
-#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/message_schedule.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 
 namespace penstock::interpose {
 
 /// The messages of each round. If a round has nothing for this rank, the next follows at once.
-class RoundsPlan final : public ExchangePlan {
+class RoundsSchedule final : public Schedule {
  public:
-  /// Returns the plan for the messages of the next round; valid until the next call.
-  [[nodiscard]] MessagePlan& next_round() { return rounds_.emplace_back(); }
+  /// Returns the schedule for the messages of the next round; valid until the next call.
+  [[nodiscard]] MessageSchedule& next_round() { return rounds_.emplace_back(); }
 
   void outlive_the_call() override;
   [[nodiscard]] bool may_begin() const override { return rounds_.empty() || rounds_.front().may_begin(); }
-  [[nodiscard]] std::unique_ptr<Exchange> begin(const CallScope& scope, MessageLane lane) const override;
+  [[nodiscard]] std::unique_ptr<ScheduleRun> begin(const CallScope& scope, TagRange tags) const override;
 
  private:
-  friend class RoundsExchange;
-  std::vector<MessagePlan> rounds_;
+  friend class RoundsRun;
+  std::vector<MessageSchedule> rounds_;
 };
 
 /// Exchanges the rounds one after the other.
-class RoundsExchange final : public Exchange {
+class RoundsRun final : public ScheduleRun {
  public:
-  RoundsExchange(const RoundsPlan& plan, const CallScope& scope, MessageLane lane);
+  RoundsRun(const RoundsSchedule& schedule, const CallScope& scope, TagRange tags);
   [[nodiscard]] bool step(const CallScope& scope) override;
   /// Includes the next round, once it may be posted.
   [[nodiscard]] bool is_owed() const override {
@@ -39,10 +39,10 @@ class RoundsExchange final : public Exchange {
  private:
   void post(const CallScope& scope);
 
-  const RoundsPlan& plan_;
-  MessageLane lane_;
+  const RoundsSchedule& schedule_;
+  TagRange tags_;
   std::size_t posted_ = 0;  ///< rounds
-  std::unique_ptr<Exchange> messages_;
+  std::unique_ptr<ScheduleRun> messages_;
   bool has_come_ = false;  ///< all messages of this round have arrived
   StreamOrderWait wait_;
 };

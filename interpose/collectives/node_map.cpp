@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interpose/network/channel.hpp"
+#include "interpose/network/chunk_channel.hpp"
 
 namespace penstock::interpose {
 

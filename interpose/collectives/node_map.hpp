@@ -43,7 +43,7 @@ class NodeMap {
 };
 
 /// Returns whether some of its ranks are on different nodes, and all ranks of the job take part between nodes
-/// (network/channel.hpp). The same on all ranks. Cost, after the first time: some loads.
+/// (network/chunk_channel.hpp). The same on all ranks. Cost, after the first time: some loads.
 [[nodiscard]] bool spans_nodes(MPI_Comm communicator, CommunicatorInfo& info);
 
 /// Null: the communicator does not span nodes, or is an intercommunicator. Valid as long as the communicator.

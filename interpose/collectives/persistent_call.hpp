@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "interpose/collectives/collective_call.hpp"
-#include "interpose/collectives/fused_plan.hpp"
-#include "interpose/collectives/persistent_exchange.hpp"
+#include "interpose/collectives/one_shot_schedule.hpp"
+#include "interpose/collectives/persistent_schedule.hpp"
 #include "interpose/staging/persistent_staged_call.hpp"
 
 namespace penstock::interpose {
@@ -23,29 +23,31 @@ class PersistentCall : public CollectiveCall<Library> {
 
   /// Carries out each start by messages, if all ranks vote for it. Otherwise as CollectiveCall's.
   template <typename Post>
-  [[nodiscard]] Attempt by_messages(MPI_Comm communicator, const BroughtBuffers& buffers, Post post, MPI_Info,
-                                    MPI_Request* request) const {
+  [[nodiscard]] CallOutcome by_messages(MPI_Comm communicator, const CollectiveBuffers& buffers, Post post,
+                                        MPI_Info, MPI_Request* request) const {
     return instead_of_library(communicator, buffers, request, [&] {
-      auto plan = std::make_unique<MessagePlan>();
-      post(*plan);
-      return plan;
+      auto schedule = std::make_unique<MessageSchedule>();
+      post(*schedule);
+      return schedule;
     });
   }
-  template <typename MakePlan>
-  [[nodiscard]] Attempt by_plan(MPI_Comm communicator, const BroughtBuffers& buffers, MakePlan make_plan,
-                                MPI_Info, MPI_Request* request) const {
-    return instead_of_library(communicator, buffers, request,
-                              [&] { return std::make_unique<std::invoke_result_t<MakePlan>>(make_plan()); });
+  template <typename MakeSchedule>
+  [[nodiscard]] CallOutcome by_schedule(MPI_Comm communicator, const CollectiveBuffers& buffers,
+                                        MakeSchedule make_schedule, MPI_Info, MPI_Request* request) const {
+    return instead_of_library(communicator, buffers, request, [&] {
+      return std::make_unique<std::invoke_result_t<MakeSchedule>>(make_schedule());
+    });
   }
 
   /// Carries it out by the MPI library. `arguments` end with an MPI_Request*. Each start downloads what the
   /// library reads, and so does this call: MPICH (4.0) reads small gathered or scattered blocks here, and
   /// only here.
   template <typename... Arguments>
-  int run(const Attempt& attempt, StagedCall staged, MPI_Comm communicator, Arguments... arguments) const {
-    this->say_why(attempt, staged);
+  int run(const CallOutcome& outcome, StagedCall staged, MPI_Comm communicator,
+          Arguments... arguments) const {
+    this->report_why(outcome, staged);
     if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
-    const int code = this->meet_and_call(attempt, communicator, arguments...);
+    const int code = this->meet_and_call(outcome, communicator, arguments...);
     if (code != MPI_SUCCESS || !(staged.is_staged() || this->scope().recording())) return code;
     MPI_Request* const request = std::get<sizeof...(Arguments) - 1>(std::tie(arguments...));
     auto recipe = std::make_unique<PersistentStagedCall>(std::move(staged), *request);
@@ -54,38 +56,38 @@ class PersistentCall : public CollectiveCall<Library> {
   }
 
  private:
-  template <typename MakePlan>
-  [[nodiscard]] Attempt instead_of_library(MPI_Comm communicator, BroughtBuffers buffers,
-                                           MPI_Request* request, MakePlan make_plan) const {
-    if (!has_free_lane(communicator))
+  template <typename MakeSchedule>
+  [[nodiscard]] CallOutcome instead_of_library(MPI_Comm communicator, CollectiveBuffers buffers,
+                                               MPI_Request* request, MakeSchedule make_schedule) const {
+    if (!has_free_tags(communicator))
       buffers.leave_to_library("its tags are still used by another persistent collective");
-    Attempt attempt;
-    attempt.why_library = buffers.why_library();
-    attempt.has_arrived = true;
-    std::unique_ptr<FusedSeries> series;
-    const auto agreed = this->agree(communicator, buffers, [&](const OfferedKernel& kernel) {
+    CallOutcome outcome;
+    outcome.why_library = buffers.why_library();
+    outcome.has_arrived = true;
+    std::unique_ptr<OneShotSeries> series;
+    const auto decision = this->agree(communicator, buffers, [&](const OfferedKernel& kernel) {
       series = make_series(communicator, kernel);
       return series != nullptr;
     });
-    const MPI_Comm messages = agreed.lane.messages;
-    if (messages == MPI_COMM_NULL) return attempt;
-    std::unique_ptr<ExchangePlan> plan;
-    if (agreed.by_kernels) {
-      plan = std::make_unique<FusedPlan>(std::move(series), *buffers.kernel());
+    const MPI_Comm messages = decision.tags.messages;
+    if (messages == MPI_COMM_NULL) return outcome;
+    std::unique_ptr<Schedule> schedule;
+    if (decision.by_kernels) {
+      schedule = std::make_unique<OneShotSchedule>(std::move(series), *buffers.kernel());
     } else {
-      plan = make_plan();
+      schedule = make_schedule();
     }
-    attempt.code =
-        attach_exchange(this->scope(), std::move(plan), this->name(), communicator, messages, request);
-    return attempt;
+    outcome.code =
+        attach_exchange(this->scope(), std::move(schedule), this->name(), communicator, messages, request);
+    return outcome;
   }
 
-  [[nodiscard]] static std::unique_ptr<FusedSeries> make_series(MPI_Comm communicator,
-                                                                const OfferedKernel& kernel) {
+  [[nodiscard]] static std::unique_ptr<OneShotSeries> make_series(MPI_Comm communicator,
+                                                                  const OfferedKernel& kernel) {
     const CommunicatorInfo& info = *peek_info(communicator);
-    const std::size_t bytes = transports::FusedCollective::memory_for(bytes_on_all_ranks(kernel.work),
-                                                                      static_cast<std::size_t>(info.size));
-    return FusedSeries::make(FusedMembers(info), communicator, kernel.context, bytes, SeriesUse::other);
+    const std::size_t bytes = transports::OneShotCollective::memory_for(bytes_on_all_ranks(kernel.work),
+                                                                        static_cast<std::size_t>(info.size));
+    return OneShotSeries::make(OneShotMembers(info), communicator, kernel.context, bytes, SeriesUse::other);
   }
 };
 

@@ -10,9 +10,9 @@
 
 #include "interpose/collectives/collective_call.hpp"
 #include "interpose/collectives/device_stand_ins.hpp"
-#include "interpose/collectives/fused_collectives.hpp"
+#include "interpose/collectives/one_shot_collectives.hpp"
 #include "interpose/collectives/reduction_shape.hpp"
-#include "interpose/collectives/workplace.hpp"
+#include "interpose/collectives/scratch_memory.hpp"
 #include "interpose/node/policy.hpp"
 #include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
@@ -22,8 +22,8 @@ namespace penstock::interpose {
 
 /// The elements that a kernel on each rank would exchange and combine.
 struct KernelPart {
-  transports::FusedParts parts{};
-  std::uint32_t combined = transports::kernels::most_sources;  ///< as FusedReduction's
+  transports::OneShotParts parts{};
+  std::uint32_t combined = transports::kernels::most_sources;  ///< as OneShotReduction's
 };
 /// Returns the part of a collective in which all ranks get the same.
 [[nodiscard]] inline KernelPart to_all(std::size_t elements) noexcept {
@@ -37,7 +37,7 @@ struct KernelPart {
   return part;
 }
 
-/// Owns the memory to combine in until the plan does. Lives within the call.
+/// Owns the memory to combine in until the schedule does. Lives within the call.
 class ReductionPart {
  public:
   ReductionPart(const Ranks& ranks, MPI_Datatype datatype, MPI_Op operation, MPI_Count count) {
@@ -48,8 +48,8 @@ class ReductionPart {
     shape_ = {*kind, ranks.rank, ranks.peers};
     bytes_ = static_cast<std::size_t>(count) * shape_.element_bytes();
     message_bytes_ = bytes_;
-    is_for_gpu_ = !is_little();
-    if (!is_for_gpu_) why_library_ = BroughtBuffers::so_little;
+    is_for_gpu_ = !library_is_faster();
+    if (!is_for_gpu_) why_library_ = CollectiveBuffers::too_small;
   }
 
   /// Offers a kernel on each rank, however small the vector is. `make()` returns its KernelPart.
@@ -57,8 +57,8 @@ class ReductionPart {
   void offer_kernel(MPI_Comm communicator, Make make) {
     CommunicatorInfo* const info = peek_info(communicator);
     if (info == nullptr || shape_.ranks == 0) return;
-    fused_ = FusedCollectives::of(*info);
-    if (fused_ == nullptr || !fused_->may_take(bytes_)) return;
+    one_shot_ = OneShotCollectives::of(*info);
+    if (one_shot_ == nullptr || !one_shot_->may_take(bytes_)) return;
     kernel_part_ = make();
     is_for_gpu_ = true;
   }
@@ -81,21 +81,21 @@ class ReductionPart {
     if (!is_for_gpu_) return;
     const bool own_is_there = lies_on_device(own);
     const bool goes_from_host = bytes_ >= policy::least_reduced_from_host_bytes;
-    if (!own_is_there && !goes_from_host) return leave_to_library(BroughtBuffers::so_little);
+    if (!own_is_there && !goes_from_host) return leave_to_library(CollectiveBuffers::too_small);
     const bool result_is_there = result == own ? own_is_there : lies_on_device(result);
     if (own_is_there || result_is_there) on_device_ = own_is_there ? own : result;
     if (!own_is_there || !result_is_there) {
-      if (!goes_from_host) return leave_to_library(BroughtBuffers::so_little);
+      if (!goes_from_host) return leave_to_library(CollectiveBuffers::too_small);
       if (!take_stand_ins(elements * shape_.element_bytes())) return leave_to_library(in_host_memory);
     }
-    place_ = Workplace::make(own_, result_, bytes);
+    place_ = ScratchMemory::make(own_, result_, bytes);
     if (!place_ || !transports::cuda::Kernels::ready_in(*place_->context()).ok()) return leave_to_library();
     if (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
         transports::is_on_shared_gpu(*place_->context())) {
-      return leave_to_library(BroughtBuffers::shared_gpu);
+      return leave_to_library(CollectiveBuffers::shared_gpu);
     }
     if (!stand_ins_) offer_kernel_at(place_->own(), result_, place_->context());
-    if (!kernel_ && is_little()) leave_to_library(BroughtBuffers::so_little);
+    if (!kernel_ && library_is_faster()) leave_to_library(CollectiveBuffers::too_small);
   }
   /// Notes that this rank combines nothing by messages; its kernel may still take part. `result` may be null:
   /// nothing is written then.
@@ -106,10 +106,10 @@ class ReductionPart {
     if (!is_for_gpu_) return;
     if (lies_on_device(own)) on_device_ = own;
     if (kernel_part_ && on_device_ != nullptr) {
-      const std::optional<Workplace> beside = Workplace::make(own, result, 0);
+      const std::optional<ScratchMemory> beside = ScratchMemory::make(own, result, 0);
       if (beside) offer_kernel_at(beside->own(), result, beside->context());
     }
-    if (!kernel_ && is_little()) leave_to_library(BroughtBuffers::so_little);
+    if (!kernel_ && library_is_faster()) leave_to_library(CollectiveBuffers::too_small);
   }
   void leave_to_library(const char* why = no_kernel) noexcept {
     if (is_for_gpu_) why_library_ = why;
@@ -117,22 +117,22 @@ class ReductionPart {
     place_.reset();
     stand_ins_.reset();
   }
-  [[nodiscard]] std::optional<Workplace> take_place_away() noexcept {
+  [[nodiscard]] std::optional<ScratchMemory> take_place_away() noexcept {
     return std::exchange(place_, std::nullopt);
   }
   /// This rank's vectors, after take_place(): stand-ins for those in host memory.
   [[nodiscard]] const void* own() const noexcept { return own_; }
   [[nodiscard]] void* result() const noexcept { return result_; }
-  /// Returns a plan for these, with the copies into and out of the stand-ins.
-  template <typename Plan>
-  [[nodiscard]] StandInPlan around(Plan plan) {
-    return {std::make_unique<Plan>(std::move(plan)), std::exchange(stand_ins_, std::nullopt)};
+  /// Returns a schedule for these, with the copies into and out of the stand-ins.
+  template <typename Steps>
+  [[nodiscard]] StandInSchedule around(Steps schedule) {
+    return {std::make_unique<Steps>(std::move(schedule)), std::exchange(stand_ins_, std::nullopt)};
   }
 
   /// `shares`: a number that differs if ranks share the vector differently.
-  [[nodiscard]] BroughtBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype,
-                                       std::uint64_t shares = 0) const {
-    BroughtBuffers all;
+  [[nodiscard]] CollectiveBuffers buffers(const void* own, MPI_Count count, MPI_Datatype datatype,
+                                          std::uint64_t shares = 0) const {
+    CollectiveBuffers all;
     if (is_for_gpu_) {
       if (on_device_ != nullptr) {
         all.add_on_device(on_device_);
@@ -144,7 +144,7 @@ class ReductionPart {
       const auto operation = static_cast<std::uint64_t>(shape_.kind.operation);
       all.sign((bytes_ << 16 | type << 8 | operation) ^ shares);
       all.measure([&] { return message_bytes_; });
-      if (kernel_) all.offer_kernel(*kernel_, is_little());
+      if (kernel_) all.offer_kernel(*kernel_, library_is_faster());
     } else {
       all.leave_to_library(why_library_);
     }
@@ -152,13 +152,13 @@ class ReductionPart {
   }
 
  private:
-  [[nodiscard]] bool is_little() const noexcept { return bytes_ < policy::least_reduced_bytes; }
+  [[nodiscard]] bool library_is_faster() const noexcept { return bytes_ < policy::least_reduced_bytes; }
   void offer_kernel_at(const transports::Buffer& own, void* result,
                        const transports::cuda::ContextRef& context) {
-    if (!kernel_part_ || !fused_->suits(bytes_, context)) return;
-    transports::FusedWork work{
+    if (!kernel_part_ || !one_shot_->suits(bytes_, context)) return;
+    transports::OneShotWork work{
         own.pointer, result, kernel_part_->parts,
-        transports::FusedReduction{shape_.kind.type, shape_.kind.operation, kernel_part_->combined}};
+        transports::OneShotReduction{shape_.kind.type, shape_.kind.operation, kernel_part_->combined}};
     for (std::uint64_t& elements : work.parts.sent) elements *= shape_.element_bytes();
     for (std::uint64_t& elements : work.parts.received) elements *= shape_.element_bytes();
     kernel_ = OfferedKernel{work, own, context};
@@ -183,7 +183,7 @@ class ReductionPart {
       "some vectors are in host memory and cannot be reduced by a GPU";
   bool is_for_gpu_ = false;
   const char* why_library_ = no_kernel;
-  FusedCollectives* fused_ = nullptr;
+  OneShotCollectives* one_shot_ = nullptr;
   std::optional<KernelPart> kernel_part_;
   std::optional<OfferedKernel> kernel_;
   ReductionShape shape_{};
@@ -194,7 +194,7 @@ class ReductionPart {
   const void* on_device_ = nullptr;  ///< one of the program's vectors there
   bool may_be_on_host_ = false;
   std::optional<DeviceStandIns> stand_ins_;
-  std::optional<Workplace> place_;
+  std::optional<ScratchMemory> place_;
 };
 
 }  // namespace penstock::interpose

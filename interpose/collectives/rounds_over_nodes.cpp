@@ -59,7 +59,7 @@ std::vector<BlockPlace> pieces_of(MPI_Count count, MPI_Datatype datatype) {
 
 }  // namespace
 
-RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBlocks& gathered) {
+RoundsSchedule allgather_over_nodes(const NodeMap& map, int rank, const GatheredBlocks& gathered) {
   const auto place = [&](int of) { return gathered.blocks[static_cast<std::size_t>(of)]; };
   const std::size_t node = map.node_of(rank);
   const std::size_t index = map.index_of(rank);
@@ -73,8 +73,8 @@ RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBloc
     });
   };
 
-  RoundsPlan plan;
-  MessagePlan& first = plan.next_round();
+  RoundsSchedule schedule;
+  MessageSchedule& first = schedule.next_round();
   if (!gathered.is_in_place)
     first.keep(gathered.own, gathered.own_block, gathered.receive, place(rank), rank);
   for (const int source : brought[index]) first.receive(gathered.receive, place(source), source);
@@ -89,7 +89,7 @@ RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBloc
   for (const std::vector<int>& sources : brought) most_brought = std::max(most_brought, sources.size());
   const std::size_t at_a_time = std::max<std::size_t>(policy::most_messages_of_a_round / fellows.size(), 1);
   for (std::size_t begin = 0; begin < most_brought; begin += at_a_time) {
-    MessagePlan& next = plan.next_round();
+    MessageSchedule& next = schedule.next_round();
     const auto for_some = [&](const std::vector<int>& sources, auto function) {
       for (std::size_t i = begin; i < std::min(sources.size(), begin + at_a_time); ++i) function(sources[i]);
     };
@@ -100,27 +100,27 @@ RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBloc
       for_some(brought[index], [&](int source) { next.send(gathered.receive, place(source), fellow); });
     });
   }
-  return plan;
+  return schedule;
 }
 
-RoundsPlan broadcast_over_nodes(const NodeMap& map, int rank, int root, void* buffer, MPI_Count count,
-                                MPI_Datatype datatype) {
+RoundsSchedule broadcast_over_nodes(const NodeMap& map, int rank, int root, void* buffer, MPI_Count count,
+                                    MPI_Datatype datatype) {
   const Relay relay = relay_of(map, rank, root);
   const std::vector<BlockPlace> pieces = pieces_of(count, datatype);
   // a relaying rank sends a piece while the next one arrives
   const bool hands_on = relay.from >= 0 && !relay.to.empty();
   const std::size_t at_a_time = hands_on ? 1 : policy::pieces_of_a_round;
   const std::size_t lag = hands_on ? 1 : 0;
-  RoundsPlan plan;
+  RoundsSchedule schedule;
   for (std::size_t begin = 0; begin < pieces.size() + lag; begin += at_a_time) {
-    MessagePlan& round = plan.next_round();
+    MessageSchedule& round = schedule.next_round();
     for (std::size_t piece = begin; piece < std::min(pieces.size() + lag, begin + at_a_time); ++piece) {
       if (relay.from >= 0 && piece < pieces.size()) round.receive(buffer, pieces[piece], relay.from);
       if (piece < lag) continue;
       for (const int to : relay.to) round.send(buffer, pieces[piece - lag], to);
     }
   }
-  return plan;
+  return schedule;
 }
 
 }  // namespace penstock::interpose

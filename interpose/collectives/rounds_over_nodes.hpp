@@ -22,12 +22,13 @@ struct GatheredBlocks {
 };
 /// Plans to send all blocks to all ranks. The ranks of each node share what crosses between two nodes, so
 /// that all of them send and receive.
-[[nodiscard]] RoundsPlan allgather_over_nodes(const NodeMap& map, int rank, const GatheredBlocks& gathered);
+[[nodiscard]] RoundsSchedule allgather_over_nodes(const NodeMap& map, int rank,
+                                                  const GatheredBlocks& gathered);
 
 /// Plans to send a root's message to all ranks, which must all give the same count and a datatype of the same
 /// size: from node to node, in pieces, so that all nodes work at once, and from the first rank of each node
 /// to its others.
-[[nodiscard]] RoundsPlan broadcast_over_nodes(const NodeMap& map, int rank, int root, void* buffer,
-                                              MPI_Count count, MPI_Datatype datatype);
+[[nodiscard]] RoundsSchedule broadcast_over_nodes(const NodeMap& map, int rank, int root, void* buffer,
+                                                  MPI_Count count, MPI_Datatype datatype);
 
 }  // namespace penstock::interpose

@@ -13,7 +13,7 @@
 #include "interpose/collectives/collective_arrival.hpp"
 #include "interpose/collectives/deferred_collectives.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -90,7 +90,7 @@ bool may_give_back(MPI_Comm parent) {
 bool give_back_spares(int code) noexcept {
   if (!is_for_want_of_communicators(code)) return false;
   note_shortage();
-  engine().close_sentinel();
+  request_table().close_sentinel();
   decltype(Spares::all) all;
   {
     const std::lock_guard guard(spares().lock);
@@ -105,7 +105,7 @@ bool give_back_spares(int code) noexcept {
 
 void free_given_back(CommunicatorInfo& info) noexcept {
   // two threads may call this at once
-  const Engine::Lock lock(engine());
+  const RequestTable::Lock lock(request_table());
   MPI_Comm given_back = std::exchange(info.for_collectives, MPI_COMM_NULL);
   if (given_back == MPI_COMM_NULL) return;
   note_freeing(given_back);

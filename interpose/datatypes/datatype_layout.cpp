@@ -407,9 +407,9 @@ bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offse
   return true;
 }
 
-transports::Place place_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   PlacedLayout message = message_of(datatype, count);
-  transports::Place place{.buffer = transports::inspect(address_of_first_byte(buffer, message))};
+  transports::BufferView place{.buffer = transports::inspect(address_of_first_byte(buffer, message))};
   const bool may_be_in_parts = may_be_scattered(buffer, place.buffer, message);
   place.layout = std::move(message.layout);
   if (may_be_in_parts) [[unlikely]]

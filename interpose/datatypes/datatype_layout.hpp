@@ -25,7 +25,7 @@ namespace penstock::interpose {
 /// Returns the place of a user's (buffer, count, datatype). With MPI_BOTTOM and absolute addresses, the
 /// buffer is the first byte of the layout. If its bytes lie in several allocations, one of them on a device,
 /// the place is scattered.
-[[nodiscard]] transports::Place place_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+[[nodiscard]] transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 /// Returns whether (buffer, datatype) touches device memory. With MPI_BOTTOM and absolute addresses it
 /// inspects each piece.

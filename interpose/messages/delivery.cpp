@@ -10,7 +10,7 @@
 
 namespace penstock::interpose {
 
-Delivery::Delivery(const Envelope& envelope, transports::Place destination)
+Delivery::Delivery(const Envelope& envelope, transports::BufferView destination)
     : envelope_(envelope), destination_(std::move(destination)) {
   if (record::is_on()) begin_ns_ = record::now_ns();
 }
@@ -31,7 +31,7 @@ void Delivery::report() const {
                   is_chosen ? name_of(transport_) : "message", is_chosen ? " transport" : "",
                   name_of(source_kind_), name_of(destination_.buffer.kind),
                   static_cast<unsigned long long>(envelope_.payload_bytes));
-    record::notice(describe(what, status_).data());
+    record::notice(format_error(what, status_).data());
   }
   if (!record::is_on() || begin_ns_ == 0 || transport_ == transports::TransportKind::none) return;
   trace::Transfer transfer{};

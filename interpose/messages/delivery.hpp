@@ -29,12 +29,12 @@ class Delivery {
   [[nodiscard]] transports::BufferKind source_kind() const noexcept { return source_kind_; }
 
  protected:
-  Delivery(const Envelope& envelope, transports::Place destination);
+  Delivery(const Envelope& envelope, transports::BufferView destination);
   /// Called at the end: prints a failure, records what was moved.
   void report() const;
 
   const Envelope envelope_;
-  transports::Place destination_;
+  transports::BufferView destination_;
   Status status_;
   const char* reason_ = "";         ///< why this transport; a literal
   std::uint64_t bitmap_bytes_ = 0;  ///< size of the bitmap in which a list of integers arrived; 0: none

@@ -7,12 +7,13 @@ namespace penstock::interpose {
 namespace {
 
 void say_what_failed(const Status& begun) noexcept {
-  if (!begun.ok() && begun.code() != Code::declined) record::notice(describe("packing a list", begun).data());
+  if (!begun.ok() && begun.code() != Code::declined)
+    record::notice(format_error("packing a list", begun).data());
 }
 
 }  // namespace
 
-std::unique_ptr<transports::ListPack> begin_packing(const transports::Place& list,
+std::unique_ptr<transports::ListPack> begin_packing(const transports::BufferView& list,
                                                     transports::Integer integer,
                                                     transports::ListOrder order) noexcept {
   std::unique_ptr<transports::ListPack> pack;
@@ -20,7 +21,7 @@ std::unique_ptr<transports::ListPack> begin_packing(const transports::Place& lis
   return pack;
 }
 
-std::unique_ptr<transports::ListUnpack> room_for_bitmap(const transports::Place& list,
+std::unique_ptr<transports::ListUnpack> room_for_bitmap(const transports::BufferView& list,
                                                         transports::Integer integer) noexcept {
   std::unique_ptr<transports::ListUnpack> unpack;
   say_what_failed(transports::ListUnpack::take_room(list, integer, unpack));

@@ -10,14 +10,14 @@
 namespace penstock::interpose {
 
 /// The sender's side: starts to examine the list. Null: the list travels unchanged (ListPack::start).
-[[nodiscard]] std::unique_ptr<transports::ListPack> begin_packing(const transports::Place& list,
+[[nodiscard]] std::unique_ptr<transports::ListPack> begin_packing(const transports::BufferView& list,
                                                                   transports::Integer integer,
                                                                   transports::ListOrder order) noexcept;
 
 /// The receiver's side: room for its bitmap. Null: the list must arrive unchanged (ListUnpack::take_room). A
 /// receiver requests a bitmap only when it has the room. Otherwise two processes could wait for ever for room
 /// that is taken by bitmaps which the other has to receive.
-[[nodiscard]] std::unique_ptr<transports::ListUnpack> room_for_bitmap(const transports::Place& list,
+[[nodiscard]] std::unique_ptr<transports::ListUnpack> room_for_bitmap(const transports::BufferView& list,
                                                                       transports::Integer integer) noexcept;
 
 }  // namespace penstock::interpose

@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "interpose/node/settings.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
 
 using transports::TransportKind;
 
-NetworkDelivery::NetworkDelivery(const Envelope& envelope, transports::Place destination,
+NetworkDelivery::NetworkDelivery(const Envelope& envelope, transports::BufferView destination,
                                  std::size_t capacity)
     : Delivery(envelope, std::move(destination)) {
   source_kind_ = static_cast<transports::BufferKind>(envelope.source_kind);
@@ -19,14 +19,14 @@ NetworkDelivery::NetworkDelivery(const Envelope& envelope, transports::Place des
       settings().transport == TransportKind::network ? "forced by PENSTOCK_TRANSPORT" : "on different nodes";
   truncated_ = envelope.payload_bytes > capacity;
   destination_.layout = destination_.layout.prefix(envelope.payload_bytes);
-  reception_ = std::make_unique<Reception>(envelope, destination_);
+  reception_ = std::make_unique<ChunkedReceive>(envelope, destination_);
   if (truncated_) reception_->discard();
 }
 
 NetworkDelivery::~NetworkDelivery() {
   if (reception_->is_over()) return;
   reception_->discard();
-  engine().adopt(std::move(reception_));
+  request_table().adopt(std::move(reception_));
 }
 
 bool NetworkDelivery::advance() {

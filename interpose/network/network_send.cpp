@@ -7,13 +7,13 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/messages/packing_forecast.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
 
-ListLook look_at(const SendCall& call, const transports::Place& source) noexcept {
+ListLook look_at(const SendCall& call, const transports::BufferView& source) noexcept {
   const bool may_be_packed = transports::lives_on_device(source.buffer.kind) &&
                              source.layout.is_contiguous() &&
                              source.layout.bytes() >= transports::tuning().network_packed_from;
@@ -23,7 +23,8 @@ ListLook look_at(const SendCall& call, const transports::Place& source) noexcept
 
 }  // namespace
 
-std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports::Place source, int receiver) {
+std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports::BufferView source,
+                                               int receiver) {
   Envelope envelope{};
   envelope.nonce = node_directory().nonce();
   envelope.payload_bytes = source.layout.bytes();
@@ -32,14 +33,14 @@ std::unique_ptr<NetworkSend> NetworkSend::open(const SendCall& call, transports:
   envelope.source_kind = static_cast<std::uint8_t>(source.buffer.kind);
   const ListLook look = look_at(call, source);
   envelope.integers = static_cast<std::uint8_t>(look.integers);
-  std::unique_ptr<Transmission> transmission =
-      Transmission::open(std::move(source), look, receiver, call.mode != SendMode::synchronous);
+  std::unique_ptr<ChunkedSend> transmission =
+      ChunkedSend::open(std::move(source), look, receiver, call.mode != SendMode::synchronous);
   if (transmission == nullptr) return nullptr;
   envelope.slot = transmission->tag();
   return std::make_unique<NetworkSend>(call, std::move(transmission), envelope);
 }
 
-NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<Transmission> transmission,
+NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<ChunkedSend> transmission,
                          const Envelope& envelope)
     : mode_(call.mode),
       errors_(ErrorTarget::of(call.communicator).kept()),
@@ -47,7 +48,7 @@ NetworkSend::NetworkSend(const SendCall& call, std::unique_ptr<Transmission> tra
       envelope_(envelope) {}
 
 NetworkSend::~NetworkSend() {
-  if (!transmission_->is_over()) engine().adopt(std::move(transmission_));
+  if (!transmission_->is_over()) request_table().adopt(std::move(transmission_));
 }
 
 int NetworkSend::send_envelope(const SendCall& call, MPI_Request* request) {

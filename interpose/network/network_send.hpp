@@ -1,5 +1,5 @@
 // The sender's side of one payload to another node: sends the envelope on the user's communicator, and
-// completes the user's request with the payload's transmission. Knows no chunks.
+// completes the user's request with the payload's chunks. Knows no chunks.
 #pragma once
 
 #include <mpi.h>
@@ -9,19 +9,19 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/messages/message_record.hpp"
 #include "interpose/messages/send_call.hpp"
-#include "interpose/network/transmission.hpp"
+#include "interpose/network/chunked_send.hpp"
 #include "interpose/node/envelope.hpp"
 #include "interpose/progress/requests.hpp"
 
 namespace penstock::interpose {
 
-/// Owns the transmission and passes an unfinished one to the engine. Thread: one at a time.
+/// Owns the chunked send and passes an unfinished one to the request table. Thread: one at a time.
 class NetworkSend final : public Pending {
  public:
   /// `receiver` is a rank in MPI_COMM_WORLD. Returns null if too many transmissions are pending.
-  [[nodiscard]] static std::unique_ptr<NetworkSend> open(const SendCall& call, transports::Place source,
+  [[nodiscard]] static std::unique_ptr<NetworkSend> open(const SendCall& call, transports::BufferView source,
                                                          int receiver);
-  NetworkSend(const SendCall& call, std::unique_ptr<Transmission> transmission, const Envelope& envelope);
+  NetworkSend(const SendCall& call, std::unique_ptr<ChunkedSend> transmission, const Envelope& envelope);
   ~NetworkSend() override;
   NetworkSend(const NetworkSend&) = delete;
   NetworkSend& operator=(const NetworkSend&) = delete;
@@ -42,7 +42,7 @@ class NetworkSend final : public Pending {
   const SendMode mode_;
   const ErrorTarget errors_;
 
-  std::unique_ptr<Transmission> transmission_;
+  std::unique_ptr<ChunkedSend> transmission_;
   Envelope envelope_;
   bool has_left_ = false;  ///< the envelope has been sent and was not cancelled
 };

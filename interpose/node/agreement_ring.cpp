@@ -27,12 +27,12 @@ class Word {
 
   [[nodiscard]] constexpr bool is_for_kernels() const noexcept { return (bits_ & no_kernels_bit) == 0; }
 
-  [[nodiscard]] constexpr Word with_one_more(Way most, std::uint64_t signature) const noexcept {
+  [[nodiscard]] constexpr Word with_one_more(Decision most, std::uint64_t signature) const noexcept {
     const std::uint64_t signed_before = bits_ >> signature_shift;
     const bool fits = signature == 0 || signed_before == 0 || signature == signed_before;
-    if (most == Way::library || !fits) return refused();
+    if (most == Decision::library || !fits) return refused();
     const std::uint64_t bits =
-        bits_ | signature << signature_shift | (most == Way::kernels ? 0 : no_kernels_bit);
+        bits_ | signature << signature_shift | (most == Decision::kernels ? 0 : no_kernels_bit);
     return Word(bits + (std::uint64_t{1} << agreeing_shift));
   }
   [[nodiscard]] constexpr Word refused() const noexcept { return Word(bits_ | refused_bit); }
@@ -84,23 +84,24 @@ AgreementUse Agreement::decide(AgreementUse wanted) noexcept {
   return is_first ? wanted : static_cast<AgreementUse>(before);
 }
 
-bool Agreement::say(std::uint64_t ordinal, Way most, std::uint16_t signature) noexcept {
+bool Agreement::vote(std::uint64_t ordinal, Decision most, std::uint16_t signature) noexcept {
   constexpr std::uint16_t signature_mask = 0x3ff;
   return change(*ring_, ordinal, ranks_,
                 [&](Word word) { return word.with_one_more(most, signature & signature_mask); });
 }
 
-std::optional<Way> Agreement::outcome(std::uint64_t ordinal) noexcept {
+std::optional<Decision> Agreement::outcome(std::uint64_t ordinal) noexcept {
   std::atomic<std::uint64_t>& word = word_of(*ring_, ordinal);
   std::uint64_t bits = word.load();
   for (;;) {
-    const Word said(bits);
-    const bool is_there = bits != 0 && said.is_of(ordinal);
-    if (is_there && said.is_refused()) return Way::library;
-    if (is_there && said.agreeing() == ranks_) return said.is_for_kernels() ? Way::kernels : Way::messages;
+    const Word votes(bits);
+    const bool is_there = bits != 0 && votes.is_of(ordinal);
+    if (is_there && votes.is_refused()) return Decision::library;
+    if (is_there && votes.agreeing() == ranks_)
+      return votes.is_for_kernels() ? Decision::kernels : Decision::messages;
     if (ring_->given_up.load() < ordinal) return std::nullopt;
     // Without a word this rank has not voted and will not vote, so the ranks can never all agree.
-    if (!is_there || word.compare_exchange_weak(bits, said.refused().bits())) return Way::library;
+    if (!is_there || word.compare_exchange_weak(bits, votes.refused().bits())) return Decision::library;
   }
 }
 

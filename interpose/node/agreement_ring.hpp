@@ -11,7 +11,7 @@
 namespace penstock::interpose {
 
 /// How all ranks of a communicator carry out one collective call.
-enum class Way : std::uint8_t {
+enum class Decision : std::uint8_t {
   library,
   messages,
   kernels,  ///< one kernel on each rank
@@ -57,11 +57,11 @@ class Agreement {
   /// Casts this rank's vote: library only, messages, or kernels and messages. If signatures (10 bits; 0:
   /// none) differ, the outcome is the library. Returns false if the ordinal has no word yet; call it again
   /// later. Once for each ordinal, in order.
-  [[nodiscard]] bool say(std::uint64_t ordinal, Way most, std::uint16_t signature = 0) noexcept;
+  [[nodiscard]] bool vote(std::uint64_t ordinal, Decision most, std::uint16_t signature = 0) noexcept;
   /// Returns the outcome, or nothing if not all ranks have voted. All ranks get the same one. A rank that has
   /// acted on `library` before its vote must not vote any more. Only for ordinals that this rank has not
   /// marked as seen.
-  [[nodiscard]] std::optional<Way> outcome(std::uint64_t ordinal) noexcept;
+  [[nodiscard]] std::optional<Decision> outcome(std::uint64_t ordinal) noexcept;
   /// Declares that this rank has acted on the outcome and does not read it again. Returns false if the
   /// ordinal has no word yet; call it again later. Once for each ordinal, in order.
   [[nodiscard]] bool mark_seen(std::uint64_t ordinal) noexcept;

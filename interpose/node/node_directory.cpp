@@ -282,7 +282,7 @@ Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
   return valid ? &slot : nullptr;
 }
 
-void NodeDirectory::foresee(const Envelope& envelope) noexcept {
+void NodeDirectory::prefetch_slot(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return;
   Slot& slot = shared_->slots[envelope.row][envelope.slot];
   transports::prefetch_to_write(&slot.word);

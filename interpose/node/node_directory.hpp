@@ -21,14 +21,14 @@
 namespace penstock::interpose {
 
 inline constexpr std::uint32_t directory_rows = 512;    ///< ranks of one job on one node
-inline constexpr std::uint32_t arrival_places = 2048;   ///< communicators of a rank, as many as MPICH has
+inline constexpr std::uint32_t vote_slots = 2048;       ///< communicators of a rank, as many as MPICH has
 inline constexpr std::uint32_t forecast_places = 1024;  ///< distinguished pairs of sender and tag
 inline constexpr std::uint32_t gpu_places = 16;         ///< GPUs that a rank uses
 
-/// A rank's notes on its collectives of one communicator; used by arrival_places.cpp.
+/// A rank's notes on its collectives of one communicator; used by vote_slots.cpp.
 struct ArrivalNote {
   std::atomic<std::uint64_t> communicator;  ///< its id, which is not 0
-  std::atomic<std::uint64_t> said;
+  std::atomic<std::uint64_t> ballot;
   std::atomic<std::uint64_t> failed;  ///< the last collective in which the rank failed, + 1; 0: none
   std::atomic<std::uint32_t> left;    ///< how many of its ranks have left, if this rank is their first
 };
@@ -47,8 +47,8 @@ struct alignas(64) DirectoryRow {
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< changes while it works: counts payloads, and steps
                                                       ///< of large ones
-  ArrivalNote arrivals[arrival_places];               ///< at collectives
-  AgreementRing agreements[arrival_places];     ///< of the same communicators, if this rank is their first
+  ArrivalNote arrivals[vote_slots];                   ///< at collectives
+  AgreementRing agreements[vote_slots];         ///< of the same communicators, if this rank is their first
   std::atomic<std::uint64_t> gpus[gpu_places];  ///< ids of GPUs that it copies on, then 0
   std::atomic<std::uint8_t> crossed[forecast_places];  ///< where payloads went: destination_forecast.cpp
 
@@ -94,7 +94,7 @@ class NodeDirectory {
   /// Returns the slot that an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
   /// Prefetches that slot from the sender's core, before find(). Cost: some ns instead of 0.1 µs and more.
-  void foresee(const Envelope& envelope) noexcept;
+  void prefetch_slot(const Envelope& envelope) noexcept;
 
   /// Returns true if some rank of the node uses CUDA: from then on blocking calls poll. Cost: two loads, as
   /// every call of a program without a GPU checks this.

@@ -27,15 +27,15 @@ inline constexpr std::uint64_t late_arrival_factor = 50;
 /// After this time MPI_Init prints that it waits for missing ranks.
 inline constexpr std::uint64_t say_who_is_missing_ns = 10'000'000'000;
 /// MPI_Finalize continues for this long with work that other ranks have begun and do not end.
-inline constexpr std::uint64_t farewell_ns = 5'000'000'000;
+inline constexpr std::uint64_t finalize_drain_ns = 5'000'000'000;
 /// At the end of an MPI call, for small payloads in flight: they take some 10 µs, unless others keep the copy
 /// engine busy. Their senders must not have to wait for this rank's next call.
 inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;
 
 // -- How long a call waits for the application's own GPU work --
 
-/// Under the engine's lock, until a copy is made that has to wait in the stream. A stream that is kept busy
-/// is never seen idle.
+/// Under the request table's lock, until a copy is made that has to wait in the stream. A stream that is kept
+/// busy is never seen idle.
 inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
 
 // -- How often to poll --
@@ -91,7 +91,7 @@ inline constexpr std::size_t reduction_memory_bytes = 64u << 20;
 inline constexpr std::size_t least_exchanged_bytes = 1u << 10;
 /// Blocks of up to this size, and the vectors of non-blocking reductions, are exchanged by one kernel on each
 /// rank. Larger ones are as fast by messages (two H100: 64 KiB in 14 µs, 128 KiB by messages in 14).
-inline constexpr std::size_t largest_fused_block = 64u << 10;
+inline constexpr std::size_t largest_one_shot_block = 64u << 10;
 /// The GPU combines vectors from this size on (two H200: 8 B in 22 µs, by the MPI library in 12; 4 KiB in 21
 /// and 18; 32 KiB in 22 and 37).
 inline constexpr std::size_t least_reduced_bytes = 8u << 10;
@@ -103,7 +103,7 @@ inline constexpr std::size_t most_reduced_in_one_step_bytes = 1u << 20;
 
 /// The first collectives that ranks could carry out by kernels go another way. Getting ready takes 0.1 ms,
 /// which does not pay on communicators that are used only a few times.
-inline constexpr unsigned least_collectives_to_fuse = 4;
+inline constexpr unsigned least_one_shot_collectives = 4;
 /// Device memory of each rank for each communicator whose blocking collectives go by kernels. For each rank,
 /// vectors take twice their bytes of it, twice: eight ranks reduce up to half a MiB by kernels.
 inline constexpr std::size_t symmetric_memory_bytes = 16u << 20;
@@ -114,7 +114,7 @@ constexpr std::size_t most_symmetric_bytes(bool of_blocking_ones) noexcept {
 }
 /// At these ordinals of a communicator's non-blocking collectives its ranks get ready to carry out later ones
 /// by kernels, unless they are ready. A rank that has used no GPU yet cannot.
-inline constexpr std::array<std::uint64_t, 3> prepare_to_fuse = {4, 16, 64};
+inline constexpr std::array<std::uint64_t, 3> one_shot_preparations = {4, 16, 64};
 
 /// A scan of up to this size, over up to eight ranks, takes one step: each rank gets the vectors of all ranks
 /// before it. A chain from rank to rank waits for a message and a launch at each (together some 15 µs, two

@@ -59,7 +59,7 @@ inline constexpr SlotMove slot_moves[] = {
 }
 
 /// The place of an offered payload. The sender writes it while it prepares.
-enum class PayloadPlace : std::uint32_t {
+enum class PayloadLocation : std::uint32_t {
   sender_buffer,
   region,           ///< host memory or a ring on the sender's device, as the offer describes
   receiver_buffer,  ///< it was pushed there
@@ -87,7 +87,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> ready;    ///< 1: the sender's earlier GPU work is done, the payload may be read
   std::uint32_t receiver;              ///< world rank of the receiver
   std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver has the envelope, and no receive yet
-  std::atomic<PayloadPlace> place;
+  std::atomic<PayloadLocation> location;
   std::atomic<SlotRequest> request;
   transports::Offer offer;
   transports::Offer target;            ///< the receiver's description of its buffer, for a push

@@ -16,7 +16,7 @@ bool is_in_status(int code) noexcept {
 
 Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
   for (const UserRequest& request : requests) {
-    Entry* entry = request.active_entry();
+    RequestEntry* entry = request.active_entry();
     if (entry == nullptr) continue;
     attended_.emplace_back(entry);
     if (entry->arrived || entry->operation.request == MPI_REQUEST_NULL) continue;
@@ -32,8 +32,8 @@ Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
 }
 
 void Arrivals::look() {
-  std::erase_if(asked_alone_, [](Entry* entry) {
-    Engine::look_for_arrival(*entry);
+  std::erase_if(asked_alone_, [](RequestEntry* entry) {
+    RequestTable::look_for_arrival(*entry);
     return entry->arrived;
   });
   if (awaited_.empty()) return;
@@ -54,7 +54,7 @@ void Arrivals::look() {
 }
 
 void Arrivals::note_arrival(std::size_t index, const MPI_Status& status, int code) {
-  Entry& entry = *awaited_[index];
+  RequestEntry& entry = *awaited_[index];
   entry.operation.request = requests_[index] = MPI_REQUEST_NULL;
   entry.status = status;
   entry.code = code;
@@ -92,7 +92,7 @@ void Arrivals::look_one_by_one(int code) {
 
 void Arrivals::give_up(std::size_t index, int code) noexcept {
   awaited_[index]->operation.request = requests_[index];  // null if the library has released it
-  Engine::fail(*awaited_[index], code);
+  RequestTable::fail(*awaited_[index], code);
   requests_[index] = MPI_REQUEST_NULL;
   awaited_[index] = nullptr;
 }

@@ -30,8 +30,8 @@ class Arrivals {
 
   std::vector<Attended> attended_;
   /// MPICH 4.0 never completes several persistent collectives that are tested together.
-  std::vector<Entry*> asked_alone_;
-  std::vector<Entry*> awaited_;  ///< the other entries; their operations' requests are:
+  std::vector<RequestEntry*> asked_alone_;
+  std::vector<RequestEntry*> awaited_;  ///< the other entries; their operations' requests are:
   std::vector<MPI_Request> requests_;
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;

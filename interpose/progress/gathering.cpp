@@ -81,7 +81,7 @@ void Gathering::say() noexcept try {
   DirectoryRow* const row = node_directory().own_row();
   if (!is_agreed_ || row == nullptr || !NodeDirectory::gpu_seen()) return;
   if (place_ == nullptr) {
-    place_ = std::make_unique<ArrivalPlace>(*row, id_, Readers::among(*row, id_, members_));
+    place_ = std::make_unique<VoteSlot>(*row, id_, Readers::among(*row, id_, members_));
   }
   if (const auto place = place_->get()) note_arrival(*row, place->index, ordinal());
 } catch (const std::bad_alloc&) {

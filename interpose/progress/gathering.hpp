@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "interpose/binding/function_names.hpp"
-#include "interpose/node/arrival_places.hpp"
+#include "interpose/node/vote_slots.hpp"
 #include "interpose/progress/progress.hpp"
 
 namespace penstock::interpose {
@@ -44,8 +44,8 @@ class Gathering {
   const bool is_agreed_;
   const std::vector<int> members_;
   std::uint64_t calls_ = 0;
-  std::unique_ptr<ArrivalPlace> place_;  ///< created once some rank uses a GPU
-  std::size_t come_ = 0;                 ///< how many members are known to have arrived at the last call
+  std::unique_ptr<VoteSlot> place_;  ///< created once some rank uses a GPU
+  std::size_t come_ = 0;             ///< how many members are known to have arrived at the last call
 };
 
 /// Collective calls over the communicator, window or file. Null: Penstock has not seen it made, and its calls

@@ -10,7 +10,7 @@
 
 #include "interpose/node/envelope.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "transports/host/callers_mutex.hpp"
 
 namespace penstock::interpose {
@@ -177,7 +177,8 @@ class HostReceiveRegistry {
       own->accepts_envelopes.store(true, std::memory_order_release);
     if (without_room_ != 0) return;
     accepts_small_ = true;
-    if (own != nullptr && !engine().is_threaded()) own->accepts_small.store(true, std::memory_order_release);
+    if (own != nullptr && !request_table().is_threaded())
+      own->accepts_small.store(true, std::memory_order_release);
   }
 
   static void link(HostReceive& receive, HostReceive*& first) noexcept {
@@ -233,7 +234,7 @@ bool envelopes_may_come() noexcept {
 }
 
 bool small_payloads_may_come() noexcept {
-  return envelopes_may_come() && !engine().is_threaded();
+  return envelopes_may_come() && !request_table().is_threaded();
 }
 
 void expect_envelopes_if(bool gpu_is_used) noexcept {

@@ -11,27 +11,27 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/tuning.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/processor_pause.hpp"
 
 namespace penstock::interpose {
 
 bool must_poll() noexcept {
-  return engine().must_poll();
+  return request_table().must_poll();
 }
 
 void progress() {
-  engine().progress();
+  request_table().progress();
 }
 
 bool amid_sends() {
-  return engine().is_amid_sends();
+  return request_table().is_amid_sends();
 }
 
 void begin_large_arrivals(Posted posted) try {
-  if (must_poll()) engine().begin_large_arrivals(posted);
+  if (must_poll()) request_table().begin_large_arrivals(posted);
 } catch (const std::bad_alloc&) {
   // a call that waits for the payloads will start them
 }
@@ -42,7 +42,7 @@ void settle() {
 
 void settle_until(const std::function<bool()>& others_have_come) try {
   if (must_poll()) [[unlikely]]
-    engine().settle(others_have_come);
+    request_table().settle(others_have_come);
 } catch (const std::bad_alloc&) {
   // the remaining work must wait until the call is over
 }
@@ -78,23 +78,23 @@ int finish(Operation operation, MPI_Comm communicator, MPI_Status* status) {
 }
 
 Waiting::Waiting(Operation operation, ErrorTarget errors)
-    : entry_(std::make_unique<Entry>()), errors_(std::move(errors)) {
+    : entry_(std::make_unique<RequestEntry>()), errors_(std::move(errors)) {
   entry_->operation = std::move(operation);
 }
 
 Waiting::~Waiting() = default;
 
 bool Waiting::step() {
-  return Engine::advance(*entry_);
+  return RequestTable::advance(*entry_);
 }
 
 Pending::Progress Waiting::need() const noexcept {
-  return Engine::need_of(*entry_);
+  return RequestTable::need_of(*entry_);
 }
 
 void Waiting::tell(MPI_Status& status) const {
   copy_without_error(entry_->status, status);
-  if (entry_->operation.pending != nullptr) entry_->operation.pending->mend(status);
+  if (entry_->operation.pending != nullptr) entry_->operation.pending->fix_status(status);
 }
 
 int Waiting::end(MPI_Status* status) {
@@ -108,10 +108,10 @@ int Waiting::end(MPI_Status* status) {
   }
   int code = library_code;
   if (operation.pending != nullptr) {
-    operation.pending->mend(local);
+    operation.pending->fix_status(local);
     code = operation.pending->complete(local, code);
   }
-  hand_out(local, status);
+  copy_status(local, status);
   raise_quieted(errors_, library_code);
   return code;
 }

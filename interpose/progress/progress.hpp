@@ -13,7 +13,7 @@
 
 namespace penstock::interpose {
 
-struct Entry;
+struct RequestEntry;
 
 /// Returns true if a blocking call of the MPI library may leave another rank waiting for this one's Penstock
 /// work. Callers then use the non-blocking form and wait_polling(). Cost: two or three relaxed loads.
@@ -44,7 +44,7 @@ class Waiting {
   int end(MPI_Status* status);
 
  private:
-  std::unique_ptr<Entry> entry_;
+  std::unique_ptr<RequestEntry> entry_;
   ErrorTarget errors_;
 };
 

@@ -15,7 +15,7 @@
 #include "interpose/calls/progress_lock.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/background_thread.hpp"
 
@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-nanoseconds longest_pause_with(const Engine::Outlook& outlook) noexcept {
+nanoseconds longest_pause_with(const RequestTable::Outlook& outlook) noexcept {
   if (outlook.need == Pending::Progress::none || !NodeDirectory::gpu_seen())
     return nanoseconds(policy::longest_pause_unneeded_ns);
   return outlook.need >= Pending::Progress::always ? nanoseconds(policy::longest_pause_in_flight_ns)
@@ -37,13 +37,13 @@ class ProgressThread {
 
   /// Errors: std::system_error.
   void start() {
-    thread_ = start_background_thread("penstock-engine", [this] { run(); });
+    thread_ = start_background_thread("penstock-progress", [this] { run(); });
   }
 
   void stop() noexcept {
     stopping_.store(true, std::memory_order_release);
-    engine().posted().fetch_add(1);
-    engine().posted().notify_one();
+    request_table().posted().fetch_add(1);
+    request_table().posted().notify_one();
     thread_.join();
   }
 
@@ -51,22 +51,22 @@ class ProgressThread {
   void run() noexcept {
     ::prctl(PR_SET_TIMERSLACK, 1'000ul);  // ns; by default sleeps take 50 µs longer
     stand_aside_on_this_thread();
-    Engine::Outlook outlook;
+    RequestTable::Outlook outlook;
     std::uint32_t posted = 0;
     std::uint64_t changed_ns = record::now_ns();
     nanoseconds longest = nanoseconds(policy::shortest_pause_ns);
     while (!stopping_.load(std::memory_order_acquire)) {
       const nanoseconds quiet(record::now_ns() - changed_ns);
       if (outlook.unfinished == 0 && quiet > nanoseconds(policy::awake_without_work_ns)) {
-        engine().posted().wait(posted);
+        request_table().posted().wait(posted);
         changed_ns = record::now_ns();
       } else {
         std::this_thread::sleep_for(std::clamp(quiet / 8, nanoseconds(policy::shortest_pause_ns), longest));
       }
       longest = nanoseconds(policy::longest_pause_during_calls_ns);
       if (takes_turns_ && !progress_lock.try_take_alone()) continue;
-      const std::uint32_t posted_now = engine().posted().load();
-      const Engine::Outlook before = outlook;
+      const std::uint32_t posted_now = request_table().posted().load();
+      const RequestTable::Outlook before = outlook;
       outlook = look();
       if (takes_turns_) progress_lock.give_alone();
       longest = longest_pause_with(outlook);
@@ -75,14 +75,14 @@ class ProgressThread {
     }
   }
 
-  [[nodiscard]] static Engine::Outlook look() noexcept {
+  [[nodiscard]] static RequestTable::Outlook look() noexcept {
     const record::OwnWork own;
     try {
-      engine().progress_quietly();
+      request_table().progress_quietly();
     } catch (const std::bad_alloc&) {
       // the application's next call continues it, and reports the error if it fails again
     }
-    return engine().outlook();
+    return request_table().outlook();
   }
 
   const bool takes_turns_;
@@ -102,12 +102,12 @@ void forget_in_child() noexcept {
 }  // namespace
 
 void start_progress_thread() noexcept {
-  const bool takes_turns = !engine().is_threaded();
+  const bool takes_turns = !request_table().is_threaded();
   auto* const thread = new (std::nothrow) ProgressThread(takes_turns);
   try {
     if (thread == nullptr) throw std::bad_alloc();
     pthread_atfork(nullptr, nullptr, forget_in_child);
-    engine().watch_posts();
+    request_table().watch_posts();
     progress_lock.share(takes_turns);
     thread->start();
     the_thread = thread;

@@ -1,10 +1,10 @@
 // PENSTOCK_PROGRESS=thread: a thread that steps pending work while the application computes, so that senders
-// answer and receivers pull outside MPI calls too. Knows the engine; neither envelopes nor transports.
+// answer and receivers pull outside MPI calls too. Knows the request table; neither envelopes nor transports.
 #pragma once
 
 namespace penstock::interpose {
 
-/// Starts the thread, in MPI_Init, when the engine knows whether the application is threaded. If it is not,
+/// Starts the thread, in MPI_Init, when it is known whether the application is threaded. If it is not,
 /// thread and application take turns (progress_lock.hpp); if it is, this thread is one more. The MPI
 /// library's level must be MPI_THREAD_MULTIPLE. If the system gives no thread, prints a line.
 void start_progress_thread() noexcept;

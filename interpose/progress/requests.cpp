@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "interpose/calls/quiet_errors.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -38,7 +38,7 @@ void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked)
     PMPI_Grequest_start(query_token, free_token, cancel_token, nullptr, &handle);
     kind = Handle::token;
   }
-  engine().insert(handle, Operation{*request, std::move(pending), true, asked}, kind);
+  request_table().insert(handle, Operation{*request, std::move(pending), true, asked}, kind);
   *request = handle;
 }
 
@@ -46,14 +46,14 @@ void attach(Operation operation, MPI_Request* request) {
   *request = operation.request;
   if (operation.pending == nullptr) return;
   if (operation.unique_handle && *request != MPI_REQUEST_NULL) {
-    engine().insert(*request, std::move(operation), Handle::own);
+    request_table().insert(*request, std::move(operation), Handle::own);
   } else {
     attach(request, std::move(operation.pending));
   }
 }
 
 void attach_persistent(MPI_Request handle, std::unique_ptr<Recipe> recipe) {
-  engine().insert(handle, {}, Handle::persistent, std::move(recipe));
+  request_table().insert(handle, {}, Handle::persistent, std::move(recipe));
 }
 
 }  // namespace penstock::interpose

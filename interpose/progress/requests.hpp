@@ -26,7 +26,7 @@ class Pending {
   virtual bool advance(bool arrived, const MPI_Status& status) = 0;
 
   /// After advance() returned true: replaces the MPI library's status by the payload's.
-  virtual void mend(MPI_Status& status) const { static_cast<void>(status); }
+  virtual void fix_status(MPI_Status& status) const { static_cast<void>(status); }
 
   /// Called after advance() returned true and the MPI library has released the request with `code`; `status`
   /// is already fixed. Returns the code of the call. A failure of Penstock's own is raised through the error

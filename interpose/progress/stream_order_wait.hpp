@@ -1,12 +1,12 @@
 // Decides whether a payload may now be copied to the device by a copy that its caller waits for. Under the
-// engine's lock no thread may wait for the application's kernels too, as the calls of all other threads would
+// table's lock no thread may wait for the application's kernels too, as the calls of all other threads would
 // wait with it. Knows neither messages nor CUDA.
 #pragma once
 
 #include <cstdint>
 
 #include "interpose/node/policy.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
 
@@ -20,7 +20,7 @@ class StreamOrderWait {
   /// there.
   template <typename Ask>
   [[nodiscard]] bool is_over(Ask ask) {
-    if (!engine().is_threaded() || ask()) return true;
+    if (!request_table().is_threaded() || ask()) return true;
     const std::uint64_t now_ns = transports::steady_now_ns();
     if (since_ns_ == 0) since_ns_ = now_ns;
     return now_ns - since_ns_ > policy::stream_order_limit_ns;

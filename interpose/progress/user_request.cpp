@@ -8,10 +8,10 @@
 
 namespace penstock::interpose {
 
-Entry* find_entry(MPI_Request request) {
-  if (engine().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
-  const Engine::Lock lock(engine());
-  return engine().find(request);
+RequestEntry* find_entry(MPI_Request request) {
+  if (request_table().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
+  const RequestTable::Lock lock(request_table());
+  return request_table().find(request);
 }
 
 bool UserRequest::is_done() const {
@@ -21,14 +21,14 @@ bool UserRequest::is_done() const {
     if (*request_ != MPI_REQUEST_NULL) PMPI_Request_get_status(*request_, &flag, MPI_STATUS_IGNORE);
     return flag != 0;
   }
-  const Engine::Lock lock(engine());
-  return !entry_->active || Engine::advance(*entry_);
+  const RequestTable::Lock lock(request_table());
+  return !entry_->active || RequestTable::advance(*entry_);
 }
 
 bool UserRequest::is_done_as_arrived() const {
   if (entry_ == nullptr) return is_done();
-  const Engine::Lock lock(engine());
-  return !entry_->active || Engine::advance_pending(*entry_);
+  const RequestTable::Lock lock(request_table());
+  return !entry_->active || RequestTable::advance_pending(*entry_);
 }
 
 int UserRequest::complete(MPI_Status& status) {
@@ -41,7 +41,7 @@ int UserRequest::complete(MPI_Status& status) {
     return MPI_SUCCESS;
   }
   if (entry_->kind != Handle::persistent) *request_ = MPI_REQUEST_NULL;
-  return engine().release(std::exchange(entry_, nullptr), status, unraised_);
+  return request_table().release(std::exchange(entry_, nullptr), status, unraised_);
 }
 
 UserRequest::Outcome UserRequest::try_complete(MPI_Status& status, int& code) {
@@ -65,7 +65,7 @@ std::unique_ptr<Pending> UserRequest::detach() {
   if (entry_ == nullptr || entry_->kind != Handle::own) return nullptr;
   std::unique_ptr<Pending> pending = std::move(entry_->operation.pending);
   if (pending != nullptr) pending->detached();
-  engine().erase(std::exchange(entry_, nullptr));
+  request_table().erase(std::exchange(entry_, nullptr));
   return pending;
 }
 

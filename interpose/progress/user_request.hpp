@@ -7,12 +7,12 @@
 #include <memory>
 #include <vector>
 
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 
 namespace penstock::interpose {
 
-/// Returns the entry of a user's request; null: it has none. Takes Engine::Lock.
-[[nodiscard]] Entry* find_entry(MPI_Request request);
+/// Returns the entry of a user's request; null: it has none. Takes RequestTable::Lock.
+[[nodiscard]] RequestEntry* find_entry(MPI_Request request);
 
 /// Refers to the user's handle, which it sets to null when the request is over. Thread: one at a time.
 class UserRequest {
@@ -21,7 +21,7 @@ class UserRequest {
 
   [[nodiscard]] bool has_entry() const noexcept { return entry_ != nullptr; }
   /// Returns the entry of an active request; null: it has none.
-  [[nodiscard]] Entry* active_entry() const noexcept {
+  [[nodiscard]] RequestEntry* active_entry() const noexcept {
     return entry_ != nullptr && entry_->active ? entry_ : nullptr;
   }
 
@@ -48,7 +48,7 @@ class UserRequest {
 
  private:
   MPI_Request* request_;
-  Entry* entry_;
+  RequestEntry* entry_;
   int unraised_ = MPI_SUCCESS;
 };
 
@@ -63,16 +63,18 @@ int raise_unraised(const std::vector<UserRequest>& requests, int code);
 /// Does nothing when other threads may be inside MPI.
 class Attended {
  public:
-  explicit Attended(Entry* entry) noexcept : entry_(engine().is_threaded() ? nullptr : entry) { set(true); }
+  explicit Attended(RequestEntry* entry) noexcept : entry_(request_table().is_threaded() ? nullptr : entry) {
+    set(true);
+  }
   ~Attended() { set(false); }
   Attended(Attended&& other) noexcept : entry_(other.entry_) { other.entry_ = nullptr; }
   Attended& operator=(Attended&&) = delete;
 
  private:
   void set(bool attended) noexcept {
-    if (entry_ != nullptr) engine().set_attended(*entry_, attended);
+    if (entry_ != nullptr) request_table().set_attended(*entry_, attended);
   }
-  Entry* entry_;
+  RequestEntry* entry_;
 };
 
 }  // namespace penstock::interpose

@@ -7,7 +7,7 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/node/policy.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "transports/staged.hpp"
 
 namespace penstock::interpose {
@@ -44,8 +44,8 @@ JointUpload::~JointUpload() {
   next_->previous_ = previous_;
 }
 
-void JointUpload::enlist(const transports::Place& place) noexcept {
-  if (engine().is_threaded() || !transports::suits_a_joint_upload(place)) return;
+void JointUpload::enlist(const transports::BufferView& place) noexcept {
+  if (request_table().is_threaded() || !transports::suits_a_joint_upload(place)) return;
   previous_ = newest == nullptr ? this : newest;
   next_ = newest == nullptr ? this : newest->next_;
   previous_->next_ = this;

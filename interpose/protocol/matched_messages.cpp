@@ -85,7 +85,7 @@ void note_message(MPI_Message handle, MPI_Comm communicator) {
   held().push_back({handle, std::move(info), std::nullopt, MPI_REQUEST_NULL});
 }
 
-int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle) {
+int return_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle) {
   if (stash.peek(source, tag)->message != MPI_MESSAGE_NULL) {
     *handle = stash.take(source, tag)->message;
     note_message(*handle, communicator);

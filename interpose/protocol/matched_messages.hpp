@@ -15,7 +15,7 @@ namespace penstock::interpose {
 /// Takes the first message that matches (source, tag) out of a stash that holds one, and makes a handle for
 /// it. If the message still has its own handle, returns that one. Returns the code of the call; if it fails,
 /// the message stays in the stash. Thread: under CommunicatorInfo::stash_lock.
-int hand_out_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle);
+int return_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI_Message* handle);
 
 /// Records the communicator of a handle that the MPI library itself returned.
 void note_message(MPI_Message handle, MPI_Comm communicator);

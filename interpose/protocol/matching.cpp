@@ -5,7 +5,7 @@
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/progress/engine.hpp"
+#include "interpose/progress/request_table.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -18,10 +18,10 @@ bool matches(const StashedMessage& message, int source, int tag) noexcept {
 /// Returns true for a possible envelope, which its sender counts before it sends it. Other messages of that
 /// size stay in the MPI library, so that a synchronous one is not received before there is a receive.
 bool may_be_envelope(const MPI_Status& probed) {
-  return bytes_of(probed) == envelope_bytes && engine().envelopes_are_coming();
+  return bytes_of(probed) == envelope_bytes && request_table().envelopes_are_coming();
 }
 
-/// While an object exists, a received message may be only probed (DeviceSend checks this).
+/// While an object exists, a received message may be only probed (RendezvousSend checks this).
 class Opening {
  public:
   Opening() noexcept { own_.openings.fetch_add(1, std::memory_order_relaxed); }
@@ -41,7 +41,7 @@ std::optional<StashedMessage> Stash::take(int source, int tag) {
   if (at == messages_.end()) return std::nullopt;
   StashedMessage message = std::move(*at);
   messages_.erase(at);
-  engine().stashed_messages.fetch_sub(1, std::memory_order_relaxed);
+  request_table().stashed_messages.fetch_sub(1, std::memory_order_relaxed);
   return message;
 }
 
@@ -53,12 +53,12 @@ const StashedMessage* Stash::peek(int source, int tag) const {
 
 void Stash::append(StashedMessage message) {
   messages_.push_back(std::move(message));
-  engine().stashed_messages.fetch_add(1, std::memory_order_relaxed);
+  request_table().stashed_messages.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool take_envelope(const void* bytes, Envelope* envelope) {
   if (!read_envelope(bytes, node_directory().nonce(), envelope)) return false;
-  if (!comes_from_other_node(*envelope)) engine().note_envelope();
+  if (!comes_from_other_node(*envelope)) request_table().note_envelope();
   return true;
 }
 
@@ -115,13 +115,13 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
 }
 
 std::optional<StashedMessage> take_stashed(CommunicatorInfo* info, int source, int tag) {
-  if (engine().stashed_messages.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  if (request_table().stashed_messages.load(std::memory_order_relaxed) == 0) return std::nullopt;
   if (info == nullptr || info->stash == nullptr) return std::nullopt;
   return info->stash->take(source, tag);
 }
 
 StashLock::StashLock(CommunicatorInfo* info) {
-  if (info == nullptr || !engine().is_threaded()) return;
+  if (info == nullptr || !request_table().is_threaded()) return;
   info->stash_lock.lock();
   info_ = info;
 }

@@ -11,7 +11,8 @@ namespace penstock::interpose {
 
 /// Starts the delivery of the payload that the envelope announces. `capacity`: bytes that the receive has
 /// room for. A longer payload is not delivered (Delivery::truncated()). Errors: std::bad_alloc.
-[[nodiscard]] std::unique_ptr<Delivery> open_delivery(const Envelope& envelope, transports::Place destination,
+[[nodiscard]] std::unique_ptr<Delivery> open_delivery(const Envelope& envelope,
+                                                      transports::BufferView destination,
                                                       std::size_t capacity);
 
 }  // namespace penstock::interpose

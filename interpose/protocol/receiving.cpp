@@ -19,9 +19,9 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/joint_uploads.hpp"
@@ -69,7 +69,7 @@ class Receive final : public Pending,
   [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
     if (on_device_) {
       note_gpu_use();
-      place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      place_ = view_of(call_.buffer, call_.count, call_.datatype);
       place_.handed_over_ns = transports::time_of_call_ns();
       capacity_ = place_.layout.bytes();
       if (place_.buffer.kind == transports::BufferKind::unknown) return errors().raise_freed("MPI_Recv");
@@ -82,7 +82,7 @@ class Receive final : public Pending,
       in_one_piece_ = true;
     } else {
       // computed now, since the user may free the datatype before the message arrives
-      place_ = place_of(call_.buffer, call_.count, call_.datatype);
+      place_ = view_of(call_.buffer, call_.count, call_.datatype);
       capacity_ = place_.layout.bytes();
     }
     record_.begin(scope, trace::Direction::receive, communicator_, call_.source, call_.tag, capacity_,
@@ -109,7 +109,7 @@ class Receive final : public Pending,
 
   /// Adopts a message that a probe had received ahead. Returns MPI_SUCCESS, or the code of the error that was
   /// raised.
-  [[nodiscard]] int take_over(const StashedMessage& message) {
+  [[nodiscard]] int adopt_stashed(const StashedMessage& message) {
     const int code = choose_target(Target::staging_buffer);
     if (code != MPI_SUCCESS) return code;
     stashed_status_ = message.status;
@@ -120,7 +120,7 @@ class Receive final : public Pending,
         slot->stashed.store(0, std::memory_order_release);
       begin_delivery(*message.envelope, message.status);
     } else {
-      bring(message.bytes.data(), message.bytes.size(), message.status);
+      copy_to_destination(message.bytes.data(), message.bytes.size(), message.status);
     }
     return MPI_SUCCESS;
   }
@@ -145,11 +145,11 @@ class Receive final : public Pending,
     }
     if (!is_staged() || was_cancelled(status)) return true;  // the MPI library did all, or it was cancelled
     if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
-    bring(staged_, arrived_bytes_, status);
+    copy_to_destination(staged_, arrived_bytes_, status);
     return true;
   }
 
-  void mend(MPI_Status& status) const override {
+  void fix_status(MPI_Status& status) const override {
     if (from_stash_) copy_without_error(stashed_status_, status);
     if (delivery_ != nullptr)
       set_bytes(status, std::min<std::uint64_t>(delivery_->envelope().payload_bytes, capacity_));
@@ -175,11 +175,11 @@ class Receive final : public Pending,
 
   void arrived(const MPI_Status& status) override {
     note_arrival(status);
-    if (envelope_) node_directory().foresee(*envelope_);
+    if (envelope_) node_directory().prefetch_slot(*envelope_);
   }
   void detached() override { request_ = MPI_REQUEST_NULL; }
 
-  // The pull of a smaller payload would have to end within the call (NodeDelivery::take_offer).
+  // The pull of a smaller payload would have to end within the call (RendezvousReceive::take_offer).
   [[nodiscard]] bool may_be_large() const override {
     return on_device_ && capacity_ > transports::tuning().buffered_to;
   }
@@ -206,7 +206,7 @@ class Receive final : public Pending,
 
   template <typename PostOne>
   int post_by(const MPI_Request* request, PostOne post_one) {
-    const bool is_apart = is_from_oneself_in_pieces() || is_small();
+    const bool is_apart = is_from_oneself_in_pieces() || cannot_hold_envelope();
     const Target target = is_apart ? Target::staging_buffer : Target::user_buffer;
     int code = choose_target(target);
     if (code == MPI_SUCCESS && target == Target::staging_buffer && !is_staged()) code = make_room();
@@ -233,7 +233,7 @@ class Receive final : public Pending,
   [[nodiscard]] bool is_staged() const noexcept { return staged_ != nullptr; }
   /// Returns true if an envelope would not fit. Empty receives count: if the MPI library truncated an
   /// envelope, its sender would wait for ever.
-  [[nodiscard]] bool is_small() const noexcept {
+  [[nodiscard]] bool cannot_hold_envelope() const noexcept {
     return !on_device_ && capacity_ < envelope_bytes && envelopes_may_come();
   }
   /// Only for a buffer in one piece.
@@ -352,7 +352,7 @@ class Receive final : public Pending,
 
   /// Returns the buffer as the transports see it. Host buffers are inspected only when an envelope has
   /// arrived.
-  [[nodiscard]] transports::Place place() const {
+  [[nodiscard]] transports::BufferView place() const {
     if (!in_one_piece_) return place_;
     return {transports::inspect(first_byte()), transports::Layout::contiguous(capacity_)};
   }
@@ -366,7 +366,7 @@ class Receive final : public Pending,
 
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
     const bool is_whole = !is_in_parts();
-    transports::Place destination;
+    transports::BufferView destination;
     if (is_whole && (on_device_ || may_write())) {
       destination = in_one_piece_ ? place() : std::move(place_);
     } else {
@@ -382,7 +382,7 @@ class Receive final : public Pending,
 
   /// Returns the staging buffer as the destination. It is used if the message of another receive may arrive
   /// in the user's buffer meanwhile, or if that buffer is in parts.
-  [[nodiscard]] transports::Place staging_place() {
+  [[nodiscard]] transports::BufferView staging_place() {
     if (!is_staged()) take_staging_buffer();
     if (!is_staged()) return place();  // out of memory
     staging_.was_written(SIZE_MAX);
@@ -431,7 +431,7 @@ class Receive final : public Pending,
   }
 
   /// Copies a payload that arrived through the MPI library to its destination.
-  void bring(const void* bytes, std::uint64_t count, const MPI_Status& status) {
+  void copy_to_destination(const void* bytes, std::uint64_t count, const MPI_Status& status) {
     note_payload(count, status);
     truncated_ = count > capacity_;
     if (truncated_) return;
@@ -455,7 +455,7 @@ class Receive final : public Pending,
   void write(const void* bytes, std::uint64_t count, const char* reason) {
     if (count == 0) return;
     static_cast<void>(may_write());  // either way: no other message is written before this returns
-    transports::Place destination = place();
+    transports::BufferView destination = place();
     destination.layout = destination.layout.prefix(count);
     status_ = staged_copy(count, transports::BufferKind::pageable, destination.buffer.kind, reason,
                           [&] { return transports::upload(destination, bytes); });
@@ -463,9 +463,9 @@ class Receive final : public Pending,
 
   ReceiveCall call_;  ///< after the post, the user may free what its handles stand for
   std::shared_ptr<CommunicatorInfo> communicator_;
-  transports::Place place_;      ///< unused for host memory in one piece
-  std::byte* staged_ = nullptr;  ///< where the MPI library writes; null: the user's buffer
-  StagingBuffer staging_;        ///< the memory behind `staged_`, if it is larger than an envelope
+  transports::BufferView place_;  ///< unused for host memory in one piece
+  std::byte* staged_ = nullptr;   ///< where the MPI library writes; null: the user's buffer
+  StagingBuffer staging_;         ///< the memory behind `staged_`, if it is larger than an envelope
   /// The memory behind `staged_` otherwise. For a receive in the user's buffer: the previous content of its
   /// first bytes.
   alignas(16) std::array<std::byte, envelope_bytes> small_;
@@ -516,9 +516,9 @@ ReceivePlan plan_blocking_receive(const ReceiveCall& call) {
   ReceivePlan plan = plan_receive(call);
   plan.is_direct = plan.is_ignored;
   if (plan.is_ignored) return plan;
-  const bool may_be_stashed = engine().stashed_messages.load(std::memory_order_relaxed) != 0;
+  const bool may_be_stashed = request_table().stashed_messages.load(std::memory_order_relaxed) != 0;
   // another thread's probe must not take a message between the search of the stash and the post
-  const bool may_become_stashed = engine().is_threaded() && NodeDirectory::gpu_seen();
+  const bool may_become_stashed = request_table().is_threaded() && NodeDirectory::gpu_seen();
   plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed &&
                    !(small_payloads_may_come() && !keep_first_bytes(call, plan));
   return plan;
@@ -537,7 +537,7 @@ int after_direct_receive(const ReceiveCall& call, const ReceivePlan& plan, const
     progress();
     backoff.pause();
   }
-  receive.mend(status);
+  receive.fix_status(status);
   return receive.complete(status, code);
 }
 
@@ -557,7 +557,7 @@ int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallSco
       if (message->message != MPI_MESSAGE_NULL) {
         code = receive->post_matched(&message->message, &operation.request);
       } else {
-        code = receive->take_over(*message);
+        code = receive->adopt_stashed(*message);
       }
     } else {
       code = receive->post(&operation.request);
@@ -584,7 +584,7 @@ int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const Ca
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
   if (stashed) {
-    code = receive->take_over(*stashed);
+    code = receive->adopt_stashed(*stashed);
   } else {
     code = receive->post_matched(message, &operation.request);
   }

@@ -11,14 +11,14 @@
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/messages/message_record.hpp"
 #include "interpose/messages/staging_buffers.hpp"
-#include "interpose/network/channel.hpp"
+#include "interpose/network/chunk_channel.hpp"
 #include "interpose/network/network_send.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
-#include "interpose/protocol/device_send.hpp"
+#include "interpose/protocol/rendezvous_send.hpp"
 #include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/staged.hpp"
@@ -37,7 +37,7 @@ class SendOfCopy final : public Pending {
   SendOfCopy(StagingBuffer copy, std::unique_ptr<Pending> send)
       : copy_(std::move(copy)), send_(std::move(send)) {}
   bool advance(bool arrived, const MPI_Status& status) override { return send_->advance(arrived, status); }
-  void mend(MPI_Status& status) const override { send_->mend(status); }
+  void fix_status(MPI_Status& status) const override { send_->fix_status(status); }
   int complete(MPI_Status& status, int code) override { return send_->complete(status, code); }
   [[nodiscard]] Progress progress() const override { return send_->progress(); }
   void leaving() override { send_->leaving(); }
@@ -70,7 +70,7 @@ bool looks_like_envelope(const void* bytes) {
 /// The same for a payload in host memory. Not by MPI_Pack, as MPICH's refuses MPI_BOTTOM.
 bool looks_like_envelope(const SendCall& call) {
   std::byte bytes[envelope_bytes];
-  return transports::download(bytes, place_of(call.buffer, call.count, call.datatype)).ok() &&
+  return transports::download(bytes, view_of(call.buffer, call.count, call.datatype)).ok() &&
          looks_like_envelope(bytes);
 }
 
@@ -141,7 +141,7 @@ void tail(Operation& operation, StagingBuffer copy, MessageRecord record) {
 
 /// Copies a payload that will go through the MPI library to host memory. Returns MPI_SUCCESS, or the code of
 /// the error that was raised.
-int stage_payload(const SendCall& call, const transports::Place& source, const char* reason,
+int stage_payload(const SendCall& call, const transports::BufferView& source, const char* reason,
                   StagingBuffer& copy) {
   const std::size_t bytes = source.layout.bytes();
   copy = StagingBuffer(bytes);
@@ -186,8 +186,8 @@ const char* why_not_in_chunks(int receiver, std::size_t bytes) {
   if (forced == TransportKind::network) return nullptr;
   if (forced != TransportKind::none) return "the forced transport works within a node only";
   // a payload of an envelope's own size always goes by one, as it might look like one
-  const bool is_small = bytes < transports::tuning().network_from && bytes != envelope_bytes;
-  return is_small ? "to another node, and too small to be sent in chunks" : nullptr;
+  const bool is_below_chunking = bytes < transports::tuning().network_from && bytes != envelope_bytes;
+  return is_below_chunking ? "to another node, and too small to be sent in chunks" : nullptr;
 }
 
 /// Returns true if a payload smaller than an envelope goes by one nevertheless. In a row of such sends an
@@ -225,12 +225,12 @@ bool post_envelope(const SendCall& call, std::unique_ptr<Send> send, const Messa
   return true;
 }
 
-bool post_envelope(const SendCall& call, const SendPlan& plan, const transports::Place& source,
+bool post_envelope(const SendCall& call, const SendPlan& plan, const transports::BufferView& source,
                    const MessageRecord& record, Operation& operation, int& code) {
   if (plan.neighbour == nullptr)
     return post_envelope(call, NetworkSend::open(call, source, plan.receiver), record, operation, code);
   return post_envelope(call,
-                       DeviceSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow),
+                       RendezvousSend::open(call, source, plan.receiver, *plan.neighbour, plan.others_follow),
                        record, operation, code);
 }
 
@@ -244,8 +244,8 @@ int post_scattered(const SendCall& call, const SendPlan& plan, const MessageReco
   // see needs_envelope()
   const bool needs_one = bytes == envelope_bytes && call.mode != SendMode::buffered &&
                          (call.mode == SendMode::synchronous || looks_like_envelope(copy.data()));
-  const transports::Place source{.buffer = transports::inspect(copy.data()),
-                                 .layout = transports::Layout::contiguous(bytes)};
+  const transports::BufferView source{.buffer = transports::inspect(copy.data()),
+                                      .layout = transports::Layout::contiguous(bytes)};
   if (!needs_one || !post_envelope(call, plan, source, record, operation, code))
     return post_staged(call, std::move(copy), bytes, record, operation);
   if (code == MPI_SUCCESS)
@@ -265,7 +265,7 @@ SendPlan plan_send(const SendCall& call) {
   } else if (!needs_envelope(call, plan)) {
     return plan;
   }
-  plan.source = place_of(call.buffer, call.count, call.datatype);
+  plan.source = view_of(call.buffer, call.count, call.datatype);
   plan.source->handed_over_ns = transports::time_of_call_ns();
   const std::size_t bytes = plan.source->layout.bytes();
   const bool is_in_parts =
@@ -302,7 +302,7 @@ int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope
     return code;
   }
 
-  const transports::Place& source = *plan.source;
+  const transports::BufferView& source = *plan.source;
   if (source.buffer.kind == BufferKind::unknown)
     return ErrorTarget::of(call.communicator).raise_freed("MPI_Send");
   if (plan.on_device) note_gpu_use();

@@ -21,9 +21,9 @@ struct SendPlan {
   /// envelope and is not expected on a device.
   [[nodiscard]] bool is_plain() const noexcept { return !source; }
 
-  std::optional<transports::Place> source;  ///< the payload; empty for a plain send
-  int receiver = -1;                        ///< world rank; -1 for a plain send, or if it is unknown
-  DirectoryRow* neighbour = nullptr;        ///< the receiver's row, if it sees this rank's shared memory
+  std::optional<transports::BufferView> source;  ///< the payload; empty for a plain send
+  int receiver = -1;                             ///< world rank; -1 for a plain send, or if it is unknown
+  DirectoryRow* neighbour = nullptr;             ///< the receiver's row, if it sees this rank's shared memory
   bool on_device = false;
   bool others_follow = false;  ///< the rank's next calls probably send more; set by the caller
 };

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_notices = 256;  ///< bounds what a program may cause without end
 
-struct Said {
+struct Ballot {
   std::string text;
   std::uint64_t at_ns;
   bool recorded = false;
@@ -26,7 +26,7 @@ struct Said {
 
 struct Notices {
   std::mutex mutex;
-  std::vector<Said> said;
+  std::vector<Ballot> said;
 };
 
 /// Never destroyed, as destructors may call notice(), too.
@@ -35,7 +35,7 @@ Notices& notices() {
   return *all;
 }
 
-void record_it(Said& said) {
+void record_it(Ballot& said) {
   if (said.recorded || !is_on()) return;
   trace::Notice record{};
   record.at_ns = said.at_ns;
@@ -60,7 +60,7 @@ void notice(std::string_view text) noexcept try {
   Notices& all = notices();
   const std::lock_guard lock(all.mutex);
   const bool known =
-      std::any_of(all.said.begin(), all.said.end(), [&](const Said& s) { return s.text == text; });
+      std::any_of(all.said.begin(), all.said.end(), [&](const Ballot& s) { return s.text == text; });
   if (known || all.said.size() == most_notices) return;
   say(text);
   all.said.push_back({std::string(text), now_ns()});
@@ -72,7 +72,7 @@ void notice(std::string_view text) noexcept try {
 void write_kept_notices() noexcept try {
   Notices& all = notices();
   const std::lock_guard lock(all.mutex);
-  for (Said& said : all.said) record_it(said);
+  for (Ballot& said : all.said) record_it(said);
 } catch (...) {
   say("out of memory: earlier notices are not in the recording");
 }

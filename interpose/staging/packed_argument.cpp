@@ -13,7 +13,7 @@
 namespace penstock::interpose {
 
 using transports::BufferKind;
-using transports::Place;
+using transports::BufferView;
 
 void PackedArgument::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address) {
   if (count <= 0) return;
@@ -60,7 +60,7 @@ Status PackedArgument::open(bool is_read, bool is_written) {
 
 Status PackedArgument::fetch(const char* why) const {
   if (!is_read_) return {};
-  const Place place = absolute_place(layout_);
+  const BufferView place = absolute_view(layout_);
   Status copied = staged_copy(layout_.bytes(), place.buffer.kind, BufferKind::pageable, why,
                               [&] { return transports::download(memory_.data(), place); });
   if (!copied.ok()) return copied;
@@ -77,13 +77,13 @@ Status PackedArgument::write_back(const char* why) const {
     std::memmove(memory_.data() + element * element_bytes_, memory_.data() + element * extent_,
                  element_bytes_);
   }
-  const Place place = absolute_place(layout_);
+  const BufferView place = absolute_view(layout_);
   return staged_copy(layout_.bytes(), BufferKind::pageable, place.buffer.kind, why,
                      [&] { return transports::upload(place, memory_.data()); });
 }
 
 bool PackedArgument::is_idle() const {
-  return transports::is_idle(absolute_place(layout_));
+  return transports::is_idle(absolute_view(layout_));
 }
 
 }  // namespace penstock::interpose

@@ -16,8 +16,8 @@ namespace {
 
 using transports::Block;
 using transports::BufferKind;
+using transports::BufferView;
 using transports::Layout;
-using transports::Place;
 
 constexpr std::uintptr_t at(std::uintptr_t address, std::ptrdiff_t offset) noexcept {
   return address + static_cast<std::uintptr_t>(offset);
@@ -40,7 +40,7 @@ void for_each_piece(std::uintptr_t origin, const Layout& layout, std::byte* pack
 }
 
 /// Returns the layout, seen from its first byte, and the buffer that this byte belongs to.
-Place place_at(std::uintptr_t user, const Layout& layout) {
+BufferView view_at(std::uintptr_t user, const Layout& layout) {
   const std::ptrdiff_t first = layout.first_offset();
   return {.buffer = transports::inspect(pointer(at(user, first))),
           .layout = layout.shifted(-first),
@@ -54,14 +54,14 @@ template <typename Move>
 Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Layout& layout, Move move) {
   if (layout.bytes() == 0) return {};
   const auto move_one = [&](const Layout& within) {
-    return move(place_at(user, within), at(origin, within.first_offset()));
+    return move(view_at(user, within), at(origin, within.first_offset()));
   };
   if (user != reinterpret_cast<std::uintptr_t>(MPI_BOTTOM)) return move_one(layout);
 
-  const Place whole = absolute_place(layout);
+  const BufferView whole = absolute_view(layout);
   if (!whole.is_scattered()) return move_one(layout);
-  for (const transports::PlacePart& part : *whole.parts) {
-    Place place = part.place;
+  for (const transports::ViewPart& part : *whole.parts) {
+    BufferView place = part.place;
     place.handed_over_ns = whole.handed_over_ns;
     const std::uintptr_t moved_by = reinterpret_cast<std::uintptr_t>(place.buffer.pointer) - user;
     if (Status moved = move(place, origin + moved_by); !moved.ok()) return moved;
@@ -70,7 +70,7 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
 }
 
 /// Copies from device to host, each byte to the same offset from `origin`.
-Status download(const Place& place, std::uintptr_t origin) {
+Status download(const BufferView& place, std::uintptr_t origin) {
   if (place.layout.is_contiguous()) return transports::download(pointer(origin), place);
   const HostMemory packed = HostMemory::take(place.layout.bytes());
   if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
@@ -81,7 +81,7 @@ Status download(const Place& place, std::uintptr_t origin) {
   return {};
 }
 
-Status upload(const Place& place, std::uintptr_t origin) {
+Status upload(const BufferView& place, std::uintptr_t origin) {
   if (place.layout.is_contiguous()) return transports::upload(place, pointer(origin));
   const HostMemory packed = HostMemory::take(place.layout.bytes());
   if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
@@ -93,14 +93,14 @@ Status upload(const Place& place, std::uintptr_t origin) {
 
 }  // namespace
 
-Place absolute_place(const Layout& absolute) {
-  Place place = place_at(reinterpret_cast<std::uintptr_t>(MPI_BOTTOM), absolute);
+BufferView absolute_view(const Layout& absolute) {
+  BufferView place = view_at(reinterpret_cast<std::uintptr_t>(MPI_BOTTOM), absolute);
   transports::find_parts(place);
   return place;
 }
 
-Region Region::of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset) {
-  Region region;
+ByteRange ByteRange::of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset) {
+  ByteRange region;
   if (bytes <= 0) return region;
   region.layout_ = Layout::contiguous(static_cast<std::size_t>(bytes), offset);
   region.begin_ = offset;
@@ -108,7 +108,7 @@ Region Region::of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset) {
   return region;
 }
 
-void Region::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displacement) {
+void ByteRange::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displacement) {
   if (count <= 0) return;
   const Layout element = layout_of(datatype, 1);
   if (element.bytes() == 0) return;
@@ -147,13 +147,13 @@ void Region::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displace
         bound + extent + std::max<std::ptrdiff_t>(to_the_last, 0));
 }
 
-void Region::widen(std::ptrdiff_t begin, std::ptrdiff_t end) noexcept {
+void ByteRange::widen(std::ptrdiff_t begin, std::ptrdiff_t end) noexcept {
   const bool is_first = begin_ == end_;
   begin_ = is_first ? begin : std::min(begin_, begin);
   end_ = is_first ? end : std::max(end_, end);
 }
 
-Status StagedArgument::open(const void* user, const Region& read, const Region& written) {
+Status StagedArgument::open(const void* user, const ByteRange& read, const ByteRange& written) {
   // an empty region has begin = end = 0, which must not extend the span to the user's address
   const std::ptrdiff_t begin = read.empty()      ? written.begin()
                                : written.empty() ? read.begin()
@@ -174,7 +174,7 @@ Status StagedArgument::open(const void* user, const Region& read, const Region& 
 }
 
 Status StagedArgument::fetch(const char* why) const {
-  return for_each_allocation(user_, origin_, read_, [why](const Place& place, std::uintptr_t origin) {
+  return for_each_allocation(user_, origin_, read_, [why](const BufferView& place, std::uintptr_t origin) {
     return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why,
                        [&] { return download(place, origin); });
   });
@@ -191,7 +191,7 @@ bool StagedArgument::may_write_back_now() const {
 bool StagedArgument::is_idle(const Layout& layout) const {
   bool idle = true;
   static_cast<void>(
-      for_each_allocation(user_, origin_, layout, [&](const Place& place, std::uintptr_t) -> Status {
+      for_each_allocation(user_, origin_, layout, [&](const BufferView& place, std::uintptr_t) -> Status {
         idle = idle && transports::is_idle(place);
         return {};
       }));
@@ -199,7 +199,7 @@ bool StagedArgument::is_idle(const Layout& layout) const {
 }
 
 Status StagedArgument::write_back(const char* why) const {
-  return for_each_allocation(user_, origin_, written_, [why](const Place& place, std::uintptr_t origin) {
+  return for_each_allocation(user_, origin_, written_, [why](const BufferView& place, std::uintptr_t origin) {
     return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why,
                        [&] { return upload(place, origin); });
   });

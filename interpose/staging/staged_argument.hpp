@@ -16,11 +16,11 @@
 namespace penstock::interpose {
 
 /// A set of bytes of a user's buffer, relative to the address that the user passed. Errors: std::bad_alloc.
-class Region {
+class ByteRange {
  public:
-  Region() = default;
-  Region(MPI_Count count, MPI_Datatype datatype) { add(count, datatype, 0); }
-  [[nodiscard]] static Region of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset = 0);
+  ByteRange() = default;
+  ByteRange(MPI_Count count, MPI_Datatype datatype) { add(count, datatype, 0); }
+  [[nodiscard]] static ByteRange of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset = 0);
 
   /// Adds `count` elements from `displacement` bytes after the address on.
   void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t displacement);
@@ -43,19 +43,19 @@ class Region {
 
 /// Returns where the bytes of a layout relative to MPI_BOTTOM lie; in parts, if in several allocations.
 /// Errors: std::bad_alloc.
-[[nodiscard]] transports::Place absolute_place(const transports::Layout& absolute);
+[[nodiscard]] transports::BufferView absolute_view(const transports::Layout& absolute);
 
 /// Owns the host memory. Unit: bytes. Thread: one at a time.
 class StagedArgument {
  public:
   /// Takes memory for both regions. Errors: as a Status; throws std::bad_alloc.
-  [[nodiscard]] Status open(const void* user, const Region& read, const Region& written);
+  [[nodiscard]] Status open(const void* user, const ByteRange& read, const ByteRange& written);
   /// Downloads the bytes that the call reads. `why`: the reason for staging, for the record; a literal.
   [[nodiscard]] Status fetch(const char* why) const;
   /// Returns the address that the MPI library gets instead of the user's.
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
   /// Replaces the region that was written by a smaller one within it.
-  void set_written(const Region& written) { written_ = written.layout(); }
+  void set_written(const ByteRange& written) { written_ = written.layout(); }
   /// Return whether the application's earlier work is complete on the GPUs of the bytes that are read, or
   /// written.
   [[nodiscard]] bool may_fetch_now() const;

@@ -17,21 +17,21 @@ bool may_be_absolute(const void* buffer) noexcept {
   return buffer == MPI_BOTTOM && transports::cuda_in_use() && settings().move;
 }
 
-bool reaches_device(const Region& absolute) noexcept {
+bool reaches_device(const ByteRange& absolute) noexcept {
   return transports::reaches_device(MPI_BOTTOM, absolute.layout());
 }
 
 namespace {
 
 /// Returns the kind of the bytes on a device, if there are any.
-transports::BufferKind kind_of(const void* buffer, const Region& region) {
+transports::BufferKind kind_of(const void* buffer, const ByteRange& region) {
   if (buffer != MPI_BOTTOM) return transports::inspect(buffer).kind;
-  return absolute_place(region.layout()).buffer.kind;
+  return absolute_view(region.layout()).buffer.kind;
 }
 
 }  // namespace
 
-void StagedCall::stage(const void*& buffer, const Region& read, const Region& written,
+void StagedCall::stage(const void*& buffer, const ByteRange& read, const ByteRange& written,
                        std::optional<PackedArgument> packed) {
   if (read.empty() && written.empty()) return;  // the address will not be used
   note_gpu_use();
@@ -55,7 +55,7 @@ void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_
   for (StagedArgument& buffer : buffers_) {
     if (buffer.address() != address) continue;
     try {
-      buffer.set_written(Region::of_bytes(bytes, offset));
+      buffer.set_written(ByteRange::of_bytes(bytes, offset));
     } catch (const std::bad_alloc&) {
       status_ = {Code::out_of_memory, "staging"};
     }

@@ -25,7 +25,7 @@ namespace penstock::interpose {
 /// Return whether the buffer needs staging. If MPI_BOTTOM makes addresses absolute, the datatype decides.
 [[nodiscard]] bool lies_on_device(const void* buffer) noexcept;
 [[nodiscard]] bool may_be_absolute(const void* buffer) noexcept;
-[[nodiscard]] bool reaches_device(const Region& absolute) noexcept;
+[[nodiscard]] bool reaches_device(const ByteRange& absolute) noexcept;
 
 /// Replaces `pack` below if a call needs the user's datatype, for an operation or another representation.
 struct AsItLies {};
@@ -45,19 +45,19 @@ class StagedCall {
   StagedCall(CallScope& scope, const char* mpi_call, ErrorTarget errors) noexcept
       : scope_(&scope), mpi_call_(mpi_call), errors_(errors) {}
 
-  /// Each replaces `buffer` by the address of its stand-in if it is on a device. `region` returns the Region
-  /// that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is called if
-  /// addresses are absolute: it adds all blocks that the call may read or write and replaces the arguments
-  /// that describe them. Without it, the stand-in spans all addresses.
+  /// Each replaces `buffer` by the address of its stand-in if it is on a device. `region` returns the
+  /// ByteRange that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is
+  /// called if addresses are absolute: it adds all blocks that the call may read or write and replaces the
+  /// arguments that describe them. Without it, the stand-in spans all addresses.
   template <typename Pointer, typename Reads, typename Pack = AsItLies>
   void read(Pointer& buffer, Reads region, Pack pack = {}) {
     use(
-        buffer, region, [] { return Region(); }, pack);
+        buffer, region, [] { return ByteRange(); }, pack);
   }
   template <typename Pointer, typename Writes, typename Pack = AsItLies>
   void write(Pointer& buffer, Writes region, Pack pack = {}) {
     use(
-        buffer, [] { return Region(); }, region, pack);
+        buffer, [] { return ByteRange(); }, region, pack);
   }
   template <typename Pointer, typename Reads, typename Writes, typename Pack = AsItLies>
   void use(Pointer& buffer, Reads reads, Writes writes, Pack pack = {});
@@ -87,7 +87,7 @@ class StagedCall {
   int finish(int code) const;
 
  private:
-  void stage(const void*& buffer, const Region& read, const Region& written,
+  void stage(const void*& buffer, const ByteRange& read, const ByteRange& written,
              std::optional<PackedArgument> packed);
   /// Stops at the first failure.
   template <typename Copy>
@@ -110,8 +110,8 @@ void StagedCall::use(Pointer& buffer, Reads reads, Writes writes, [[maybe_unused
   if (!absolute && !lies_on_device(buffer)) [[likely]]
     return;
   try {
-    const Region read = reads();
-    const Region written = writes();
+    const ByteRange read = reads();
+    const ByteRange written = writes();
     if (absolute && !reaches_device(read) && !reaches_device(written)) return;
     const void* replaced = buffer;
     std::optional<PackedArgument> packed;

@@ -32,8 +32,8 @@ inline bool is_native(MPI_File file) {
 template <typename Pointer>
 void stage_elements(StagedCall& staged, MPI_File file, Pointer& buffer, MPI_Count count,
                     MPI_Datatype& datatype, bool is_written) {
-  const auto elements = [&] { return Region(count, datatype); };
-  const auto written = [&] { return is_written ? elements() : Region(); };
+  const auto elements = [&] { return ByteRange(count, datatype); };
+  const auto written = [&] { return is_written ? elements() : ByteRange(); };
   if (may_be_absolute(buffer) && is_native(file)) {
     staged.use(buffer, elements, written, packed_elements(count, datatype));
   } else {

@@ -13,8 +13,8 @@ inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Coun
                                      std::ptrdiff_t out_size, const auto* position, auto library) {
   const std::ptrdiff_t begin = *position;
   staged.read(
-      in, [&] { return Region(in_count, datatype); }, stand_in);
-  staged.write(out, [&] { return Region::of_bytes(out_size); });
+      in, [&] { return ByteRange(in_count, datatype); }, stand_in);
+  staged.write(out, [&] { return ByteRange::of_bytes(out_size); });
   if (const Status fetched = staged.fetch(); !fetched.ok()) return staged.raise(fetched);
   const int code = library(in, out);
   staged.narrow(out, *position - begin, begin);
@@ -42,9 +42,9 @@ inline constexpr auto pack_external = [](const auto& call, const char* represent
 template <typename StandIn>
 void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_size, std::ptrdiff_t position,
                   void*& out, MPI_Count out_count, const MPI_Datatype& datatype, StandIn stand_in) {
-  staged.read(in, [&] { return Region::of_bytes(in_size - position, position); });
+  staged.read(in, [&] { return ByteRange::of_bytes(in_size - position, position); });
   staged.write(
-      out, [&] { return Region(out_count, datatype); }, stand_in);
+      out, [&] { return ByteRange(out_count, datatype); }, stand_in);
 }
 
 inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size, auto* position, void* out,
@@ -66,7 +66,7 @@ inline constexpr auto unpack_external = [](const auto& call, const char* represe
 inline constexpr auto reduce_local = [](const auto& call, const void* in, void* in_and_out, auto count,
                                         MPI_Datatype datatype, MPI_Op operation) {
   StagedCall staged = call.begin(ErrorTarget::of(MPI_COMM_NULL));
-  const auto vector = [&] { return Region(count, datatype); };
+  const auto vector = [&] { return ByteRange(count, datatype); };
   staged.read(in, vector);
   staged.use(in_and_out, vector, vector);
   return call.run(std::move(staged), in, in_and_out, count, datatype, operation);

@@ -6,7 +6,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
-#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/message_schedule.hpp"
 #include "interpose/collectives/spare_communicators.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"

@@ -10,8 +10,8 @@
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/arrivals.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/progress/user_request.hpp"
 
 namespace penstock::interpose {
@@ -21,11 +21,11 @@ namespace {
 /// for this one.
 bool is_plain(int count, const MPI_Request* requests) {
   if (count < 0 || (count > 0 && requests == nullptr)) return true;  // the MPI library reports the error
-  if (engine().is_empty()) return true;
+  if (request_table().is_empty()) return true;
   if (must_poll()) return false;
-  const Engine::Lock lock(engine());
+  const RequestTable::Lock lock(request_table());
   for (int i = 0; i < count; ++i) {
-    if (requests[i] != MPI_REQUEST_NULL && engine().find(requests[i]) != nullptr) return false;
+    if (requests[i] != MPI_REQUEST_NULL && request_table().find(requests[i]) != nullptr) return false;
   }
   return true;
 }
@@ -33,7 +33,7 @@ bool is_plain(int count, const MPI_Request* requests) {
 /// Completes the pending work of a request that the MPI library has completed.
 int finish_detached(Pending& pending, MPI_Status& status, int code) {
   for (Backoff backoff; !pending.advance(true, status); backoff.pause()) progress();
-  pending.mend(status);
+  pending.fix_status(status);
   return pending.complete(status, code);
 }
 
@@ -42,9 +42,9 @@ MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
 }
 
 /// `tells_error`: the call returns MPI_ERR_IN_STATUS; otherwise MPI_ERROR keeps the user's value.
-void hand_out_at(const MPI_Status& status, MPI_Status* statuses, int index, bool tells_error) {
+void copy_status_to(const MPI_Status& status, MPI_Status* statuses, int index, bool tells_error) {
   if (statuses == MPI_STATUSES_IGNORE) return;
-  hand_out(status, &statuses[index]);
+  copy_status(status, &statuses[index]);
   if (tells_error) statuses[index].MPI_ERROR = status.MPI_ERROR;
 }
 
@@ -65,7 +65,7 @@ int wait_one(MPI_Request* request, MPI_Status* status) {
     for (Backoff backoff; !item.is_done(); backoff.pause()) progress();
     code = item.complete(local);
   }
-  hand_out(local, status);
+  copy_status(local, status);
   return raise_unraised(item, code);
 }
 
@@ -81,7 +81,7 @@ int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     local[i].MPI_ERROR = codes[i];
-    hand_out_at(local[i], statuses, static_cast<int>(i), failed);
+    copy_status_to(local[i], statuses, static_cast<int>(i), failed);
   }
   return failed ? raise_unraised(items, MPI_ERR_IN_STATUS) : MPI_SUCCESS;
 }
@@ -103,7 +103,7 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (pending[i] == nullptr) continue;
     if (requests[i] != MPI_REQUEST_NULL) {  // not complete, since another one failed
-      engine().insert(requests[i], Operation{requests[i], std::move(pending[i]), true}, Handle::own);
+      request_table().insert(requests[i], Operation{requests[i], std::move(pending[i]), true}, Handle::own);
       continue;
     }
     const int before = failed ? local[i].MPI_ERROR : MPI_SUCCESS;
@@ -116,7 +116,8 @@ int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>
     failed = true;
     code = MPI_ERR_IN_STATUS;
   }
-  for (std::size_t i = 0; i < items.size(); ++i) hand_out_at(local[i], statuses, static_cast<int>(i), failed);
+  for (std::size_t i = 0; i < items.size(); ++i)
+    copy_status_to(local[i], statuses, static_cast<int>(i), failed);
   return code;
 }
 
@@ -139,7 +140,7 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   bool may_detach = !must_poll();
   for (const UserRequest& item : items) may_detach = may_detach && item.may_detach();
   if (may_detach) return wait_all_detached(count, requests, items, statuses);
-  if (engine().is_threaded()) {
+  if (request_table().is_threaded()) {
     step_until_done(
         items, [] {}, [](const UserRequest& item) { return item.is_done(); });
   } else {
@@ -202,7 +203,7 @@ int wait_any(std::vector<UserRequest>& items, int* index, MPI_Status* status) {
     if (code != MPI_SUCCESS || result.index != MPI_UNDEFINED || !result.any_active) {
       *index = result.index;
       if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
-      hand_out(local, status);
+      copy_status(local, status);
       return raise_unraised(items, code);
     }
     progress();
@@ -224,7 +225,7 @@ int try_some(std::vector<UserRequest>& items, int* done_count, int* indices, MPI
     failed = failed || code != MPI_SUCCESS;
     codes.push_back(code);
     indices[*done_count] = static_cast<int>(i);
-    hand_out_at(local, statuses, *done_count, false);
+    copy_status_to(local, statuses, *done_count, false);
     ++*done_count;
   }
   if (!any_active) *done_count = MPI_UNDEFINED;
@@ -241,14 +242,14 @@ using namespace penstock::interpose;
 
 PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
   CallScope scope(Function::Wait, __builtin_return_address(0));
-  if (scope.stands_aside() || engine().is_empty()) return PMPI_Wait(request, status);
+  if (scope.stands_aside() || request_table().is_empty()) return PMPI_Wait(request, status);
   return wait_one(request, status);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
   CallScope scope(Function::Test, __builtin_return_address(0));
-  if (scope.stands_aside() || engine().is_empty()) return PMPI_Test(request, flag, status);
+  if (scope.stands_aside() || request_table().is_empty()) return PMPI_Test(request, flag, status);
   UserRequest item(request);
   if (!item.has_entry()) {
     const int code = PMPI_Test(request, flag, status);
@@ -262,7 +263,7 @@ PENSTOCK_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status
   }
   MPI_Status local = local_copy_of(status);
   const int code = item.complete(local);
-  hand_out(local, status);
+  copy_status(local, status);
   return raise_unraised(item, code);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -303,7 +304,7 @@ PENSTOCK_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, i
   *flag = (result.index != MPI_UNDEFINED || !result.any_active) ? 1 : 0;
   if (*flag != 0) {
     if (result.index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
-    hand_out(local, status);
+    copy_status(local, status);
   } else {
     progress();
   }
@@ -341,29 +342,29 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
   CallScope scope(Function::Request_get_status, __builtin_return_address(0));
-  Entry* entry = scope.stands_aside() ? nullptr : find_entry(request);
+  RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(request);
   if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
   progress();
-  const Engine::Lock lock(engine());
-  *flag = (!entry->active || Engine::advance(*entry)) ? 1 : 0;
+  const RequestTable::Lock lock(request_table());
+  *flag = (!entry->active || RequestTable::advance(*entry)) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
   MPI_Status local = local_copy_of(status);
   copy_without_error(entry->active ? entry->status : empty_status(), local);
-  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->mend(local);
-  hand_out(local, status);
+  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->fix_status(local);
+  copy_status(local, status);
   return MPI_SUCCESS;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) try {
   CallScope scope(Function::Request_free, __builtin_return_address(0));
-  Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
+  RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
   if (entry == nullptr) return PMPI_Request_free(request);
   if (entry->kind == Handle::persistent && !entry->active) {
-    engine().erase(entry);
+    request_table().erase(entry);
     return PMPI_Request_free(request);
   }
-  engine().orphan(entry);
+  request_table().orphan(entry);
   *request = MPI_REQUEST_NULL;
   progress();
   return MPI_SUCCESS;
@@ -372,7 +373,7 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) try {
   CallScope scope(Function::Cancel, __builtin_return_address(0));
-  Entry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
+  RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
   if (entry == nullptr) return PMPI_Cancel(request);
   // a message that a probe had taken ahead is matched and cannot be cancelled any more
   if (!entry->active || entry->operation.request == MPI_REQUEST_NULL) return MPI_SUCCESS;

@@ -14,18 +14,18 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/finalize_hook.hpp"
 #include "interpose/messages/staging_buffers.hpp"
-#include "interpose/network/channel.hpp"
+#include "interpose/network/chunk_channel.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/node/tuning.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/progress_thread.hpp"
-#include "interpose/protocol/device_send.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/matched_messages.hpp"
-#include "interpose/protocol/node_delivery.hpp"
+#include "interpose/protocol/rendezvous_receive.hpp"
+#include "interpose/protocol/rendezvous_send.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
@@ -98,7 +98,7 @@ void begin_recording(int rank, int size) {
 
 /// The MPI library's thread level as reported to the application; it may have been raised for a progress
 /// thread.
-int told_level = MPI_THREAD_MULTIPLE;
+int reported_level = MPI_THREAD_MULTIPLE;
 
 /// The current call of MPI_Finalize.
 struct FinalizeCall {
@@ -109,13 +109,13 @@ struct FinalizeCall {
 bool is_called_in_finalize = false;
 void leave_job() noexcept;
 
-void rise(int provided) {
+void start_up(int provided) {
   int rank = 0;
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   node_directory().publish(rank);
-  engine().set_threaded(provided == MPI_THREAD_MULTIPLE);
+  request_table().set_threaded(provided == MPI_THREAD_MULTIPLE);
   transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
   const std::span<Slot> slots = node_directory().own_slots();
   if (!slots.empty()) transports::set_flag_memory(slots.data(), slots.size_bytes());
@@ -124,7 +124,7 @@ void rise(int provided) {
   begin_tuning();
   transports::set_single_threaded(provided == MPI_THREAD_SINGLE);
   open_matched_messages();
-  engine().open_sentinel();
+  request_table().open_sentinel();
   channel().open(rank, size);
   expect_envelopes_if(channel().is_open() || transports::cuda_in_use());
   // before the communicators, which it then records
@@ -134,7 +134,7 @@ void rise(int provided) {
   is_called_in_finalize = call_last_in_finalize(leave_job);
   if (transports::cuda_in_use()) record::gpu_seen();
   if (settings().move) transports::prepare_kernels();
-  finish_at_end_of_calls(&NodeDelivery::small_ones_in_flight(), finish_small_pulls);
+  finish_at_end_of_calls(&RendezvousReceive::small_ones_in_flight(), finish_small_pulls);
   wake_up();
 }
 
@@ -160,8 +160,8 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
     node_directory().leave();
     return code;
   }
-  told_level = *level = std::min(*level, given);
-  rise(told_level);
+  reported_level = *level = std::min(*level, given);
+  start_up(reported_level);
   if (given == MPI_THREAD_MULTIPLE) {
     start_progress_thread();
   } else {
@@ -175,7 +175,7 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
 /// receivers leave too. With ranks on other nodes all arrive here first, since no receiver comes later.
 void part() try {
   for (Backoff backoff; !channel().all_have_parted(); backoff.pause()) progress();
-  engine().drain(policy::farewell_ns);
+  request_table().drain(policy::finalize_drain_ns);
   node_directory().announce_parting();
   for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
   abandon_lingering_sends();
@@ -183,14 +183,14 @@ void part() try {
   // without memory nothing can be waited for
 }
 
-void descend() noexcept {
+void shut_down() noexcept {
   fall_asleep();
   if (transports::cuda_in_use()) record::gpu_seen();
   record::end();
   close_communicators();
   close_matched_messages();
   channel().close();
-  engine().close_sentinel();
+  request_table().close_sentinel();
   transports::shut_down();
   drop_staging_buffers();
   node_directory().leave();
@@ -207,7 +207,7 @@ void leave_job() noexcept {
   } catch (...) {
     if (finalize_call.thrown != nullptr) *finalize_call.thrown = std::current_exception();
   }
-  descend();
+  shut_down();
 }
 
 /// The same if MPI works no more, as an earlier callback of the program has failed.
@@ -237,7 +237,7 @@ PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
     return code;
   }
   PMPI_Query_thread(&provided);
-  rise(provided);
+  start_up(provided);
   return code;
 }
 
@@ -251,7 +251,7 @@ PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* 
   }
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) {
-    rise(*provided);
+    start_up(*provided);
   } else {
     node_directory().leave();
   }
@@ -261,7 +261,7 @@ PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* 
 PENSTOCK_EXPORT int MPI_Query_thread(int* provided) {
   CallScope scope(Function::Query_thread, __builtin_return_address(0));
   const int code = PMPI_Query_thread(provided);
-  if (code == MPI_SUCCESS) *provided = std::min(*provided, told_level);
+  if (code == MPI_SUCCESS) *provided = std::min(*provided, reported_level);
   return code;
 }
 

@@ -21,15 +21,15 @@ namespace penstock::interpose {
 namespace {
 
 /// Complete when both are; the status is the receive's.
-class PendingExchange final : public Pending {
+class PendingRun final : public Pending {
  public:
-  PendingExchange(Operation receive, Operation send, const ErrorTarget& errors, StagingBuffer copy)
+  PendingRun(Operation receive, Operation send, const ErrorTarget& errors, StagingBuffer copy)
       : copy_(std::move(copy)), receive_(std::move(receive), errors), send_(std::move(send), errors) {}
 
   bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
     return receive_.step() & send_.step();
   }
-  void mend(MPI_Status& status) const override { receive_.tell(status); }
+  void fix_status(MPI_Status& status) const override { receive_.tell(status); }
   int complete(MPI_Status& status, int code) override {
     const int send_code = send_.end(MPI_STATUS_IGNORE);
     const int receive_code = receive_.end(&status);
@@ -58,8 +58,8 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
   }
   *request = MPI_REQUEST_NULL;  // attach() makes a handle
   attach(request,
-         std::make_unique<PendingExchange>(std::move(receiving), std::move(sending),
-                                           ErrorTarget::of(receive.communicator).kept(), std::move(copy)));
+         std::make_unique<PendingRun>(std::move(receiving), std::move(sending),
+                                      ErrorTarget::of(receive.communicator).kept(), std::move(copy)));
   return MPI_SUCCESS;
 }
 
@@ -71,7 +71,7 @@ int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCal
 /// For one buffer: sends a copy, so that the receive may overwrite the buffer.
 int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
                            MPI_Request* request) {
-  const transports::Place source = place_of(send.buffer, send.count, send.datatype);
+  const transports::BufferView source = view_of(send.buffer, send.count, send.datatype);
   StagingBuffer copy(source.layout.bytes());
   const record::OwnWork own;
   const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}

@@ -9,8 +9,8 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/held_datatype.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
 
@@ -70,20 +70,20 @@ int initialise_receive(const ReceiveCall& call, MPI_Request* request, Plain plai
   return insert_persistent(call.communicator, std::make_unique<PersistentReceive>(call), request);
 }
 
-Entry* find_persistent(MPI_Request request) {
-  if (engine().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
-  const Engine::Lock lock(engine());
-  Entry* entry = engine().find(request);
+RequestEntry* find_persistent(MPI_Request request) {
+  if (request_table().is_empty() || request == MPI_REQUEST_NULL) return nullptr;
+  const RequestTable::Lock lock(request_table());
+  RequestEntry* entry = request_table().find(request);
   return entry != nullptr && entry->kind == Handle::persistent ? entry : nullptr;
 }
 
 /// Sets `posted` to the kind of the start; keeps it if it was a send.
 int start_one(const CallScope& scope, MPI_Request* request, Posted& posted) {
-  Entry* entry = find_persistent(*request);
+  RequestEntry* entry = find_persistent(*request);
   if (entry == nullptr) return PMPI_Start(request);
   if (entry->active) return ErrorTarget::of(MPI_COMM_NULL).raise(MPI_ERR_REQUEST);
   posted = std::max(posted, entry->recipe->posts());
-  return engine().start(*entry, scope);
+  return request_table().start(*entry, scope);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ PENSTOCK_RECV_INIT(Recv_init_c, MPI_Count)
 
 PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) try {
   CallScope scope(Function::Start, __builtin_return_address(0));
-  if (scope.stands_aside() || engine().is_empty()) return PMPI_Start(request);
+  if (scope.stands_aside() || request_table().is_empty()) return PMPI_Start(request);
   Posted posted = Posted::receive;
   const int code = start_one(scope, request, posted);
   begin_large_arrivals(posted);
@@ -143,7 +143,7 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) try {
   CallScope scope(Function::Startall, __builtin_return_address(0));
-  if (scope.stands_aside() || engine().is_empty() || count < 0) return PMPI_Startall(count, requests);
+  if (scope.stands_aside() || request_table().is_empty() || count < 0) return PMPI_Startall(count, requests);
   int first_failure = MPI_SUCCESS;
   Posted posted = Posted::receive;
   for (int i = 0; i < count; ++i) {

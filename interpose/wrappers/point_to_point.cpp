@@ -19,18 +19,18 @@ namespace {
 
 /// Host memory in which Penstock has no part counts as pageable.
 trace::BufferKind kind_of(bool on_device, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  return static_cast<trace::BufferKind>(on_device ? place_of(buffer, count, datatype).buffer.kind
+  return static_cast<trace::BufferKind>(on_device ? view_of(buffer, count, datatype).buffer.kind
                                                   : transports::BufferKind::pageable);
 }
 
-void describe(CallScope& scope, const SendCall& call, const SendPlan& plan) {
+void record_arguments(CallScope& scope, const SendCall& call, const SendPlan& plan) {
   if (!scope.recording()) return;
   scope.message(call.communicator, call.destination, call.tag, payload_bytes(call.count, call.datatype));
   scope.buffer(plan.is_plain() ? kind_of(plan.on_device, call.buffer, call.count, call.datatype)
                                : static_cast<trace::BufferKind>(plan.source->buffer.kind));
 }
 
-void describe(CallScope& scope, const ReceiveCall& call, const ReceivePlan& plan) {
+void record_arguments(CallScope& scope, const ReceiveCall& call, const ReceivePlan& plan) {
   if (!scope.recording()) return;
   scope.message(call.communicator, call.source, call.tag, 0);  // the size of the message is not known yet
   scope.buffer(kind_of(plan.on_device, call.buffer, call.count, call.datatype));
@@ -40,7 +40,7 @@ void describe(CallScope& scope, const ReceiveCall& call, const ReceivePlan& plan
 template <typename AsItCame>
 int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
   const SendPlan plan = plan_send(call);
-  describe(scope, call, plan);
+  record_arguments(scope, call, plan);
   if (plan.is_plain() && !must_poll()) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
@@ -57,7 +57,7 @@ int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
 
 int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* request) {
   SendPlan plan = plan_send(call);
-  describe(scope, call, plan);
+  record_arguments(scope, call, plan);
   plan.others_follow = plan.on_device && amid_sends();
   Operation operation;
   const int code = post_send(call, plan, scope, false, operation);
@@ -81,18 +81,18 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
     code = finish(std::move(operation), call.communicator, &local);
   }
   if (scope.recording()) {
-    describe(scope, call, plan);
+    record_arguments(scope, call, plan);
     if (call.source != MPI_PROC_NULL) {
       scope.message(call.communicator, local.MPI_SOURCE, local.MPI_TAG, bytes_of(local));
     }
   }
-  hand_out(local, status);
+  copy_status(local, status);
   return code;
 }
 
 int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* request) {
   const ReceivePlan plan = plan_receive(call);
-  describe(scope, call, plan);
+  record_arguments(scope, call, plan);
   Operation operation;
   const int code = post_receive(call, plan, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
@@ -126,7 +126,7 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
                       Plain plain) {
   const SendPlan send_plan = plan_send(send);
   const ReceivePlan receive_plan = plan_blocking_receive(receive);
-  describe(scope, send, send_plan);
+  record_arguments(scope, send, send_plan);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (send_plan.is_plain() && receive_plan.is_direct) {
@@ -141,7 +141,7 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
     code = exchange(scope, receive, receive_plan, send, send_plan, &local);
   }
   if (scope.recording()) scope.add_bytes(bytes_of(local));
-  hand_out(local, status);
+  copy_status(local, status);
   return code;
 }
 
@@ -152,7 +152,7 @@ int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& 
   if (plan_blocking_receive(receive).is_direct && plan_send(send).is_plain()) {
     return exchange_blocking(scope, send, receive, status, plain);
   }
-  const transports::Place source = place_of(send.buffer, send.count, send.datatype);
+  const transports::BufferView source = view_of(send.buffer, send.count, send.datatype);
   const StagingBuffer copy(source.layout.bytes());
   const Status copied =
       copy.data() == nullptr

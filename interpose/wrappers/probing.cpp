@@ -9,8 +9,8 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
-#include "interpose/progress/engine.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/matching.hpp"
 #include "interpose/protocol/receiving.hpp"
@@ -44,10 +44,10 @@ int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message
     if (taken == MPI_SUCCESS && *flag != 0) note_message(*message, communicator);
     return taken;
   }
-  return hand_out_message(*info->stash, source, tag, communicator, message);
+  return return_message(*info->stash, source, tag, communicator, message);
 }
 
-void describe(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
+void record_arguments(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
   if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
 }
 
@@ -62,15 +62,15 @@ int look_until_found(CallScope& scope, MPI_Comm communicator, const MPI_Status& 
     if (code != MPI_SUCCESS || flag != 0) break;
     progress();
   }
-  if (code == MPI_SUCCESS) describe(scope, communicator, local);
-  hand_out(local, status);
+  if (code == MPI_SUCCESS) record_arguments(scope, communicator, local);
+  copy_status(local, status);
   return code;
 }
 
 /// Ends a non-blocking probe.
 void tell_or_progress(bool found, const MPI_Status& local, MPI_Status* status) {
   if (found) {
-    hand_out(local, status);
+    copy_status(local, status);
   } else {
     progress();
   }
@@ -84,7 +84,7 @@ int receive_matched(CallScope& scope, const ReceiveCall& call, MPI_Message* mess
   // on MPI_COMM_WORLD, where the MPI libraries themselves raise errors of matched receives
   code = finish(std::move(operation), MPI_COMM_WORLD, &local);
   if (scope.recording()) scope.add_bytes(bytes_of(local));
-  hand_out(local, status);
+  copy_status(local, status);
   return code;
 }
 
@@ -102,7 +102,7 @@ PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_St
     code = PMPI_Probe(source, tag, communicator, &local);
     // the message found may be the first envelope of the job
     if (code != MPI_SUCCESS || is_ignored(source)) {
-      hand_out(local, status);
+      copy_status(local, status);
       return code;
     }
   }
@@ -120,7 +120,7 @@ PENSTOCK_EXPORT int MPI_Iprobe(int source, int tag, MPI_Comm communicator, int* 
   if (is_ignored(source)) {
     code = PMPI_Iprobe(source, tag, communicator, flag, &local);
     if (code != MPI_SUCCESS || *flag == 0 || is_ignored(source)) {
-      if (code == MPI_SUCCESS && *flag != 0) hand_out(local, status);
+      if (code == MPI_SUCCESS && *flag != 0) copy_status(local, status);
       return code;
     }
   }

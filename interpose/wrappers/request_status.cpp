@@ -34,15 +34,15 @@ int ask(MPI_Request request, State& state, MPI_Status& local) {
   state = State::inactive;
   if (request == MPI_REQUEST_NULL) return MPI_SUCCESS;
   state = State::pending;
-  Entry* const entry = find_entry(request);
+  RequestEntry* const entry = find_entry(request);
   if (entry == nullptr) return ask_library(request, state, local);
-  const Engine::Lock lock(engine());
+  const RequestTable::Lock lock(request_table());
   if (!entry->active) {
     state = State::inactive;
-  } else if (Engine::advance(*entry)) {
+  } else if (RequestTable::advance(*entry)) {
     state = State::complete;
     copy_without_error(entry->status, local);
-    if (entry->operation.pending != nullptr) entry->operation.pending->mend(local);
+    if (entry->operation.pending != nullptr) entry->operation.pending->fix_status(local);
   }
   return MPI_SUCCESS;
 }
@@ -54,7 +54,7 @@ MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
 /// Returns true if the library alone answers.
 bool is_left_to_library(const CallScope& scope, Function function, int count, const MPI_Request* requests) {
   if (scope.stands_aside() || count < 0 || (count > 0 && requests == nullptr)) return true;
-  return engine().is_empty() && has_function(function);
+  return request_table().is_empty() && has_function(function);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ PENSTOCK_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requ
     return MPI_SUCCESS;
   }
   if (*index == MPI_UNDEFINED) copy_without_error(empty_status(), local);
-  hand_out(local, status);
+  copy_status(local, status);
   return MPI_SUCCESS;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

@@ -138,7 +138,8 @@ TEST_F(Command, report_does_not_pass_a_condition_that_cannot_be_told) {
   blind.call({.function = "MPI_Barrier", .begin = 10, .end = 20}).write(recording);
   const Outcome outcome = penstock("report --fail-if 'exposed > 50%' " + recording.string());
   EXPECT_EQ(outcome.exit_code, 4);
-  EXPECT_NE(outcome.errors.find("cannot be decided: GPU kernels of rank 0 were not recorded"), std::string::npos)
+  EXPECT_NE(outcome.errors.find("cannot be decided: GPU kernels of rank 0 were not recorded"),
+            std::string::npos)
       << outcome.errors;
 }
 

@@ -20,7 +20,7 @@ FIGURES = (
 )
 # Columns of a table before the counters.
 TABLE_COLUMNS = ["benchmark", "name", "figure", "unit"]
-# Said of every machine and of no interest beside a figure.
+# Ballot of every machine and of no interest beside a figure.
 DULL_CONTEXT = {"caches", "load_avg", "executable", "cpu_scaling_enabled", "library_build_type", "mhz_per_cpu"}
 
 

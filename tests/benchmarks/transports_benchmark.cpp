@@ -50,7 +50,7 @@ std::string name_of(const TransportRow& row, std::size_t bytes) {
          std::to_string(bytes);
 }
 
-void pull(const Offer& offer, const Place& place) {
+void pull(const Offer& offer, const BufferView& place) {
   const Payload payload(offer, place);
   const Choice choice = choose(payload);
   require(choice.transport != nullptr, choice.reason);
@@ -65,8 +65,8 @@ void pull(const Offer& offer, const Place& place) {
 void run_transport(benchmark::State& state, const TransportRow& row, std::size_t bytes) {
   std::optional<HostMemory> host;
   if (row.into != Into::device) host.emplace(bytes, row.into == Into::pinned);
-  const Place place =
-      host ? Place{inspect(host->data()), Layout::contiguous(bytes)} : receiver_memory().place(bytes);
+  const BufferView place =
+      host ? BufferView{inspect(host->data()), Layout::contiguous(bytes)} : receiver_memory().place(bytes);
   // Asking is a part of a payload's way only where the sender has work to do before.
   const bool asks_each_time = has_ring(row.sender);
   const Offer lasting = asks_each_time ? Offer{} : offer_from(row.sender, bytes);

@@ -31,7 +31,7 @@ class DeviceList {
     if (content == Content::shuffled) std::shuffle(list.begin(), list.end(), std::mt19937(1));
     REQUIRE_CUDA(cuMemcpyHtoD(receiver_memory().address(), list.data(), bytes));
   }
-  [[nodiscard]] Place place() const { return receiver_memory().place(bytes_); }
+  [[nodiscard]] BufferView place() const { return receiver_memory().place(bytes_); }
   void copy(const RawCopies& raw) const {
     raw.run(receiver_memory().address() + largest_list_bytes, receiver_memory().address(), bytes_);
   }
@@ -78,7 +78,7 @@ void unpacking(benchmark::State& state, Content content) {
       [&] {
         unpack.reset();
         require(ListUnpack::take_room(list.place(), Integer::uint32, unpack));
-        const Place* const room = unpack->room(pack->words());
+        const BufferView* const room = unpack->room(pack->words());
         REQUIRE_CUDA(cuMemcpyDtoD(reinterpret_cast<CUdeviceptr>(room->first_byte()),
                                   reinterpret_cast<CUdeviceptr>(pack->bitmap().first_byte()),
                                   room->layout.bytes()));

@@ -49,7 +49,7 @@ void DeviceMemory::make_current() const {
   REQUIRE_CUDA(cuCtxSetCurrent(context_));
 }
 
-Place DeviceMemory::place(std::size_t bytes) const {
+BufferView DeviceMemory::place(std::size_t bytes) const {
   return {inspect(reinterpret_cast<const void*>(address_)), Layout::contiguous(bytes)};
 }
 
@@ -128,7 +128,7 @@ class Sender {
 Offer offer_from(SenderIs sender, std::size_t bytes) {
   if (sender == SenderIs::this_process) {
     const char* why_not = "";
-    return describe(own_sender_memory().place(bytes), &why_not);
+    return make_offer(own_sender_memory().place(bytes), &why_not);
   }
   static const Sender other;
   return other.ask({sender, bytes});
@@ -139,9 +139,9 @@ int run_sender(int socket) {
   const DeviceMemory memory(0, largest_bytes);
   Request request{};
   while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
-    const Place source = memory.place(request.bytes);
+    const BufferView source = memory.place(request.bytes);
     const char* why_not = "";
-    Offer offer = describe(source, &why_not);
+    Offer offer = make_offer(source, &why_not);
     std::unique_ptr<StagedSend> send;
     if (has_ring(request.sender)) {
       const bool on_host = request.sender == SenderIs::other_process_with_host_ring;

@@ -35,7 +35,7 @@ class DeviceMemory {
 
   void make_current() const;
   [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }
-  [[nodiscard]] transports::Place place(std::size_t bytes) const;
+  [[nodiscard]] transports::BufferView place(std::size_t bytes) const;
 
  private:
   CUcontext context_ = nullptr;

@@ -24,7 +24,7 @@ void blocking(benchmark::State& state, bool to_host) {
   const auto bytes = static_cast<std::size_t>(state.range(0));
   HostMemory memory(bytes, false);
   HostMemory pinned(bytes, true);
-  const Place place = receiver_memory().place(bytes);
+  const BufferView place = receiver_memory().place(bytes);
   const auto host = reinterpret_cast<CUdeviceptr>(pinned.data());
   const CUdeviceptr device = receiver_memory().address();
   const RawCopies raw;

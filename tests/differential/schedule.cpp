@@ -23,7 +23,7 @@ struct Progress {
 
 /// Messages of one source and destination on one communicator, in the order in which they are sent. MPI
 /// matches them in that order among equal tags; `sent` of them have been sent.
-struct Channel {
+struct ChunkChannel {
   std::vector<int> messages;
   std::size_t sent = 0;
 };
@@ -34,7 +34,7 @@ class Scheduler {
       : program_(program), random_(program.seed ^ 0x5ced), progress_(program.messages.size()) {
     program_.actions.assign(static_cast<std::size_t>(program_.ranks), {});
     outstanding_.resize(static_cast<std::size_t>(program_.ranks));
-    std::map<std::tuple<int, int, int>, Channel> channels;
+    std::map<std::tuple<int, int, int>, ChunkChannel> channels;
     for (std::size_t i = 0; i < program_.messages.size(); ++i) {
       const Message& message = program_.messages[i];
       channels[{message.communicator, message.source, message.destination}].messages.push_back(
@@ -118,7 +118,7 @@ class Scheduler {
   }
 
   /// The next message of a random channel, if it can be sent now; -1 otherwise.
-  int next_to_send(const Channel& channel) {
+  int next_to_send(const ChunkChannel& channel) {
     if (channel.sent == channel.messages.size()) return -1;
     const int message = channel.messages[channel.sent];
     return send_request_is_idle(message) ? message : -1;
@@ -126,7 +126,7 @@ class Scheduler {
 
   /// Whether a receive posted now for the message at `position` is sure to match it: MPI gives it the first
   /// message that fits, so none before it may still be without a receive and fit as well.
-  bool matches_if_posted(const Channel& channel, std::size_t position) {
+  bool matches_if_posted(const ChunkChannel& channel, std::size_t position) {
     const int message = channel.messages[position];
     if (of(message).receive_posted || !receive_request_is_idle(message)) return false;
     for (std::size_t i = 0; i < position; ++i) {
@@ -138,7 +138,7 @@ class Scheduler {
   }
 
   /// A message of a random channel that can get its receive now; -1 otherwise.
-  int next_to_receive(const Channel& channel) {
+  int next_to_receive(const ChunkChannel& channel) {
     const bool in_order = random_.chance(70);
     const std::size_t start = in_order ? 0 : random_.below(channel.messages.size());
     for (std::size_t i = start; i < channel.messages.size(); ++i) {
@@ -149,11 +149,11 @@ class Scheduler {
     return -1;
   }
 
-  Channel& random_channel() { return channels_[random_.below(channels_.size())]; }
+  ChunkChannel& random_channel() { return channels_[random_.below(channels_.size())]; }
 
   /// These return how many halves of messages they dealt with.
   std::size_t start_send() {
-    Channel& channel = random_channel();
+    ChunkChannel& channel = random_channel();
     const int message = next_to_send(channel);
     if (message < 0) return 0;
     ++channel.sent;
@@ -184,7 +184,7 @@ class Scheduler {
   /// have no early receives from being faster.
   std::size_t post_early_receives() {
     std::size_t posted = 0;
-    for (Channel& channel : channels_) {
+    for (ChunkChannel& channel : channels_) {
       for (std::size_t i = 0; i < channel.messages.size(); ++i) {
         const int message = channel.messages[i];
         if (!at(message).is_early || !matches_if_posted(channel, i)) continue;
@@ -225,11 +225,11 @@ class Scheduler {
 
   /// One rank's MPI_Sendrecv with partners that are there already, or two ranks' with each other.
   std::size_t exchange() {
-    Channel& out = random_channel();
+    ChunkChannel& out = random_channel();
     const int sent = next_to_send(out);
     if (sent < 0 || at(sent).send_request >= 0 || at(sent).frees_request) return 0;
     const int rank = at(sent).source;
-    Channel& in = random_channel();
+    ChunkChannel& in = random_channel();
     const int received = next_to_receive(in);
     if (received < 0 || at(received).receive_request >= 0 || at(received).destination != rank ||
         at(received).communicator != at(sent).communicator) {
@@ -250,7 +250,7 @@ class Scheduler {
     return 4;
   }
 
-  void finish_exchange(int rank, int sent, int received, Channel& out) {
+  void finish_exchange(int rank, int sent, int received, ChunkChannel& out) {
     act(rank, ActionKind::sendrecv, sent).other = received;
     ++out.sent;
     of(sent).send_started = of(sent).send_done = true;
@@ -364,7 +364,7 @@ class Scheduler {
   Program& program_;
   Random random_;
   std::vector<Progress> progress_;
-  std::vector<Channel> channels_;
+  std::vector<ChunkChannel> channels_;
   std::vector<std::vector<Operation>> outstanding_;  ///< of each rank
   std::size_t completion_weight_ = 10;
   std::size_t pause_weight_ = 0;

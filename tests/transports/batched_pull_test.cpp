@@ -70,8 +70,8 @@ class Window {
   /// All of them; none is stepped before all have begun.
   void begin() {
     for (std::size_t i = 0; i < count_; ++i) {
-      const Place source{inspect(at(from_, i)), Layout::contiguous(bytes_)};
-      const Place destination{inspect(at(to_, i)), Layout::contiguous(bytes_)};
+      const BufferView source{inspect(at(from_, i)), Layout::contiguous(bytes_)};
+      const BufferView destination{inspect(at(to_, i)), Layout::contiguous(bytes_)};
       const bool is_host = !lives_on_device(source.buffer.kind);
       const CopySource what{.pointer = source.buffer.pointer,
                             .bytes = bytes_,
@@ -195,7 +195,7 @@ TEST(PinnedThroughout, is_what_lies_in_one_piece_of_pinned_memory) {
   use_device(0);
   const GpuMemory memory(BufferKind::pinned, bytes);
   const auto whole = [&](std::size_t offset, std::size_t length) {
-    return Place{inspect(static_cast<char*>(memory.data()) + offset), Layout::contiguous(length)}
+    return BufferView{inspect(static_cast<char*>(memory.data()) + offset), Layout::contiguous(length)}
         .is_pinned_throughout();
   };
   EXPECT_TRUE(whole(0, bytes));
@@ -204,12 +204,12 @@ TEST(PinnedThroughout, is_what_lies_in_one_piece_of_pinned_memory) {
   EXPECT_FALSE(whole(bytes - 1, 2));
 
   const Layout in_pieces = Layout::contiguous(8).repeated(4, 16);
-  EXPECT_FALSE((Place{inspect(memory.data()), in_pieces}.is_pinned_throughout()));
+  EXPECT_FALSE((BufferView{inspect(memory.data()), in_pieces}.is_pinned_throughout()));
 
   const GpuMemory pageable(BufferKind::pageable, bytes);
-  EXPECT_FALSE((Place{inspect(pageable.data()), Layout::contiguous(1)}.is_pinned_throughout()));
+  EXPECT_FALSE((BufferView{inspect(pageable.data()), Layout::contiguous(1)}.is_pinned_throughout()));
   const GpuMemory device(BufferKind::device, bytes);
-  EXPECT_FALSE((Place{inspect(device.data()), Layout::contiguous(1)}.is_pinned_throughout()));
+  EXPECT_FALSE((BufferView{inspect(device.data()), Layout::contiguous(1)}.is_pinned_throughout()));
 }
 
 /// Of which a part was registered: a kernel that went beyond it would end the application's context.
@@ -221,7 +221,7 @@ TEST(PinnedThroughout, is_not_what_was_registered_in_part) {
       reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(memory.data()) + page - 1) / page * page);
   REQUIRE_CUDA(cuMemHostRegister(first, 4 * page, 0));
   const auto whole = [&](std::size_t offset, std::size_t length) {
-    return Place{inspect(first + offset), Layout::contiguous(length)}.is_pinned_throughout();
+    return BufferView{inspect(first + offset), Layout::contiguous(length)}.is_pinned_throughout();
   };
   EXPECT_TRUE(whole(0, 4 * page));
   EXPECT_TRUE(whole(100, 4 * page - 100));

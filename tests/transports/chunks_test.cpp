@@ -106,7 +106,7 @@ Layout rows(std::size_t count) {
 }
 
 /// Out through one ring and back in from it, a few chunks under way at a time.
-void pass(const Place& source, const Place& destination) {
+void pass(const BufferView& source, const BufferView& destination) {
   const std::size_t payload_bytes = source.layout.bytes();
   std::unique_ptr<ChunkCopies> out;
   std::unique_ptr<ChunkCopies> in;

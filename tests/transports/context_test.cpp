@@ -53,7 +53,7 @@ TEST(Context, that_is_destroyed_under_its_streams_and_events_does_no_harm) {
     CUdeviceptr memory = 0;
     REQUIRE_CUDA(cuMemAlloc(&memory, 4096));
     std::vector<char> host(4096);
-    const Place place{inspect(reinterpret_cast<const void*>(memory)), Layout::contiguous(host.size())};
+    const BufferView place{inspect(reinterpret_cast<const void*>(memory)), Layout::contiguous(host.size())};
     EXPECT_EQ(place.buffer.context, handle);
     ASSERT_TRUE(download(host.data(), place).ok());
     const cuda::ContextRef context = cuda::Context::of(handle);

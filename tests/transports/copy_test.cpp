@@ -79,7 +79,7 @@ void copy_all_layouts_by(BufferKind kind) {
     for (const std::size_t part : {std::size_t{memory_bytes}, std::size_t{65536}, std::size_t{9999}}) {
       SCOPED_TRACE(testing::Message() << layout.blocks().size() << " blocks, parts of " << part);
       const std::size_t bytes = layout.bytes();
-      const Place place{.buffer = inspect(laid_out.data()), .layout = layout};
+      const BufferView place{.buffer = inspect(laid_out.data()), .layout = layout};
       fill(laid_out, layout, bytes, ++seed);
       fill(packed, {}, 0, 0);
       copy_in_parts(
@@ -108,7 +108,7 @@ void upload_any_length_from(BufferKind kind) {
   for (const std::size_t bytes : lengths) {
     SCOPED_TRACE(bytes);
     const Layout layout = Layout::contiguous(bytes, 5);
-    const Place place{.buffer = inspect(target.data()), .layout = layout};
+    const BufferView place{.buffer = inspect(target.data()), .layout = layout};
     fill(target, {}, 0, 0);
     const auto before = target.read();
     fill(source, Layout::contiguous(bytes, 3), bytes, bytes);

@@ -29,7 +29,7 @@ constexpr std::size_t area_bytes = largest_joint_upload + 32;
 struct Uploads {
   Uploads(BufferKind kind, std::size_t count) : memory(kind, count * area_bytes) {
     for (std::size_t i = 0; i < count; ++i) {
-      Place& place = places.emplace_back();
+      BufferView& place = places.emplace_back();
       place.buffer = inspect(static_cast<char*>(memory.data()) + offset(i));
       place.layout = Layout::contiguous(size(i));
       hosts.emplace_back(size(i), guard_byte);
@@ -58,7 +58,7 @@ struct Uploads {
   }
 
   GpuMemory memory;
-  std::vector<Place> places;
+  std::vector<BufferView> places;
   std::vector<Bytes> hosts;
 };
 
@@ -109,7 +109,7 @@ TEST_F(JointUploads, wait_for_what_the_application_queued_before) {
       REQUIRE_CUDA(cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(all.memory.data()), guard_byte,
                                    all.memory.bytes(), CU_STREAM_LEGACY));
       const std::uint64_t queued_ns = handed_over_ns == 0 ? 0 : steady_now_ns();
-      for (Place& place : all.places) place.handed_over_ns = queued_ns;
+      for (BufferView& place : all.places) place.handed_over_ns = queued_ns;
       copier = std::thread([&] {
         use_device(0);
         EXPECT_TRUE(upload_together(all.uploads()));
@@ -126,16 +126,16 @@ TEST_F(JointUploads, are_refused_where_one_does_not_suit) {
   const GpuMemory pinned(BufferKind::pinned, 64);
   Layout rows;
   rows.append({0, 8, 3, 16});
-  const Place good = {inspect(device.data()), Layout::contiguous(8)};
-  const Place unsuitable[] = {{inspect(managed.data()), Layout::contiguous(8)},
-                              {inspect(pinned.data()), Layout::contiguous(8)},
-                              {inspect(device.data()), Layout::contiguous(largest_joint_upload + 1)},
-                              {inspect(device.data()), Layout()},
-                              {inspect(device.data()), rows}};
+  const BufferView good = {inspect(device.data()), Layout::contiguous(8)};
+  const BufferView unsuitable[] = {{inspect(managed.data()), Layout::contiguous(8)},
+                                   {inspect(pinned.data()), Layout::contiguous(8)},
+                                   {inspect(device.data()), Layout::contiguous(largest_joint_upload + 1)},
+                                   {inspect(device.data()), Layout()},
+                                   {inspect(device.data()), rows}};
   EXPECT_TRUE(suits_a_joint_upload(good));
   Bytes host(2 * largest_joint_upload, 1);
   auto* const bytes = reinterpret_cast<char*>(host.data());
-  for (const Place& bad : unsuitable) {
+  for (const BufferView& bad : unsuitable) {
     EXPECT_FALSE(suits_a_joint_upload(bad));
     device.write(Bytes(device.bytes(), guard_byte));
     EXPECT_FALSE(upload_together(std::array{Upload{&good, bytes}, Upload{&bad, bytes}}));
@@ -149,8 +149,8 @@ TEST_F(JointUploads, of_several_devices_are_refused) {
   const GpuMemory one(BufferKind::device, 8, 0);
   const GpuMemory other(BufferKind::device, 8, 1);
   use_device(0);
-  const Place places[] = {{inspect(one.data()), Layout::contiguous(8)},
-                          {inspect(other.data()), Layout::contiguous(8)}};
+  const BufferView places[] = {{inspect(one.data()), Layout::contiguous(8)},
+                               {inspect(other.data()), Layout::contiguous(8)}};
   char host[8] = {};
   EXPECT_FALSE(upload_together(std::array{Upload{&places[0], host}, Upload{&places[1], host}}));
 }

@@ -212,7 +212,7 @@ TEST_F(Lifetimes, ten_thousand_messages_leave_descriptors_and_memory_as_they_wer
 TEST(RegionsOfAProcess, for_small_messages_take_few_descriptors) {
   RegionPool pool;
   const std::size_t before = Segment::made_now();
-  std::vector<std::unique_ptr<Region>> taken(1024);
+  std::vector<std::unique_ptr<StagingRegion>> taken(1024);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     ASSERT_TRUE(pool.take(i % 2 == 0 ? 5000 : 65536, taken[i]).ok());
     taken[i]->ring().data[0] = static_cast<char>(i);
@@ -230,8 +230,8 @@ TEST(RegionsOfAProcess, are_bounded_in_memory_and_descriptors) {
   EXPECT_FALSE(may_buffer(SIZE_MAX / 2));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  std::vector<std::unique_ptr<Region>> one;
-  ASSERT_TRUE(Region::make(4096, 1, one).ok());
+  std::vector<std::unique_ptr<StagingRegion>> one;
+  ASSERT_TRUE(StagingRegion::make(4096, 1, one).ok());
   const rlimit low{4, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
   EXPECT_FALSE(may_buffer(1 << 20)) << "one region is a quarter of four descriptors";
@@ -333,9 +333,9 @@ TEST_F(Lies, of_a_file_that_is_no_region_are_refused) {
 
 TEST_F(Lies, about_how_much_was_produced_are_found_out) {
   // the test itself plays the sender
-  std::vector<std::unique_ptr<Region>> regions;
-  ASSERT_TRUE(Region::make(1 << 20, 1, regions).ok());
-  Region& region = *regions.front();
+  std::vector<std::unique_ptr<StagingRegion>> regions;
+  ASSERT_TRUE(StagingRegion::make(1 << 20, 1, regions).ok());
+  StagingRegion& region = *regions.front();
   for (const std::uint64_t produced : {std::uint64_t{bytes} + 1, UINT64_MAX - 1}) {
     Offer offer{};
     offer.payload_bytes = bytes;

@@ -45,7 +45,7 @@ class ListMemory {
     std::memcpy(list.data(), content.data() + offset_ * sizeof(T), count_ * sizeof(T));
     return list;
   }
-  [[nodiscard]] Place place() const {
+  [[nodiscard]] BufferView place() const {
     return {inspect(static_cast<T*>(memory_.data()) + offset_), Layout::contiguous(count_ * sizeof(T)), 0};
   }
 
@@ -62,12 +62,12 @@ Status finish(Work& work) {
   return state;
 }
 
-std::vector<std::uint8_t> read(const Place& place) {
+std::vector<std::uint8_t> read(const BufferView& place) {
   std::vector<std::uint8_t> bytes(place.layout.bytes());
   REQUIRE_CUDA(cuMemcpyDtoH(bytes.data(), reinterpret_cast<CUdeviceptr>(place.first_byte()), bytes.size()));
   return bytes;
 }
-void write(const Place& place, const std::vector<std::uint8_t>& bytes) {
+void write(const BufferView& place, const std::vector<std::uint8_t>& bytes) {
   REQUIRE_CUDA(cuMemcpyHtoD(reinterpret_cast<CUdeviceptr>(place.first_byte()), bytes.data(), bytes.size()));
 }
 
@@ -101,7 +101,7 @@ class ListPacking : public testing::Test {
     std::unique_ptr<ListUnpack> unpacking;
     if (Status taken = ListUnpack::take_room(memory.place(), integer_of<T>(), unpacking); !taken.ok())
       return taken;
-    const Place* const room = unpacking->room(packed.words);
+    const BufferView* const room = unpacking->room(packed.words);
     if (room == nullptr) return {Code::peer_lost, "a bitmap for which there can be no room"};
     write(*room, packed.bytes);
     if (Status started = unpacking->start(); !started.ok()) return started;
@@ -204,7 +204,7 @@ TYPED_TEST(ListPacking, declines_what_no_kernel_could_read) {
   using T = TypeParam;
   const ListMemory<T> memory(1000);
   std::unique_ptr<ListPack> packing;
-  Place place = memory.place();
+  BufferView place = memory.place();
   place.layout = Layout::contiguous(1000 * sizeof(T) - 1);
   EXPECT_EQ(ListPack::start(place, integer_of<T>(), ListOrder::kept, packing).code(), Code::declined);
   place.layout = Layout::contiguous(900 * sizeof(T), 1);
@@ -216,7 +216,7 @@ TYPED_TEST(ListPacking, declines_what_no_kernel_could_read) {
   EXPECT_EQ(ListPack::start(place, integer_of<T>(), ListOrder::kept, packing).code(), Code::declined);
   EXPECT_EQ(ListPack::start(memory.place(), Integer::none, ListOrder::kept, packing).code(), Code::declined);
   List<T> host(1000);
-  const Place on_host{inspect(host.data()), Layout::contiguous(1000 * sizeof(T)), 0};
+  const BufferView on_host{inspect(host.data()), Layout::contiguous(1000 * sizeof(T)), 0};
   EXPECT_EQ(ListPack::start(on_host, integer_of<T>(), ListOrder::kept, packing).code(), Code::declined);
   std::unique_ptr<ListUnpack> unpacking;
   EXPECT_EQ(ListUnpack::take_room(on_host, integer_of<T>(), unpacking).code(), Code::declined);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t bytes = 600'001;
 
-Place place(const GpuMemory& memory, const Layout& layout) {
+BufferView place(const GpuMemory& memory, const Layout& layout) {
   return {inspect(memory.data()), layout};
 }
 
@@ -33,9 +33,9 @@ Status finish(Pull& pull) {
 }
 
 /// By whatever transport the chooser names; `sent` drives the sender where it has to stage.
-Status transfer(const Place& source, const Place& destination, Choice& choice) {
+Status transfer(const BufferView& source, const BufferView& destination, Choice& choice) {
   const char* why_not = "";
-  Offer offer = describe(source, &why_not);
+  Offer offer = make_offer(source, &why_not);
   choice = choose(Payload(offer, destination));
   std::unique_ptr<StagedSend> send;
   if (choice.transport == nullptr) {
@@ -168,9 +168,9 @@ TEST(LocalTransport, refuses_a_senders_buffer_that_was_freed) {
   const GpuMemory to(BufferKind::device, bytes);
   auto from = std::make_unique<GpuMemory>(BufferKind::device, bytes);
   const char* why_not = "";
-  const Offer offer = describe(place(*from, Layout::contiguous(bytes)), &why_not);
+  const Offer offer = make_offer(place(*from, Layout::contiguous(bytes)), &why_not);
   from.reset();
-  const Place destination = place(to, Layout::contiguous(bytes));
+  const BufferView destination = place(to, Layout::contiguous(bytes));
   const Choice choice = choose(Payload(offer, destination));
   ASSERT_NE(choice.transport, nullptr);
   std::unique_ptr<Pull> pull;
@@ -182,8 +182,8 @@ TEST(LocalTransport, writes_only_after_what_the_receiver_queued_before) {
   const GpuMemory to(BufferKind::device, bytes);
   fill(from, Layout::contiguous(bytes), bytes, 1);
   const char* why_not = "";
-  const Offer offer = describe(place(from, Layout::contiguous(bytes)), &why_not);
-  const Place destination = place(to, Layout::contiguous(bytes));
+  const Offer offer = make_offer(place(from, Layout::contiguous(bytes)), &why_not);
+  const BufferView destination = place(to, Layout::contiguous(bytes));
   BusyStream busy(CU_STREAM_LEGACY);
   REQUIRE_CUDA(cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to.data()), 0, bytes, CU_STREAM_LEGACY));
   std::unique_ptr<Pull> pull;
@@ -236,7 +236,7 @@ TEST(BouncePull, many_take_turns_and_all_arrive_but_those_that_are_dropped) {
   std::vector<std::unique_ptr<Pull>> pulls(count);
   for (std::size_t i = 0; i < count; ++i) {
     const CopySource part{static_cast<const char*>(source.data()) + i * each, each};
-    const Place place{inspect(arrived.data() + i * each), Layout::contiguous(each)};
+    const BufferView place{inspect(arrived.data() + i * each), Layout::contiguous(each)};
     ASSERT_TRUE(start_copy(part, place, context, pulls[i]).ok());
   }
   const auto is_dropped = [](std::size_t i) { return i == 3 || i == 15; };

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "tests/transports/gpu_memory.hpp"
-#include "tests/transports/standby_waiting.hpp"
-#include "transports/fused/fused_collective.hpp"
-#include "transports/small/standby_copy.hpp"
+#include "tests/transports/resident_waiting.hpp"
+#include "transports/one_shot/one_shot_collective.hpp"
+#include "transports/small/resident_copy.hpp"
 
 namespace penstock::transports::test {
 namespace {
@@ -22,8 +22,8 @@ using Numbers = std::vector<std::uint32_t>;
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 // half of a line is stamps
-constexpr std::size_t slot_bytes = 2 * (largest_fused_order + kernels::fused_line_bytes);
-constexpr std::size_t largest_count = largest_fused_order / sizeof(std::uint32_t);
+constexpr std::size_t slot_bytes = 2 * (largest_one_shot_order + kernels::one_shot_line_bytes);
+constexpr std::size_t largest_count = largest_one_shot_order / sizeof(std::uint32_t);
 
 Bytes bytes_of(const void* data, std::size_t bytes) {
   Bytes all(bytes);
@@ -34,9 +34,9 @@ Bytes bytes_of(const void* data, std::size_t bytes) {
 /// What one of two processes would have.
 struct Side {
   explicit Side(int device)
-      : slots(BufferKind::device, kernels::fused_sets * 2 * slot_bytes, device),
-        route(BufferKind::device, sizeof(kernels::FusedRoute), device),
-        vector(BufferKind::device, largest_fused_order + 16, device),
+      : slots(BufferKind::device, kernels::one_shot_sets * 2 * slot_bytes, device),
+        route(BufferKind::device, sizeof(kernels::OneShotRoute), device),
+        vector(BufferKind::device, largest_one_shot_order + 16, device),
         copy(context_of(device)) {
     slots.write(Bytes(slots.bytes(), 0));
   }
@@ -49,10 +49,10 @@ struct Side {
   GpuMemory slots;
   GpuMemory route;
   GpuMemory vector;
-  StandbyCopy copy;
+  ResidentCopy copy;
 };
 
-class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
+class OrderedCollectives : public testing::TestWithParam<ResidentCopy::Size> {
  protected:
   void SetUp() override {
     if (device_count() < 2) GTEST_SKIP() << "needs two GPUs, as kernels that wait for each other do";
@@ -61,7 +61,7 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
       sides_[static_cast<std::size_t>(device)] = std::make_unique<Side>(device);
     }
     for (std::size_t own = 0; own < 2; ++own) {
-      kernels::FusedRoute route{};
+      kernels::OneShotRoute route{};
       const auto slot = [&](std::size_t part_of, std::size_t vector_of) {
         return reinterpret_cast<std::uint64_t>(sides_[part_of]->slots.data()) + vector_of * slot_bytes;
       };
@@ -82,14 +82,14 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
     return numbers;
   }
 
-  static FusedOrder order_of(const Side& side, std::uint32_t stamp, std::size_t count) {
-    FusedOrder order;
+  static OneShotOrder order_of(const Side& side, std::uint32_t stamp, std::size_t count) {
+    OneShotOrder order;
     order.own = order.to = side.vector.data();
     order.parts = equal_parts(count * sizeof(std::uint32_t), false);
-    order.route = static_cast<const kernels::FusedRoute*>(side.route.data());
+    order.route = static_cast<const kernels::OneShotRoute*>(side.route.data());
     order.stamp = stamp;
     order.combined = 2;
-    order.type = kernels::StandbyType::uint32;
+    order.type = kernels::ResidentType::uint32;
     order.operation = kernels::ReductionOperation::sum;
     return order;
   }
@@ -124,7 +124,7 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
     for (auto& side : sides_) side->copy.order(order_of(*side, stamp, count));
     bool was_complete = true;
     for (auto& side : sides_) {
-      EXPECT_EQ(outcome_of(side->copy), StandbyCopy::Outcome::copied);
+      EXPECT_EQ(outcome_of(side->copy), ResidentCopy::Outcome::copied);
       was_complete = was_complete && !side->copy.was_incomplete();
       send_away(side->copy);
     }
@@ -135,8 +135,8 @@ class OrderedCollectives : public testing::TestWithParam<StandbyCopy::Size> {
 };
 
 TEST_P(OrderedCollectives, of_any_length_add_up_on_both_sides) {
-  const std::size_t most = GetParam() == StandbyCopy::Size::one_block
-                               ? largest_unshared_fused_order / sizeof(std::uint32_t)
+  const std::size_t most = GetParam() == ResidentCopy::Size::one_block
+                               ? largest_unshared_one_shot_order / sizeof(std::uint32_t)
                                : largest_count;
   std::uint32_t stamp = 0;
   for (const std::size_t count :
@@ -168,7 +168,7 @@ TEST_P(OrderedCollectives, that_meet_them_leaving_are_done_whole_or_not_at_all) 
     }
     for (std::size_t rank = 0; rank < 2; ++rank) {
       Side& side = *sides_[rank];
-      const bool is_done = is_ordered[rank] && outcome_of(side.copy) == StandbyCopy::Outcome::copied;
+      const bool is_done = is_ordered[rank] && outcome_of(side.copy) == ResidentCopy::Outcome::copied;
       const bool is_complete = is_done && !side.copy.was_incomplete();
       EXPECT_TRUE(comes_true([&] { return side.copy.is_over(); }));
       // of one that was incomplete the first lines may be there
@@ -181,23 +181,23 @@ TEST_P(OrderedCollectives, that_meet_them_leaving_are_done_whole_or_not_at_all) 
 }
 
 INSTANTIATE_TEST_SUITE_P(ByOneBlockOrSeveral, OrderedCollectives,
-                         testing::Values(StandbyCopy::Size::one_block, StandbyCopy::Size::several_blocks),
+                         testing::Values(ResidentCopy::Size::one_block, ResidentCopy::Size::several_blocks),
                          [](const auto& size) {
-                           return size.param == StandbyCopy::Size::one_block ? "by_one_block"
-                                                                             : "by_several_blocks";
+                           return size.param == ResidentCopy::Size::one_block ? "by_one_block"
+                                                                              : "by_several_blocks";
                          });
 
 TEST(OrderedCollective, of_more_than_one_block_takes_is_for_several) {
   Side side(0);
   ASSERT_TRUE(side.copy
                   .launch(side.vector.data(), {20 * second_ns, 20 * second_ns, 60 * second_ns},
-                          StandbyCopy::Size::one_block)
+                          ResidentCopy::Size::one_block)
                   .ok());
-  FusedOrder order;
+  OneShotOrder order;
   order.own = order.to = side.vector.data();
-  order.parts = equal_parts(largest_unshared_fused_order, false);
+  order.parts = equal_parts(largest_unshared_one_shot_order, false);
   EXPECT_TRUE(comes_true([&] { return side.copy.is_ready_for(order); }));
-  order.parts = equal_parts(largest_unshared_fused_order + 16, false);
+  order.parts = equal_parts(largest_unshared_one_shot_order + 16, false);
   EXPECT_FALSE(side.copy.is_ready_for(order));
   send_away(side.copy);
 }

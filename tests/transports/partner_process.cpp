@@ -78,14 +78,14 @@ class Process {
         break;
       case What::describe: {
         const char* why_not = "";
-        answer.offer = transports::describe(place(request.slot, request.shape), &why_not);
+        answer.offer = transports::make_offer(place(request.slot, request.shape), &why_not);
         std::snprintf(answer.reason, sizeof(answer.reason), "%s", why_not);
         break;
       }
       case What::stage: {
-        const Place source = place(request.slot, request.shape);
+        const BufferView source = place(request.slot, request.shape);
         const char* why_not = "";
-        answer.offer = transports::describe(source, &why_not);
+        answer.offer = transports::make_offer(source, &why_not);
         set(answer, StagedSend::start(source, request.staging, answer.offer, send_));
         break;
       }
@@ -161,11 +161,11 @@ class Process {
   }
 
  private:
-  [[nodiscard]] Place place(unsigned slot, const Shape& shape) const {
+  [[nodiscard]] BufferView place(unsigned slot, const Shape& shape) const {
     return {inspect(memory_.at(slot)->data()), shape.layout()};
   }
 
-  Status begin(const Place& destination, const Offer& offer, Answer& answer) {
+  Status begin(const BufferView& destination, const Offer& offer, Answer& answer) {
     unsigned excluded = 0;
     for (;;) {
       const Choice choice = choose(Payload(offer, destination), excluded);

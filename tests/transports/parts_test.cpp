@@ -24,12 +24,12 @@ struct Piece {
 };
 
 /// The addresses are absolute, as of MPI_BOTTOM, but for the first byte's.
-Place place_of(const std::vector<Piece>& pieces) {
+BufferView place_of(const std::vector<Piece>& pieces) {
   const auto address = [](const Piece& piece) {
     return reinterpret_cast<std::intptr_t>(piece.memory.data()) + static_cast<std::intptr_t>(piece.offset);
   };
   const std::intptr_t first = address(pieces.front());
-  Place place{.buffer = inspect(reinterpret_cast<void*>(first))};
+  BufferView place{.buffer = inspect(reinterpret_cast<void*>(first))};
   for (const Piece& piece : pieces)
     place.layout.append({.offset = address(piece) - first, .bytes = piece.bytes});
   find_parts(place);
@@ -60,7 +60,8 @@ class Parts : public testing::Test {
 TEST_F(Parts, there_are_none_within_one_allocation) {
   for (const BufferKind kind : buffer_kinds) {
     const GpuMemory memory(kind, 3u << 20);
-    const Place place = place_of({{memory, 0, 100}, {memory, 200, 100}, {memory, (3u << 20) - 100, 100}});
+    const BufferView place =
+        place_of({{memory, 0, 100}, {memory, 200, 100}, {memory, (3u << 20) - 100, 100}});
     EXPECT_FALSE(place.is_scattered()) << name_of(kind);
     EXPECT_EQ(place.buffer.kind, kind);
     EXPECT_EQ(reaches_device(place.buffer.pointer, place.layout), lives_on_device(kind)) << name_of(kind);
@@ -72,16 +73,16 @@ TEST_F(Parts, there_is_one_for_each_allocation_and_one_for_host_memory) {
   const GpuMemory pinned(BufferKind::pinned, 1000);
   const GpuMemory first(BufferKind::device, 1000);
   const GpuMemory second(BufferKind::device, 1000);
-  const Place place =
+  const BufferView place =
       place_of({{host, 0, 10}, {first, 0, 20}, {second, 5, 30}, {pinned, 0, 40}, {first, 100, 50}});
   ASSERT_TRUE(place.is_scattered());
   EXPECT_TRUE(reaches_device(place.buffer.pointer, place.layout));
   EXPECT_EQ(place.buffer.kind, BufferKind::device);
   EXPECT_EQ(place.buffer.pointer, host.data());
   ASSERT_EQ(place.parts->size(), 3u);
-  const PlacePart& of_host = (*place.parts)[0];
+  const ViewPart& of_host = (*place.parts)[0];
   EXPECT_EQ(of_host.place.layout.bytes(), 50u);
-  const PlacePart& of_first = (*place.parts)[1];
+  const ViewPart& of_first = (*place.parts)[1];
   EXPECT_EQ(of_first.place.buffer.pointer, first.data());
   EXPECT_EQ(of_first.place.layout.bytes(), 70u);
   ASSERT_EQ(of_first.packed.blocks().size(), 2u);
@@ -98,7 +99,7 @@ TEST_F(Parts, are_told_apart_where_allocations_touch) {
   for (const auto& one : all) {
     for (const auto& other : all) {
       if (one == other) continue;
-      const Place place = place_of({{*one, bytes - 100, 100}, {*other, 0, 100}});
+      const BufferView place = place_of({{*one, bytes - 100, 100}, {*other, 0, 100}});
       ASSERT_TRUE(place.is_scattered());
       EXPECT_EQ(place.parts->size(), 2u);
       EXPECT_FALSE(suits_a_joint_upload(place));
@@ -111,7 +112,7 @@ TEST_F(Parts, of_equal_blocks_at_equal_distances_are_found_within_one_strided_bl
   for (int i = 0; i < 3; ++i) all.push_back(std::make_unique<GpuMemory>(BufferKind::device, 512));
   std::vector<Piece> pieces;
   for (const auto& one : all) pieces.push_back({*one, 0, 8});
-  const Place place = place_of(pieces);
+  const BufferView place = place_of(pieces);
   ASSERT_TRUE(place.is_scattered());
   EXPECT_EQ(place.parts->size(), 3u);
 }
@@ -123,7 +124,7 @@ TEST_F(Parts, of_memory_that_was_freed_make_the_place_unknown) {
   const auto distance =
       reinterpret_cast<std::intptr_t>(freed->data()) - reinterpret_cast<std::intptr_t>(host.data());
   freed.reset();
-  Place place{.buffer = inspect(host.data())};
+  BufferView place{.buffer = inspect(host.data())};
   place.layout.append({.offset = 0, .bytes = 10});
   place.layout.append({.offset = distance, .bytes = 10});
   find_parts(place);
@@ -149,7 +150,7 @@ TEST_F(Parts, of_any_kinds_are_downloaded_and_uploaded_as_far_as_the_message_goe
           put(pieces, content, bytes);
           const Bytes expected_first = first.read();
           const Bytes expected_second = second.read();
-          Place place = place_of(pieces);
+          BufferView place = place_of(pieces);
           place.layout = place.layout.prefix(bytes);
           Bytes host(bytes + 16, guard_byte);
           ASSERT_TRUE(download(host.data(), place).ok());
@@ -173,7 +174,7 @@ TEST_F(Parts, on_a_busy_GPU_keep_the_place_from_being_idle) {
   if (device_count() < 2) GTEST_SKIP() << "one GPU";
   const GpuMemory first(BufferKind::device, 100, 0);
   const GpuMemory second(BufferKind::device, 100, 1);
-  const Place place = place_of({{first, 0, 100}, {second, 0, 100}});
+  const BufferView place = place_of({{first, 0, 100}, {second, 0, 100}});
   EXPECT_TRUE(is_idle(place));
   for (const int busy : {0, 1}) {
     use_device(busy);

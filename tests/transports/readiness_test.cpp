@@ -28,7 +28,7 @@ void wait_until_set(const Flag& flag) {
   while (flag.load(std::memory_order_acquire) == 0) std::this_thread::yield();
 }
 
-Place whole(const GpuMemory& memory) {
+BufferView whole(const GpuMemory& memory) {
   return {inspect(memory.data()), Layout::contiguous(memory.bytes())};
 }
 
@@ -40,7 +40,7 @@ class Readiness : public testing::Test {
     set_single_threaded(false);
   }
   const GpuMemory memory_{BufferKind::device, 4096};
-  const Place place_ = whole(memory_);
+  const BufferView place_ = whole(memory_);
 };
 
 TEST_F(Readiness, of_several_in_a_row_is_signalled_when_they_are_settled) {
@@ -224,7 +224,7 @@ TEST_F(Readiness, waits_for_the_legacy_stream_beside_a_capture_and_does_not_spoi
                                            CU_STREAM_CAPTURE_MODE_RELAXED}) {
       set_stream_order(order);
       Flag ready{0};
-      Place place = place_;
+      BufferView place = place_;
       BusyStream busy(CU_STREAM_LEGACY);
       {
         const CapturedStream captured(mode);
@@ -243,7 +243,7 @@ TEST_F(Readiness, waits_for_the_legacy_stream_beside_a_capture_and_does_not_spoi
 
 TEST_F(Readiness, beside_a_capture_is_told_when_nothing_was_queued) {
   const CapturedStream captured(CU_STREAM_CAPTURE_MODE_GLOBAL);
-  Place place = place_;
+  BufferView place = place_;
   place.handed_over_ns = steady_now_ns();
   while (!is_idle(place)) std::this_thread::yield();
   place.handed_over_ns = steady_now_ns();
@@ -288,7 +288,7 @@ TEST_F(Readiness, is_signalled_in_flag_memory_once_the_work_is_done) {
 }
 
 TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
-  Place place{place_.buffer, place_.layout, steady_now_ns()};
+  BufferView place{place_.buffer, place_.layout, steady_now_ns()};
   EXPECT_TRUE(is_idle(place));
   BusyStream busy(CU_STREAM_LEGACY);
   place.handed_over_ns = steady_now_ns();
@@ -298,7 +298,7 @@ TEST_F(Readiness, a_place_is_settled_once_the_work_before_it_is_done) {
 }
 
 TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
-  const Place place{place_.buffer, place_.layout, steady_now_ns()};
+  const BufferView place{place_.buffer, place_.layout, steady_now_ns()};
   EXPECT_TRUE(is_idle(place));
   BusyStream busy(CU_STREAM_LEGACY);
   EXPECT_TRUE(is_idle(place));
@@ -306,7 +306,7 @@ TEST_F(Readiness, a_place_stays_settled_whatever_is_queued_later) {
 
 TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
   set_single_threaded(true);
-  Place place = place_;
+  BufferView place = place_;
   for (int round = 0; round < 100; ++round) {
     {
       const InCall call;
@@ -325,7 +325,7 @@ TEST_F(Readiness, work_queued_between_two_calls_of_a_single_thread_is_seen) {
 TEST_F(Readiness, a_wait_queued_between_two_calls_of_a_single_thread_is_seen) {
   set_single_threaded(true);
   const OwnStream other(CU_STREAM_NON_BLOCKING);
-  Place place = place_;
+  BufferView place = place_;
   for (int round = 0; round < 100; ++round) {
     CUevent pending = nullptr;
     REQUIRE_CUDA(cuEventCreate(&pending, CU_EVENT_DISABLE_TIMING));
@@ -350,7 +350,7 @@ TEST_F(Readiness, a_wait_queued_between_two_calls_of_a_single_thread_is_seen) {
 
 TEST_F(Readiness, within_one_call_the_driver_is_asked_once) {
   const InCall call;
-  Place place = place_;
+  BufferView place = place_;
   place.handed_over_ns = time_of_call_ns();
   EXPECT_TRUE(is_idle(place));
   BusyStream busy(CU_STREAM_LEGACY);  // as another thread might, which is not ordered before this call
@@ -366,7 +366,7 @@ TEST_F(Readiness, health_is_good_while_work_runs_and_lost_with_the_context) {
   REQUIRE_CUDA(cuCtxCreate(&own, nullptr, 0, 0));
   CUdeviceptr address = 0;
   REQUIRE_CUDA(cuMemAlloc(&address, 64));
-  const Place place{inspect(reinterpret_cast<const void*>(address)), Layout::contiguous(64)};
+  const BufferView place{inspect(reinterpret_cast<const void*>(address)), Layout::contiguous(64)};
   {
     const BusyStream busy(CU_STREAM_LEGACY);
     EXPECT_TRUE(health_of(place).ok());

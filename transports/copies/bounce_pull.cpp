@@ -23,7 +23,7 @@ bool take_turn() noexcept {
 
 }  // namespace
 
-BouncePull::BouncePull(CopySource source, Place destination, cuda::ContextRef context)
+BouncePull::BouncePull(CopySource source, BufferView destination, cuda::ContextRef context)
     : source_(std::move(source)),
       destination_(std::move(destination)),
       cursor_(destination_.layout),

@@ -16,7 +16,7 @@ namespace penstock::transports {
 class BouncePull final : public Pull {
  public:
   /// Prepares a pull from device memory that `context` can address.
-  BouncePull(CopySource source, Place destination, cuda::ContextRef context);
+  BouncePull(CopySource source, BufferView destination, cuda::ContextRef context);
   ~BouncePull() override;
 
   /// Queues the first copies, unless too many other pulls are at work: it then waits until one of them ends.
@@ -33,7 +33,7 @@ class BouncePull final : public Pull {
   [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept;
 
   CopySource source_;
-  Place destination_;
+  BufferView destination_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
   std::size_t step_bytes_;

@@ -7,7 +7,7 @@
 
 namespace penstock::transports {
 
-Status ChunkCopies::start(const Place& place, Way way, std::unique_ptr<ChunkCopies>& copies) noexcept {
+Status ChunkCopies::start(const BufferView& place, Way way, std::unique_ptr<ChunkCopies>& copies) noexcept {
   return guarded([&]() -> Status {
     cuda::ContextRef context;
     if (lives_on_device(place.buffer.kind)) {
@@ -21,7 +21,7 @@ Status ChunkCopies::start(const Place& place, Way way, std::unique_ptr<ChunkCopi
   });
 }
 
-ChunkCopies::ChunkCopies(const Place& place, Way way, cuda::ContextRef context)
+ChunkCopies::ChunkCopies(const BufferView& place, Way way, cuda::ContextRef context)
     : place_(place), cursor_(place_.layout), context_(std::move(context)), way_(way) {}
 
 ChunkCopies::~ChunkCopies() {

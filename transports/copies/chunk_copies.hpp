@@ -18,9 +18,9 @@ class ChunkCopies {
  public:
   /// Starts the copies. `out`: the application's earlier work on the buffer must be done. `in`: that work is
   /// waited for.
-  [[nodiscard]] static Status start(const Place& place, Way way,
+  [[nodiscard]] static Status start(const BufferView& place, Way way,
                                     std::unique_ptr<ChunkCopies>& copies) noexcept;
-  ChunkCopies(const Place& place, Way way, cuda::ContextRef context);
+  ChunkCopies(const BufferView& place, Way way, cuda::ContextRef context);
   ~ChunkCopies();
   ChunkCopies(const ChunkCopies&) = delete;
   ChunkCopies& operator=(const ChunkCopies&) = delete;
@@ -35,7 +35,7 @@ class ChunkCopies {
   [[nodiscard]] Status begin() noexcept;
   [[nodiscard]] Status queue(char* chunk, std::size_t bytes);
 
-  Place place_;
+  BufferView place_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;  ///< null: the place is host memory
   CUstream stream_ = nullptr;

@@ -92,11 +92,11 @@ Status copy_rows(const Rows<char*>& to, const Rows<const char*>& from, std::size
   return {};
 }
 
-Side side_of(const Place& place) noexcept {
+Side side_of(const BufferView& place) noexcept {
   return lives_on_device(place.buffer.kind) ? Side::device : Side::host;
 }
 
-char* address_in(const Place& place, const Block& piece) noexcept {
+char* address_in(const BufferView& place, const Block& piece) noexcept {
   return static_cast<char*>(place.buffer.pointer) + piece.offset;
 }
 
@@ -120,8 +120,8 @@ bool is_reached_by_kernels(const void* contiguous, Side side, std::size_t bytes)
   return bytes > 0 && is_pinned(contiguous) && is_pinned(static_cast<const char*>(contiguous) + bytes - 1);
 }
 
-Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32_t begin, void* contiguous,
-                      std::uint32_t bytes, bool gathers, CUstream stream) noexcept {
+Status launch_strided(const BufferView& place, const StridedLoops& loops, std::uint32_t begin,
+                      void* contiguous, std::uint32_t bytes, bool gathers, CUstream stream) noexcept {
   if (!place.buffer.holds(place.layout.first_offset(), loops.extent()))
     return {Code::declined, "a layout that reaches past its allocation"};
   CopyItem item{gathers ? contiguous : place.first_byte(), gathers ? place.first_byte() : contiguous, bytes};
@@ -134,7 +134,7 @@ Status launch_strided(const Place& place, const StridedLoops& loops, std::uint32
 /// once.
 constexpr std::size_t least_table_blocks = 12;
 
-Status launch_irregular(const Place& place, const cuda::ContextRef& context, std::uint32_t begin,
+Status launch_irregular(const BufferView& place, const cuda::ContextRef& context, std::uint32_t begin,
                         void* contiguous, std::uint32_t bytes, bool gathers, CUstream stream) {
   if (place.layout.blocks().size() < least_table_blocks) return {Code::declined, "few blocks"};
   std::shared_ptr<const LayoutTable> table;
@@ -161,8 +161,8 @@ bool is_in_few_rows(const Layout& layout) noexcept {
 
 /// Queues the copy of the next `bytes` as one launch of a kernel, if a kernel suits it. False: nothing was
 /// queued, and the copy engine must do it.
-bool queue_kernel(const Place& place, LayoutCursor& cursor, void* contiguous, Side side, std::size_t bytes,
-                  bool gathers, CUstream stream) noexcept {
+bool queue_kernel(const BufferView& place, LayoutCursor& cursor, void* contiguous, Side side,
+                  std::size_t bytes, bool gathers, CUstream stream) noexcept {
   if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||
       place.buffer.kind == BufferKind::managed || place.layout.bytes() > UINT32_MAX ||
       cursor.position() + bytes > place.layout.bytes() || !is_reached_by_kernels(contiguous, side, bytes) ||
@@ -191,7 +191,7 @@ bool is_in_short_pieces(const Layout& layout) noexcept {
          layout.bytes() / layout.blocks().size() < long_piece_bytes;
 }
 
-Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Side source_side,
+Status copy_in(const BufferView& place, LayoutCursor& cursor, const void* source, Side source_side,
                std::size_t bytes, CUstream stream) noexcept {
   if (queue_kernel(place, cursor, const_cast<void*>(source), source_side, bytes, false, stream)) return {};
   const bool takes_turns = source_side == Side::host && is_on_shared_gpu(place.buffer);
@@ -203,7 +203,7 @@ Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Sid
   });
 }
 
-Status copy_out(void* destination, Side destination_side, const Place& place, LayoutCursor& cursor,
+Status copy_out(void* destination, Side destination_side, const BufferView& place, LayoutCursor& cursor,
                 std::size_t bytes, CUstream stream) noexcept {
   if (queue_kernel(place, cursor, destination, destination_side, bytes, true, stream)) return {};
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
@@ -214,7 +214,7 @@ Status copy_out(void* destination, Side destination_side, const Place& place, La
   });
 }
 
-Status copy_in_host(const Place& place, LayoutCursor& cursor, const void* source,
+Status copy_in_host(const BufferView& place, LayoutCursor& cursor, const void* source,
                     std::size_t bytes) noexcept {
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     copy_host_rows(address_in(place, piece), piece.stride, static_cast<const char*>(source) + done,
@@ -223,7 +223,7 @@ Status copy_in_host(const Place& place, LayoutCursor& cursor, const void* source
   });
 }
 
-Status copy_out_host(void* destination, const Place& place, LayoutCursor& cursor,
+Status copy_out_host(void* destination, const BufferView& place, LayoutCursor& cursor,
                      std::size_t bytes) noexcept {
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     copy_host_rows(static_cast<char*>(destination) + done, static_cast<std::ptrdiff_t>(piece.bytes),

@@ -23,15 +23,15 @@ inline constexpr std::size_t long_piece_bytes = 16u << 10;
 
 /// Queue copies of the next `bytes` of `place` from `cursor` on: from `source` into it, or out of it to
 /// `destination`. The stream's context must be current. Calls with pageable memory may block.
-[[nodiscard]] Status copy_in(const Place& place, LayoutCursor& cursor, const void* source, Side source_side,
-                             std::size_t bytes, CUstream stream) noexcept;
-[[nodiscard]] Status copy_out(void* destination, Side destination_side, const Place& place,
+[[nodiscard]] Status copy_in(const BufferView& place, LayoutCursor& cursor, const void* source,
+                             Side source_side, std::size_t bytes, CUstream stream) noexcept;
+[[nodiscard]] Status copy_out(void* destination, Side destination_side, const BufferView& place,
                               LayoutCursor& cursor, std::size_t bytes, CUstream stream) noexcept;
 
 /// The same between host memory, by the calling thread.
-[[nodiscard]] Status copy_in_host(const Place& place, LayoutCursor& cursor, const void* source,
+[[nodiscard]] Status copy_in_host(const BufferView& place, LayoutCursor& cursor, const void* source,
                                   std::size_t bytes) noexcept;
-[[nodiscard]] Status copy_out_host(void* destination, const Place& place, LayoutCursor& cursor,
+[[nodiscard]] Status copy_out_host(void* destination, const BufferView& place, LayoutCursor& cursor,
                                    std::size_t bytes) noexcept;
 
 }  // namespace penstock::transports

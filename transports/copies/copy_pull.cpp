@@ -12,7 +12,7 @@ namespace {
 /// at a time (some hundred microseconds) so that it can progress its other messages in between.
 constexpr std::size_t waiting_step_bytes = 4u << 20;
 
-bool copies_make_the_caller_wait(const CopySource& source, const Place& destination) noexcept {
+bool copies_make_the_caller_wait(const CopySource& source, const BufferView& destination) noexcept {
   if (destination.buffer.kind == BufferKind::pageable) return true;
   return source.side == Side::host && !source.is_pinned &&
          inspect(source.pointer).kind == BufferKind::pageable;
@@ -20,7 +20,7 @@ bool copies_make_the_caller_wait(const CopySource& source, const Place& destinat
 
 }  // namespace
 
-CopyPull::CopyPull(CopySource source, Place destination, cuda::ContextRef context)
+CopyPull::CopyPull(CopySource source, BufferView destination, cuda::ContextRef context)
     : source_(std::move(source)),
       destination_(std::move(destination)),
       cursor_(destination_.layout),

@@ -26,7 +26,7 @@ struct CopySource {
 class CopyPull final : public Pull {
  public:
   /// Copies in `context`, or by the CPU if that is null (both sides host memory).
-  CopyPull(CopySource source, Place destination, cuda::ContextRef context);
+  CopyPull(CopySource source, BufferView destination, cuda::ContextRef context);
   ~CopyPull() override;
 
   /// Queues the first copies, after the application's earlier work if the destination lies on a device.
@@ -38,7 +38,7 @@ class CopyPull final : public Pull {
   [[nodiscard]] Status issue_copies(std::size_t bytes) noexcept;
 
   CopySource source_;
-  Place destination_;
+  BufferView destination_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
   CUstream stream_ = nullptr;

@@ -34,11 +34,11 @@ enum class StreamUse : std::uint8_t {
   upload,
   relay,
   order,
-  standby,
+  resident,
   reduction,
-  fused,          ///< kernels that wait for those of other processes, which have arrived
-  fused_beside,   ///< the same, while others may not have arrived
-  layout_tables,  ///< never waits for the application
+  one_shot,         ///< kernels that wait for those of other processes, which have arrived
+  one_shot_beside,  ///< the same, while others may not have arrived
+  layout_tables,    ///< never waits for the application
   beside_capture
 };
 inline constexpr std::size_t stream_uses = 14;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t flag_bytes = 64;  // a cache line: the CPU polls one while the GPU writes another
 constexpr std::size_t mailbox_offset = kernels::slot_count * flag_bytes;
-constexpr std::size_t bounce_offset = mailbox_offset + sizeof(kernels::StandbyMailbox);
+constexpr std::size_t bounce_offset = mailbox_offset + sizeof(kernels::ResidentMailbox);
 
 }  // namespace
 
@@ -48,12 +48,12 @@ std::uint32_t* FlagPage::device_word(std::uint32_t slot) const noexcept {
   return reinterpret_cast<std::uint32_t*>(device_address_ + slot * flag_bytes);
 }
 
-kernels::StandbyMailbox* FlagPage::mailbox() const noexcept {
-  return reinterpret_cast<kernels::StandbyMailbox*>(memory_.address() + mailbox_offset);
+kernels::ResidentMailbox* FlagPage::mailbox() const noexcept {
+  return reinterpret_cast<kernels::ResidentMailbox*>(memory_.address() + mailbox_offset);
 }
 
-kernels::StandbyMailbox* FlagPage::device_mailbox() const noexcept {
-  return reinterpret_cast<kernels::StandbyMailbox*>(device_address_ + mailbox_offset);
+kernels::ResidentMailbox* FlagPage::device_mailbox() const noexcept {
+  return reinterpret_cast<kernels::ResidentMailbox*>(device_address_ + mailbox_offset);
 }
 
 char* FlagPage::bounce() const noexcept {

@@ -7,7 +7,7 @@
 
 #include "transports/host/host_mapping.hpp"
 #include "transports/host/status.hpp"
-#include "transports/kernels/standby.hpp"
+#include "transports/kernels/resident.hpp"
 
 namespace penstock::transports::cuda {
 
@@ -23,8 +23,8 @@ class FlagPage {
   /// A flag's address as kernels see it.
   [[nodiscard]] std::uint32_t* device_word(std::uint32_t slot) const noexcept;
 
-  [[nodiscard]] kernels::StandbyMailbox* mailbox() const noexcept;
-  [[nodiscard]] kernels::StandbyMailbox* device_mailbox() const noexcept;
+  [[nodiscard]] kernels::ResidentMailbox* mailbox() const noexcept;
+  [[nodiscard]] kernels::ResidentMailbox* device_mailbox() const noexcept;
   /// kernels::bounce_bytes each.
   [[nodiscard]] char* bounce() const noexcept;
   [[nodiscard]] char* device_bounce() const noexcept;

@@ -22,10 +22,10 @@ constexpr const char* names[] = {
 #define ROW(name, Type) "penstock_reduce_" #name,
     PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-#define ROW(name, Type) "penstock_fused_" #name,
+#define ROW(name, Type) "penstock_one_shot_" #name,
         PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-            "penstock_fused_blocks",
+            "penstock_one_shot_blocks",
     "penstock_pack_list_32",
     "penstock_pack_list_64",
     "penstock_measure_set_32",
@@ -35,7 +35,7 @@ constexpr const char* names[] = {
     "penstock_place_set",
     "penstock_unpack_list_32",
     "penstock_unpack_list_64",
-    "penstock_standby",
+    "penstock_resident",
 };
 static_assert(std::size(names) == kernel_count);
 

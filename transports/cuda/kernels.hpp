@@ -31,10 +31,10 @@ enum class Kernel : std::uint8_t {
 #define ROW(name, Type) reduce_##name,
   PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-#define ROW(name, Type) fused_##name,
+#define ROW(name, Type) one_shot_##name,
       PENSTOCK_REDUCED_TYPES(ROW)
 #undef ROW
-          fused_blocks,
+          one_shot_blocks,
   pack_list_32,
   pack_list_64,
   measure_set_32,
@@ -44,9 +44,9 @@ enum class Kernel : std::uint8_t {
   place_set,
   unpack_list_32,
   unpack_list_64,
-  standby,
+  resident,
 };
-inline constexpr std::size_t kernel_count = static_cast<std::size_t>(Kernel::standby) + 1;
+inline constexpr std::size_t kernel_count = static_cast<std::size_t>(Kernel::resident) + 1;
 
 /// Thread: any.
 class Kernels {

@@ -47,13 +47,13 @@ const void* image() noexcept {
 #define PENSTOCK_REDUCE_ROW(name, Type) \
   simulated_gpu::kernel_row("penstock_reduce_" #name, penstock_reduce_##name),
 #define PENSTOCK_FUSED_ROW(name, Type) \
-  simulated_gpu::kernel_row("penstock_fused_" #name, penstock_fused_##name),
+  simulated_gpu::kernel_row("penstock_one_shot_" #name, penstock_one_shot_##name),
   static const SimulatedGpuKernel rows[] = {
       PENSTOCK_COPY_CAPACITIES(PENSTOCK_COPY_ROW) PENSTOCK_STRIDED_CAPACITIES(PENSTOCK_STRIDED_ROW)
           simulated_gpu::kernel_row("penstock_gather_runs", penstock_gather_runs),
       simulated_gpu::kernel_row("penstock_scatter_runs", penstock_scatter_runs),
       PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCE_ROW) PENSTOCK_REDUCED_TYPES(PENSTOCK_FUSED_ROW)
-          simulated_gpu::kernel_row("penstock_fused_blocks", penstock_fused_blocks),
+          simulated_gpu::kernel_row("penstock_one_shot_blocks", penstock_one_shot_blocks),
       simulated_gpu::kernel_row("penstock_pack_list_32", penstock_pack_list_32),
       simulated_gpu::kernel_row("penstock_pack_list_64", penstock_pack_list_64),
       simulated_gpu::kernel_row("penstock_measure_set_32", penstock_measure_set_32),
@@ -63,7 +63,7 @@ const void* image() noexcept {
       simulated_gpu::kernel_row("penstock_place_set", penstock_place_set),
       simulated_gpu::kernel_row("penstock_unpack_list_32", penstock_unpack_list_32),
       simulated_gpu::kernel_row("penstock_unpack_list_64", penstock_unpack_list_64),
-      simulated_gpu::kernel_row("penstock_standby", penstock_standby, true)};
+      simulated_gpu::kernel_row("penstock_resident", penstock_resident, true)};
 #undef PENSTOCK_FUSED_ROW
 #undef PENSTOCK_REDUCE_ROW
 #undef PENSTOCK_STRIDED_ROW

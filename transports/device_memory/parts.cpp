@@ -91,7 +91,7 @@ class Partition {
       bytes -= run;
     }
   }
-  [[nodiscard]] std::vector<PlacePart> take() noexcept { return std::move(parts_); }
+  [[nodiscard]] std::vector<ViewPart> take() noexcept { return std::move(parts_); }
 
  private:
   struct Found {
@@ -122,14 +122,14 @@ class Partition {
     parts_.emplace_back().place.buffer = transports::inspect(at_address(address));
     return parts_.size() - 1;
   }
-  void add_to(PlacePart& part, std::uintptr_t address, std::size_t bytes) {
+  void add_to(ViewPart& part, std::uintptr_t address, std::size_t bytes) {
     const auto origin = reinterpret_cast<std::uintptr_t>(part.place.buffer.pointer);
     part.place.layout.append({.offset = static_cast<std::ptrdiff_t>(address - origin), .bytes = bytes});
     part.packed.append({.offset = static_cast<std::ptrdiff_t>(packed_bytes_), .bytes = bytes});
   }
 
   static constexpr std::size_t none = SIZE_MAX;
-  std::vector<PlacePart> parts_;
+  std::vector<ViewPart> parts_;
   std::map<std::uintptr_t, Range> ranges_;  ///< by their begin
   HostPages host_pages_;
   std::size_t host_part_ = none;
@@ -149,28 +149,28 @@ bool reaches_device(const void* base, const Layout& layout) noexcept {
   });
 }
 
-void find_parts(Place& place) {
+void find_parts(BufferView& place) {
   Partition partition;
   all_pieces(place.buffer.pointer, place.layout, [&](std::uintptr_t address, std::size_t bytes, bool is_row) {
     partition.add(address, bytes, is_row);
     return true;
   });
-  std::vector<PlacePart> parts = partition.take();
+  std::vector<ViewPart> parts = partition.take();
   if (parts.size() < 2) return;
   void* const base = place.buffer.pointer;
   const auto has_kind = [](BufferKind kind) {
-    return [kind](const PlacePart& part) { return part.place.buffer.kind == kind; };
+    return [kind](const ViewPart& part) { return part.place.buffer.kind == kind; };
   };
   const auto freed = std::ranges::find_if(parts, has_kind(BufferKind::unknown));
   const auto on_device = std::ranges::find_if(
-      parts, [](const PlacePart& part) { return lives_on_device(part.place.buffer.kind); });
+      parts, [](const ViewPart& part) { return lives_on_device(part.place.buffer.kind); });
   if (const auto shown = freed != parts.end() ? freed : on_device; shown != parts.end())
     place.buffer = shown->place.buffer;
   place.buffer.pointer = base;
-  place.parts = std::make_shared<const std::vector<PlacePart>>(std::move(parts));
+  place.parts = std::make_shared<const std::vector<ViewPart>>(std::move(parts));
 }
 
-bool is_of_one_host_kind(const Place& place) noexcept {
+bool is_of_one_host_kind(const BufferView& place) noexcept {
   return all_pieces(place.buffer.pointer, place.layout, [&](std::uintptr_t address, std::size_t bytes, bool) {
     return transports::inspect(at_address(address)).kind == place.buffer.kind &&
            transports::inspect(at_address(address + bytes - 1)).kind == place.buffer.kind;

@@ -16,10 +16,10 @@ namespace penstock::transports {
 /// memory: one part for each, and one for all host memory. Memory mapped in one range of virtual memory
 /// counts as one allocation. A part whose memory was freed makes the place's kind `unknown`. Thread: any.
 /// Cost: as reaches_device(), and a query for each allocation. Errors: std::bad_alloc.
-void find_parts(Place& place);
+void find_parts(BufferView& place);
 
 /// Returns whether all of a place in host memory is pinned, or none of it: else no GPU may copy it in one
 /// piece. Thread: any. Cost: a query for each piece of a layout.
-[[nodiscard]] bool is_of_one_host_kind(const Place& place) noexcept;
+[[nodiscard]] bool is_of_one_host_kind(const BufferView& place) noexcept;
 
 }  // namespace penstock::transports

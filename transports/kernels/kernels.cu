@@ -4,12 +4,12 @@
 
 #include "transports/kernels/block_counters.cuh"
 #include "transports/kernels/copy_batch.hpp"
-#include "transports/kernels/fused_collective.cuh"
 #include "transports/kernels/list_bitmap.cuh"
 #include "transports/kernels/loads.cuh"
+#include "transports/kernels/one_shot_collective.cuh"
 #include "transports/kernels/polling.cuh"
 #include "transports/kernels/reduction.cuh"
-#include "transports/kernels/standby.hpp"
+#include "transports/kernels/resident.hpp"
 #include "transports/kernels/strided_copy.cuh"
 
 namespace penstock::transports::kernels {
@@ -100,12 +100,12 @@ __device__ void raise_at_end(std::uint32_t* flag, std::uint32_t slot) {
 }
 
 /// The same for a launch whose threads may have given up.
-__device__ void conclude_fused(const FusedCollective& collective) {
+__device__ void conclude_one_shot(const OneShotCollective& collective) {
   if (!is_last_of_launch(block_counters[collective.slot].finished)) return;
   const std::uint32_t why = atomicExch(&block_counters[collective.slot].has_given_up, 0u);
-  const FusedOutcome outcome = (why & gave_up_on_sizes) != 0 ? fused_mismatched
-                               : why != 0                    ? fused_incomplete
-                                                             : fused_complete;
+  const OneShotOutcome outcome = (why & gave_up_on_sizes) != 0 ? one_shot_mismatched
+                                 : why != 0                    ? one_shot_incomplete
+                                                               : one_shot_complete;
   publish(*collective.flag, static_cast<std::uint32_t>(outcome));
 }
 
@@ -140,7 +140,7 @@ __device__ void strided_copy_batch(const StridedBatch<capacity>& batch) {
   raise_at_end(batch.flag, batch.slot);
 }
 
-__device__ StandbyOrder read(const StandbyOrder& order) {
+__device__ ResidentOrder read(const ResidentOrder& order) {
 #ifdef __CUDACC__
   const Word16 both = load_fresh(&order);
   return {both.low, both.high};
@@ -151,7 +151,7 @@ __device__ StandbyOrder read(const StandbyOrder& order) {
 }
 
 /// Writes for other blocks.
-__device__ void write(StandbyOrder& order, const StandbyOrder& value) {
+__device__ void write(ResidentOrder& order, const ResidentOrder& value) {
 #ifdef __CUDACC__
   asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};"
                :
@@ -164,39 +164,39 @@ __device__ void write(StandbyOrder& order, const StandbyOrder& value) {
 }
 
 /// The threads' next work.
-struct StandbyTask {
+struct ResidentTask {
   char* to;
   const char* from;
   std::uint32_t bytes;
   std::uint32_t count;     ///< of orders, including this one
-  bool is_shared;          ///< by all blocks; collectives have it in fused_task()
+  bool is_shared;          ///< by all blocks; collectives have it in one_shot_task()
   bool comes_beside;       ///< its payload arrives beside the order, in place of `from`
   bool goes_down_stamped;  ///< in place of `to`
   bool is_strided;         ///< a copy as in `strided`
-  bool is_fused;           ///< a collective as in fused_task()
+  bool is_one_shot;        ///< a collective as in one_shot_task()
   bool is_last;
   StridedItem strided;
 };
-struct FusedTask {
-  FusedCollective collective;
-  StandbyType type;
+struct OneShotTask {
+  OneShotCollective collective;
+  ResidentType type;
   bool is_shared;  ///< by all blocks
 };
 /// The block's; large, and seldom used.
-__device__ FusedTask& fused_task() {
-  __shared__ FusedTask task;
+__device__ OneShotTask& one_shot_task() {
+  __shared__ OneShotTask task;
   return task;
 }
 
-__device__ char* memory_of(std::uint64_t address, const Standby& standby) {
-  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(standby.known) - ~standby.known_inverted;
-  return address == bounce_address ? standby.bounce : reinterpret_cast<char*>(address + distance);
+__device__ char* memory_of(std::uint64_t address, const ResidentKernel& resident) {
+  const std::uint64_t distance = reinterpret_cast<std::uint64_t>(resident.known) - ~resident.known_inverted;
+  return address == bounce_address ? resident.bounce : reinterpret_cast<char*>(address + distance);
 }
 
 /// Returns true if the host has ordered something after `done`. The source is loaded after the order that
 /// names it, as its address depends on that.
-__device__ bool take(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
-                     StandbyTask& task) {
+__device__ bool take(const ResidentOrder& order, const ResidentKernel& resident, std::uint32_t done,
+                     ResidentTask& task) {
   const auto ahead = static_cast<std::uint32_t>((order.from - done) & number_mask);
   const bool belong_together = (order.to >> 16 & 1) == (order.from & 1);
   if (ahead == 0 || !belong_together) return false;
@@ -207,7 +207,7 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
   task.is_shared = (order.from & shared_bit) != 0;
   task.comes_beside = from == beside_address;
   task.is_strided = to < least_address && to % (1u << strided_size_shift) == strided_address;
-  task.is_fused = to == fused_address;
+  task.is_one_shot = to == one_shot_address;
   task.goes_down_stamped = to == down_address;
   task.is_last = to == 0;
   if (task.is_strided) {
@@ -217,8 +217,8 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
     from -= from % shared_alignment;
     to -= to % shared_alignment;
   }
-  task.to = memory_of(to, standby);
-  task.from = memory_of(from, standby);
+  task.to = memory_of(to, resident);
+  task.from = memory_of(from, resident);
   task.bytes = task.is_last ? 0 : static_cast<std::uint32_t>(last_byte) + 1;
   return true;
 }
@@ -228,33 +228,33 @@ __device__ bool take(const StandbyOrder& order, const Standby& standby, std::uin
 /// the next order with an old other word.
 constexpr std::uint64_t nothing_relayed = UINT64_MAX;
 struct Relay {
-  StandbyOrder order = {nothing_relayed, 0};  ///< between launches
-  std::uint32_t words[words_beside] = {};     ///< beside it
-  std::uint32_t executed = 0;                 ///< blocks that have executed their part of a fused collective
+  ResidentOrder order = {nothing_relayed, 0};  ///< between launches
+  std::uint32_t words[words_beside] = {};      ///< beside it
+  std::uint32_t executed = 0;  ///< blocks that have executed their part of a one-shot collective
 };
 __device__ Relay relays[slot_count];
 
 /// The first block runs this: it takes an order of the host's, and relays it, unless words belong to it.
-__device__ bool take_and_relay(const StandbyOrder& order, const Standby& standby, std::uint32_t done,
-                               StandbyTask& task) {
-  if (!take(order, standby, done, task)) return false;
-  if (task.is_shared && !task.is_strided) write(relays[standby.slot].order, order);
+__device__ bool take_and_relay(const ResidentOrder& order, const ResidentKernel& resident, std::uint32_t done,
+                               ResidentTask& task) {
+  if (!take(order, resident, done, task)) return false;
+  if (task.is_shared && !task.is_strided) write(relays[resident.slot].order, order);
   return true;
 }
 
 /// The first threads read a part of the line each, by one load for all: several loads of a line run one after
 /// the other.
-__device__ StandbyOrder look(const StandbyMailbox& mailbox) {
-  const auto* const parts = reinterpret_cast<const StandbyOrder*>(&mailbox.line);
-  return threadIdx.x < line_threads ? read(parts[threadIdx.x]) : StandbyOrder{};
+__device__ ResidentOrder look(const ResidentMailbox& mailbox) {
+  const auto* const parts = reinterpret_cast<const ResidentOrder*>(&mailbox.line);
+  return threadIdx.x < line_threads ? read(parts[threadIdx.x]) : ResidentOrder{};
 }
 
 /// Each thread that has read a part of the line with the payload in it runs this. Collects the part's words.
 /// Returns whether they belong to this order.
-__device__ bool has_come(const StandbyOrder& part, const StandbyTask& task, std::uint32_t* payload) {
+__device__ bool has_come(const ResidentOrder& part, const ResidentTask& task, std::uint32_t* payload) {
   if (threadIdx.x == 0 || threadIdx.x >= line_threads) return true;
   const std::uint64_t words[] = {part.from, part.to};
-  const std::uint32_t bytes = task.is_strided || task.is_fused ? largest_beside : task.bytes;
+  const std::uint32_t bytes = task.is_strided || task.is_one_shot ? largest_beside : task.bytes;
   for (std::uint32_t i = 0; i < 2; ++i) {
     const std::uint32_t index = 2 * (threadIdx.x - 1) + i;
     if (index * stamped_bytes >= bytes) break;
@@ -277,8 +277,8 @@ __device__ StridedLoops loops_of(const std::uint32_t* side) {
   return loops;
 }
 /// Decodes a strided task's words.
-__device__ void read_strided(const std::uint32_t* words, const Standby& standby, StandbyTask& task) {
-  task.strided.to = memory_of(wide(words + StridedWords::to), standby);
+__device__ void read_strided(const std::uint32_t* words, const ResidentKernel& resident, ResidentTask& task) {
+  task.strided.to = memory_of(wide(words + StridedWords::to), resident);
   task.strided.from = task.from;
   task.strided.bytes = task.bytes;
   task.strided.unit_shift =
@@ -288,44 +288,44 @@ __device__ void read_strided(const std::uint32_t* words, const Standby& standby,
   task.strided.from_loops = loops_of(words + StridedWords::from_side);
 }
 
-/// Decodes a fused collective's words, and the route. A warp runs this, as the data of each rank takes
+/// Decodes a one-shot collective's words, and the route. A warp runs this, as the data of each rank takes
 /// several loads in sequence.
-__device__ void read_fused(const std::uint32_t* words, const Standby& standby, const char* own) {
+__device__ void read_one_shot(const std::uint32_t* words, const ResidentKernel& resident, const char* own) {
   const auto* const route =
-      reinterpret_cast<const FusedRoute*>(memory_of(wide(words + FusedWords::route), standby));
-  FusedCollective& fused = fused_task().collective;
-  const std::uint32_t what = words[FusedWords::what];
-  const std::uint32_t stamp = words[FusedWords::stamp];
+      reinterpret_cast<const OneShotRoute*>(memory_of(wide(words + OneShotWords::route), resident));
+  OneShotCollective& one_shot = one_shot_task().collective;
+  const std::uint32_t what = words[OneShotWords::what];
+  const std::uint32_t stamp = words[OneShotWords::stamp];
   const auto field = [&](std::uint32_t position, std::uint32_t mask) { return what >> position & mask; };
   if (const std::uint32_t rank = threadIdx.x; rank < most_sources) {
-    const std::uint64_t set = stamp % fused_sets * route->set_bytes;
-    FusedPeer& peer = fused.peers[rank];
-    peer.outgoing = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, standby));
-    peer.incoming = reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, standby));
-    const std::uint32_t unit_shift = field(FusedWords::unit_shift, 0xf);
-    const std::uint32_t part = words[FusedWords::parts + rank];
-    peer.sent = (part & FusedWords::most_units) << unit_shift;
+    const std::uint64_t set = stamp % one_shot_sets * route->set_bytes;
+    OneShotPeer& peer = one_shot.peers[rank];
+    peer.outgoing = reinterpret_cast<std::uint64_t*>(memory_of(route->outgoing[rank] + set, resident));
+    peer.incoming = reinterpret_cast<const std::uint64_t*>(memory_of(route->incoming[rank] + set, resident));
+    const std::uint32_t unit_shift = field(OneShotWords::unit_shift, 0xf);
+    const std::uint32_t part = words[OneShotWords::parts + rank];
+    peer.sent = (part & OneShotWords::most_units) << unit_shift;
     peer.received = part >> 16 << unit_shift;
   }
   if (threadIdx.x != 0) return;
-  fused.to = memory_of(wide(words + FusedWords::to), standby);
-  fused.own = own;
-  fused.is_for_each = field(FusedWords::is_for_each, 1) != 0;
-  fused.is_checked = field(FusedWords::is_checked, 1) != 0;
-  fused.ranks = route->ranks;
-  fused.combined = field(FusedWords::combined, 0xf);
-  fused.stamp = stamp;
-  fused.operation = static_cast<ReductionOperation>(field(FusedWords::operation, 0xff));
-  fused.sends = true;
-  fused.limit_ns = fused_order_limit_ns;
-  fused_task().type = static_cast<StandbyType>(field(FusedWords::type, 0xf));
-  fused_task().is_shared = field(FusedWords::is_shared, 1) != 0;
+  one_shot.to = memory_of(wide(words + OneShotWords::to), resident);
+  one_shot.own = own;
+  one_shot.is_for_each = field(OneShotWords::is_for_each, 1) != 0;
+  one_shot.is_checked = field(OneShotWords::is_checked, 1) != 0;
+  one_shot.ranks = route->ranks;
+  one_shot.combined = field(OneShotWords::combined, 0xf);
+  one_shot.stamp = stamp;
+  one_shot.operation = static_cast<ReductionOperation>(field(OneShotWords::operation, 0xff));
+  one_shot.sends = true;
+  one_shot.limit_ns = one_shot_order_limit_ns;
+  one_shot_task().type = static_cast<ResidentType>(field(OneShotWords::type, 0xf));
+  one_shot_task().is_shared = field(OneShotWords::is_shared, 1) != 0;
 }
 
 /// The first warp of the first block sends an order with words to the others.
-__device__ void relay_with_words(const Standby& standby, const StandbyOrder& order,
+__device__ void relay_with_words(const ResidentKernel& resident, const ResidentOrder& order,
                                  const std::uint32_t* words) {
-  Relay& relay = relays[standby.slot];
+  Relay& relay = relays[resident.slot];
   if (threadIdx.x < words_beside) relay.words[threadIdx.x] = words[threadIdx.x];
   __syncwarp();
   if (threadIdx.x != 0) return;
@@ -334,20 +334,20 @@ __device__ void relay_with_words(const Standby& standby, const StandbyOrder& ord
 }
 
 /// The first warp of another block runs this, once its first thread has taken the order.
-__device__ void read_relayed(const Standby& standby, StandbyTask& task) {
+__device__ void read_relayed(const ResidentKernel& resident, ResidentTask& task) {
   __shared__ std::uint32_t words[words_beside];
   __threadfence();
   if (threadIdx.x < words_beside)
-    words[threadIdx.x] = load<Loads::fresh>(relays[standby.slot].words + threadIdx.x);
+    words[threadIdx.x] = load<Loads::fresh>(relays[resident.slot].words + threadIdx.x);
   __syncwarp();
-  if (task.is_fused) read_fused(words, standby, task.from);
-  if (task.is_strided && threadIdx.x == 0) read_strided(words, standby, task);
+  if (task.is_one_shot) read_one_shot(words, resident, task.from);
+  if (task.is_strided && threadIdx.x == 0) read_strided(words, resident, task);
 }
 
 /// The first thread of the first block waits here until all blocks have executed their part. A launch must
 /// not begin a collective anew that overwrites its own vector, once some blocks are done.
-__device__ void await_sharers(const Standby& standby) {
-  std::uint32_t& executed = relays[standby.slot].executed;
+__device__ void await_sharers(const ResidentKernel& resident) {
+  std::uint32_t& executed = relays[resident.slot].executed;
   while (atomicAdd(&executed, 0u) != gridDim.x - 1) let_others_run();
   executed = 0;
   __threadfence();
@@ -356,24 +356,24 @@ __device__ void await_sharers(const Standby& standby) {
 /// Decides when the kernel leaves; only the first thread uses it.
 class Attendance {
  public:
-  __device__ Attendance(const Standby& standby, std::uint64_t began_ns, std::uint32_t done)
-      : standby_(standby),
+  __device__ Attendance(const ResidentKernel& resident, std::uint64_t began_ns, std::uint32_t done)
+      : resident_(resident),
         began_ns_(began_ns),
         done_(done),
         idle_since_ns_(threadIdx.x == 0 ? clock_ns() : 0),
         attended_ns_(idle_since_ns_) {}
 
   /// Called after a poll without an order.
-  __device__ bool is_over(const StandbyOrder& order) {
+  __device__ bool is_over(const ResidentOrder& order) {
     const std::uint64_t now_ns = clock_ns();
     if ((order.from & caller_inside) != 0 || (order.from & caller_bits) != caller_) attended_ns_ = now_ns;
     caller_ = order.from & caller_bits;
-    return now_ns - attended_ns_ > standby_.stay.outside || now_ns - idle_since_ns_ > standby_.stay.idle ||
-           now_ns - began_ns_ > standby_.stay.life || done_ - standby_.done >= most_orders;
+    return now_ns - attended_ns_ > resident_.stay.outside || now_ns - idle_since_ns_ > resident_.stay.idle ||
+           now_ns - began_ns_ > resident_.stay.life || done_ - resident_.done >= most_orders;
   }
 
  private:
-  const Standby& standby_;
+  const ResidentKernel& resident_;
   const std::uint64_t began_ns_;
   const std::uint32_t done_;
   const std::uint64_t idle_since_ns_;
@@ -383,35 +383,35 @@ class Attendance {
 
 /// Waits for an order, or until it is time to leave. It polls once more then, for an order that the host gave
 /// before it could see that. The first warp runs this.
-__device__ void await_task(const Standby& standby, std::uint64_t began_ns, std::uint32_t done,
-                           StandbyTask& task) {
+__device__ void await_task(const ResidentKernel& resident, std::uint64_t began_ns, std::uint32_t done,
+                           ResidentTask& task) {
   alignas(16) __shared__ std::uint32_t payload[words_beside];
   __shared__ bool is_there;
-  Attendance attendance(standby, began_ns, done);
+  Attendance attendance(resident, began_ns, done);
   for (bool is_leaving = false;;) {
-    const StandbyOrder part = look(*standby.mailbox);
+    const ResidentOrder part = look(*resident.mailbox);
     if (threadIdx.x == 0) {
-      is_there = take_and_relay(part, standby, done, task);
+      is_there = take_and_relay(part, resident, done, task);
       if (!is_there && is_leaving) {
         task = {nullptr, nullptr, 0, done, false, false, false, false, false, true, {}};
         is_there = true;
       } else if (!is_there && attendance.is_over(part)) {
-        publish(standby.mailbox->leaving, standby.launch);
+        publish(resident.mailbox->leaving, resident.launch);
         is_leaving = true;
       }
       if (is_there && task.comes_beside) task.from = reinterpret_cast<const char*>(payload);
       if (is_there && is_leaving) task.is_last = true;
     }
     __syncwarp();
-    const bool has_words = is_there && (task.comes_beside || task.is_strided || task.is_fused);
+    const bool has_words = is_there && (task.comes_beside || task.is_strided || task.is_one_shot);
     const bool is_complete = is_there && (!has_words || __all_sync(~0u, has_come(part, task, payload)));
     __syncwarp();
     if (!is_complete) continue;
     const bool is_shared =
-        task.is_fused ? (payload[FusedWords::what] >> FusedWords::is_shared & 1) != 0 : task.is_shared;
-    if (has_words && is_shared) relay_with_words(standby, part, payload);
-    if (threadIdx.x == 0 && task.is_strided) read_strided(payload, standby, task);
-    if (task.is_fused) read_fused(payload, standby, task.from);
+        task.is_one_shot ? (payload[OneShotWords::what] >> OneShotWords::is_shared & 1) != 0 : task.is_shared;
+    if (has_words && is_shared) relay_with_words(resident, part, payload);
+    if (threadIdx.x == 0 && task.is_strided) read_strided(payload, resident, task);
+    if (task.is_one_shot) read_one_shot(payload, resident, task.from);
     __syncwarp();  // the other threads may use at once what the first one has read
     return;
   }
@@ -447,18 +447,18 @@ __device__ ThreadGroup spread_over_blocks() {
 }
 
 /// Executes the task; of a shared one the block's part: whole rounds of its loads, if there are so many.
-__device__ void execute(const Standby& standby, const StandbyTask& task, ThreadGroup group) {
+__device__ void execute(const ResidentKernel& resident, const ResidentTask& task, ThreadGroup group) {
   if (task.goes_down_stamped) {
-    copy_stamped(standby.mailbox->down, task.from, task.bytes, task.count, group);
+    copy_stamped(resident.mailbox->down, task.from, task.bytes, task.count, group);
     return;
   }
   if (task.is_strided) {
     copy_strided<Loads::fresh>(task.strided, 0, UINT32_MAX, task.is_shared ? spread_over_blocks() : group);
     return;
   }
-  if (task.is_fused) {
-    run_fused(fused_task().type, fused_task().collective, block_counters[standby.slot].has_given_up,
-              fused_task().is_shared ? spread_over_blocks() : group);
+  if (task.is_one_shot) {
+    run_one_shot(one_shot_task().type, one_shot_task().collective, block_counters[resident.slot].has_given_up,
+                 one_shot_task().is_shared ? spread_over_blocks() : group);
     return;
   }
   constexpr std::uint32_t line = 128;
@@ -471,12 +471,12 @@ __device__ void execute(const Standby& standby, const StandbyTask& task, ThreadG
 }
 
 /// Returns whether one warp does the task in one round of loads.
-__device__ bool is_small(const StandbyTask& task) {
+__device__ bool is_small(const ResidentTask& task) {
   constexpr std::uint32_t one_round = warp_threads * loads_in_flight<Word16> * sizeof(Word16);
   constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
-  constexpr std::uint32_t one_line_each = warp_threads * fused_line_bytes;
+  constexpr std::uint32_t one_line_each = warp_threads * one_shot_line_bytes;
   if (task.is_strided) return false;
-  if (task.is_fused) return task.bytes <= one_line_each && !fused_task().is_shared;
+  if (task.is_one_shot) return task.bytes <= one_line_each && !one_shot_task().is_shared;
   return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }
 
@@ -484,108 +484,108 @@ __device__ bool is_small(const StandbyTask& task) {
 /// behind the task, since the first one takes the next task as soon as it is past that.
 struct TaskEnd {
   std::uint32_t count;
-  bool is_fused;
-  bool is_fused_shared;
+  bool is_one_shot;
+  bool is_one_shot_shared;
   bool speaks_for_itself;
 
-  __device__ explicit TaskEnd(const StandbyTask& task)
+  __device__ explicit TaskEnd(const ResidentTask& task)
       : count(task.count),
-        is_fused(task.is_fused),
-        is_fused_shared(task.is_fused && fused_task().is_shared),
+        is_one_shot(task.is_one_shot),
+        is_one_shot_shared(task.is_one_shot && one_shot_task().is_shared),
         speaks_for_itself(task.goes_down_stamped) {}
 };
 
 /// The first thread runs this, when all others have done their part.
-__device__ void publish_done(const Standby& standby, const TaskEnd& end) {
-  if (end.is_fused && atomicExch(&block_counters[standby.slot].has_given_up, 0u) != 0)
-    publish(standby.mailbox->incomplete, end.count);
-  publish(standby.mailbox->done[0], end.count);
+__device__ void publish_done(const ResidentKernel& resident, const TaskEnd& end) {
+  if (end.is_one_shot && atomicExch(&block_counters[resident.slot].has_given_up, 0u) != 0)
+    publish(resident.mailbox->incomplete, end.count);
+  publish(resident.mailbox->done[0], end.count);
 }
 
 /// The first warp executes small tasks alone, as a barrier of the whole block costs 0.2 µs. Returns with a
 /// task for all.
-__device__ void execute_small_tasks(const Standby& standby, std::uint64_t began_ns, std::uint32_t& done,
-                                    StandbyTask& task) {
+__device__ void execute_small_tasks(const ResidentKernel& resident, std::uint64_t began_ns,
+                                    std::uint32_t& done, ResidentTask& task) {
   for (;;) {
-    await_task(standby, began_ns, done, task);
+    await_task(resident, began_ns, done, task);
     if (task.is_last || !is_small(task)) return;
-    execute(standby, task, {threadIdx.x, warp_threads});
+    execute(resident, task, {threadIdx.x, warp_threads});
     const TaskEnd end(task);
     done = end.count;
     __syncwarp();
-    if (threadIdx.x == 0 && !end.speaks_for_itself) publish_done(standby, end);
+    if (threadIdx.x == 0 && !end.speaks_for_itself) publish_done(resident, end);
   }
 }
 
 /// The first block runs this: it takes the host's orders.
-__device__ void lead(const Standby& standby) {
-  __shared__ StandbyTask task;
-  std::uint32_t done = standby.done;
+__device__ void lead(const ResidentKernel& resident) {
+  __shared__ ResidentTask task;
+  std::uint32_t done = resident.done;
   const std::uint64_t began_ns = clock_ns();
-  if (threadIdx.x == 0) publish(standby.mailbox->running, standby.launch);
+  if (threadIdx.x == 0) publish(resident.mailbox->running, resident.launch);
   for (bool is_last = false; !is_last;) {
-    if (threadIdx.x < warp_threads) execute_small_tasks(standby, began_ns, done, task);
+    if (threadIdx.x < warp_threads) execute_small_tasks(resident, began_ns, done, task);
     __syncthreads();
     is_last = task.is_last;
     const TaskEnd end(task);
-    execute(standby, task, all_of_block());
+    execute(resident, task, all_of_block());
     __syncthreads();
-    if (threadIdx.x == 0 && end.is_fused_shared) await_sharers(standby);
-    if (threadIdx.x == 0 && end.count != done && !end.speaks_for_itself) publish_done(standby, end);
+    if (threadIdx.x == 0 && end.is_one_shot_shared) await_sharers(resident);
+    if (threadIdx.x == 0 && end.count != done && !end.speaks_for_itself) publish_done(resident, end);
     done = end.count;
   }
   const std::uint64_t next = (done + 1) & number_mask;
-  if (threadIdx.x == 0 && gridDim.x > 1) write(relays[standby.slot].order, {next, (next & 1) << 16});
+  if (threadIdx.x == 0 && gridDim.x > 1) write(relays[resident.slot].order, {next, (next & 1) << 16});
 }
 
 /// The other blocks run this: they take what the first one relays.
-__device__ void follow(const Standby& standby) {
-  __shared__ StandbyTask task;
-  const StandbyOrder& order = relays[standby.slot].order;
-  std::uint32_t done = standby.done;
+__device__ void follow(const ResidentKernel& resident) {
+  __shared__ ResidentTask task;
+  const ResidentOrder& order = relays[resident.slot].order;
+  std::uint32_t done = resident.done;
   for (;;) {
     if (threadIdx.x < warp_threads) {
-      while (threadIdx.x == 0 && !take(read(order), standby, done, task)) let_others_run();
+      while (threadIdx.x == 0 && !take(read(order), resident, done, task)) let_others_run();
       __syncwarp();
-      if (task.is_fused || task.is_strided) read_relayed(standby, task);
+      if (task.is_one_shot || task.is_strided) read_relayed(resident, task);
     }
     __syncthreads();
     if (task.is_last) return;
     const TaskEnd end(task);
     done = end.count;
-    execute(standby, task, all_of_block());
+    execute(resident, task, all_of_block());
     __syncthreads();
     if (threadIdx.x != 0) continue;
-    if (end.is_fused) {
+    if (end.is_one_shot) {
       __threadfence();
-      atomicAdd(&relays[standby.slot].executed, 1u);
+      atomicAdd(&relays[resident.slot].executed, 1u);
     } else {
-      publish(standby.mailbox->done[blockIdx.x], done);
+      publish(resident.mailbox->done[blockIdx.x], done);
     }
   }
 }
 
 /// Each block of several runs this. Returns when relayed orders are safe to take.
-__device__ void join(const Standby& standby) {
-  StandbyOrder& relayed = relays[standby.slot].order;
-  if (threadIdx.x == 0 && blockIdx.x == 0) write(relayed, {standby.done & number_mask, 0});
+__device__ void join(const ResidentKernel& resident) {
+  ResidentOrder& relayed = relays[resident.slot].order;
+  if (threadIdx.x == 0 && blockIdx.x == 0) write(relayed, {resident.done & number_mask, 0});
   if (threadIdx.x == 0) {
     while (read(relayed).from == nothing_relayed) let_others_run();
   }
-  if (is_last_of_launch(block_counters[standby.slot].begun))
-    publish(standby.mailbox->sharing, standby.launch);
+  if (is_last_of_launch(block_counters[resident.slot].begun))
+    publish(resident.mailbox->sharing, resident.launch);
 }
 
-__device__ void stand_by(const Standby& standby) {
-  if (gridDim.x > 1) join(standby);
+__device__ void stand_by(const ResidentKernel& resident) {
+  if (gridDim.x > 1) join(resident);
   if (blockIdx.x == 0) {
-    lead(standby);
+    lead(resident);
   } else {
-    follow(standby);
+    follow(resident);
   }
-  if (!is_last_of_launch(block_counters[standby.slot].finished)) return;
-  relays[standby.slot] = {};
-  publish(standby.mailbox->ended, standby.launch);
+  if (!is_last_of_launch(block_counters[resident.slot].finished)) return;
+  relays[resident.slot] = {};
+  publish(resident.mailbox->ended, resident.launch);
 }
 
 }  // namespace
@@ -621,15 +621,15 @@ extern "C" __global__ void __launch_bounds__(most_threads)
   }
 PENSTOCK_REDUCED_TYPES(PENSTOCK_REDUCTION_KERNEL)
 
-#define PENSTOCK_FUSED_KERNEL(name, run)                                            \
-  extern "C" __global__ void __launch_bounds__(most_threads)                        \
-      penstock_fused_##name(const __grid_constant__ FusedCollective collective) {   \
-    run(collective, block_counters[collective.slot].has_given_up, all_of_launch()); \
-    conclude_fused(collective);                                                     \
+#define PENSTOCK_FUSED_KERNEL(name, run)                                               \
+  extern "C" __global__ void __launch_bounds__(most_threads)                           \
+      penstock_one_shot_##name(const __grid_constant__ OneShotCollective collective) { \
+    run(collective, block_counters[collective.slot].has_given_up, all_of_launch());    \
+    conclude_one_shot(collective);                                                     \
   }
-#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type) PENSTOCK_FUSED_KERNEL(name, (reduce_fused<Type, 2>))
+#define PENSTOCK_FUSED_REDUCTION_KERNEL(name, Type) PENSTOCK_FUSED_KERNEL(name, (reduce_one_shot<Type, 2>))
 PENSTOCK_REDUCED_TYPES(PENSTOCK_FUSED_REDUCTION_KERNEL)
-PENSTOCK_FUSED_KERNEL(blocks, place_fused)
+PENSTOCK_FUSED_KERNEL(blocks, place_one_shot)
 
 #define PENSTOCK_LIST_KERNELS(bits)                                                  \
   extern "C" __global__ void __launch_bounds__(list_threads)                         \
@@ -669,9 +669,9 @@ extern "C" __global__ void __launch_bounds__(list_threads)
   if (is_last_thread) publish(*packing.flag, said);
 }
 
-extern "C" __global__ void __launch_bounds__(standby_threads)
-    penstock_standby(const __grid_constant__ Standby standby) {
-  stand_by(standby);
+extern "C" __global__ void __launch_bounds__(resident_threads)
+    penstock_resident(const __grid_constant__ ResidentKernel resident) {
+  stand_by(resident);
 }
 
 }  // namespace penstock::transports::kernels

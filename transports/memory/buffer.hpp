@@ -116,10 +116,10 @@ class Layout {
   std::size_t bytes_ = 0;
 };
 
-struct PlacePart;
+struct ViewPart;
 
 /// A message's place on one side: a buffer and how the bytes lie in it.
-struct Place {
+struct BufferView {
   Buffer buffer;
   Layout layout;
   std::uint64_t handed_over_ns = 0;  ///< steady clock: when the application's call gave it to us; its later
@@ -128,7 +128,7 @@ struct Place {
   /// Not null: the bytes lie in several allocations (find_parts() of device_memory/parts.hpp), and `buffer`
   /// stands for one of them that a GPU owns. No transport and no kernel carries such a place; download() and
   /// upload() (staged.hpp) do, part by part.
-  std::shared_ptr<const std::vector<PlacePart>> parts = nullptr;
+  std::shared_ptr<const std::vector<ViewPart>> parts = nullptr;
 
   [[nodiscard]] bool is_scattered() const noexcept { return parts != nullptr; }
   [[nodiscard]] char* first_byte() const noexcept {
@@ -143,8 +143,8 @@ struct Place {
 
 /// The part of a scattered place that lies in one allocation, or in host memory: a place that is not
 /// scattered, and where its bytes are in the message.
-struct PlacePart {
-  Place place;
+struct ViewPart {
+  BufferView place;
   Layout packed;
 };
 

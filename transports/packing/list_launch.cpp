@@ -7,14 +7,14 @@ namespace {
 
 /// Enough for every processor of a large GPU; with more data each block does more.
 #ifdef PENSTOCK_SIMULATED_GPU
-constexpr std::uint64_t most_blocks = 4;
+constexpr std::uint64_t most_list_blocks = 4;
 #else
-constexpr std::uint64_t most_blocks = 1056;  // 8 on each of 132
+constexpr std::uint64_t most_list_blocks = 1056;  // 8 on each of 132
 #endif
 
 }  // namespace
 
-Status judge_list(const Place& list, Integer integer) noexcept {
+Status judge_list(const BufferView& list, Integer integer) noexcept {
   const std::size_t element = bytes_of(integer);
   if (element == 0) return {Code::declined, "not a list of integers"};
   if (!lives_on_device(list.buffer.kind) || !list.layout.is_contiguous())
@@ -36,7 +36,7 @@ Status launch_list_kernel(cuda::Kernel kernel, std::uint64_t blocks, CUstream st
   void* arguments[] = {parameter};
   return cuda::check(
       cuda::driver()->cuLaunchKernel(cuda::Kernels::of_process()[kernel],
-                                     static_cast<unsigned>(std::min(blocks, most_blocks)), 1, 1,
+                                     static_cast<unsigned>(std::min(blocks, most_list_blocks)), 1, 1,
                                      kernels::list_threads, 1, 1, 0, stream, arguments, nullptr),
       "cuLaunchKernel");
 }

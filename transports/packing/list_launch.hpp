@@ -10,7 +10,7 @@
 namespace penstock::transports {
 
 /// Returns whether the kernels can read or write such a list. `declined` if not.
-[[nodiscard]] Status judge_list(const Place& list, Integer integer) noexcept;
+[[nodiscard]] Status judge_list(const BufferView& list, Integer integer) noexcept;
 
 /// Launches the kernel for the work of that many blocks, with its one parameter. The context is current.
 [[nodiscard]] Status launch_list_kernel(cuda::Kernel kernel, std::uint64_t blocks, CUstream stream,

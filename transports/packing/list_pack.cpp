@@ -31,7 +31,7 @@ Status launch_kernels(kernels::ListPacking packing, bool is_32, ListOrder order,
 
 }  // namespace
 
-Status ListPack::start(const Place& list, Integer integer, ListOrder order,
+Status ListPack::start(const BufferView& list, Integer integer, ListOrder order,
                        std::unique_ptr<ListPack>& pack) noexcept {
   return guarded([&]() -> Status {
     if (Status possible = judge_list(list, integer); !possible.ok()) return possible;
@@ -49,7 +49,7 @@ Status ListPack::start(const Place& list, Integer integer, ListOrder order,
   });
 }
 
-Status ListPack::launch(const Place& list, Integer integer, ListOrder order,
+Status ListPack::launch(const BufferView& list, Integer integer, ListOrder order,
                         const cuda::ContextRef& context) {
   CUstream stream = nullptr;
   if (Status made = context->stream(cuda::StreamUse::relay, stream); !made.ok()) return made;

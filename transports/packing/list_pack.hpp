@@ -19,7 +19,7 @@ class ListPack {
   /// `list` must be contiguous memory of a device and stay until the end or the destructor, and the
   /// application's earlier work on it must be complete. `declined` if it cannot be packed now: it is
   /// misaligned, too short or too large, or memory is on loan; out_of_memory: the device has none.
-  [[nodiscard]] static Status start(const Place& list, Integer integer, ListOrder order,
+  [[nodiscard]] static Status start(const BufferView& list, Integer integer, ListOrder order,
                                     std::unique_ptr<ListPack>& pack) noexcept;
   explicit ListPack(cuda::RelaySlice memory) noexcept : memory_(std::move(memory)) {}
 
@@ -28,14 +28,14 @@ class ListPack {
   /// After the end: returns the bitmap's words. 0: it is no such list, or its bitmap is not worthwhile.
   [[nodiscard]] std::uint64_t words() const noexcept;
   /// If there are words: returns what travels instead of the list.
-  [[nodiscard]] const Place& bitmap() const noexcept { return bitmap_; }
+  [[nodiscard]] const BufferView& bitmap() const noexcept { return bitmap_; }
 
  private:
-  [[nodiscard]] Status launch(const Place& list, Integer integer, ListOrder order,
+  [[nodiscard]] Status launch(const BufferView& list, Integer integer, ListOrder order,
                               const cuda::ContextRef& context);
 
   cuda::RelaySlice memory_;
-  Place bitmap_;
+  BufferView bitmap_;
   cuda::FlaggedLaunch launch_{"a kernel that packs lists, which did not signal its end,"};
 };
 

@@ -14,7 +14,7 @@ constexpr std::uint32_t whole = 1;  // the flag's value if the bitmap is of such
 
 }  // namespace
 
-Status ListUnpack::take_room(const Place& list, Integer integer,
+Status ListUnpack::take_room(const BufferView& list, Integer integer,
                              std::unique_ptr<ListUnpack>& unpack) noexcept {
   return guarded([&]() -> Status {
     if (Status possible = judge_list(list, integer); !possible.ok()) return possible;
@@ -32,7 +32,7 @@ Status ListUnpack::take_room(const Place& list, Integer integer,
   });
 }
 
-ListUnpack::ListUnpack(const Place& list, Integer integer, cuda::ContextRef context,
+ListUnpack::ListUnpack(const BufferView& list, Integer integer, cuda::ContextRef context,
                        cuda::RelaySlice memory) noexcept
     : list_(list), integer_(integer), context_(std::move(context)), memory_(std::move(memory)) {}
 
@@ -43,7 +43,7 @@ Status ListUnpack::prepare() noexcept {
   return ready.code() == Code::out_of_memory ? Status{Code::declined, ready.where(), ready.detail()} : ready;
 }
 
-const Place* ListUnpack::room(std::uint64_t words) {
+const BufferView* ListUnpack::room(std::uint64_t words) {
   if (words == 0 || words > most_words(list_.layout.bytes())) return nullptr;
   words_ = words;
   room_.buffer = memory_.buffer();

@@ -18,13 +18,14 @@ class ListUnpack {
   /// Takes room for any bitmap of such a list, and all that unpacking needs. `list` must be contiguous memory
   /// of a device and stay until the end or the destructor. `declined` if it cannot be unpacked there, or
   /// memory is on loan now; out_of_memory: the device has none.
-  [[nodiscard]] static Status take_room(const Place& list, Integer integer,
+  [[nodiscard]] static Status take_room(const BufferView& list, Integer integer,
                                         std::unique_ptr<ListUnpack>& unpack) noexcept;
-  ListUnpack(const Place& list, Integer integer, cuda::ContextRef context, cuda::RelaySlice memory) noexcept;
+  ListUnpack(const BufferView& list, Integer integer, cuda::ContextRef context,
+             cuda::RelaySlice memory) noexcept;
 
   /// Returns the destination of a bitmap of that many words. Null: there is no room for it, or there can be
   /// none.
-  [[nodiscard]] const Place* room(std::uint64_t words);
+  [[nodiscard]] const BufferView* room(std::uint64_t words);
   /// Unpacks the list once the bitmap has arrived, after what the application has queued on the list's
   /// memory.
   [[nodiscard]] Status start() noexcept;
@@ -35,11 +36,11 @@ class ListUnpack {
   [[nodiscard]] Status prepare() noexcept;
   [[nodiscard]] Status launch() noexcept;
 
-  const Place list_;
+  const BufferView list_;
   const Integer integer_;
   cuda::ContextRef context_;
   cuda::RelaySlice memory_;
-  Place room_;
+  BufferView room_;
   std::uint64_t words_ = 0;
   CUstream stream_ = nullptr;
   cuda::FlaggedLaunch launch_{"a kernel that unpacks lists, which did not signal its end,"};

@@ -12,9 +12,9 @@ using namespace kernels;  // the element types
 
 /// Enough for every processor of a large GPU; with more data each thread combines more.
 #ifdef PENSTOCK_SIMULATED_GPU
-constexpr std::uint64_t most_blocks = 4;
+constexpr std::uint64_t most_reduction_blocks = 4;
 #else
-constexpr std::uint64_t most_blocks = 1056;  // 8 on each of 132
+constexpr std::uint64_t most_reduction_blocks = 1056;  // 8 on each of 132
 #endif
 
 constexpr std::size_t element_bytes[] = {
@@ -32,7 +32,7 @@ Status launch_one(kernels::Reduction& parameters, ElementType type, CUstream str
   constexpr std::uint64_t vector_bytes = 16;
   const std::uint64_t vectors = parameters.count * bytes_of(type) / vector_bytes + 1;
   const std::uint64_t blocks =
-      std::min((vectors + kernels::most_threads - 1) / kernels::most_threads, most_blocks);
+      std::min((vectors + kernels::most_threads - 1) / kernels::most_threads, most_reduction_blocks);
   void* arguments[] = {&parameters};
   return cuda::check(cuda::driver()->cuLaunchKernel(
                          cuda::Kernels::of_process()[kernel_of(type)], static_cast<unsigned>(blocks), 1, 1,

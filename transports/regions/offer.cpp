@@ -28,7 +28,7 @@ void set_handle(const CUipcMemHandle& handle, Offer& offer) noexcept {
   offer.ipc_exported = 1;
 }
 
-void describe_export(const Place& source, Offer& offer, const char** why_not) {
+void describe_export(const BufferView& source, Offer& offer, const char** why_not) {
   set_device(source.buffer.device, offer);
   if (offer.contiguous == 0 && offer.strided == 0) {
     *why_not = "sender's payload is not contiguous";
@@ -54,7 +54,7 @@ std::uint64_t Offer::extent() const noexcept {
   return loops.bytes() == payload_bytes ? loops.extent() : 0;
 }
 
-Offer outline(const Place& source) noexcept {
+Offer begin_offer(const BufferView& source) noexcept {
   const ProcessIdentity self = this_process();
   Offer offer{};
   offer.payload_bytes = source.layout.bytes();
@@ -70,9 +70,9 @@ Offer outline(const Place& source) noexcept {
   return offer;
 }
 
-Offer describe(const Place& source, const char** why_not) noexcept {
+Offer make_offer(const BufferView& source, const char** why_not) noexcept {
   *why_not = "";
-  Offer offer = outline(source);
+  Offer offer = begin_offer(source);
   describe_memory(source.buffer, source.layout.first_offset(), offer);
   try {
     describe_export(source, offer, why_not);

@@ -53,12 +53,12 @@ struct Offer {
 
 /// Fills what of an offer is known without a driver query: size, kind of memory, process. A receiver may read
 /// these fields before the rest is there.
-[[nodiscard]] Offer outline(const Place& source) noexcept;
+[[nodiscard]] Offer begin_offer(const BufferView& source) noexcept;
 
 /// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle if the
 /// allocation has one (exports are cached by buffer id). A refusal to export is not an error: `ipc_exported`
 /// is then 0, and `*why_not` is the reason (a literal). Thread: any.
-[[nodiscard]] Offer describe(const Place& source, const char** why_not) noexcept;
+[[nodiscard]] Offer make_offer(const BufferView& source, const char** why_not) noexcept;
 
 /// Turns the offer into one of a payload that is relayed through `ring_bytes` at `ring`. On failure the offer
 /// is unchanged. Thread: any.

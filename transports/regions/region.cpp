@@ -19,18 +19,19 @@ std::uint64_t next_use() noexcept {
 
 }  // namespace
 
-Status Region::make(std::size_t capacity, std::size_t count, std::vector<std::unique_ptr<Region>>& regions) {
+Status StagingRegion::make(std::size_t capacity, std::size_t count,
+                           std::vector<std::unique_ptr<StagingRegion>>& regions) {
   const std::size_t bytes = region_header_bytes + capacity;
   std::shared_ptr<Segment> segment;
   if (Status made = Segment::make(count * bytes, segment); !made.ok()) return made;
   static std::atomic<std::uint64_t> segments{0};
   const std::uint64_t number = segments.fetch_add(1, std::memory_order_relaxed) + 1;
   for (std::size_t i = 0; i < count; ++i)
-    regions.push_back(std::make_unique<Region>(MappedRegion(segment, i * bytes, bytes), number));
+    regions.push_back(std::make_unique<StagingRegion>(MappedRegion(segment, i * bytes, bytes), number));
   return {};
 }
 
-Region::Region(MappedRegion memory, std::uint64_t number) noexcept
+StagingRegion::StagingRegion(MappedRegion memory, std::uint64_t number) noexcept
     : mapped_(std::move(memory)), number_(number) {
   auto* header = new (&mapped_.header()) RegionHeader{};
   header->magic = region_magic;
@@ -38,7 +39,7 @@ Region::Region(MappedRegion memory, std::uint64_t number) noexcept
   header->region_bytes = region_header_bytes + mapped_.ring().bytes;
 }
 
-bool Region::may_buffer(std::size_t capacity) noexcept {
+bool StagingRegion::may_buffer(std::size_t capacity) noexcept {
   static const std::size_t most_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16;
   rlimit descriptors{};
@@ -48,7 +49,7 @@ bool Region::may_buffer(std::size_t capacity) noexcept {
          capacity <= most_bytes - used_bytes;
 }
 
-void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
+void StagingRegion::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
   RegionHeader& header = mapped_.header();
   payload_bytes_ = payload_bytes;
   header.produced.store(0, std::memory_order_relaxed);
@@ -61,7 +62,7 @@ void Region::begin(std::uint64_t payload_bytes, Offer& offer) noexcept {
   offer.ring_bytes = 0;
 }
 
-Status Region::begin(std::uint64_t payload_bytes, cuda::RelaySlice memory, Offer& offer) {
+Status StagingRegion::begin(std::uint64_t payload_bytes, cuda::RelaySlice memory, Offer& offer) {
   Offer relayed = offer;
   begin(payload_bytes, relayed);
   if (Status described = describe_ring(memory.buffer(), memory.bytes(), relayed); !described.ok())
@@ -71,17 +72,17 @@ Status Region::begin(std::uint64_t payload_bytes, cuda::RelaySlice memory, Offer
   return {};
 }
 
-Ring Region::ring() const noexcept {
+Ring StagingRegion::ring() const noexcept {
   if (!device_memory_) return mapped_.ring();
   return {static_cast<char*>(device_memory_.buffer().pointer), device_memory_.bytes(), Side::device};
 }
 
-bool Region::is_drained() const noexcept {
+bool StagingRegion::is_drained() const noexcept {
   const std::uint64_t consumed = mapped_.header().consumed.load(std::memory_order_acquire);
   return consumed == payload_bytes_ || consumed == gave_up;
 }
 
-bool Region::lost_its_receiver() const noexcept {
+bool StagingRegion::lost_its_receiver() const noexcept {
   const RegionHeader& header = mapped_.header();
   const std::int64_t receiver = header.receiver_id.load(std::memory_order_acquire);
   return receiver != 0 && !is_alive({receiver, header.receiver_nonce.load(std::memory_order_relaxed)});

@@ -67,15 +67,15 @@ class MappedRegion {
 };
 
 /// The sender's side. Owns its share of the segment.
-class Region {
+class StagingRegion {
  public:
   /// Adds `count` regions to `regions`, all in one new segment. `capacity`: of the ring behind each header.
   [[nodiscard]] static Status make(std::size_t capacity, std::size_t count,
-                                   std::vector<std::unique_ptr<Region>>& regions);
+                                   std::vector<std::unique_ptr<StagingRegion>>& regions);
   /// `number`: of the segment, unique in the process.
-  Region(MappedRegion memory, std::uint64_t number) noexcept;
-  Region(const Region&) = delete;
-  Region& operator=(const Region&) = delete;
+  StagingRegion(MappedRegion memory, std::uint64_t number) noexcept;
+  StagingRegion(const StagingRegion&) = delete;
+  StagingRegion& operator=(const StagingRegion&) = delete;
 
   /// Returns whether this much more may be kept for receivers that have not arrived. All regions of the
   /// process together take at most a sixteenth of the machine's memory and a quarter of the process'

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t smallest = 64u << 10;
 constexpr std::size_t sharers = 16;
 
-bool has_segment_of_its_own(const Region& region) noexcept {
+bool has_segment_of_its_own(const StagingRegion& region) noexcept {
   return region.capacity() > smallest;
 }
 
@@ -30,7 +30,7 @@ RegionPool& RegionPool::of_process() {
   return *instance;
 }
 
-Status RegionPool::take(std::size_t capacity, std::unique_ptr<Region>& region) {
+Status RegionPool::take(std::size_t capacity, std::unique_ptr<StagingRegion>& region) {
   const std::size_t size = rounded(capacity);
   {
     const std::lock_guard lock(mutex_);
@@ -45,7 +45,7 @@ Status RegionPool::take(std::size_t capacity, std::unique_ptr<Region>& region) {
   }
   Regions made;
   const std::size_t count = size <= smallest ? sharers : 1;
-  if (Status status = Region::make(size, count, made); !status.ok()) return status;
+  if (Status status = StagingRegion::make(size, count, made); !status.ok()) return status;
   region = std::move(made.back());
   made.pop_back();
   const std::lock_guard lock(mutex_);
@@ -53,7 +53,7 @@ Status RegionPool::take(std::size_t capacity, std::unique_ptr<Region>& region) {
   return {};
 }
 
-void RegionPool::give_back(std::unique_ptr<Region> region) noexcept {
+void RegionPool::give_back(std::unique_ptr<StagingRegion> region) noexcept {
   Regions surplus;  // unmapped and unpinned after the lock is released
   const std::lock_guard lock(mutex_);
   try {

@@ -24,14 +24,14 @@ class RegionPool {
 
   /// Returns a region of at least that capacity: an idle one, else a new one (sizes in powers of two, large
   /// ones in steps; 0 for a header alone).
-  [[nodiscard]] Status take(std::size_t capacity, std::unique_ptr<Region>& region);
+  [[nodiscard]] Status take(std::size_t capacity, std::unique_ptr<StagingRegion>& region);
   /// Takes a region back after use. If its receiver has not drained it yet, it stays out of use until then.
-  void give_back(std::unique_ptr<Region> region) noexcept;
+  void give_back(std::unique_ptr<StagingRegion> region) noexcept;
   void clear() noexcept;
   [[nodiscard]] std::size_t idle() const;
 
  private:
-  using Regions = std::vector<std::unique_ptr<Region>>;
+  using Regions = std::vector<std::unique_ptr<StagingRegion>>;
   void collect_drained();
   void take_surplus(Regions& taken);
 

@@ -15,7 +15,7 @@ constexpr std::size_t largest_step_bytes(Side ring) noexcept {
 
 }  // namespace
 
-Status RegionPull::start(const Offer& offer, const Place& destination, RingSource source,
+Status RegionPull::start(const Offer& offer, const BufferView& destination, RingSource source,
                          cuda::ContextRef context, std::unique_ptr<Pull>& pull) {
   if (offer.payload_bytes > destination.layout.bytes())
     return {Code::bad_argument, "a message longer than its receive"};
@@ -25,7 +25,7 @@ Status RegionPull::start(const Offer& offer, const Place& destination, RingSourc
   return begun;
 }
 
-RegionPull::RegionPull(const Offer& offer, const Place& destination, RingSource source,
+RegionPull::RegionPull(const Offer& offer, const BufferView& destination, RingSource source,
                        cuda::ContextRef context)
     : sender_{offer.process_id, offer.process_nonce},
       payload_bytes_(offer.payload_bytes),

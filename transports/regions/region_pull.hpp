@@ -31,9 +31,9 @@ void publish_receiver(RegionHeader& header) noexcept;
 class RegionPull final : public Pull {
  public:
   /// Copies in `context`, or by the CPU if that is null (ring and destination are host memory).
-  [[nodiscard]] static Status start(const Offer& offer, const Place& destination, RingSource source,
+  [[nodiscard]] static Status start(const Offer& offer, const BufferView& destination, RingSource source,
                                     cuda::ContextRef context, std::unique_ptr<Pull>& pull);
-  RegionPull(const Offer& offer, const Place& destination, RingSource source, cuda::ContextRef context);
+  RegionPull(const Offer& offer, const BufferView& destination, RingSource source, cuda::ContextRef context);
   ~RegionPull() override;
 
   [[nodiscard]] Status advance(bool& finished) noexcept override;
@@ -55,7 +55,7 @@ class RegionPull final : public Pull {
 
   const ProcessIdentity sender_;
   const std::size_t payload_bytes_;
-  Place destination_;
+  BufferView destination_;
   LayoutCursor cursor_;
   RingSource source_;
   cuda::ContextRef context_;

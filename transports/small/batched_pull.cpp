@@ -14,7 +14,7 @@
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
 #include "transports/small/kernel_pull.hpp"
-#include "transports/small/standby.hpp"
+#include "transports/small/resident.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
@@ -48,7 +48,7 @@ struct Route {
   }
 };
 
-bool is_with_host(const CopySource& source, const Place& destination) noexcept {
+bool is_with_host(const CopySource& source, const BufferView& destination) noexcept {
   return source.side == Side::host || !lives_on_device(destination.buffer.kind);
 }
 
@@ -242,7 +242,7 @@ class LonePull final : public Pull {
   LonePull& operator=(const LonePull&) = delete;
 
   /// The caller has counted it.
-  [[nodiscard]] Status start(const CopySource& source, const Place& destination) {
+  [[nodiscard]] Status start(const CopySource& source, const BufferView& destination) {
     return start_alone(source, destination, route_.context, copy_);
   }
 
@@ -266,7 +266,7 @@ class LonePull final : public Pull {
 
 }  // namespace
 
-bool suits_a_batch(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
+bool suits_a_batch(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context) {
   const std::uint64_t most =
       is_with_host(source, destination) ? tuning().host_batched_to : tuning().batched_to;
   return source.bytes > 0 && source.bytes <= most &&
@@ -275,7 +275,7 @@ bool suits_a_batch(const CopySource& source, const Place& destination, const cud
          is_idle(destination);
 }
 
-Status start_batched(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
+Status start_batched(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context,
                      std::unique_ptr<Pull>& pull) {
   const Route route{context, is_with_host(source, destination)};
   std::unique_lock lock(pull_traffic().mutex);

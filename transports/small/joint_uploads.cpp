@@ -26,7 +26,7 @@ constexpr std::size_t alignment = 16;
 constexpr std::size_t room_bytes = largest_joint_upload + alignment;
 static_assert(most_joint_uploads * room_bytes <= Bounce::chunk_bytes);
 
-std::size_t offset_of(std::size_t index, const Place& place) noexcept {
+std::size_t offset_of(std::size_t index, const BufferView& place) noexcept {
   return index * room_bytes + reinterpret_cast<std::uintptr_t>(place.first_byte()) % alignment;
 }
 
@@ -57,7 +57,7 @@ Status launch_and_wait(const cuda::ContextRef& context, CUstream stream, std::sp
 
 /// Errors: `declined` or another; the uploads then have to be made one by one.
 Status upload_jointly(std::span<const Upload> uploads) {
-  const Place& first = *uploads.front().place;
+  const BufferView& first = *uploads.front().place;
   const auto suits = [&](const Upload& upload) {
     return suits_a_joint_upload(*upload.place) && upload.place->buffer.context == first.buffer.context;
   };
@@ -81,7 +81,7 @@ Status upload_jointly(std::span<const Upload> uploads) {
 
   std::array<CopyItem, most_joint_uploads> items;
   for (std::size_t i = 0; i < uploads.size(); ++i) {
-    const Place& place = *uploads[i].place;
+    const BufferView& place = *uploads[i].place;
     const std::size_t offset = offset_of(i, place);
     items[i].bytes = static_cast<std::uint32_t>(place.layout.bytes());
     items[i].to = place.first_byte();
@@ -98,7 +98,7 @@ Status upload_jointly(std::span<const Upload> uploads) {
 
 }  // namespace
 
-bool suits_a_joint_upload(const Place& place) noexcept {
+bool suits_a_joint_upload(const BufferView& place) noexcept {
   const std::size_t bytes = place.layout.bytes();
   return bytes != 0 && bytes <= largest_joint_upload && place.layout.is_contiguous() &&
          !place.is_scattered() && lives_on_device(place.buffer.kind) &&

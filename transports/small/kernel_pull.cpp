@@ -42,7 +42,8 @@ bool runs_copy_kernels(cuda::Context& context) noexcept {
 
 }  // namespace
 
-bool suits_copy_kernels(const CopySource& source, const Place& destination, const cuda::ContextRef& context) {
+bool suits_copy_kernels(const CopySource& source, const BufferView& destination,
+                        const cuda::ContextRef& context) {
   if (context == nullptr || source.context != nullptr || source.is_managed || source.bytes > UINT32_MAX)
     return false;
   if (source.side == Side::host && !source.is_pinned) return false;
@@ -51,7 +52,7 @@ bool suits_copy_kernels(const CopySource& source, const Place& destination, cons
          runs_copy_kernels(*context);
 }
 
-bool suits_kernels_for_managed(const CopySource& source, const Place& destination,
+bool suits_kernels_for_managed(const CopySource& source, const BufferView& destination,
                                const cuda::ContextRef& context) {
   if (context == nullptr || source.context != nullptr || source.loops.depth != 0 ||
       !destination.layout.is_contiguous() || !cuda::has_concurrent_managed_access(context->device())) {
@@ -64,7 +65,7 @@ bool suits_kernels_for_managed(const CopySource& source, const Place& destinatio
   return is_suited && runs_copy_kernels(*context);
 }
 
-bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept {
+bool can_copy_by_kernel(const BufferView& destination, const cuda::ContextRef& context) noexcept {
   const Layout& layout = destination.layout;
   if (context == nullptr || !lives_on_device(destination.buffer.kind) ||
       destination.buffer.kind == BufferKind::managed || !runs_copy_kernels(*context)) {
@@ -76,15 +77,15 @@ bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& contex
   return loops && destination.buffer.holds(layout.first_offset(), loops->extent());
 }
 
-CopyItem item_of(const CopySource& source, const Place& destination) noexcept {
+CopyItem item_of(const CopySource& source, const BufferView& destination) noexcept {
   CopyItem item{destination.first_byte(), source.pointer, static_cast<std::uint32_t>(source.bytes)};
   item.from_side.loops = source.loops;
   if (!destination.layout.is_contiguous()) item.to_side.loops = *destination.layout.loops();
   return item;
 }
 
-Status start_by_kernel(const CopySource& source, const Place& destination, const cuda::ContextRef& context,
-                       std::unique_ptr<Pull>& pull) {
+Status start_by_kernel(const CopySource& source, const BufferView& destination,
+                       const cuda::ContextRef& context, std::unique_ptr<Pull>& pull) {
   auto made = std::make_unique<KernelPull>(source.keeper);
   Status started = made->start(item_of(source, destination), destination.handed_over_ns, context);
   if (started.ok()) pull = std::move(made);

@@ -13,21 +13,21 @@ namespace penstock::transports {
 /// Returns whether a kernel can make the copy: between unmanaged device memory or from pinned memory to it,
 /// in layouts that nested loops can describe, or from device to pinned memory, both in one piece. Only where
 /// no other process uses the GPU.
-[[nodiscard]] bool suits_copy_kernels(const CopySource& source, const Place& destination,
+[[nodiscard]] bool suits_copy_kernels(const CopySource& source, const BufferView& destination,
                                       const cuda::ContextRef& context);
 
 /// The same between managed memory of the context's device and pinned memory, both in one piece. A kernel
 /// brings managed memory that the CPU used last to the GPU, page by page: that pays if many copies share a
 /// launch.
-[[nodiscard]] bool suits_kernels_for_managed(const CopySource& source, const Place& destination,
+[[nodiscard]] bool suits_kernels_for_managed(const CopySource& source, const BufferView& destination,
                                              const cuda::ContextRef& context);
 
 /// Describes a copy that suits_copy_kernels() or suits_kernels_for_managed().
-[[nodiscard]] CopyItem item_of(const CopySource& source, const Place& destination) noexcept;
+[[nodiscard]] CopyItem item_of(const CopySource& source, const BufferView& destination) noexcept;
 
 /// Starts a pull that suits_copy_kernels(), after the application's earlier work. Thread: any; the pull one
 /// at a time. Errors: the driver's refusal; `declined` if all flags are in use.
-[[nodiscard]] Status start_by_kernel(const CopySource& source, const Place& destination,
+[[nodiscard]] Status start_by_kernel(const CopySource& source, const BufferView& destination,
                                      const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 
 }  // namespace penstock::transports

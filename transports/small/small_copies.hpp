@@ -9,7 +9,7 @@
 #include <span>
 
 #include "transports/copies/copy_pull.hpp"
-#include "transports/kernels/fused_collective.hpp"
+#include "transports/kernels/one_shot_collective.hpp"
 
 namespace penstock::transports {
 
@@ -19,35 +19,37 @@ void set_linger(std::uint64_t linger_ns) noexcept;
 
 /// Returns whether kernels of the context can copy to there, from device memory whose layout nested loops
 /// describe.
-[[nodiscard]] bool can_copy_by_kernel(const Place& destination, const cuda::ContextRef& context) noexcept;
+[[nodiscard]] bool can_copy_by_kernel(const BufferView& destination,
+                                      const cuda::ContextRef& context) noexcept;
 
 /// Starts a copy from or into a layout in pieces by a kernel, alone or batched; `pull` stays null if no
 /// kernel suits the copy. Thread: any; the pull one at a time. Errors: `declined` as long as nothing was
 /// copied; the driver's refusal.
-[[nodiscard]] Status start_strided_copy(const CopySource& source, const Place& destination,
+[[nodiscard]] Status start_strided_copy(const CopySource& source, const BufferView& destination,
                                         const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 
 /// Starts a small copy, both sides contiguous: by the resident kernel, in a batch, or, if neither serves, by
 /// the copy engine, which makes it likelier that a kernel is resident for the next. `pull` stays null if no
 /// kernel suits the copy. Thread: any; the pull one at a time. Errors: as CopyPull's; `declined` if the
 /// driver cannot run our kernels.
-[[nodiscard]] Status start_small_copy(const CopySource& source, const Place& destination,
+[[nodiscard]] Status start_small_copy(const CopySource& source, const BufferView& destination,
                                       const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
 
 /// Starts a copy within a device by the resident kernel; null if none is ready for it. Thread: any; the pull
 /// one at a time.
-[[nodiscard]] std::unique_ptr<Pull> copy_standing_by(const CopySource& source, const Place& destination,
-                                                     const cuda::ContextRef& context);
+[[nodiscard]] std::unique_ptr<Pull> copy_by_resident_kernel(const CopySource& source,
+                                                            const BufferView& destination,
+                                                            const cuda::ContextRef& context);
 
 /// Copies between a device and host memory, at once, if a resident kernel is ready and the application's
 /// earlier work is done. False: nothing was copied, for whatever reason. Thread: any.
-[[nodiscard]] bool download_standing_by(void* to, const Place& source,
-                                        const cuda::ContextRef& context) noexcept;
-[[nodiscard]] bool upload_standing_by(const Place& destination, const void* from,
-                                      const cuda::ContextRef& context) noexcept;
+[[nodiscard]] bool download_by_resident_kernel(void* to, const BufferView& source,
+                                               const cuda::ContextRef& context) noexcept;
+[[nodiscard]] bool upload_by_resident_kernel(const BufferView& destination, const void* from,
+                                             const cuda::ContextRef& context) noexcept;
 
 struct Upload {
-  const Place* place;
+  const BufferView* place;
   const char* host;
 };
 inline constexpr std::size_t most_joint_uploads = 64;
@@ -60,27 +62,27 @@ inline constexpr std::size_t largest_joint_upload = 16384;
 /// bytes may stay. Thread: any.
 [[nodiscard]] bool upload_together(std::span<const Upload> uploads) noexcept;
 /// Returns whether the upload to there can be one of them. They must all be in one context, too.
-[[nodiscard]] bool suits_a_joint_upload(const Place& place) noexcept;
+[[nodiscard]] bool suits_a_joint_upload(const BufferView& place) noexcept;
 
 /// The bytes, below 4 GiB, that a process sends to and receives from each process in a one-shot collective,
 /// including its part to itself.
-struct FusedParts {
+struct OneShotParts {
   std::uint64_t sent[kernels::most_sources];
   std::uint64_t received[kernels::most_sources];  ///< all equal for vectors
-  bool is_for_each;                               ///< as in kernels::FusedCollective
+  bool is_for_each;                               ///< as in kernels::OneShotCollective
   bool is_checked;
 };
-[[nodiscard]] std::uint64_t largest_of(const FusedParts& parts) noexcept;
+[[nodiscard]] std::uint64_t largest_of(const OneShotParts& parts) noexcept;
 
-/// A one-shot collective (transports/fused) for the resident kernel.
-struct FusedOrder {
+/// A one-shot collective (transports/one_shot) for the resident kernel.
+struct OneShotOrder {
   const void* own = nullptr;
   void* to = nullptr;
-  FusedParts parts{};                          ///< none larger than largest_fused_order
-  std::uint32_t combined = 0;                  ///< as in kernels::FusedCollective
-  const kernels::FusedRoute* route = nullptr;  ///< in device memory
+  OneShotParts parts{};                          ///< none larger than largest_one_shot_order
+  std::uint32_t combined = 0;                    ///< as in kernels::OneShotCollective
+  const kernels::OneShotRoute* route = nullptr;  ///< in device memory
   std::uint32_t stamp = 0;
-  kernels::StandbyType type{};
+  kernels::ResidentType type{};
   kernels::ReductionOperation operation{};
 };
 /// A one-shot collective that was ordered. The destructor waits until the kernel has left it. Thread: one at
@@ -100,11 +102,11 @@ class OrderedCollective {
 /// Above this size one block takes longer than a launch: 16 KiB take 13 µs by one block and 14.6 by a launch,
 /// 32 KiB 17 and 14.9 (two H100). Several blocks must share larger ones; from 512 KiB on, a launch is as fast
 /// again.
-inline constexpr std::uint32_t largest_unshared_fused_order = 16384;
-inline constexpr std::uint32_t largest_fused_order = 262144;
+inline constexpr std::uint32_t largest_unshared_one_shot_order = 16384;
+inline constexpr std::uint32_t largest_one_shot_order = 262144;
 /// Orders the collective; null if no kernel is ready for it. Thread: any.
-[[nodiscard]] std::unique_ptr<OrderedCollective> order_fused(const FusedOrder& order,
-                                                             const cuda::ContextRef& context);
+[[nodiscard]] std::unique_ptr<OrderedCollective> order_one_shot(const OneShotOrder& order,
+                                                                const cuda::ContextRef& context);
 
 /// Notes a copy that the resident kernel could have made; enough of them launch the kernel. Cost: a load if
 /// lingering is off; else some tens of ns, and now and then a launch (2.6 µs on an H200 host). `known`:
@@ -117,6 +119,6 @@ void note_small_copy(const cuda::ContextRef& context, const void* known, bool is
 void launch_collected() noexcept;
 
 /// Dismisses all resident kernels and waits for them, a bounded time. For shut_down().
-void end_standing_by() noexcept;
+void end_resident_kernels() noexcept;
 
 }  // namespace penstock::transports

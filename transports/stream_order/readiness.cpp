@@ -30,10 +30,10 @@ void set_stream_order(StreamOrder order) noexcept {
   chosen_order.store(order, std::memory_order_relaxed);
 }
 
-bool is_idle(const Place& place) noexcept {
+bool is_idle(const BufferView& place) noexcept {
   if (cuda::driver() == nullptr || place.is_free) return true;
   if (place.is_scattered()) [[unlikely]] {
-    return std::ranges::all_of(*place.parts, [&](const PlacePart& part) {
+    return std::ranges::all_of(*place.parts, [&](const ViewPart& part) {
       return is_idle({part.place.buffer, {}, place.handed_over_ns});
     });
   }
@@ -46,7 +46,7 @@ bool is_idle(const Place& place) noexcept {
   }
 }
 
-void note_done(const Place& place) noexcept {
+void note_done(const BufferView& place) noexcept {
   if (place.handed_over_ns == 0 || !lives_on_device(place.buffer.kind)) return;
   try {
     if (const cuda::ContextRef& context = cuda::Context::of(place.buffer))
@@ -56,7 +56,7 @@ void note_done(const Place& place) noexcept {
   }
 }
 
-Status health_of(const Place& place) noexcept {
+Status health_of(const BufferView& place) noexcept {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return {};
   return guarded([&]() -> Status {

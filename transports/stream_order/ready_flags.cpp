@@ -55,7 +55,7 @@ Status signal_behind(const cuda::Driver& driver, const cuda::Event& event,
 }
 
 /// Returns true if the driver will set the flag, false if there is nothing (more) to wait for.
-bool driver_will_signal(const Place& place, std::atomic<std::uint32_t>* flag) {
+bool driver_will_signal(const BufferView& place, std::atomic<std::uint32_t>* flag) {
   const cuda::Driver* driver = cuda::driver();
   if (driver == nullptr || !lives_on_device(place.buffer.kind)) return false;
   if (!cuda::application_is_waited_for()) return false;
@@ -88,7 +88,7 @@ Marks& marks() noexcept {
 }
 
 /// As signal_when_ready(), for a single place.
-void ask_and_signal(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
+void ask_and_signal(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept {
   bool later = false;
   try {
     later = driver_will_signal(place, flag);
@@ -99,7 +99,7 @@ void ask_and_signal(const Place& place, std::atomic<std::uint32_t>* flag) noexce
 }
 
 /// Returns false if the place has to be queried.
-bool mark(const Place& place, std::atomic<std::uint32_t>* flag) {
+bool mark(const BufferView& place, std::atomic<std::uint32_t>* flag) {
   if (cuda::driver() == nullptr || !lives_on_device(place.buffer.kind) || !cuda::application_may_be_marked())
     return false;
   const cuda::ContextRef& context = cuda::Context::of(place.buffer);
@@ -123,14 +123,14 @@ void forget_flag_memory() noexcept {
   delete flag_memory.exchange(nullptr, std::memory_order_acq_rel);
 }
 
-void signal_when_ready(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
+void signal_when_ready(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept {
   if (!has_marked_signals()) return ask_and_signal(place, flag);
   // a query of the stream itself would find it busy with the events of the marks before
   signal_with_next(place, flag);
   settle_signals();
 }
 
-void signal_with_next(const Place& place, std::atomic<std::uint32_t>* flag) noexcept {
+void signal_with_next(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept {
   try {
     if (mark(place, flag)) return;
   } catch (const std::bad_alloc&) {

@@ -55,7 +55,7 @@ void Receiving::ask(TransportKind transport) noexcept {
   if (transport == TransportKind::relayed) state = State::wants_relaying;
   if (transport == TransportKind::pushed) {
     const char* why_not = "";
-    slot_.target = describe(destination_, &why_not);
+    slot_.target = make_offer(destination_, &why_not);
     state = State::wants_pushing;
   }
   slot_.state.store(state, std::memory_order_release);

@@ -11,7 +11,8 @@ namespace penstock::transports::tune {
 class Receiving {
  public:
   /// The slot must outlive it.
-  Receiving(Slot& slot, Place destination) noexcept : slot_(slot), destination_(std::move(destination)) {}
+  Receiving(Slot& slot, BufferView destination) noexcept
+      : slot_(slot), destination_(std::move(destination)) {}
 
   /// Requests the next payload. The slot must be idle.
   void begin() noexcept;
@@ -26,7 +27,7 @@ class Receiving {
   void ask(TransportKind transport) noexcept;
 
   Slot& slot_;
-  Place destination_;
+  BufferView destination_;
   std::unique_ptr<Pull> pull_;
   TransportKind transport_ = TransportKind::none;
   const char* reason_ = "";

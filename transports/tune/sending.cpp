@@ -6,7 +6,7 @@ Status Sending::step() noexcept {
   switch (slot_.state.load(std::memory_order_acquire)) {
     case State::wanted: {
       const char* why_not = "";
-      slot_.offer = describe(source_, &why_not);
+      slot_.offer = make_offer(source_, &why_not);
       slot_.state.store(State::offered, std::memory_order_release);
       return {};
     }

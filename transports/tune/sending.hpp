@@ -13,7 +13,7 @@ namespace penstock::transports::tune {
 class Sending {
  public:
   /// Both must outlive it.
-  Sending(Slot& slot, const Place& source) noexcept : slot_(slot), source_(source) {}
+  Sending(Slot& slot, const BufferView& source) noexcept : slot_(slot), source_(source) {}
 
   /// Does the sender's part of the slot's state. Never blocks.
   [[nodiscard]] Status step() noexcept;
@@ -24,7 +24,7 @@ class Sending {
   void end() noexcept;
 
   Slot& slot_;
-  const Place& source_;
+  const BufferView& source_;
   std::unique_ptr<StagedSend> staged_;
   std::unique_ptr<Pull> push_;
 };

@@ -109,7 +109,7 @@ class Worker {
   }
 
   [[nodiscard]] Status serve(const Task& task) {
-    std::vector<Place> sources;
+    std::vector<BufferView> sources;
     for (unsigned each = 0; each < task.messages; ++each)
       sources.push_back(memory_.place(each * task.bytes, task.bytes));
     std::deque<Sending> sendings;

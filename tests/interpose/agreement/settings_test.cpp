@@ -59,9 +59,9 @@ TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
     const Variable limit("PENSTOCK_TRACE_LIMIT", value);
     testing::internal::CaptureStderr();
     read_settings();
-    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string ballot = testing::internal::GetCapturedStderr();
     EXPECT_EQ(settings().trace_limit_bytes, before);
-    EXPECT_NE(said.find(std::string("PENSTOCK_TRACE_LIMIT=") + value), std::string::npos) << said;
+    EXPECT_NE(ballot.find(std::string("PENSTOCK_TRACE_LIMIT=") + value), std::string::npos) << ballot;
   }
 }
 
@@ -74,9 +74,9 @@ TEST(Settings, an_unknown_name_is_said_on_one_line_with_the_nearest_known_one) {
     const Variable variable(typo, "1");
     testing::internal::CaptureStderr();
     read_settings();
-    const std::string said = testing::internal::GetCapturedStderr();
-    EXPECT_NE(said.find(std::string(typo) + " is not a setting"), std::string::npos) << said;
-    EXPECT_NE(said.find(std::string("the nearest name is ") + known + "\n"), std::string::npos) << said;
+    const std::string ballot = testing::internal::GetCapturedStderr();
+    EXPECT_NE(ballot.find(std::string(typo) + " is not a setting"), std::string::npos) << ballot;
+    EXPECT_NE(ballot.find(std::string("the nearest name is ") + known + "\n"), std::string::npos) << ballot;
   }
 }
 

@@ -25,6 +25,6 @@ are_its_own() {
   [ ! -s "$folder/wrong" ] || fail "$(cat "$folder/wrong")"
 }
 
-are_its_own penstock_fused
+are_its_own penstock_one_shot
 are_its_own penstock_reduce PENSTOCK_TUNING=fused_to=0
 echo "passed"

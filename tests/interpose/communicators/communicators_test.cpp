@@ -14,7 +14,7 @@
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/collectives/collective_arrival.hpp"
-#include "interpose/collectives/message_exchange.hpp"
+#include "interpose/collectives/message_schedule.hpp"
 #include "interpose/collectives/spare_communicators.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
@@ -23,8 +23,8 @@
 namespace penstock::interpose {
 
 // without payloads to move there is nothing to wait for
-Way arrive(MPI_Comm, const Wish&) {
-  return Way::library;
+Decision arrive(MPI_Comm, const Proposal&) {
+  return Decision::library;
 }
 void arrive_at_new(MPI_Comm) {}
 void take_back_arrival(MPI_Comm) noexcept {}

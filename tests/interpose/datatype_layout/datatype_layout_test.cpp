@@ -302,7 +302,7 @@ TEST_F(DatatypeLayout, place_of_an_absolute_address_begins_at_the_first_byte) {
   const int length = 3;
   const MPI_Datatype absolute =
       make([&](auto* type) { MPI_Type_create_hindexed(1, &length, &address, MPI_INT, type); });
-  const transports::Place place = place_of(MPI_BOTTOM, 1, absolute);
+  const transports::BufferView place = view_of(MPI_BOTTOM, 1, absolute);
   EXPECT_EQ(place.buffer.pointer, &numbers[40]);
   EXPECT_EQ(place.layout.first_offset(), 0);
   EXPECT_EQ(place.layout.bytes(), sizeof(int) * 3);
@@ -316,7 +316,7 @@ TEST_F(DatatypeLayout, place_of_a_type_with_an_offset_begins_at_the_first_byte) 
     const int start = 10;
     MPI_Type_indexed(1, &length, &start, MPI_INT, type);
   });
-  const transports::Place place = place_of(numbers.data(), 2, late);
+  const transports::BufferView place = view_of(numbers.data(), 2, late);
   EXPECT_EQ(place.buffer.pointer, &numbers[10]);
   EXPECT_EQ(place.layout.bytes(), sizeof(int) * 4);
 }

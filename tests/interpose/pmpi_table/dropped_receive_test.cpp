@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "interpose/node/node_directory.hpp"
-#include "interpose/protocol/node_delivery.hpp"
+#include "interpose/protocol/rendezvous_receive.hpp"
 #include "tests/support/memory.hpp"
 
 namespace penstock::interpose {
@@ -39,11 +39,11 @@ class DroppedReceive : public testing::Test {
     envelope.row = node_directory().own_index();
     envelope.slot = index;
     envelope.generation = slot_->generation();
-    delivery_ =
-        std::make_unique<NodeDelivery>(envelope,
-                                       transports::Place{transports::inspect(memory_.data()),
-                                                         transports::Layout::contiguous(memory_.size())},
-                                       memory_.size());
+    delivery_ = std::make_unique<RendezvousReceive>(
+        envelope,
+        transports::BufferView{transports::inspect(memory_.data()),
+                               transports::Layout::contiguous(memory_.size())},
+        memory_.size());
   }
   void TearDown() override {
     ::kill(sender_, SIGKILL);
@@ -70,7 +70,7 @@ class DroppedReceive : public testing::Test {
   test_support::Memory memory_{test_support::MemoryKind::device, 4096};
   pid_t sender_ = -1;
   Slot* slot_ = nullptr;
-  std::unique_ptr<NodeDelivery> delivery_;
+  std::unique_ptr<RendezvousReceive> delivery_;
 };
 
 TEST_F(DroppedReceive, keeps_its_buffer_until_the_sender_says_that_the_payload_is_there) {

@@ -270,7 +270,7 @@ TEST(FailingFunctions, a_send_whose_request_cannot_be_asked_about_ends_with_the_
 }
 
 /// Only where payloads go between nodes, or as if they did.
-TEST(FailingChannel, ends_the_messages_that_wait_for_a_word_and_the_next_ones_go_whole) {
+TEST(FailingChunkChannel, ends_the_messages_that_wait_for_a_word_and_the_next_ones_go_whole) {
   if (std::getenv("PENSTOCK_TRANSPORT") == nullptr) GTEST_SKIP() << "no channel";
   const Memory source = device_memory(std::byte{1});
   const Memory destination = device_memory(std::byte{2});
