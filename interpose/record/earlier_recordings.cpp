@@ -21,6 +21,8 @@ namespace penstock::record {
 namespace {
 
 constexpr std::int64_t ns_of_a_second = 1'000'000'000;
+/// File systems take the time of a change from a clock that the kernel advances once per tick, 10 ms at most.
+constexpr std::int64_t file_clock_lag_ns = 10'000'000;
 
 std::int64_t clock_ns(clockid_t clock) noexcept {
   timespec now{};
@@ -61,7 +63,8 @@ bool began_before(const std::filesystem::path& path, std::int64_t time_ns) {
   if (bytes == static_cast<ssize_t>(sizeof header) && header.magic == trace::file_magic &&
       header.begin_ns != 0)
     return static_cast<std::int64_t>(header.begin_ns + header.realtime_offset_ns) < time_ns;
-  return is_known && status.st_mtim.tv_sec * ns_of_a_second + status.st_mtim.tv_nsec < time_ns;
+  const std::int64_t changed_ns = status.st_mtim.tv_sec * ns_of_a_second + status.st_mtim.tv_nsec;
+  return is_known && changed_ns + file_clock_lag_ns < time_ns;
 }
 
 std::vector<std::filesystem::path> earlier_recordings_in(const std::filesystem::path& directory) {
