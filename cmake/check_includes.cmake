@@ -47,8 +47,14 @@ may_include(interpose/messages ${basis} interpose/datatypes)
 may_include(interpose/network ${basis} interpose/progress interpose/messages)
 may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network)
 may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
-may_include(interpose/collectives ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network
-            interpose/protocol interpose/staging)
+set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network interpose/protocol
+    interpose/staging)
+may_include(interpose/collectives/schedules ${below})
+may_include(interpose/collectives/kernels ${below} interpose/collectives/schedules)
+may_include(interpose/collectives/deferred ${below} interpose/collectives/schedules interpose/collectives/kernels)
+may_include(interpose/collectives/agreement ${below} interpose/collectives/schedules interpose/collectives/deferred)
+may_include(interpose/collectives/calls ${below} interpose/collectives/schedules interpose/collectives/kernels
+            interpose/collectives/deferred interpose/collectives/agreement)
 may_include(interpose/wrappers ${known})
 
 # What reads a recording. Of the recorder it knows the trace format; only the command knows transports.

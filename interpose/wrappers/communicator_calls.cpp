@@ -5,9 +5,10 @@
 #include "interpose/calls/communicator_hints.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/quiet_errors.hpp"
-#include "interpose/collectives/collective_arrival.hpp"
-#include "interpose/collectives/message_schedule.hpp"
-#include "interpose/collectives/spare_communicators.hpp"
+#include "interpose/collectives/agreement/collective_arrival.hpp"
+#include "interpose/collectives/agreement/message_communicators.hpp"
+#include "interpose/collectives/agreement/spare_communicators.hpp"
+#include "interpose/collectives/schedules/message_schedule.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
 

@@ -1,7 +1,7 @@
 // The wrappers of the calls that free datatypes and operations, which a deferred call may still need.
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
-#include "interpose/collectives/kept_handles.hpp"
+#include "interpose/collectives/deferred/kept_handles.hpp"
 
 using namespace penstock::interpose;
 

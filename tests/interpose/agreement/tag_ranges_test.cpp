@@ -1,4 +1,4 @@
-#include "interpose/collectives/tag_ranges.hpp"
+#include "interpose/collectives/schedules/tag_ranges.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,120 @@
+#include "interpose/collectives/schedules/device_stand_ins.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "interpose/calls/transfer_record.hpp"
+#include "interpose/node/policy.hpp"
+#include "interpose/staging/staged_call.hpp"
+#include "transports/host/in_call.hpp"
+#include "transports/staged.hpp"
+#include "transports/stream_order/readiness.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+constexpr const char* why_copied = "in host memory, and the GPU reduces it";
+
+transports::BufferView place_on_device(const void* first, std::size_t bytes) {
+  return {.buffer = transports::inspect(first),
+          .layout = transports::Layout::contiguous(bytes),
+          .handed_over_ns = transports::time_of_call_ns()};
+}
+
+/// Returns false for memory that is pinned in part only, which the driver does not copy.
+bool can_be_copied(const UserVector& vector) {
+  const transports::Buffer buffer = transports::inspect(vector.pointer);
+  return buffer.kind != transports::BufferKind::pinned || buffer.holds(0, vector.bytes);
+}
+
+/// Uploads the own vector, carries out the schedule, and downloads the result.
+class StandInRun final : public ScheduleRun {
+ public:
+  StandInRun(const DeviceStandIns& stand_ins, const Schedule& schedule, TagRange tags) noexcept
+      : stand_ins_(stand_ins), schedule_(schedule), tags_(tags) {}
+
+  bool step(const CallScope& scope) override {
+    if (run_ == nullptr) {
+      if (!may_upload()) return false;
+      // continues after an error: the others are waiting
+      note(stand_ins_.upload());
+      run_ = schedule_.begin(scope, tags_);
+    }
+    if (!run_->step(scope)) return false;
+    note(*run_);
+    if (is_well()) note(stand_ins_.download());
+    return true;
+  }
+  [[nodiscard]] bool is_owed() const override { return run_ != nullptr && run_->is_owed(); }
+
+ private:
+  /// Returns true after a time limit, too: a stream with ever more work is never seen idle, but a copy finds
+  /// its turn.
+  [[nodiscard]] bool may_upload() {
+    if (stand_ins_.may_upload_now()) return true;
+    const std::uint64_t now_ns = transports::steady_now_ns();
+    if (since_ns_ == 0) since_ns_ = now_ns;
+    return now_ns - since_ns_ > policy::stream_order_limit_ns;
+  }
+
+  const DeviceStandIns& stand_ins_;
+  const Schedule& schedule_;
+  const TagRange tags_;
+  std::uint64_t since_ns_ = 0;        ///< when it had to wait first
+  std::unique_ptr<ScheduleRun> run_;  ///< null: the own vector is not uploaded yet
+};
+
+}  // namespace
+
+std::optional<DeviceStandIns> DeviceStandIns::make(const UserVector& own, const UserVector& result) {
+  const bool own_is_there = lies_on_device(own.pointer);
+  const bool result_is_there = lies_on_device(result.pointer);
+  DeviceStandIns made;
+  if (!own_is_there) made.uploaded_ = own;
+  if (!result_is_there) made.downloaded_ = result;
+  if ((made.uploaded_ && !can_be_copied(own)) || (made.downloaded_ && !can_be_copied(result)))
+    return std::nullopt;
+  const bool own_fits_result = result_is_there && result.bytes >= own.bytes;
+  const std::size_t bytes =
+      std::max(own_is_there || own_fits_result ? 0 : own.bytes, result_is_there ? 0 : result.bytes);
+  if (bytes != 0) {
+    const void* const on_device = own_is_there ? own.pointer : result_is_there ? result.pointer : nullptr;
+    const transports::cuda::ContextRef context =
+        on_device != nullptr ? transports::cuda::Context::of(transports::inspect(on_device))
+                             : transports::cuda::Context::any();
+    if (context == nullptr) return std::nullopt;
+    const transports::cuda::ContextScope scope(*context);
+    if (!scope.status().ok() || !transports::cuda::RelaySlice::take(context, bytes, made.memory_).ok())
+      return std::nullopt;
+  }
+  void* const memory = made.memory_.buffer().pointer;
+  made.result_ = result_is_there ? result.pointer : memory;
+  made.own_ = own_is_there ? own.pointer : own_fits_result ? result.pointer : memory;
+  return made;
+}
+
+bool DeviceStandIns::may_upload_now() const {
+  return !uploaded_ || transports::is_idle(place_on_device(own_, uploaded_->bytes));
+}
+
+Status DeviceStandIns::upload() const {
+  if (!uploaded_ || uploaded_->bytes == 0) return {};
+  const transports::BufferView place = place_on_device(own_, uploaded_->bytes);
+  return staged_copy(uploaded_->bytes, transports::inspect(uploaded_->pointer).kind, place.buffer.kind,
+                     why_copied, [&] { return transports::upload(place, uploaded_->pointer); });
+}
+
+Status DeviceStandIns::download() const {
+  if (!downloaded_ || downloaded_->bytes == 0) return {};
+  const transports::BufferView place = place_on_device(result_, downloaded_->bytes);
+  return staged_copy(downloaded_->bytes, place.buffer.kind, transports::inspect(downloaded_->pointer).kind,
+                     why_copied, [&] { return transports::download(downloaded_->pointer, place); });
+}
+
+std::unique_ptr<ScheduleRun> StandInSchedule::begin(const CallScope& scope, TagRange tags) const {
+  if (!stand_ins_) return schedule_->begin(scope, tags);
+  return std::make_unique<StandInRun>(*stand_ins_, *schedule_, tags);
+}
+
+}  // namespace penstock::interpose
