@@ -77,8 +77,8 @@ class PersistentCall : public CollectiveCall<Library> {
     } else {
       schedule = make_schedule();
     }
-    outcome.code =
-        attach_exchange(this->scope(), std::move(schedule), this->name(), communicator, messages, request);
+    outcome.code = attach_persistent_schedule(this->scope(), std::move(schedule), this->name(), communicator,
+                                              messages, request);
     return outcome;
   }
 

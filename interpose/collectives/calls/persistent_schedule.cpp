@@ -101,8 +101,9 @@ bool has_free_tags(MPI_Comm communicator) try {
   return false;
 }
 
-int attach_exchange(const CallScope& scope, std::unique_ptr<Schedule> schedule, const char* mpi_call,
-                    MPI_Comm communicator, MPI_Comm messages, MPI_Request* request) {
+int attach_persistent_schedule(const CallScope& scope, std::unique_ptr<Schedule> schedule,
+                               const char* mpi_call, MPI_Comm communicator, MPI_Comm messages,
+                               MPI_Request* request) {
   const std::uint32_t ordinal = peek_info(communicator)->arrivals.load(std::memory_order_relaxed);
   const TagRange tags{messages, TagRanges::of(ordinal, persistent_tags())};
   schedule->outlive_the_call();

@@ -17,7 +17,8 @@ namespace penstock::interpose {
 
 /// Makes the request of a persistent collective on which all ranks have agreed; `messages` is messages_of()
 /// the communicator. Returns the code of the call of `scope`.
-int attach_exchange(const CallScope& scope, std::unique_ptr<Schedule> schedule, const char* mpi_call,
-                    MPI_Comm communicator, MPI_Comm messages, MPI_Request* request);
+int attach_persistent_schedule(const CallScope& scope, std::unique_ptr<Schedule> schedule,
+                               const char* mpi_call, MPI_Comm communicator, MPI_Comm messages,
+                               MPI_Request* request);
 
 }  // namespace penstock::interpose
