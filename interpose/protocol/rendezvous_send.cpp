@@ -75,15 +75,15 @@ std::unique_ptr<RendezvousSend> RendezvousSend::open(const SendCall& call, trans
                                                      bool others_follow) {
   reap_lingering_sends();
   NodeDirectory& directory = node_directory();
+  // first, as a slot that is taken while memory runs out would stay taken
+  std::unique_ptr<RendezvousSend> send(new RendezvousSend(call, std::move(source)));
   std::uint32_t index = 0;
-  Slot* slot = nullptr;
   {
     const RequestTable::Lock lock(request_table());
-    slot = directory.take_slot(&index);
+    send->slot_ = directory.take_slot(&index);
   }
+  Slot* const slot = send->slot_;
   if (slot == nullptr) return nullptr;
-  std::unique_ptr<RendezvousSend> send(new RendezvousSend(call, std::move(source)));
-  send->slot_ = slot;
   send->receiver_ = &receiver;
   send->others_follow_ = others_follow;
   slot->receiver = static_cast<std::uint32_t>(receiver_world_rank);

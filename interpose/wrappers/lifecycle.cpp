@@ -173,7 +173,7 @@ int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
 /// Ends this rank's part. No collective call within the node, as the others do not know whether a rank took
 /// part in Penstock's work. A rank whose payloads may still be fetched waits until they are, or until their
 /// receivers leave too. With ranks on other nodes all arrive here first, since no receiver comes later.
-void part() try {
+void drain_before_finalize() try {
   for (Backoff backoff; !channel().all_have_parted(); backoff.pause()) progress();
   request_table().drain(policy::finalize_drain_ns);
   node_directory().announce_parting();
@@ -203,7 +203,7 @@ void leave_job() noexcept {
   stop_progress_thread();  // if MPI_Finalize was not called through this library
   try {
     CallScope scope(Function::Finalize, finalize_call.caller);
-    part();
+    drain_before_finalize();
   } catch (...) {
     if (finalize_call.thrown != nullptr) *finalize_call.thrown = std::current_exception();
   }
@@ -225,7 +225,7 @@ void leave_job_without_mpi() noexcept {
 
 using namespace penstock::interpose;
 
-PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
+PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) try {
   CallScope scope(Function::Init, __builtin_return_address(0));
   if (!is_served()) return PMPI_Init(argc, argv);
   prepare();
@@ -240,8 +240,9 @@ PENSTOCK_EXPORT int MPI_Init(int* argc, char*** argv) {
   start_up(provided);
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_WORLD)
 
-PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) try {
   CallScope scope(Function::Init_thread, __builtin_return_address(0));
   if (!is_served()) return PMPI_Init_thread(argc, argv, required, provided);
   prepare();
@@ -257,6 +258,7 @@ PENSTOCK_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* 
   }
   return code;
 }
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_WORLD)
 
 PENSTOCK_EXPORT int MPI_Query_thread(int* provided) {
   CallScope scope(Function::Query_thread, __builtin_return_address(0));

@@ -188,6 +188,7 @@ Context::~Context() {
   if (!scope.status().ok()) return;
   if (flags_.has_value()) flags_->unregister();
   for (CUevent event : idle_events_) driver->cuEventDestroy(event);
+  if (mark_ != nullptr) driver->cuEventDestroy(mark_);
   for (CUstream stream : streams_) {
     if (stream != nullptr) driver->cuStreamDestroy(stream);
   }
