@@ -65,16 +65,19 @@ may_include(analysis/joining analysis/tables analysis/recording analysis/sharing
 may_include(analysis/causes analysis/tables analysis/recording analysis/joining)
 set(explained analysis/recording analysis/joining analysis/causes)
 may_include(analysis/report ${explained})
+may_include(analysis/report/text analysis/report)
+may_include(analysis/report/json analysis/report)
+may_include(analysis/naming analysis/recording)
 may_include(analysis/replay ${explained} analysis/tables analysis/report)
-may_include(analysis/figures ${explained} analysis/tables analysis/report analysis/replay)
-may_include(analysis/comparison analysis/recording analysis/report analysis/figures)
-may_include(analysis/export analysis/recording analysis/sharing analysis/joining analysis/report analysis/figures)
+may_include(analysis/figures ${explained} analysis/tables analysis/report analysis/naming analysis/replay)
+may_include(analysis/comparison analysis/recording analysis/tables analysis/report analysis/report/json)
+may_include(analysis/export analysis/recording analysis/sharing analysis/joining analysis/report analysis/naming)
 may_include(analysis/pipeline ${explained} analysis/tables analysis/sharing analysis/report analysis/figures)
-may_include(analysis/scaling analysis/report analysis/figures)
-may_include(analysis/job_timeline analysis/tables analysis/joining analysis/causes analysis/report analysis/figures
+may_include(analysis/scaling analysis/tables analysis/report)
+may_include(analysis/job_timeline analysis/tables analysis/joining analysis/causes analysis/report analysis/naming
             analysis/export analysis/pipeline)
-may_include(analysis/cli analysis/recording analysis/sharing analysis/report analysis/comparison analysis/export
-            analysis/pipeline analysis/scaling analysis/job_timeline)
+may_include(analysis/cli analysis/recording analysis/sharing analysis/report analysis/report/text analysis/report/json
+            analysis/comparison analysis/export analysis/pipeline analysis/scaling analysis/job_timeline)
 
 # Folders with one header for all others.
 set(entry_transports/small small_copies.hpp)

@@ -21,8 +21,8 @@
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/report/fail_condition.hpp"
-#include "analysis/report/report_json.hpp"
-#include "analysis/report/report_text.hpp"
+#include "analysis/report/json/report_json.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "analysis/report/text_table.hpp"
 #include "viz/embed/page.hpp"
 

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/figures/confidence.hpp"
 #include "analysis/report/text_figures.hpp"
+#include "analysis/tables/confidence.hpp"
 
 namespace penstock::analysis {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "analysis/comparison/diff_text.hpp"
 #include "analysis/recording/flaw.hpp"
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 
 namespace penstock::analysis {
 namespace {

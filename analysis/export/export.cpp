@@ -13,7 +13,7 @@
 #include "analysis/export/output.hpp"
 #include "analysis/export/perfetto_export.hpp"
 #include "analysis/export/perfetto_packets.hpp"
-#include "analysis/figures/call_sites.hpp"
+#include "analysis/naming/call_sites.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/report/text_figures.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/figures/call_sites.hpp"
+#include "analysis/naming/call_sites.hpp"
 #include "analysis/recording/rank_trace.hpp"
 
 namespace penstock::analysis::exports {

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/figures/call_sites.hpp"
 #include "analysis/job_timeline/choice.hpp"
 #include "analysis/job_timeline/detail.hpp"
 #include "analysis/job_timeline/rank_tracks.hpp"
 #include "analysis/job_timeline/shares.hpp"
 #include "analysis/job_timeline/text_table.hpp"
 #include "analysis/joining/job_axis.hpp"
+#include "analysis/naming/call_sites.hpp"
 #include "analysis/pipeline/rank_visitor.hpp"
 
 namespace penstock::analysis::job_timeline {

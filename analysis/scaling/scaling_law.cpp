@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "analysis/figures/confidence.hpp"
+#include "analysis/tables/confidence.hpp"
 
 namespace penstock::analysis {
 namespace {

@@ -1,5 +1,5 @@
 // Names addresses of this very test program, which was built with debug information or not.
-#include "analysis/figures/call_sites.hpp"
+#include "analysis/naming/call_sites.hpp"
 
 #include <gtest/gtest.h>
 #include <link.h>

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/comparison/diff_text.hpp"
-#include "analysis/figures/confidence.hpp"
+#include "analysis/tables/confidence.hpp"
 
 namespace penstock::analysis {
 namespace {

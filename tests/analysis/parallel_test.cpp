@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 #include "analysis/sharing/archive.hpp"
 #include "tests/analysis/known_job.hpp"
 #include "tests/analysis/recording_builder.hpp"

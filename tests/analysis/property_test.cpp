@@ -9,7 +9,7 @@
 #include <random>
 
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/recording/flaw.hpp"
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 
 namespace penstock::analysis {
 namespace {

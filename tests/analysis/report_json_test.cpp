@@ -1,4 +1,4 @@
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 #include "analysis/sharing/team.hpp"
 
 namespace penstock::analysis::testing {

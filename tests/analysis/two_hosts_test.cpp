@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/report_json.hpp"
-#include "analysis/report/report_text.hpp"
+#include "analysis/report/json/report_json.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

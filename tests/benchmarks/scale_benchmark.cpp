@@ -17,7 +17,7 @@
 #include <string>
 
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/report_json.hpp"
+#include "analysis/report/json/report_json.hpp"
 #include "tests/analysis/known_job_check.hpp"
 
 namespace {

@@ -20,8 +20,8 @@
 #include "analysis/comparison/diff_text.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/report_json.hpp"
-#include "analysis/report/report_text.hpp"
+#include "analysis/report/json/report_json.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace {

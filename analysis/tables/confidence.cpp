@@ -1,4 +1,4 @@
-#include "analysis/figures/confidence.hpp"
+#include "analysis/tables/confidence.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "analysis/figures/call_sites.hpp"
+#include "analysis/naming/call_sites.hpp"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

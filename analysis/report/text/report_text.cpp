@@ -1,4 +1,4 @@
-#include "analysis/report/report_text.hpp"
+#include "analysis/report/text/report_text.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
