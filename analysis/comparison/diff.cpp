@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t batches = 20;
 
-bool has_steps(const Report& report) {
-  return report.steps && !report.steps->each.empty();
-}
-
 /// Returns the divisor of a report's sums.
 double shares(const Report& report, bool is_by_step) {
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));

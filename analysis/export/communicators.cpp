@@ -9,8 +9,6 @@
 namespace penstock::analysis::exports {
 namespace {
 
-constexpr std::uint32_t world_local_id = 1;
-constexpr std::uint32_t self_local_id = 2;
 /// Limits the number of ranks, because a damaged header must not cost a file for each of two billion ranks.
 /// Hardly any job is larger.
 constexpr std::int32_t largest_world = 1 << 17;

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "analysis/export/csv_table.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/report/message_figures.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis::exports {

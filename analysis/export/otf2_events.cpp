@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/report/report.hpp"
+#include "analysis/report/message_figures.hpp"
 
 namespace penstock::analysis::exports::otf2 {
 namespace {

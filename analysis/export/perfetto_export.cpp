@@ -7,7 +7,7 @@
 
 #include "analysis/export/perfetto_packets.hpp"
 #include "analysis/export/tracks.hpp"
-#include "analysis/report/report.hpp"
+#include "analysis/report/message_figures.hpp"
 
 namespace penstock::analysis::exports {
 namespace {

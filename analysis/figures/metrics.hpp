@@ -36,12 +36,6 @@
 
 namespace penstock::analysis {
 
-/// The measure of a report and why it is not exposed communication; chosen once all ranks are known.
-struct MeasureChoice {
-  Measure measure = Measure::exposed_communication;
-  std::string why_not;
-};
-
 /// Sums of some ranks. The sums of several threads or processes, merged in rank order, equal the sums of all
 /// ranks: they are whole numbers, so the division of work does not matter. Thread: one at a time. Memory:
 /// proportional to the distinct call sites, peers and message classes, and four bytes a message.

@@ -6,8 +6,6 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::uint32_t self_local_id = 2;
-
 Arrivals in_clock_of(std::uint32_t host, Arrivals arrivals, const ClockAlignment& clocks) {
   const auto convert = [&](std::uint64_t time_ns) { return clocks.convert(time_ns, arrivals.clock, host); };
   if (arrivals.clock != host) {

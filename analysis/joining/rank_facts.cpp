@@ -12,9 +12,6 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::uint32_t self_local_id = 2;
-constexpr std::uint32_t world_local_id = 1;
-
 /// Returns when the rank could first serve a message that another rank waits for: at once in a blocking call,
 /// else when it next entered MPI.
 std::uint64_t noticed_ns(const RankTrace& rank, const Half& half, CallCursor& cursor) {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "analysis/causes/steps.hpp"
-#include "analysis/figures/metrics.hpp"
 #include "analysis/joining/messages.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/site_table.hpp"
+#include "analysis/report/measure.hpp"
 #include "analysis/sharing/progress.hpp"
 #include "analysis/sharing/team.hpp"
 #include "analysis/tables/string_pool.hpp"

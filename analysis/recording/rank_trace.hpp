@@ -15,6 +15,10 @@
 
 namespace penstock::analysis {
 
+/// The ids that a rank gives to its predefined communicators.
+inline constexpr std::uint32_t world_local_id = 1;
+inline constexpr std::uint32_t self_local_id = 2;
+
 /// A record and the lane (a thread of the process, numbered from 0) that wrote it.
 template <typename Record>
 struct Laned {

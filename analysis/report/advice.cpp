@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/joining/message_class.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "analysis/report/text_table.hpp"
 

@@ -2,12 +2,34 @@
 // finished report alone: only its figures are evidence.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "analysis/report/report.hpp"
-
 namespace penstock::analysis {
+
+struct Report;
+
+/// Possible ways to reduce exposed time. Sums over the counted ranks, as far as they were recorded.
+enum class AdviceKind : std::uint8_t {
+  better_transport,
+  post_receives_early,
+  waits_for_kernel,
+  pass_device_pointers,
+  balance_ranks,
+  progress_thread,
+  overlap,
+  join_messages,
+};
+struct Advice {
+  AdviceKind kind;
+  std::uint64_t saves_ns;  ///< an upper bound
+  std::string text;        ///< one or two sentences with the evidence
+  std::string list = {};   ///< the list of the JSON that shows it; empty: no single row does
+  std::size_t row = 0;     ///< the row in that list
+};
 
 /// Returns advice that saves at least a hundredth of the counted time, largest first. `saves_ns` are bounds,
 /// each as if nothing else changed; so they do not add up.

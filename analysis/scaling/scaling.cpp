@@ -22,10 +22,6 @@ constexpr double weak_within = 0.15;
 /// Predictions for more than this times the largest run's ranks cause a warning.
 constexpr double far_away = 16;
 
-bool has_steps(const Report& report) {
-  return report.steps && !report.steps->each.empty();
-}
-
 bool is_exposed(const Report& report) {
   return report.measure == Measure::exposed_communication;
 }

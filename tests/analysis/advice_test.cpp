@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/report/report.hpp"
+
 namespace penstock::analysis {
 namespace {
 

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "analysis/report/advice.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {

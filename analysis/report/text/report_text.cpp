@@ -159,7 +159,7 @@ class ReportWriter {
 
   /// Prints what was counted and what was not.
   void steps() {
-    if (!report_.steps || report_.steps->each.empty()) {
+    if (!has_steps(report_)) {
       return;
     }
     const StepsFigures& steps = *report_.steps;

@@ -1,0 +1,57 @@
+// The part of a report that comes from the replay: efficiencies, the longest path, what would be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace penstock::analysis {
+
+/// The efficiencies of POP (https://pop-coe.eu) for the host and of TALP for the GPUs. Each is a share, and
+/// each parent is the product of its children.
+struct EfficiencyFigures {
+  double parallel = 1;       ///< load_balance × communication
+  double load_balance = 1;   ///< mean computing time of the ranks divided by the largest
+  double communication = 1;  ///< serialisation × transfer
+  double serialisation = 1;  ///< what remains after ranks wait for each other, if messages were free
+  double transfer = 1;       ///< what remains after the cost of messages themselves
+};
+struct GpuEfficiencyFigures {
+  double parallel = 1;       ///< load_balance × communication × orchestration
+  double load_balance = 1;   ///< mean kernel time divided by that of the busiest GPU
+  double communication = 1;  ///< most kernel time divided by most time in kernels and copies
+  double orchestration = 1;  ///< most time in kernels and copies divided by the time: the rest is idle
+};
+
+/// The counted time under changed conditions, from a run of the job's graph.
+struct WhatIfFigures {
+  std::string what;   ///< for machines
+  std::string words;  ///< for people
+  std::uint64_t total_ns = 0;
+  std::optional<double> known_share =
+      {};  ///< share of the bytes with a changed speed for which the new speed is known
+};
+
+/// The longest chain of dependencies: shortening anything else shortens nothing.
+struct PathFigures {
+  std::uint64_t kernels_ns = 0;
+  std::uint64_t host_code_ns = 0;
+  std::uint64_t communication_ns = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> calls;   ///< of communication, by call site, largest
+                                                              ///< first
+  std::vector<std::pair<std::int32_t, std::uint64_t>> ranks;  ///< all of it, by rank, largest first
+};
+
+struct ReplayFigures {
+  std::uint64_t observed_ns = 0;  ///< from the first rank's first step to the last rank's last one
+  std::uint64_t replayed_ns = 0;  ///< the same from the unchanged graph
+  std::uint64_t edges_left_out = 0;
+  EfficiencyFigures efficiency;
+  std::optional<GpuEfficiencyFigures> gpu_efficiency;
+  PathFigures path;
+  std::vector<WhatIfFigures> what_if;
+};
+
+}  // namespace penstock::analysis

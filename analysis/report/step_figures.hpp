@@ -1,0 +1,36 @@
+// The part of a report about the steps that the program repeats.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/causes/causes.hpp"
+
+namespace penstock::analysis {
+
+/// Time before the first step, or after the last one. Sums over the counted ranks.
+struct OutsideFigures {
+  std::uint64_t total_ns = 0;
+  std::uint64_t counted_ns = 0;
+};
+
+/// One step of the program on all counted ranks.
+struct StepFigures {
+  std::uint64_t total_ns = 0;  ///< sum over ranks
+  std::uint64_t longest_ns = 0;
+  std::int32_t longest_rank = -1;
+  TimeByCause by_cause{};
+};
+
+/// The steps that the program repeats.
+struct StepsFigures {
+  std::string mark;             ///< the mark that begins each step, for people
+  bool is_range = false;        ///< true: an NVTX range; false: a call of MPI
+  std::uint64_t median_ns = 0;  ///< of the steps' longest_ns
+  std::vector<StepFigures> each;
+  OutsideFigures before;
+  OutsideFigures behind;
+};
+
+}  // namespace penstock::analysis
