@@ -4,57 +4,33 @@
 
 #include <compare>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
-#include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
-#include "analysis/causes/timeline.hpp"
-#include "analysis/joining/messages.hpp"
-#include "analysis/recording/name_ids.hpp"
-#include "analysis/recording/rank_trace.hpp"
-#include "analysis/report/report.hpp"
-#include "analysis/tables/string_pool.hpp"
+#include "analysis/figures/figure.hpp"
+#include "analysis/figures/kernel_times.hpp"
 
 namespace penstock::analysis {
 
 /// Thread: one at a time. Memory: four bytes a call besides the kinds of calls.
 class CollectiveSums {
  public:
-  /// The rank whose calls are added.
-  struct Caller {
-    const RankTrace& rank;
-    const Timeline& timeline;
-    NameIds& names;
-  };
-  CollectiveSums(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
-  /// Adds a collective call of a rank, explained by `spans`; `site`: its call site.
-  void add(const Caller& caller, const trace::MpiCall& call, std::uint32_t site,
-           std::span<const CauseSpan> spans, const Arrivals& arrivals);
-  /// Adds a non-blocking collective, explained by `spans` of the call that completes it; `site`: where it was
-  /// started.
-  void add(const Caller& caller, const trace::CollectiveOperation& operation, std::uint32_t site,
-           std::span<const CauseSpan> spans, const Arrivals& arrivals);
-  /// `strings`, `sites`: map the numbers of `part` to this object's.
-  void merge(const CollectiveSums& part, std::span<const std::uint32_t> strings,
-             std::span<const std::uint32_t> sites);
-  [[nodiscard]] std::vector<CollectiveFigures> finish();
-  /// `place_of_site`: formats a site for people.
-  [[nodiscard]] std::vector<LateRankFigures> finish_late_ranks(
-      const std::function<std::string(std::uint32_t)>& place_of_site) const;
-  template <typename Archive>
-  void exchange(Archive& archive) {
-    archive(sums_, late_, function_of_site_);
-  }
+  explicit CollectiveSums(const FigureContext& context)
+      : index_(context.index), strings_(context.strings), sites_(context.sites) {}
+  /// Adds a collective call, and the non-blocking collectives that a call completes.
+  void add(const CallInput& call);
+  auto members() { return std::tie(sums_, late_); }
+  void finish(Report& report, SiteNames& names);
 
  private:
   struct Kind {
     std::uint32_t function;  ///< string
     std::uint32_t message_class;
     std::uint64_t size_limit_bytes;
+    [[nodiscard]] Kind renumbered(const Renumbering& numbers) const {
+      return {numbers.strings[function], message_class, size_limit_bytes};
+    }
     auto operator<=>(const Kind&) const = default;
   };
   struct Sums {
@@ -64,10 +40,15 @@ class CollectiveSums {
     std::uint64_t waiting_within_error_ns = 0;
     std::uint64_t moving_ns = 0;
     std::vector<float> speeds_gbps;
-    template <typename Archive>
-    void exchange(Archive& archive) {
-      archive(calls, bytes, waiting_ns, waiting_within_error_ns, moving_ns, speeds_gbps);
+    auto members() {
+      return std::tie(calls, bytes, waiting_ns, waiting_within_error_ns, moving_ns, speeds_gbps);
     }
+  };
+  struct Who {
+    std::int32_t rank;
+    std::uint32_t site;
+    [[nodiscard]] Who renumbered(const Renumbering& numbers) const { return {rank, numbers.sites[site]}; }
+    auto operator<=>(const Who&) const = default;
   };
   struct Late {
     std::uint64_t times = 0;
@@ -75,11 +56,8 @@ class CollectiveSums {
     std::uint64_t in_kernels_ns = 0;
     std::uint64_t in_mpi_ns = 0;
     std::uint64_t within_error_ns = 0;
-    std::map<std::uint32_t, std::uint64_t> by_kernel;
-    template <typename Archive>
-    void exchange(Archive& archive) {
-      archive(times, late_ns, in_kernels_ns, in_mpi_ns, within_error_ns, by_kernel);
-    }
+    KernelTimes kernels;
+    auto members() { return std::tie(times, late_ns, in_kernels_ns, in_mpi_ns, within_error_ns, kernels); }
   };
   /// One rank's part in a collective.
   struct Part {
@@ -87,19 +65,24 @@ class CollectiveSums {
     std::uint64_t bytes;
     std::uint64_t came_ns;
     std::int32_t root;
+    std::uint32_t site;             ///< where it was started
+    std::uint64_t carried_from_ns;  ///< when data could begin to move, for the speed; 0: when the waiting was
+                                    ///< over
   };
-  /// `carried_from_ns`: when data could begin to move, for the speed; 0: when the waiting was over.
-  void add(const Caller& caller, const Part& part, std::uint64_t carried_from_ns, std::uint32_t site,
-           std::span<const CauseSpan> spans, const Arrivals& arrivals);
+  void add_operations(const CallInput& call);
+  void add(const RankInput& rank, const Part& part, std::span<const CauseSpan> spans,
+           const Arrivals& arrivals);
   [[nodiscard]] std::uint64_t late_within_error_ns(const Arrivals& arrivals, bool waits_for_root,
                                                    std::uint64_t late_ns) const;
-  void add_late(const Caller& caller, const Part& part, std::uint32_t site, const Arrivals& arrivals);
+  void add_late(const RankInput& rank, const Part& part, const Arrivals& arrivals);
+  void finish_collectives(Report& report);
+  void finish_late_ranks(Report& report, SiteNames& names) const;
 
   const MessageIndex& index_;
-  StringPool& strings_;
-  std::map<Kind, Sums> sums_;
-  std::map<std::pair<std::int32_t, std::uint32_t>, Late> late_;  ///< by rank and site
-  std::map<std::uint32_t, std::uint32_t> function_of_site_;
+  const StringPool& strings_;
+  SiteTable& sites_;
+  SumsBy<Kind, Sums> sums_;
+  SumsBy<Who, Late> late_;
 };
 
 }  // namespace penstock::analysis

@@ -96,16 +96,16 @@ bool is_host_memory(trace::BufferKind kind) {
 
 }  // namespace
 
-void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval window,
-                      const SiteOf& site_of) {
-  if (rank.copies.empty()) {
+void HandStaging::add(const RankInput& input) {
+  const RankTrace& rank = input.trace;
+  if (!input.is_counted || rank.copies.empty()) {
     return;
   }
   std::vector<HostMessage> sent;
   std::vector<HostMessage> received;
   const auto note = [&](std::vector<HostMessage>& list, std::uint64_t time_ns, std::uint64_t bytes,
                         std::uint32_t site) {
-    if (bytes >= fewest_bytes && window.begin_ns <= time_ns && time_ns <= window.end_ns) {
+    if (bytes >= fewest_bytes && input.window.window.touches(time_ns)) {
       list.push_back({time_ns, bytes, site});
     }
   };
@@ -117,7 +117,7 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
       const std::uint32_t call = cursor.call_at(half.lane, record.post_ns);
       const std::uint32_t function =
           call == RankTrace::no_call ? trace::no_string : rank.calls[call].record.function;
-      const std::uint32_t site = site_of(record.call_site, function);
+      const std::uint32_t site = sites_.id_of(rank, record.call_site, function);
       const bool is_send = record.direction == trace::Direction::send;
       note(is_send ? sent : received, is_send ? record.post_ns : record.complete_ns, record.bytes, site);
     }
@@ -134,14 +134,15 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
   const auto charge = [&](const std::vector<HostMessage>& messages,
                           const std::vector<const Interval*>& copies) {
     for (std::size_t i = 0; i < messages.size(); ++i) {
-      Sums& sums = sums_[messages[i].site];
+      Sums& sums = sums_[{messages[i].site}];
       ++sums.messages;
       if (const Interval* const copy = copies[i]; copy != nullptr) {
         const std::uint64_t took_ns = copy->end_ns - copy->begin_ns;
         ++sums.staged;
         sums.bytes += messages[i].bytes;
         sums.copies_ns += took_ns;
-        sums.exposed_copies_ns += took_ns - timeline.kernels.measure_within_ns(copy->begin_ns, copy->end_ns);
+        sums.exposed_copies_ns +=
+            took_ns - input.window.timeline.kernels.measure_within_ns(copy->begin_ns, copy->end_ns);
       }
     }
   };
@@ -149,31 +150,18 @@ void HandStaging::add(const RankTrace& rank, const Timeline& timeline, Interval 
   charge(received, copies_behind(received, Copies(rank, host_to_device)));
 }
 
-void HandStaging::merge(const HandStaging& part, std::span<const std::uint32_t> sites) {
-  for (const auto& [site, added] : part.sums_) {
-    Sums& sums = sums_[sites[site]];
-    sums.messages += added.messages;
-    sums.staged += added.staged;
-    sums.bytes += added.bytes;
-    sums.copies_ns += added.copies_ns;
-    sums.exposed_copies_ns += added.exposed_copies_ns;
-  }
-}
-
-std::vector<HandStagingFigures> HandStaging::finish(
-    const std::function<std::string(std::uint32_t)>& call_of_site) const {
-  std::vector<HandStagingFigures> figures;
-  for (const auto& [site, sums] : sums_) {
+void HandStaging::finish(Report& report, SiteNames& names) {
+  std::vector<HandStagingFigures>& figures = report.hand_staging;
+  for (const auto& [key, sums] : sums_) {
     if (sums.staged >= 2 && sums.staged * 2 >= sums.messages) {
       figures.push_back(
-          {call_of_site(site), sums.staged, sums.bytes, sums.copies_ns, sums.exposed_copies_ns});
+          {names.call_of(key.site), sums.staged, sums.bytes, sums.copies_ns, sums.exposed_copies_ns});
     }
   }
   std::stable_sort(figures.begin(), figures.end(),
                    [](const HandStagingFigures& left, const HandStagingFigures& right) {
                      return left.copies_ns > right.copies_ns;
                    });
-  return figures;
 }
 
 }  // namespace penstock::analysis

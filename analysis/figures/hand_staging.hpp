@@ -3,17 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <span>
-#include <string>
-#include <vector>
+#include <tuple>
 
-#include "analysis/causes/timeline.hpp"
-#include "analysis/joining/messages.hpp"
-#include "analysis/recording/rank_trace.hpp"
-#include "analysis/report/report.hpp"
-#include "analysis/tables/interval_set.hpp"
+#include "analysis/figures/figure.hpp"
 
 namespace penstock::analysis {
 
@@ -22,19 +14,11 @@ namespace penstock::analysis {
 /// same size may be chance. Thread: one at a time. Memory: proportional to the call sites.
 class HandStaging {
  public:
-  /// Returns the site of a return address and a function's string (0: unknown) of the rank.
-  using SiteOf = std::function<std::uint32_t(std::uint64_t, std::uint32_t)>;
-  void add(const RankTrace& rank, const Timeline& timeline, Interval window, const SiteOf& site_of);
-  /// `sites`: maps the numbers of `part` to this object's.
-  void merge(const HandStaging& part, std::span<const std::uint32_t> sites);
-  /// Returns the figures by the time of the copies, largest first. `call_of_site`: formats function and place
-  /// for people.
-  [[nodiscard]] std::vector<HandStagingFigures> finish(
-      const std::function<std::string(std::uint32_t)>& call_of_site) const;
-  template <typename Archive>
-  void exchange(Archive& archive) {
-    archive(sums_);
-  }
+  explicit HandStaging(const FigureContext& context) : sites_(context.sites) {}
+  void add(const RankInput& rank);
+  auto members() { return std::tie(sums_); }
+  /// Orders the figures by the time of the copies, largest first.
+  void finish(Report& report, SiteNames& names);
 
  private:
   struct Sums {
@@ -43,8 +27,10 @@ class HandStaging {
     std::uint64_t bytes = 0;
     std::uint64_t copies_ns = 0;
     std::uint64_t exposed_copies_ns = 0;
+    auto members() { return std::tie(messages, staged, bytes, copies_ns, exposed_copies_ns); }
   };
-  std::map<std::uint32_t, Sums> sums_;  ///< by site
+  SiteTable& sites_;
+  SumsBySite<Sums> sums_;
 };
 
 }  // namespace penstock::analysis

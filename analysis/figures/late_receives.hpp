@@ -3,17 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <span>
-#include <string>
-#include <vector>
+#include <tuple>
 
-#include "analysis/causes/rank_window.hpp"
-#include "analysis/joining/messages.hpp"
-#include "analysis/recording/name_ids.hpp"
-#include "analysis/report/report.hpp"
-#include "analysis/tables/string_pool.hpp"
+#include "analysis/figures/figure.hpp"
+#include "analysis/figures/kernel_times.hpp"
 
 namespace penstock::analysis {
 
@@ -21,40 +14,26 @@ namespace penstock::analysis {
 /// sites and to kernels.
 class LateReceives {
  public:
-  /// Returns the site of a return address and a function's string of the rank.
-  using SiteOf = std::function<std::uint32_t(std::uint64_t, std::uint32_t)>;
-
-  LateReceives(const MessageIndex& index, StringPool& strings) : index_(index), strings_(strings) {}
-  /// Adds a call in which `halves` complete and `moving_ns` are exposed while data moves. The receive that
-  /// completes last stands for all: the others do not lengthen the call. `names`: of the rank.
-  void add(const RankWindow& window, NameIds& names, std::span<const std::uint32_t> halves,
-           std::uint64_t moving_ns, const SiteOf& site_of);
-  /// `strings`, `sites`: map the numbers of `part` to this object's.
-  void merge(const LateReceives& part, std::span<const std::uint32_t> strings,
-             std::span<const std::uint32_t> sites);
-  /// Returns the figures by what would be hidden, largest first. `call_of_site`: formats function and place
-  /// for people.
-  [[nodiscard]] std::vector<LateReceiveFigures> finish(
-      const std::function<std::string(std::uint32_t)>& call_of_site) const;
-  template <typename Archive>
-  void exchange(Archive& archive) {
-    archive(sums_);
-  }
+  explicit LateReceives(const FigureContext& context)
+      : index_(context.index), strings_(context.strings), sites_(context.sites) {}
+  /// The receive that completes last in the call stands for all: the others do not lengthen the call.
+  void add(const CallInput& call);
+  auto members() { return std::tie(sums_); }
+  /// Orders the figures by what would be hidden, largest first.
+  void finish(Report& report, SiteNames& names);
 
  private:
   struct Sums {
     std::uint64_t messages = 0;
     std::uint64_t ready_ns = 0;
     std::uint64_t hides_ns = 0;
-    std::map<std::uint32_t, std::uint64_t> by_kernel;
-    template <typename Archive>
-    void exchange(Archive& archive) {
-      archive(messages, ready_ns, hides_ns, by_kernel);
-    }
+    KernelTimes kernels;
+    auto members() { return std::tie(messages, ready_ns, hides_ns, kernels); }
   };
   const MessageIndex& index_;
-  StringPool& strings_;
-  std::map<std::uint32_t, Sums> sums_;  ///< by site
+  const StringPool& strings_;
+  SiteTable& sites_;
+  SumsBySite<Sums> sums_;
 };
 
 }  // namespace penstock::analysis

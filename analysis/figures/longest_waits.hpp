@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <tuple>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
-#include "analysis/tables/interval_set.hpp"
+#include "analysis/figures/figure.hpp"
 
 namespace penstock::analysis {
 
@@ -27,21 +26,22 @@ struct LongWait {
 /// candidates. Thread: one at a time.
 class LongestWaits {
  public:
-  explicit LongestWaits(std::size_t most) : most_(most) {}
+  explicit LongestWaits(std::size_t most = most_in_report) : most_(most) {}
+  void add(const WaitInput& wait);
   /// Adds a wait. All waits of one rank must follow each other.
   void add(const LongWait& wait);
-  /// Returns true if a wait of `counted_ns` can be among the longest of its rank; add() would drop any other.
-  [[nodiscard]] bool wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept;
-  void merge(const LongestWaits& part, std::span<const std::uint32_t> sites);
+  void merge(LongestWaits&& part, const Renumbering& numbers);
+  auto members() { return std::tie(waits_); }
   /// Returns the waits by counted_ns, longest first.
   [[nodiscard]] std::vector<LongWait> take();
-  template <typename Archive>
-  void exchange(Archive& archive) {
-    archive(waits_);
-  }
+  void finish(Report& report, SiteNames& names);
 
  private:
+  static constexpr std::size_t most_in_report = 20;
   static constexpr std::size_t most_of_rank = 64;
+  /// Returns true if a wait of `counted_ns` can be among the longest of its rank; add() would drop any other.
+  [[nodiscard]] bool wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept;
+
   std::size_t most_;
   std::vector<LongWait> waits_;  ///< those of the last rank are a heap, the shortest first
   std::size_t first_of_rank_ = 0;

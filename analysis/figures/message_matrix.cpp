@@ -10,10 +10,6 @@
 namespace penstock::analysis {
 namespace {
 
-bool lies_in(Interval window, std::uint64_t time_ns) {
-  return window.begin_ns <= time_ns && time_ns <= window.end_ns;
-}
-
 bool is_same_pair(const auto& left, const auto& right) {
   return left.sender == right.sender && left.receiver == right.receiver;
 }
@@ -61,7 +57,7 @@ std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, 
     const trace::MessageHalf& half = rank.halves[i].record;
     const bool is_received = half.direction == trace::Direction::receive;
     // the receiver's half stands for the message; if it is missing, the sender's does
-    if (half.peer < 0 || half.peer >= rank.header.world_size || !lies_in(window, half.complete_ns) ||
+    if (half.peer < 0 || half.peer >= rank.header.world_size || !window.touches(half.complete_ns) ||
         (!is_received && index_.partner_of(rank, position, i))) {
       continue;
     }
@@ -91,7 +87,27 @@ std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, 
   return pairs;
 }
 
-void MessageMatrix::merge(std::vector<Pair> pairs, std::int32_t world_size) {
+void MessageMatrix::add(const RankInput& rank) {
+  add(rank.trace, rank.window.position, rank.window.window);
+}
+
+void MessageMatrix::add(const RankTrace& rank, std::size_t position, Interval window) {
+  world_size_ = rank.header.world_size;
+  take(pairs_of(rank, position, window), world_size_);
+}
+
+void MessageMatrix::merge(MessageMatrix&& part, const Renumbering&) {
+  world_size_ = std::max(world_size_, part.world_size_);  // 0 in a part without ranks
+  for (std::vector<Pair>& of_rank : part.pairs_of_ranks_) {
+    take(std::move(of_rank), part.world_size_);
+  }
+}
+
+void MessageMatrix::take(std::vector<Pair> pairs, std::int32_t world_size) {
+  if (use_ == FigureContext::Use::part) {
+    pairs_of_ranks_.push_back(std::move(pairs));
+    return;
+  }
   if (ranks_ == 0) {
     ranks_ = std::max(1, world_size);
     ranks_per_block_ = (ranks_ - 1) / most_matrix_blocks + 1;
@@ -237,7 +253,11 @@ MatrixCell MessageMatrix::cell_of(const Pair& pair, std::span<const double> poss
   return cell;
 }
 
-std::optional<MatrixFigures> MessageMatrix::finish(std::span<const TransportFigures> transports) {
+void MessageMatrix::finish(Report& report, SiteNames&) {
+  report.matrix = figures(report.transports);
+}
+
+std::optional<MatrixFigures> MessageMatrix::figures(std::span<const TransportFigures> transports) {
   if (pairs_.empty()) {
     return std::nullopt;
   }

@@ -6,26 +6,26 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "analysis/joining/messages.hpp"
-#include "analysis/recording/rank_trace.hpp"
-#include "analysis/report/report.hpp"
-#include "analysis/tables/interval_set.hpp"
+#include "analysis/figures/figure.hpp"
 
 namespace penstock::analysis {
 
 class CallCursor;
 
-/// Thread: one at a time, except pairs_of(). Memory: the pairs of one rank and, regardless of the number of
-/// ranks, `most_pairs` others and most_matrix_blocks² blocks; each less than a hundred bytes and 48 for every
-/// class of messages in it.
+/// A part keeps the pairs of each of its ranks, and the whole takes them in rank by rank: which small pairs
+/// it drops must not depend on how the ranks were divided. Memory of the whole: the pairs of one rank and,
+/// regardless of the number of ranks, `most_pairs` others and most_matrix_blocks² blocks; each less than a
+/// hundred bytes and 48 for every class of messages in it.
 class MessageMatrix {
  public:
-  explicit MessageMatrix(const MessageIndex& index, std::size_t most_pairs = most_matrix_pairs)
-      : index_(index), most_pairs_(most_pairs) {}
+  explicit MessageMatrix(const FigureContext& context) : index_(context.index), use_(context.use) {}
+  /// A whole matrix.
+  MessageMatrix(const MessageIndex& index, std::size_t most_pairs)
+      : index_(index), use_(FigureContext::Use::whole), most_pairs_(most_pairs) {}
   struct Moved {
     std::uint64_t bytes = 0;
     std::uint64_t ns = 0;
@@ -43,34 +43,29 @@ class MessageMatrix {
     std::vector<Share> shares;
     Share& of_class(std::uint32_t message_class);
     void add(const Sums& other);
-    template <typename Archive>
-    void exchange(Archive& archive) {
-      archive(messages, bytes, shares);
-    }
+    auto members() { return std::tie(messages, bytes, shares); }
   };
   struct Pair {
     std::int32_t sender;
     std::int32_t receiver;
     Sums sums;
-    template <typename Archive>
-    void exchange(Archive& archive) {
-      archive(sender, receiver, sums);
-    }
+    auto members() { return std::tie(sender, receiver, sums); }
   };
   /// Adds the messages that this rank received within `window`, and those it sent whose receiver's half is
   /// missing.
-  void add(const RankTrace& rank, std::size_t position, Interval window) {
-    merge(pairs_of(rank, position, window), rank.header.world_size);
-  }
-  /// Do the same in two steps; the second one needs no records.
-  [[nodiscard]] std::vector<Pair> pairs_of(const RankTrace& rank, std::size_t position,
-                                           Interval window) const;
-  void merge(std::vector<Pair> pairs, std::int32_t world_size);
+  void add(const RankTrace& rank, std::size_t position, Interval window);
+  void add(const RankInput& rank);
+  void merge(MessageMatrix&& part, const Renumbering& numbers);
+  auto members() { return std::tie(world_size_, pairs_of_ranks_); }
   /// Returns the matrix; nullopt if there were no messages. `transports`: of the same job, for the possible
   /// speeds.
-  [[nodiscard]] std::optional<MatrixFigures> finish(std::span<const TransportFigures> transports);
+  [[nodiscard]] std::optional<MatrixFigures> figures(std::span<const TransportFigures> transports);
+  void finish(Report& report, SiteNames& names);
 
  private:
+  [[nodiscard]] std::vector<Pair> pairs_of(const RankTrace& rank, std::size_t position,
+                                           Interval window) const;
+  void take(std::vector<Pair> pairs, std::int32_t world_size);
   void add_receive(const RankTrace& rank, std::size_t position, std::size_t half, CallCursor& starts,
                    CallCursor& ends, Sums& sums) const;
   void keep(Pair pair);
@@ -80,7 +75,10 @@ class MessageMatrix {
   [[nodiscard]] std::vector<double> possible_by_class(std::span<const TransportFigures> transports) const;
 
   const MessageIndex& index_;
-  std::size_t most_pairs_;
+  FigureContext::Use use_;
+  std::size_t most_pairs_ = most_matrix_pairs;
+  std::int32_t world_size_ = 0;
+  std::vector<std::vector<Pair>> pairs_of_ranks_;  ///< of a part
   std::int32_t ranks_ = 0;
   std::int32_t ranks_per_block_ = 1;
   std::vector<Pair> pairs_;

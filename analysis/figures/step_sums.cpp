@@ -1,59 +1,101 @@
 #include "analysis/figures/step_sums.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "analysis/tables/median.hpp"
 
 namespace penstock::analysis {
+namespace {
 
-void StepSums::begin_rank(std::int32_t rank, std::span<const std::uint64_t> bounds) {
-  bounds_ = bounds;
-  current_ = 0;
-  if (bounds.size() < 2) {
+void add_length(StepFigures& step, std::uint64_t took_ns, std::int32_t rank) {
+  if (took_ns >= step.longest_ns) {
+    step.longest_ns = took_ns;
+    step.longest_rank = rank;
+  }
+}
+
+void add_outside(OutsideFigures& all, const OutsideFigures& some) {
+  all.total_ns += some.total_ns;
+  all.counted_ns += some.counted_ns;
+}
+
+}  // namespace
+
+void StepSums::make_room_for(const std::vector<std::uint64_t>& bounds) {
+  if (bounds.size() > steps_.size() + 1) {
+    steps_.resize(bounds.size() - 1);
+  }
+}
+
+void StepSums::add(const WaitInput& wait) {
+  const std::vector<std::uint64_t>& bounds = wait.call.rank.window.step_bounds;
+  make_room_for(bounds);
+  while (current_ + 1 < bounds.size() && bounds[current_ + 1] <= wait.begin_ns) {
+    ++current_;
+  }
+  if (current_ + 1 < bounds.size() && bounds[current_] <= wait.begin_ns &&
+      wait.end_ns <= bounds[current_ + 1]) {
+    steps_[current_].by_cause[wait.cause()] += wait.counted_ns;
     return;
   }
-  steps_.resize(std::max(steps_.size(), bounds.size() - 1));
+  for (std::size_t step = current_; step + 1 < bounds.size() && bounds[step] < wait.end_ns; ++step) {
+    const std::uint64_t from_ns = std::max(wait.begin_ns, bounds[step]);
+    const std::uint64_t to_ns = std::min(wait.end_ns, bounds[step + 1]);
+    if (from_ns < to_ns) {
+      steps_[step].by_cause[wait.cause()] +=
+          to_ns - from_ns - wait.call.rank.hidden_by.measure_within_ns(from_ns, to_ns);
+    }
+  }
+}
+
+void StepSums::add(const RankInput& rank) {
+  if (!rank.is_counted) {
+    return;
+  }
+  add_outside(before_, rank.before);
+  add_outside(behind_, rank.behind);
+  const std::vector<std::uint64_t>& bounds = rank.window.step_bounds;
+  make_room_for(bounds);
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
     const std::uint64_t took_ns = bounds[i + 1] - bounds[i];
     steps_[i].total_ns += took_ns;
-    if (took_ns >= steps_[i].longest_ns) {
-      steps_[i].longest_ns = took_ns;
-      steps_[i].longest_rank = rank;
-    }
+    add_length(steps_[i], took_ns, rank.trace.header.world_rank);
   }
+  current_ = 0;
 }
 
-void StepSums::charge(std::uint64_t begin_ns, std::uint64_t end_ns, Cause cause, std::uint64_t counted_ns,
-                      const IntervalSet& hidden_by) {
-  while (current_ + 1 < bounds_.size() && bounds_[current_ + 1] <= begin_ns) {
-    ++current_;
-  }
-  if (current_ + 1 < bounds_.size() && bounds_[current_] <= begin_ns && end_ns <= bounds_[current_ + 1]) {
-    steps_[current_].by_cause[static_cast<std::size_t>(cause)] += counted_ns;
-    return;
-  }
-  for (std::size_t step = current_; step + 1 < bounds_.size() && bounds_[step] < end_ns; ++step) {
-    const std::uint64_t from_ns = std::max(begin_ns, bounds_[step]);
-    const std::uint64_t to_ns = std::min(end_ns, bounds_[step + 1]);
-    if (from_ns < to_ns) {
-      steps_[step].by_cause[static_cast<std::size_t>(cause)] +=
-          to_ns - from_ns - hidden_by.measure_within_ns(from_ns, to_ns);
-    }
-  }
-}
-
-void StepSums::merge(const StepSums& part) {
+void StepSums::merge(StepSums&& part, const Renumbering&) {
   steps_.resize(std::max(steps_.size(), part.steps_.size()));
   for (std::size_t i = 0; i < part.steps_.size(); ++i) {
     const StepFigures& added = part.steps_[i];
-    StepFigures& step = steps_[i];
-    step.total_ns += added.total_ns;
-    if (added.longest_ns >= step.longest_ns) {
-      step.longest_ns = added.longest_ns;
-      step.longest_rank = added.longest_rank;
-    }
+    steps_[i].total_ns += added.total_ns;
+    add_length(steps_[i], added.longest_ns, added.longest_rank);
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
-      step.by_cause[cause] += added.by_cause[cause];
+      steps_[i].by_cause[cause] += added.by_cause[cause];
     }
   }
+  add_outside(before_, part.before_);
+  add_outside(behind_, part.behind_);
+}
+
+void StepSums::finish(Report& report, SiteNames& names) {
+  if (!mark_) {
+    return;
+  }
+  StepsFigures steps;
+  steps.each = std::move(steps_);
+  steps.before = before_;
+  steps.behind = behind_;
+  steps.is_range = !mark_->range.empty();
+  steps.mark = steps.is_range ? mark_->range : names.call_of(mark_->site);
+  std::vector<std::uint64_t> lengths_ns;
+  for (const StepFigures& each : steps.each) {
+    lengths_ns.push_back(each.longest_ns);
+  }
+  steps.median_ns = median_of(lengths_ns).value_or(0);
+  report.steps = std::move(steps);
 }
 
 }  // namespace penstock::analysis

@@ -2,38 +2,33 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
+#include <optional>
+#include <tuple>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
-#include "analysis/report/report.hpp"
-#include "analysis/tables/interval_set.hpp"
+#include "analysis/figures/figure.hpp"
 
 namespace penstock::analysis {
 
-/// Ranks are added one after the other. If ranks have different numbers of steps, steps are matched from the
-/// first one on. Memory: some 90 bytes a step.
+/// If ranks have different numbers of steps, steps are matched from the first one on. Memory: some 90 bytes a
+/// step.
 class StepSums {
  public:
-  /// Starts a rank. `bounds`: from step_bounds(); must outlive the rank's charges.
-  void begin_rank(std::int32_t rank, std::span<const std::uint64_t> bounds);
-  /// Adds a wait: [begin, end) of a rank's time had this cause, and `counted_ns` remain outside `hidden_by`.
-  /// Waits must be in time order.
-  void charge(std::uint64_t begin_ns, std::uint64_t end_ns, Cause cause, std::uint64_t counted_ns,
-              const IntervalSet& hidden_by);
-  /// Merges sums of ranks that follow all of these ranks.
-  void merge(const StepSums& part);
-  [[nodiscard]] std::vector<StepFigures> take() { return std::move(steps_); }
-  template <typename Archive>
-  void exchange(Archive& archive) {
-    archive(steps_);
-  }
+  explicit StepSums(const FigureContext& context) : mark_(context.mark) {}
+  void add(const WaitInput& wait);
+  void add(const RankInput& rank);
+  void merge(StepSums&& part, const Renumbering& numbers);
+  auto members() { return std::tie(steps_, before_, behind_); }
+  void finish(Report& report, SiteNames& names);
 
  private:
-  std::span<const std::uint64_t> bounds_;
-  std::size_t current_ = 0;
+  void make_room_for(const std::vector<std::uint64_t>& bounds);
+
+  const std::optional<StepMark>& mark_;
+  std::size_t current_ = 0;  ///< the step of the rank's last wait, which the next one does not precede
   std::vector<StepFigures> steps_;
+  OutsideFigures before_;
+  OutsideFigures behind_;
 };
 
 }  // namespace penstock::analysis

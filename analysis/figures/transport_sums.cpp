@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "analysis/joining/call_cursor.hpp"
 #include "analysis/tables/median.hpp"
@@ -15,10 +16,6 @@ float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
   return static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns));
 }
 
-bool lies_in(Interval window, std::uint64_t time_ns) {
-  return window.begin_ns <= time_ns && time_ns <= window.end_ns;
-}
-
 }  // namespace
 
 TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
@@ -28,15 +25,15 @@ TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
   return sums_[message_class];
 }
 
-void TransportSums::add(std::uint32_t message_class, std::uint64_t bytes) {
+void TransportSums::count(std::uint32_t message_class, std::uint64_t bytes) {
   Sums& sums = sums_of(message_class);
   ++sums.messages;
   sums.bytes += bytes;
 }
 
-void TransportSums::add(const RankTrace& rank, std::size_t position, Interval window) {
-  add_transfers(rank, position, window);
-  add_messages(rank, position, window);
+void TransportSums::add(const RankInput& rank) {
+  add_transfers(rank.trace, rank.window.position, rank.window.window);
+  add_messages(rank.trace, rank.window.position, rank.window.window);
 }
 
 /// Adds the speeds of what Penstock moved, and counts what is part of another call: messages are counted by
@@ -50,7 +47,7 @@ void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, I
     const Transfer& transfer = rank.transfers[i];
     const trace::Transfer& each = transfer.record;
     const std::uint32_t message_class = index_.class_of(rank, position, i);
-    if (!lies_in(window, each.end_ns) || message_class == MessageClasses::no_message) {
+    if (!window.touches(each.end_ns) || message_class == MessageClasses::no_message) {
       continue;
     }
     const bool is_part = index_.classes().all()[message_class].is_part;
@@ -58,7 +55,7 @@ void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, I
       continue;  // a copy on one side tells nothing of the message's speed
     }
     if (is_part) {
-      add(message_class, each.bytes);
+      count(message_class, each.bytes);
     }
     Sums& sums = sums_of(message_class);
     sums.saved_bytes += each.bytes - std::min(each.bytes, wire_bytes_of(each));
@@ -77,7 +74,7 @@ void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, I
 void TransportSums::add_messages(const RankTrace& rank, std::size_t position, Interval window) {
   for (std::size_t i = 0; i < rank.halves.size(); ++i) {
     const trace::MessageHalf& half = rank.halves[i].record;
-    if (!lies_in(window, half.complete_ns)) {
+    if (!window.touches(half.complete_ns)) {
       continue;
     }
     const std::optional<KnownHalf> partner = index_.partner_of(rank, position, i);
@@ -87,7 +84,7 @@ void TransportSums::add_messages(const RankTrace& rank, std::size_t position, In
       continue;
     }
     const std::uint32_t message_class = index_.class_of_message(rank, position, i);
-    add(message_class, half.bytes);
+    count(message_class, half.bytes);
     if (!is_received || !partner || half.bytes == 0 || !index_.transfers_of(rank, position, i).empty() ||
         !index_.clocks().can_convert(partner->host, own->host)) {
       continue;
@@ -102,36 +99,24 @@ void TransportSums::add_messages(const RankTrace& rank, std::size_t position, In
   }
 }
 
-void TransportSums::charge(std::uint32_t message_class, Cause cause, std::uint64_t time_ns,
-                           std::uint64_t within_error_ns) {
+void TransportSums::add(const WaitInput& wait) {
+  const std::uint32_t message_class = wait.span.counterpart.message_class;
   if (message_class != MessageClasses::no_message) {
     Sums& sums = sums_of(message_class);
-    sums.by_cause[static_cast<std::size_t>(cause)] += time_ns;
-    sums.within_error[static_cast<std::size_t>(cause)] += within_error_ns;
+    sums.by_cause[wait.cause()] += wait.counted_ns;
+    sums.within_error[wait.cause()] += wait.within_error_ns;
   }
 }
 
-void TransportSums::merge(const TransportSums& part) {
+void TransportSums::merge(TransportSums&& part, const Renumbering& numbers) {
   sums_.resize(std::max(sums_.size(), part.sums_.size()));
-  const auto append = [](std::vector<float>& all, const std::vector<float>& some) {
-    all.insert(all.end(), some.begin(), some.end());
-  };
   for (std::size_t i = 0; i < part.sums_.size(); ++i) {
-    const Sums& added = part.sums_[i];
-    sums_[i].messages += added.messages;
-    sums_[i].bytes += added.bytes;
-    sums_[i].saved_bytes += added.saved_bytes;
-    for (std::size_t cause = 0; cause < cause_count; ++cause) {
-      sums_[i].by_cause[cause] += added.by_cause[cause];
-      sums_[i].within_error[cause] += added.within_error[cause];
-    }
-    append(sums_[i].speeds_gbps, added.speeds_gbps);
-    append(sums_[i].least_speeds_gbps, added.least_speeds_gbps);
+    merge_into(sums_[i], std::move(part.sums_[i]), numbers);
   }
 }
 
-std::vector<TransportFigures> TransportSums::finish() {
-  std::vector<TransportFigures> figures;
+void TransportSums::finish(Report& report, SiteNames&) {
+  std::vector<TransportFigures>& figures = report.transports;
   for (std::uint32_t i = 0; i < sums_.size(); ++i) {
     Sums& sums = sums_[i];
     const std::uint64_t counted_ns =
@@ -170,7 +155,6 @@ std::vector<TransportFigures> TransportSums::finish() {
     }
     return left.bytes != right.bytes ? left.bytes > right.bytes : key(left) < key(right);
   });
-  return figures;
 }
 
 }  // namespace penstock::analysis

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/figures/metrics.hpp"
 #include "analysis/joining/job_axis.hpp"
 #include "analysis/pipeline/counting.hpp"
 #include "analysis/pipeline/joined_job.hpp"
+#include "analysis/pipeline/metrics.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/report/advice.hpp"
@@ -94,8 +94,8 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   StringPool strings;
   SiteTable sites(strings);
   static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));
-  Metrics metrics(joined.index, axis, strings, sites, joined.vote.choice(), Metrics::Use::whole);
   const Counting counting{joined, axis, mark, threads, team, visitor};
+  Metrics metrics(counting.context(strings, sites, FigureContext::Use::whole));
   counting.count(metrics, meter);
   if (team != nullptr && team->own() != 0) {
     return std::nullopt;
@@ -107,7 +107,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
     }
     counting.show_all_ranks(metrics);
   }
-  Report report = metrics.finish(mark);
+  Report report = metrics.finish();
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));

@@ -22,8 +22,7 @@ struct Part {
   Metrics metrics;
 
   explicit Part(const Counting& counting)
-      : metrics(counting.joined.index, counting.axis, strings, sites, counting.joined.vote.choice(),
-                Metrics::Use::part) {}
+      : metrics(counting.context(strings, sites, FigureContext::Use::part)) {}
 };
 
 /// The private data of a thread.
@@ -102,14 +101,15 @@ void Counting::count(Metrics& whole, Meter& meter) const {
 }
 
 bool Counting::needs_all_ranks(Metrics& whole) const {
-  return whole.can_replay() || (team != nullptr && visitor != nullptr);
+  return whole.replay().can_replay() || (team != nullptr && visitor != nullptr);
 }
 
 void Counting::show_all_ranks(Metrics& whole) const {
-  const bool can_replay = whole.can_replay();
+  ReplayFigure& replay = whole.replay();
+  const bool can_replay = replay.can_replay();
   count_ranks(*this, joined.counted, [&](Counter& counter) {
     if (can_replay) {
-      whole.add_to_graph(counter.window, whole.sites_of(counter.part->metrics));
+      replay.add_to_graph(counter.window, whole.sites_of(counter.part->metrics));
     }
     if (team != nullptr) {
       note(*this, counter.window);

@@ -5,9 +5,10 @@
 #include <optional>
 
 #include "analysis/causes/steps.hpp"
-#include "analysis/figures/metrics.hpp"
+#include "analysis/figures/figure.hpp"
 #include "analysis/joining/job_axis.hpp"
 #include "analysis/pipeline/joined_job.hpp"
+#include "analysis/pipeline/metrics.hpp"
 #include "analysis/pipeline/rank_visitor.hpp"
 #include "analysis/sharing/progress.hpp"
 #include "analysis/sharing/team.hpp"
@@ -22,6 +23,10 @@ struct Counting {
   Team* team;            ///< null: no team
   RankVisitor* visitor;  ///< of the first member; may be null
 
+  /// Returns what figures of some ranks, or of all, share.
+  [[nodiscard]] FigureContext context(StringPool& strings, SiteTable& sites, FigureContext::Use use) const {
+    return {joined.index, axis, strings, sites, mark, joined.vote.choice(), use};
+  }
   /// Adds up all counted ranks into the first member's `whole`; on other members it stays as it is.
   void count(Metrics& whole, Meter& meter) const;
   /// Returns true if the first member must read all ranks once more for what cannot be merged: the graph, now

@@ -1,5 +1,6 @@
 // Serialises data for another process of the same program on a machine of the same kind. Types have a member
-// exchange(archive) that lists their parts once for both directions. Must not know what the data mean.
+// exchange(archive) that lists their parts once for both directions, or members(), which returns a tuple of
+// references to them. Must not know what the data mean.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,7 +38,9 @@ class Writer {
   }
   template <typename Item>
   void write(const Item& item) {
-    if constexpr (PlainData<Item>) {
+    if constexpr (requires { const_cast<Item&>(item).members(); }) {
+      std::apply([this](const auto&... members) { (*this)(members...); }, const_cast<Item&>(item).members());
+    } else if constexpr (PlainData<Item>) {
       write_bytes(&item, sizeof item);
     } else {
       const_cast<Item&>(item).exchange(*this);  // exchange() lists the parts and changes them only when it
@@ -104,7 +108,9 @@ class Reader {
   }
   template <typename Item>
   void read(Item& item) {
-    if constexpr (PlainData<Item>) {
+    if constexpr (requires { item.members(); }) {
+      std::apply([this](auto&... members) { (*this)(members...); }, item.members());
+    } else if constexpr (PlainData<Item>) {
       read_bytes(&item, sizeof item);
     } else {
       item.exchange(*this);

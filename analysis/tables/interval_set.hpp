@@ -12,6 +12,10 @@ namespace penstock::analysis {
 struct Interval {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
+  /// Returns true for a moment in it, or at its end.
+  [[nodiscard]] bool touches(std::uint64_t time_ns) const noexcept {
+    return begin_ns <= time_ns && time_ns <= end_ns;
+  }
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 

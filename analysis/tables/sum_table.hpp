@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/tables/merging.hpp"
+
 namespace penstock::analysis {
 
 /// `Hash` returns a std::uint64_t whose low bits are well mixed. Thread: one at a time. Cost: constant; next
@@ -36,6 +38,12 @@ class SumTable {
   }
   /// Returns the entries in the order in which their keys first occurred.
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
+  /// Adds the sums of another table, in its order; see SumsBy.
+  void merge(SumTable&& part, const Renumbering& numbers) {
+    for (auto& [key, sum] : part.entries_) {
+      merge_into((*this)[key.renumbered(numbers)], std::move(sum), numbers);
+    }
+  }
   /// See archive.hpp. Only an empty table may read.
   template <typename Archive>
   void exchange(Archive& archive) {

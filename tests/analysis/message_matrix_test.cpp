@@ -158,7 +158,7 @@ TEST(MessageMatrix, of_many_ranks_keeps_the_largest_pairs_and_all_of_them_in_blo
   for (std::size_t i = 0; i < loaded.size(); ++i) {
     matrix.add(loaded[i], i, {loaded[i].begin_ns, loaded[i].end_ns});
   }
-  const std::optional<MatrixFigures> figures = matrix.finish({});
+  const std::optional<MatrixFigures> figures = matrix.figures({});
   ASSERT_TRUE(figures);
   EXPECT_EQ(figures->ranks_per_block, 3);
   ASSERT_EQ(figures->pairs.size(), most_pairs);

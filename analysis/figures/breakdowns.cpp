@@ -1,0 +1,187 @@
+#include "analysis/figures/breakdowns.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+namespace penstock::analysis {
+namespace {
+
+bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 && status.st_mtim.tv_sec > 0 &&
+         static_cast<std::uint64_t>(status.st_mtim.tv_sec) > realtime_ns / 1'000'000'000;
+}
+
+/// Notes which executables were built again after the run.
+void add_flaws_of_modules(Report& report) {
+  std::set<std::string> modules;
+  for (const CallSiteFigures& site : report.call_sites) {
+    if (modules.insert(site.module).second && is_newer_than(site.module, report.began_realtime_ns)) {
+      report.flaws.push_back(
+          {site.module, std::nullopt, "is newer than the recording; call sites in it may be named wrongly"});
+    }
+  }
+}
+
+}  // namespace
+
+void Breakdowns::add(const WaitInput& wait) {
+  const Counterpart& counterpart = wait.span.counterpart;
+  const std::uint32_t communicator =
+      counterpart.communicator != 0 ? counterpart.communicator : wait.call.call.communicator;
+  Waited& waited = waits_[{wait.call.site, wait.span.cause, counterpart.rank,
+                           wait.call.rank.trace.global_communicator(communicator)}];
+  waited.time_ns += wait.counted_ns;
+  waited.within_error_ns += wait.within_error_ns;
+}
+
+void Breakdowns::add(const RankInput& rank) {
+  const Interval window = rank.window.window;
+  for (std::size_t i = 0; i < rank.trace.calls.size(); ++i) {
+    const trace::MpiCall& call = rank.trace.calls[i].record;
+    const std::uint32_t site = rank.window.site_of_call[i];
+    if (site != RankWindow::no_site && call.end_ns > window.begin_ns && call.begin_ns < window.end_ns) {
+      Traffic& traffic = traffic_at(site);
+      traffic.calls += call.repeats;
+      traffic.bytes += call.bytes;
+    }
+  }
+  for (const trace::Communicator& each : rank.trace.communicators) {
+    communicators_.try_emplace(
+        each.global_id,
+        NamedCommunicator{each.name == trace::no_string ? std::string{} : rank.trace.strings.at(each.name),
+                          each.size});
+  }
+}
+
+void Breakdowns::merge(Breakdowns&& part, const Renumbering& numbers) {
+  merge_into(waits_, std::move(part.waits_), numbers);
+  for (std::size_t site = 0; site < part.traffic_.size(); ++site) {
+    merge_into(traffic_at(numbers.sites[site]), std::move(part.traffic_[site]), numbers);
+  }
+  communicators_.merge(part.communicators_);  // the existing entry stays if both have one
+}
+
+template <typename Figures>
+void Breakdowns::charge(Figures& figures, Cause cause, Waited waited) {
+  figures.counted_ns += waited.time_ns;
+  figures.by_cause[static_cast<std::size_t>(cause)] += waited.time_ns;
+  figures.within_error[static_cast<std::size_t>(cause)] += waited.within_error_ns;
+}
+
+void Breakdowns::finish(Report& report, SiteNames& names) {
+  traffic_.resize(sites_.sites().size());
+  finish_peers(report);
+  finish_communicators(report);
+  finish_functions(report);
+  finish_call_sites(report, names);
+  add_flaws_of_modules(report);
+}
+
+void Breakdowns::finish_peers(Report& report) const {
+  std::map<std::int32_t, PeerFigures> peers;
+  for (const auto& [key, waited] : waits_.entries()) {
+    charge(peers[key.peer], key.cause, waited);
+  }
+  for (auto& [rank, figures] : peers) {
+    figures.rank = rank;
+    report.peers.push_back(std::move(figures));
+  }
+  sort_by_counted(report.peers);
+}
+
+void Breakdowns::finish_communicators(Report& report) const {
+  std::map<std::uint64_t, CommunicatorFigures> communicators;
+  for (const auto& [key, waited] : waits_.entries()) {
+    charge(communicators[key.communicator], key.cause, waited);
+  }
+  for (auto& [global_id, figures] : communicators) {
+    figures.global_id = global_id;
+    if (const auto known = communicators_.find(global_id); known != communicators_.end()) {
+      figures.name = known->second.name;
+      figures.size = known->second.size;
+    }
+    report.communicators.push_back(std::move(figures));
+  }
+  sort_by_counted(report.communicators);
+}
+
+void Breakdowns::finish_functions(Report& report) const {
+  const auto function_of = [this](std::size_t site) -> const std::string& {
+    return strings_.at(sites_.sites()[site].function);
+  };
+  std::map<std::string, FunctionFigures> functions;
+  for (const auto& [key, waited] : waits_.entries()) {
+    charge(functions[function_of(key.site)], key.cause, waited);
+  }
+  for (std::size_t site = 0; site < traffic_.size(); ++site) {
+    if (traffic_[site].calls != 0) {
+      FunctionFigures& function = functions[function_of(site)];
+      function.calls += traffic_[site].calls;
+      function.bytes += traffic_[site].bytes;
+    }
+  }
+  for (auto& [name, figures] : functions) {
+    figures.mpi_function = name;
+    report.functions.push_back(std::move(figures));
+  }
+  sort_by_counted(report.functions);
+}
+
+/// Names the call sites. Sites that read alike (two calls on a line, the same line inlined twice) become one
+/// for the reader.
+void Breakdowns::finish_call_sites(Report& report, SiteNames& names) const {
+  std::vector<std::array<Waited, cause_count>> by_site(traffic_.size());
+  std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
+  for (const auto& [key, waited] : waits_.entries()) {
+    Waited& of_site = by_site[key.site][static_cast<std::size_t>(key.cause)];
+    of_site.time_ns += waited.time_ns;
+    of_site.within_error_ns += waited.within_error_ns;
+    by_site_and_peer[{key.site, key.peer}] += waited.time_ns;
+  }
+  std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
+  std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
+  for (std::uint32_t i = 0; i < traffic_.size(); ++i) {
+    const bool is_counted =
+        std::any_of(by_site[i].begin(), by_site[i].end(), [](Waited each) { return each.time_ns != 0; });
+    if (traffic_[i].calls == 0 && !is_counted) {
+      continue;
+    }
+    const std::uint64_t offset = names.site(i).offset;
+    SourcePlace place = names.source_of(i);
+    const std::uint64_t told_apart_by_offset = place.line == 0 ? offset : 0;
+    CallSiteFigures& figures = merged[{names.module_of(i), names.function_of(i),
+                                       place.function + '\n' + place.file, place.line, told_apart_by_offset}];
+    figures.function = std::move(place.function);
+    figures.file = std::move(place.file);
+    figures.line = place.line;
+    figures.module = names.module_of(i);
+    figures.module_offset = offset;
+    figures.mpi_function = names.function_of(i);
+    figures.calls += traffic_[i].calls;
+    figures.gpu_wait_ns += traffic_[i].gpu_wait_ns;
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+      charge(figures, static_cast<Cause>(cause), by_site[i][cause]);
+    }
+    const auto end = by_site_and_peer.lower_bound({i + 1, std::numeric_limits<std::int32_t>::min()});
+    for (auto each = by_site_and_peer.lower_bound({i, std::numeric_limits<std::int32_t>::min()}); each != end;
+         ++each) {
+      by_peer[&figures][each->first.second] += each->second;
+    }
+  }
+  for (auto& [key, figures] : merged) {
+    for (const auto& [peer, time_ns] : by_peer[&figures]) {
+      if (time_ns * 2 > figures.counted_ns) {
+        figures.main_counterpart = peer;
+      }
+    }
+    report.call_sites.push_back(std::move(figures));
+  }
+  sort_by_counted(report.call_sites);
+}
+
+}  // namespace penstock::analysis

@@ -1,0 +1,38 @@
+// Runs the job again with other weights, if it is small enough. Must not know how that is done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "analysis/figures/figure.hpp"
+#include "analysis/replay/replay_graph.hpp"
+
+namespace penstock::analysis {
+
+/// The graph of a job cannot be merged from parts: the whole gets all ranks once more, in order.
+class ReplayFigure {
+ public:
+  explicit ReplayFigure(const FigureContext& context);
+  /// Counts what the graph would hold.
+  void add(const RankInput& rank);
+  auto members() { return std::tie(nodes_); }
+  /// Returns true if the job is small enough. Call it after all ranks are merged.
+  [[nodiscard]] bool can_replay();
+  /// Adds a rank to the graph. `sites`: this object's number for each site of the rank's part.
+  void add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites);
+  void finish(Report& report, SiteNames& names);
+
+ private:
+  void give_up(std::string why);
+
+  std::uint64_t nodes_ = 0;           ///< calls that begin and end, and kernels, of the counted ranks
+  std::optional<ReplayGraph> graph_;  ///< none: it cannot be made
+  std::size_t ranks_in_graph_ = 0;
+  std::string why_not_;
+};
+
+}  // namespace penstock::analysis
