@@ -1,0 +1,26 @@
+// The sections of the text report. Each writes nothing if it has nothing to say.
+#pragma once
+
+#include "analysis/report/text/report_writer.hpp"
+
+namespace penstock::analysis {
+
+void write_header(ReportWriter& out);         // run_section.cpp
+void write_recorded_part(ReportWriter& out);  // what no figure covers
+void write_verdict(ReportWriter& out);
+void write_steps(ReportWriter& out);  // what was counted and what was not
+/// Writes the first few pieces of advice; with all sections, the others as well.
+void write_advice(ReportWriter& out);
+/// Writes the results of the replay in a few lines; with all sections, the trees of efficiencies as well.
+void write_replay(ReportWriter& out);
+void write_causes(ReportWriter& out);  // waits_section.cpp
+void write_call_sites(ReportWriter& out);
+void write_phases(ReportWriter& out);
+void write_ranks(ReportWriter& out);
+void write_kernels(ReportWriter& out);
+void write_collectives(ReportWriter& out);
+void write_late_ranks(ReportWriter& out);
+void write_transports(ReportWriter& out);  // messages_section.cpp
+void write_closing(ReportWriter& out);     // how far to trust the figures; notices and flaws
+
+}  // namespace penstock::analysis

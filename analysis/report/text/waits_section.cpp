@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/report/text/sections.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// Prints the reasons for "unattributed" in one line.
+void write_gaps(ReportWriter& out) {
+  if (out.report.gaps.empty()) {
+    return;
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min<std::size_t>(out.report.gaps.size(), 3); ++i) {
+    const GapFigures& each = out.report.gaps[i];
+    parts.push_back(fmt::format("{} {} ({})", printable(each.mpi_function), out.per_rank(each.counted_ns),
+                                name_of(each.gap)));
+  }
+  const std::size_t more = out.report.gaps.size() - parts.size();
+  const std::string text = fmt::format("unattributed: {}{}", fmt::join(parts, ", "),
+                                       more == 0 ? "" : fmt::format(" and {} more", more));
+  for (const std::string& each : wrapped(text, screen_columns, 2)) {
+    out.line(out.dim(each));
+  }
+}
+
+}  // namespace
+
+void write_causes(ReportWriter& out) {
+  if (out.report.counted_ns == 0) {
+    return;
+  }
+  std::vector<Cause> order;
+  for (std::size_t i = 0; i < cause_count; ++i) {
+    if (out.report.by_cause[i] != 0) {
+      order.push_back(static_cast<Cause>(i));
+    }
+  }
+  const auto time_of = [&](Cause cause) { return out.report.by_cause[static_cast<std::size_t>(cause)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Cause left, Cause right) { return time_of(left) > time_of(right); });
+  TextTable rows({{out.is_exposed ? "Why exposed" : "Communication time by cause"},
+                  {fmt::format("{}/rank", out.unit.name()), Align::right},
+                  {out.of_whole_title, Align::right},
+                  {""}});
+  for (const Cause cause : order) {
+    rows.add_row({out.marked(std::string(name_of(cause)), time_of(cause),
+                             out.report.within_error[static_cast<std::size_t>(cause)]),
+                  out.per_rank(time_of(cause)), out.of_whole(time_of(cause)),
+                  bar_text(share_of(time_of(cause), out.report.counted_ns), 40)});
+  }
+  out.table(rows);
+  write_gaps(out);
+}
+
+void write_call_sites(ReportWriter& out) {
+  TextTable rows({{"Where", Align::left, true},
+                  {"MPI function", Align::left, true},
+                  {"calls", Align::right},
+                  {fmt::format("{}/rank", out.unit.name()), Align::right},
+                  {out.of_whole_title, Align::right},
+                  {"mostly"}});
+  std::size_t waiting = 0;
+  for (const CallSiteFigures& site : out.report.call_sites) {
+    if (site.counted_ns == 0 || ++waiting > out.options.top) {
+      continue;
+    }
+    const Cause cause = main_cause(site.by_cause);
+    const std::string who = site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
+    rows.add_row(
+        {place_text(site), printable(site.mpi_function), count_text(site.calls),
+         out.per_rank(site.counted_ns), out.of_whole(site.counted_ns),
+         out.marked(fmt::format("{}{}", name_of(cause), who), site.by_cause[static_cast<std::size_t>(cause)],
+                    site.within_error[static_cast<std::size_t>(cause)])});
+  }
+  if (waiting != 0) {
+    out.table(rows);
+    out.note_more(waiting);
+    if (!out.report.call_sites.empty() && out.report.call_sites.front().line == 0 &&
+        !out.report.call_sites.front().module.empty()) {
+      out.line(out.dim("No source lines known: build the program with -g, unstripped (it costs no speed)."));
+    }
+  }
+}
+
+void write_phases(ReportWriter& out) {
+  if (out.report.phases.empty()) {
+    return;
+  }
+  TextTable rows({{"NVTX phase", Align::left, true},
+                  {fmt::format("{}/rank in it", out.unit.name()), Align::right},
+                  {out.is_exposed ? "exposed in it" : "in MPI in it", Align::right},
+                  {"of phase", Align::right}});
+  for (std::size_t i = 0; i < std::min(out.report.phases.size(), out.options.top); ++i) {
+    const PhaseFigures& phase = out.report.phases[i];
+    rows.add_row({printable(phase.name), out.per_rank(phase.total_ns), out.per_rank(phase.counted_ns),
+                  percent_text(share_of(phase.counted_ns, phase.total_ns))});
+  }
+  out.table(rows);
+  out.note_more(out.report.phases.size());
+}
+
+}  // namespace penstock::analysis
