@@ -1,0 +1,69 @@
+#include "analysis/report/json/json_parts.hpp"
+#include "analysis/report/text_figures.hpp"
+
+namespace penstock::analysis::json {
+namespace {
+
+/// Returns a figure that needs the GPU's kernels: null if they were not recorded.
+Json if_kernels_known(const RankFigures& rank, std::uint64_t time_ns) {
+  return rank.kernels_known ? Json(seconds(time_ns)) : Json(nullptr);
+}
+
+}  // namespace
+
+Json of(const RankFigures& rank) {
+  Json json{{"rank", rank.rank},
+            {"host", rank.host},
+            {"finished", rank.finished},
+            {"used_gpu", rank.used_gpu},
+            {"kernels_recorded", rank.kernels_known},
+            {"run_s", seconds(rank.run_ns)},
+            {"recorded_s", seconds(rank.recorded_ns)},
+            {"total_s", seconds(rank.total_ns)},
+            {"kernels_s", if_kernels_known(rank, rank.kernels_ns)},
+            {"host_in_mpi_s", seconds(rank.host_ns)},
+            {"in_flight_s", seconds(rank.in_flight_ns)},
+            {"communication_s", seconds(rank.communication_ns)},
+            {"exposed_s", if_kernels_known(rank, rank.exposed_ns)},
+            {"exposed_upper_bound_s", if_kernels_known(rank, rank.upper_bound_ns)},
+            {"hidden_s", if_kernels_known(rank, rank.hidden_ns)}};
+  const bool has_overlap = rank.kernels_known && rank.communication_ns != 0;
+  json["overlap"] =
+      has_overlap ? Json(static_cast<double>(rank.hidden_ns) / static_cast<double>(rank.communication_ns))
+                  : Json(nullptr);
+  json["cuda_synchronisation_s"] = if_kernels_known(rank, rank.cuda_synchronisation_ns);
+  json["computing_s"] = if_kernels_known(rank, rank.computing_ns);
+  json["gpu_busy_s"] = if_kernels_known(rank, rank.gpu_busy_ns);
+  json["counted"] = rank.is_counted;
+  json["counted_s"] = rank.is_counted ? Json(seconds(rank.counted_ns)) : Json(nullptr);
+  json["by_cause_s"] = rank.is_counted ? seconds_by_cause(rank.by_cause) : Json(nullptr);
+  json["within_clock_error_s"] = within_error(rank.within_error);
+  json["records"] = rank.records;
+  json["dropped_records"] = rank.dropped_records;
+  json["dropped_gpu_records"] = rank.dropped_gpu_records;
+  json["tool_cost_s"] = rank.own_cost_ns ? Json(seconds(*rank.own_cost_ns)) : Json(nullptr);
+  json["tool_start_s"] = rank.start_cost_ns ? Json(seconds(*rank.start_cost_ns)) : Json(nullptr);
+  json["tool_finish_s"] = rank.finish_cost_ns ? Json(seconds(*rank.finish_cost_ns)) : Json(nullptr);
+  json["gpu_clock_error_s"] = rank.clock_error_ns ? Json(seconds(*rank.clock_error_ns)) : Json(nullptr);
+  return json;
+}
+
+Json of(const RecordedPart& part) {
+  return {{"recorded_s", seconds(part.recorded_ns)},
+          {"run_s", seconds(part.run_ns)},
+          {"run_finished", part.finished},
+          {"first_rank", part.first_rank < 0 ? Json(nullptr) : Json(part.first_rank)},
+          {"words", recorded_part_text(part)}};
+}
+
+Json of(const NoticeFigures& notice) {
+  return {{"text", notice.text}, {"ranks", notice.ranks}, {"first_rank", notice.first_rank}};
+}
+
+Json of(const Flaw& flaw) {
+  return {{"file", flaw.file.string()},
+          {"offset_bytes", flaw.offset_bytes ? Json(*flaw.offset_bytes) : Json(nullptr)},
+          {"what", flaw.what}};
+}
+
+}  // namespace penstock::analysis::json

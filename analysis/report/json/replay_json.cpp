@@ -1,0 +1,63 @@
+#include <utility>
+
+#include "analysis/report/json/json_parts.hpp"
+
+namespace penstock::analysis::json {
+namespace {
+
+Json path_json(const PathFigures& path) {
+  Json calls = Json::array();
+  for (const auto& [call, time_ns] : path.calls) {
+    calls.push_back({{"call", call}, {"time_s", seconds(time_ns)}});
+  }
+  Json ranks = Json::array();
+  for (const auto& [rank, time_ns] : path.ranks) {
+    ranks.push_back({{"rank", rank}, {"time_s", seconds(time_ns)}});
+  }
+  return {{"kernels_s", seconds(path.kernels_ns)},
+          {"host_code_s", seconds(path.host_code_ns)},
+          {"communication_s", seconds(path.communication_ns)},
+          {"calls", std::move(calls)},
+          {"ranks", std::move(ranks)}};
+}
+
+}  // namespace
+
+Json of(const Advice& advice) {
+  Json json{{"kind", identifier_of(advice.kind)},
+            {"saves_at_most_s", seconds(advice.saves_ns)},
+            {"text", advice.text}};
+  json["shown_in"] = advice.list.empty() ? Json(nullptr) : Json{{"list", advice.list}, {"row", advice.row}};
+  return json;
+}
+
+Json of(const WhatIfFigures& what_if) {
+  return {{"what", what_if.what},
+          {"words", what_if.words},
+          {"total_s", seconds(what_if.total_ns)},
+          {"known_share", if_known(what_if.known_share)}};
+}
+
+Json of(const ReplayFigures& replay) {
+  Json json{{"observed_s", seconds(replay.observed_ns)},
+            {"replayed_s", seconds(replay.replayed_ns)},
+            {"edges_left_out", replay.edges_left_out},
+            {"efficiency",
+             {{"parallel", replay.efficiency.parallel},
+              {"load_balance", replay.efficiency.load_balance},
+              {"communication", replay.efficiency.communication},
+              {"serialisation", replay.efficiency.serialisation},
+              {"transfer", replay.efficiency.transfer}}}};
+  json["gpu_efficiency"] = nullptr;
+  if (replay.gpu_efficiency) {
+    json["gpu_efficiency"] = {{"parallel", replay.gpu_efficiency->parallel},
+                              {"load_balance", replay.gpu_efficiency->load_balance},
+                              {"communication", replay.gpu_efficiency->communication},
+                              {"orchestration", replay.gpu_efficiency->orchestration}};
+  }
+  json["longest_path"] = path_json(replay.path);
+  json["what_if"] = list_of(replay.what_if);
+  return json;
+}
+
+}  // namespace penstock::analysis::json
