@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <tuple>
 #include <vector>
 
 #include "analysis/causes/rank_window.hpp"
