@@ -2,7 +2,6 @@
 
 #include "transports/host/guarded.hpp"
 #include "transports/host/process.hpp"
-#include "transports/reach.hpp"
 
 namespace penstock::transports {
 
@@ -23,11 +22,6 @@ Payload::Payload(const Offer& published, const BufferView& to) noexcept
                                                           : cuda::Context::any(sender_device_));
     return {};
   }));
-}
-
-const Verdict& Payload::reach() const {
-  if (!reach_) reach_ = judge_reach(*this);
-  return *reach_;
 }
 
 }  // namespace penstock::transports

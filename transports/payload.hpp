@@ -39,11 +39,11 @@ class Payload {
   /// own context, for host memory one on the sender's device if there is one. Null if the process has none.
   /// As Context::of().
   [[nodiscard]] const cuda::ContextRef& context() const noexcept { return *context_; }
-  /// Returns whether memory of the sender's device can be mapped: judge_reach(). Errors: std::bad_alloc.
-  [[nodiscard]] const Verdict& reach() const;
 
   const Offer offer;
   const BufferView& destination;
+  /// Whether memory of the sender's device can be mapped, once judge_reach() has found out (reach.hpp).
+  mutable std::optional<Verdict> judged_reach;
 
  private:
   bool is_own_;
@@ -51,7 +51,6 @@ class Payload {
   int sender_device_ = -1;
   cuda::Link link_ = cuda::Link::same_device;
   const cuda::ContextRef* context_;
-  mutable std::optional<Verdict> reach_;
 };
 
 }  // namespace penstock::transports

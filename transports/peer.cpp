@@ -36,7 +36,7 @@ Verdict judge_peer(const Payload& payload) {
   if (offer.ipc_exported == 0 || offer.ring_bytes != 0) return {false, why_not_exported(offer)};
   if (offer.strided != 0 && !can_copy_by_kernel(payload.destination, payload.context()))
     return {false, "sender's payload is not contiguous"};
-  return payload.reach();
+  return judge_reach(payload);
 }
 
 class PeerTransport final : public Transport {

@@ -52,7 +52,8 @@ Status start_push(const BufferView& source, const Offer& published, std::unique_
     const std::size_t bytes = source.layout.bytes();
     if (!source.layout.is_contiguous() || target.payload_bytes != bytes || target.ipc_exported == 0)
       return {Code::peer_lost, "receiver's description of its buffer"};
-    if (!payload.reach().accepted) return {Code::declined, payload.reach().reason};
+    if (const Verdict& verdict = judge_reach(payload); !verdict.accepted)
+      return {Code::declined, verdict.reason};
     ReachedMemory memory;
     if (Status reached = reach(payload, bytes, memory); !reached.ok()) return reached;
     const cuda::ContextRef& context = payload.context();

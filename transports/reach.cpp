@@ -5,7 +5,9 @@
 #include <mutex>
 #include <vector>
 
+#include "transports/cuda/devices.hpp"
 #include "transports/host/callers_mutex.hpp"
+#include "transports/host/process.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -61,15 +63,7 @@ Status explain(const Status& failure, const Offer& offer, int device) {
   return {Code::declined, failure.where(), failure.detail()};
 }
 
-}  // namespace
-
-cuda::Uuid device_of(const Offer& offer) noexcept {
-  cuda::Uuid uuid;
-  std::copy(std::begin(offer.device_uuid), std::end(offer.device_uuid), uuid.begin());
-  return uuid;
-}
-
-Verdict judge_reach(const Payload& payload) {
+Verdict judge_pair(const Payload& payload) {
   const Offer& offer = payload.offer;
   const cuda::ContextRef& context = payload.context();
   if (context == nullptr) return {false, "this process has no CUDA context"};
@@ -82,6 +76,13 @@ Verdict judge_reach(const Payload& payload) {
   if (device == own_device) return {true, "CUDA IPC on one device"};
   if (!cuda::can_access(own_device, device)) return {false, "peer access is off"};
   return {true, "CUDA IPC between devices with peer access"};
+}
+
+}  // namespace
+
+const Verdict& judge_reach(const Payload& payload) {
+  if (!payload.judged_reach) payload.judged_reach = judge_pair(payload);
+  return *payload.judged_reach;
 }
 
 Status reach(const Payload& payload, std::uint64_t bytes, ReachedMemory& memory) {

@@ -5,21 +5,14 @@
 
 #include <memory>
 
-#include "transports/cuda/devices.hpp"
 #include "transports/device_memory/ipc_cache.hpp"
-#include "transports/host/process.hpp"
 #include "transports/payload.hpp"
 
 namespace penstock::transports {
 
-[[nodiscard]] inline ProcessIdentity sender_of(const Offer& offer) noexcept {
-  return {offer.process_id, offer.process_nonce};
-}
-[[nodiscard]] cuda::Uuid device_of(const Offer& offer) noexcept;
-
-/// Judges whether the memory can be reached, from the two devices and earlier refusals of the driver alone.
-/// Not for the own process.
-[[nodiscard]] Verdict judge_reach(const Payload& payload);
+/// Judges whether the memory can be reached, from the two devices and earlier refusals of the driver alone,
+/// once for each payload. Not for the own process. Errors: std::bad_alloc.
+[[nodiscard]] const Verdict& judge_reach(const Payload& payload);
 
 /// The memory that an offer names, as this process addresses it.
 struct ReachedMemory {

@@ -18,7 +18,7 @@ Verdict judge_relayed(const Payload& payload) {
   if (!lives_on_device(offer.kind)) return {false, ""};
   const bool has_begun = offer.ring_bytes != 0;
   if (offer.region.descriptor >= 0 && !has_begun) return {false, ""};
-  Verdict verdict = payload.reach();
+  Verdict verdict = judge_reach(payload);
   if (verdict.accepted && payload.destination.buffer.kind == BufferKind::pageable) {
     // the driver would stage for it while the caller waits: the staged transport does that better
     return {false, "receiver's memory is pageable"};

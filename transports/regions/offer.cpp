@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 
-#include "transports/cuda/devices.hpp"
 #include "transports/device_memory/ipc_export.hpp"
-#include "transports/host/process.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -52,6 +51,12 @@ void describe_export(const BufferView& source, Offer& offer, const char** why_no
 std::uint64_t Offer::extent() const noexcept {
   if (strided == 0) return payload_bytes;
   return loops.bytes() == payload_bytes ? loops.extent() : 0;
+}
+
+cuda::Uuid device_of(const Offer& offer) noexcept {
+  cuda::Uuid uuid;
+  std::copy(std::begin(offer.device_uuid), std::end(offer.device_uuid), uuid.begin());
+  return uuid;
 }
 
 Offer begin_offer(const BufferView& source) noexcept {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transports/cuda/devices.hpp"
+#include "transports/host/process.hpp"
 #include "transports/host/status.hpp"
 #include "transports/memory/buffer.hpp"
 #include "transports/memory/strided_loops.hpp"
@@ -50,6 +52,12 @@ struct Offer {
   /// The distance from the payload's first byte to behind its last; 0 if the numbers cannot be right.
   [[nodiscard]] std::uint64_t extent() const noexcept;
 };
+
+[[nodiscard]] inline ProcessIdentity sender_of(const Offer& offer) noexcept {
+  return {offer.process_id, offer.process_nonce};
+}
+/// The device that the offer names, also one that this process does not see.
+[[nodiscard]] cuda::Uuid device_of(const Offer& offer) noexcept;
 
 /// Fills what of an offer is known without a driver query: size, kind of memory, process. A receiver may read
 /// these fields before the rest is there.
