@@ -1,7 +1,8 @@
-// Implements download() and upload() of staged.hpp: blocking copies between a place and plain host memory.
 // Pinned host memory is copied directly. Pageable memory is copied through a ring of pinned chunks: several
 // cores empty or fill one chunk while the GPU copies others. The parts of a scattered place are copied
 // separately.
+#include "transports/blocking_copy.hpp"
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -12,7 +13,6 @@
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/staged.hpp"
 #include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {

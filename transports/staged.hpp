@@ -46,10 +46,4 @@ class StagedSend {
 /// (StagingRegion::may_buffer).
 [[nodiscard]] bool may_buffer(std::size_t payload_bytes) noexcept;
 
-/// Blocking copies between any place, also a scattered one, and plain host memory, for calls that are staged
-/// as a whole (collectives and everything without a transport of its own). They wait for the application's
-/// earlier work on the legacy stream.
-[[nodiscard]] Status download(void* host, const BufferView& source) noexcept;
-[[nodiscard]] Status upload(const BufferView& destination, const void* host) noexcept;
-
 }  // namespace penstock::transports

@@ -28,11 +28,11 @@
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/open_delivery.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/blocking_copy.hpp"
 #include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/machine.hpp"
-#include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 

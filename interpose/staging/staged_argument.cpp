@@ -6,9 +6,9 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "transports/blocking_copy.hpp"
 #include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/staged.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {

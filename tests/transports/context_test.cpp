@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "tests/transports/busy_stream.hpp"
+#include "transports/blocking_copy.hpp"
 #include "transports/machine.hpp"
-#include "transports/staged.hpp"
 
 namespace penstock::transports::test {
 namespace {

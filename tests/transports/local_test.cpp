@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/transports/busy_stream.hpp"
+#include "transports/blocking_copy.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/staged.hpp"
 #include "transports/start_copy.hpp"

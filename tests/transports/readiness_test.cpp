@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "tests/transports/busy_stream.hpp"
+#include "transports/blocking_copy.hpp"
 #include "transports/host/host_mapping.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/staged.hpp"
 #include "transports/stream_order/ready_flags.hpp"
 
 namespace penstock::transports::test {

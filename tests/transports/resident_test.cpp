@@ -16,9 +16,9 @@
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/resident_waiting.hpp"
 #include "tests/transports/strided_cases.hpp"
+#include "transports/blocking_copy.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/resident_copy.hpp"
-#include "transports/staged.hpp"
 
 namespace penstock::transports::test {
 namespace {

@@ -1,0 +1,14 @@
+// Blocking copies between any place, also a scattered one, and plain host memory, for calls that are staged
+// as a whole (collectives and everything without a transport of its own). They wait for the application's
+// earlier work on the legacy stream. Knows no transport.
+#pragma once
+
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::transports {
+
+[[nodiscard]] Status download(void* host, const BufferView& source) noexcept;
+[[nodiscard]] Status upload(const BufferView& destination, const void* host) noexcept;
+
+}  // namespace penstock::transports
